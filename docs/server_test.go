@@ -144,7 +144,7 @@ func TestNumbers(t *testing.T) {
 		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
 		{"lives for ten years", "internal/auth/authn/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
 		{"lives for a year", "internal/auth/authn/authority.go", "leafLife = 365 * 24 * time.Hour"},
-		{"addresses from 10.96.0.0/12", "internal/registry/service/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
+		{"addresses from 10.96.0.0/12", "internal/registry/service/strategy.go", `netip.MustParsePrefix("10.96.0.0/12")`},
 		{"TLS 1.2 or later", "internal/auth/authn/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
 		code, err := os.ReadFile(filepath.Join("..", n.file))

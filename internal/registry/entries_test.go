@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// TestSameOwners: times and order don't count, and how often somebody is there does.
+// TestSameOwners: times and order of entries are ignored, duplicates are not.
 func TestSameOwners(t *testing.T) {
 	entry := func(manager string, second int64) apply.Entry {
 		return apply.Entry{Manager: manager, Operation: apply.Update, APIVersion: "v1", Time: time.Unix(second, 0), FieldsV1: `{"f:data":{}}`}
@@ -18,9 +18,9 @@ func TestSameOwners(t *testing.T) {
 	a, b, other := entry("a", 1), entry("b", 2), entry("a", 1)
 	other.FieldsV1 = `{"f:spec":{}}`
 	for _, test := range []struct {
-		name     string
-		now, was []apply.Entry
-		want     bool
+		name string
+		a, b []apply.Entry
+		want bool
 	}{
 		{"none", nil, []apply.Entry{}, true},
 		{"other times", []apply.Entry{a, b}, []apply.Entry{entry("a", 3), entry("b", 4)}, true},
@@ -30,16 +30,16 @@ func TestSameOwners(t *testing.T) {
 		{"one twice", []apply.Entry{a, a, b}, []apply.Entry{a, b, b}, false},
 		{"one twice in another order", []apply.Entry{a, b, a}, []apply.Entry{b, a, a}, true},
 	} {
-		if got := sameOwners(test.now, test.was); got != test.want {
-			t.Errorf("%s: received %v, expected %v", test.name, got, test.want)
+		if got := sameOwners(test.a, test.b); got != test.want {
+			t.Errorf("%s: sameOwners() = %v, want %v", test.name, got, test.want)
 		}
-		if got := sameOwners(test.was, test.now); got != test.want {
-			t.Errorf("%s, the other way round: received %v, expected %v", test.name, got, test.want)
+		if got := sameOwners(test.b, test.a); got != test.want {
+			t.Errorf("%s, swapped: sameOwners() = %v, want %v", test.name, got, test.want)
 		}
 	}
 }
 
-// TestManyManagers: ten times as many managers cost about ten times as much, and not a hundred times.
+// TestManyManagers: the cost of a write is linear in the number of managed fields entries.
 func TestManyManagers(t *testing.T) {
 	const few, many = 1500, 15000
 	for _, operation := range []string{"Update", "Apply"} {
@@ -52,7 +52,7 @@ func TestManyManagers(t *testing.T) {
 	}
 }
 
-// timeWithManagers returns how long it takes to create, update and apply to an object that so many own.
+// timeWithManagers returns the duration of a create, an update and an apply of an object with a number of managed fields entries.
 func timeWithManagers(t *testing.T, operation string, managers int) time.Duration {
 	o := open(t, Options{})
 	endpoint := o.endpoint(t, "", "configmaps")
@@ -64,7 +64,7 @@ func timeWithManagers(t *testing.T, operation string, managers int) time.Duratio
 	text := func(data string) Body {
 		return Body{Text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","managedFields":[` + strings.Join(entries, ",") + `]},"data":{` + data + `}}`}
 	}
-	begun := time.Now()
+	start := time.Now()
 	if _, err := o.Create(t.Context(), request(endpoint, "default", "", text(`"k1":"a"`))); err != nil {
 		t.Fatal(err)
 	}
@@ -75,5 +75,5 @@ func timeWithManagers(t *testing.T, operation string, managers int) time.Duratio
 	if _, err := o.Apply(t.Context(), request(endpoint, "default", "a", Body{YAML: true, Text: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k2":"c"}}`})); err != nil {
 		t.Fatal(err)
 	}
-	return time.Since(begun)
+	return time.Since(start)
 }

@@ -6,14 +6,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// amend gives a service back what an update leaves out, and makes agree what says the same in two
-// ways.
-func amend(obj, live document.Value) document.Value {
+// prepare retains the addresses and ports that an update leaves out, and makes clusterIP and clusterIPs consistent.
+func prepare(obj, live document.Value) document.Value {
 	now := obj.Get("spec")
 	spec := now
 	if old := live.Get("spec"); !live.IsAbsent() {
-		spec = keepPorts(keepAddress(spec, old), old)
-		spec = agree(spec, old)
+		spec = retainNodePorts(retainAddress(spec, old), old)
+		spec = syncClusterIPs(spec, old)
 	} else if ip := spec.Get("clusterIP"); ip.Text() != "" && spec.Get("clusterIPs").Len() == 0 {
 		spec = spec.With("clusterIPs", document.NewList(ip))
 	}
@@ -28,7 +27,8 @@ func amend(obj, live document.Value) document.Value {
 	return obj.With("spec", spec)
 }
 
-func keepAddress(spec, old document.Value) document.Value {
+// retainAddress sets the cluster IPs of the live service if the update has none.
+func retainAddress(spec, old document.Value) document.Value {
 	if !hasAddress(spec) || !hasAddress(old) {
 		return spec
 	}
@@ -41,8 +41,8 @@ func keepAddress(spec, old document.Value) document.Value {
 	return spec
 }
 
-// agree makes clusterIPs say what clusterIP does, if only that was changed.
-func agree(spec, old document.Value) document.Value {
+// syncClusterIPs sets clusterIPs from clusterIP if the update changes only the latter.
+func syncClusterIPs(spec, old document.Value) document.Value {
 	ip, was := spec.Get("clusterIP").Text(), old.Get("clusterIP").Text()
 	if ip == was || !slices.Equal(texts(spec.Get("clusterIPs")), texts(old.Get("clusterIPs"))) {
 		return spec
@@ -53,9 +53,9 @@ func agree(spec, old document.Value) document.Value {
 	return spec.With("clusterIPs", document.NewList(document.NewString(ip)))
 }
 
-// keepPorts gives ports without a node port the one that the port of that name had.
-func keepPorts(spec, old document.Value) document.Value {
-	if wantsPorts(spec) && wantsPorts(old) {
+// retainNodePorts sets the node port of each port without one to that of the live port with the same name.
+func retainNodePorts(spec, old document.Value) document.Value {
+	if allocatesNodePorts(spec) && allocatesNodePorts(old) {
 		var used []int64
 		for _, port := range spec.Get("ports").Items() {
 			used = append(used, number(port, "nodePort"))
@@ -84,7 +84,7 @@ func portNamed(spec document.Value, name string) (found int64) {
 	return found
 }
 
-// withPorts changes ports one by one.
+// withPorts returns the spec with changed ports.
 func withPorts(spec document.Value, change func(i int, port document.Value) document.Value) document.Value {
 	ports := spec.Get("ports")
 	if ports.Kind() != document.List {
@@ -103,20 +103,21 @@ func withPorts(spec document.Value, change func(i int, port document.Value) docu
 	return spec.With("ports", document.NewList(items...))
 }
 
+// hasAddress reports whether the type of the service has cluster IPs.
 func hasAddress(spec document.Value) bool {
 	return !spec.IsAbsent() && spec.Get("type").Text() != "ExternalName"
 }
 
 func isHeadless(spec document.Value) bool { return first(spec.Get("clusterIPs")) == "None" }
 
-// hasPorts reports whether nodes open ports for a service, wantsPorts whether one for each of its
-// ports.
+// hasPorts reports whether the type of the service has node ports.
 func hasPorts(spec document.Value) bool {
 	t := spec.Get("type").Text()
 	return t == "NodePort" || t == "LoadBalancer"
 }
 
-func wantsPorts(spec document.Value) bool {
+// allocatesNodePorts reports whether each port of the service gets a node port.
+func allocatesNodePorts(spec document.Value) bool {
 	if spec.Get("type").Text() != "LoadBalancer" {
 		return hasPorts(spec)
 	}

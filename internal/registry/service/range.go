@@ -7,20 +7,19 @@ import (
 
 var errFull = errors.New("range is full")
 
-// lowerPart returns how many of the first numbers below size are for clients that choose for
-// themselves: a share, but at most so many. The small ranges have none.
-func lowerPart(size, share, most int) int {
-	const least = 16
-	if size <= least {
+// staticBand returns the size of the lower band of a range, which is for numbers that clients choose: size/divisor, at least 16
+// and at most limit. Ranges of up to 16 numbers have none.
+func staticBand(size, divisor, limit int) int {
+	const minBand = 16
+	if size <= minBand {
 		return 0
 	}
-	return min(max(least, size/share), most)
+	return min(max(minBand, size/divisor), limit)
 }
 
-// draw returns a free number below size. It begins at random in the upper part, goes on from there
-// to the end, and takes the lower part, in which clients choose for themselves, only when the upper
-// one is full.
-func draw(size, lower int, isFree func(n int) (bool, error)) (int, error) {
+// allocateFree returns a free number below size; errFull if there is none. It searches the upper band from a random position on,
+// and then the lower band.
+func allocateFree(size, lower int, isFree func(n int) (bool, error)) (int, error) {
 	start := rand.IntN(size - lower)
 	for i := range size {
 		n := lower + (start+i)%(size-lower)

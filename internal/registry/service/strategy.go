@@ -26,21 +26,22 @@ var DefaultCIDR = netip.MustParsePrefix("10.96.0.0/12")
 // Strategy returns the strategy of services: it allocates their cluster IPs, from an IPv4 network, and their node ports.
 func Strategy(network netip.Prefix) registry.Strategy {
 	return registry.Strategy{
-		Prepare: amend,
+		Prepare: prepare,
 		Allocate: func(ctx context.Context, a *registry.Allocation, obj, live document.Value) (document.Value, []storage.Write, error) {
-			r := reserving{ctx: ctx, all: a.Registry, network: network.Masked(), dryRun: a.DryRun, mine: map[string]bool{}}
+			r := allocation{ctx: ctx, all: a.Registry, network: network.Masked(), dryRun: a.DryRun, reserved: map[string]bool{}}
 			return r.reserve(obj, live)
 		},
 	}
 }
 
-// reserve gives a service what it needs, and lets go of what it no longer does.
-func (r *reserving) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
+// reserve allocates the addresses and ports of a service, and releases those that it does not have any more. It returns the
+// service and the writes of the reservations.
+func (r *allocation) reserve(obj, live document.Value) (document.Value, []storage.Write, error) {
 	r.service = obj
 	if obj.IsAbsent() {
 		r.service = live
 	}
-	r.had = holdings(live.Get("spec"))
+	r.current = reservations(live.Get("spec"))
 	if !obj.IsAbsent() {
 		spec, old := obj.Get("spec"), live.Get("spec")
 		if hasAddress(spec) && !keepsPreference(spec, old) {
@@ -63,8 +64,8 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []storage
 			obj = obj.With("spec", spec)
 		}
 	}
-	now := holdings(obj.Get("spec"))
-	for _, key := range r.had {
+	now := reservations(obj.Get("spec"))
+	for _, key := range r.current {
 		if !slices.Contains(now, key) {
 			if err := r.release(key); err != nil {
 				return obj, nil, err
@@ -74,29 +75,29 @@ func (r *reserving) reserve(obj, live document.Value) (document.Value, []storage
 	return obj, r.writes, nil
 }
 
-// address gives a service its address. One that has an address can't have another, which is for the rules to say.
-func (r *reserving) address(spec, old document.Value) (document.Value, error) {
-	asked := first(spec.Get("clusterIPs"))
-	if !hasAddress(spec) || isHeadless(spec) || hasAddress(old) && asked != first(old.Get("clusterIPs")) {
+// address allocates the cluster IP of a service. A changed cluster IP is left to validation, which rejects it.
+func (r *allocation) address(spec, old document.Value) (document.Value, error) {
+	requested := first(spec.Get("clusterIPs"))
+	if !hasAddress(spec) || isHeadless(spec) || hasAddress(old) && requested != first(old.Get("clusterIPs")) {
 		return spec, nil
 	}
-	if asked != "" {
-		if err := r.takeAddress(asked); err != nil {
+	if requested != "" {
+		if err := r.reserveAddress(requested); err != nil {
 			return spec, r.invalid(field.ErrorList{field.Invalid(field.NewPath("spec", "clusterIPs"), texts(spec.Get("clusterIPs")),
-				fmt.Sprintf("failed to allocate IP %s: %v", asked, err))})
+				fmt.Sprintf("failed to allocate IP %s: %v", requested, err))})
 		}
 		return spec, nil
 	}
-	drawn, err := r.drawAddress()
+	allocated, err := r.allocateAddress()
 	if err != nil {
 		return spec, r.failed(fmt.Errorf("failed to allocate a serviceIP for Service %q: %w", r.name(), err))
 	}
-	address := document.NewString(drawn)
+	address := document.NewString(allocated)
 	return spec.With("clusterIP", address).With("clusterIPs", document.NewList(address)), nil
 }
 
-// holdings returns the keys of all reservations that a service has.
-func holdings(spec document.Value) []key {
+// reservations returns the keys of the reservations of a service.
+func reservations(spec document.Value) []key {
 	var keys []key
 	if hasAddress(spec) && !isHeadless(spec) {
 		if address := first(spec.Get("clusterIPs")); address != "" {
@@ -119,10 +120,10 @@ func holdings(spec document.Value) []key {
 	return keys
 }
 
-func (r *reserving) name() string { return r.service.Lookup("metadata", "name").Text() }
+func (r *allocation) name() string { return r.service.Lookup("metadata", "name").Text() }
 
-func (r *reserving) invalid(errs field.ErrorList) error {
+func (r *allocation) invalid(errs field.ErrorList) error {
 	return api.Invalid(schema.GroupKind{Kind: "Service"}, r.name(), errs)
 }
 
-func (r *reserving) failed(err error) error { return apierrors.NewInternalError(err) }
+func (r *allocation) failed(err error) error { return apierrors.NewInternalError(err) }

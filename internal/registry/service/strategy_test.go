@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// open returns objects of which services get addresses of a network.
+// open returns a registry whose services have addresses of a network.
 func open(t *testing.T, network string) *registry.Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -59,9 +59,9 @@ func service(t *testing.T, all *registry.Registry, name, spec string) (document.
 	return parsed.Document.Get("spec"), nil
 }
 
-// TestAllAddresses: many at once draw from a network that has just enough. Each gets its own, and
-// then there are none left.
-func TestAllAddresses(t *testing.T) {
+// TestAllocateAllAddresses: concurrent services allocate all addresses of a network, each another one; further services are
+// rejected until an address is released.
+func TestAllocateAllAddresses(t *testing.T) {
 	all := open(t, "10.1.2.0/27")
 	const size = 30
 	var (
@@ -78,42 +78,42 @@ func TestAllAddresses(t *testing.T) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, holding := range holdings(spec) {
-				if seen[holding.String()] {
-					t.Errorf("%v was given twice", holding)
+			for _, reservation := range reservations(spec) {
+				if seen[reservation.String()] {
+					t.Errorf("%v was allocated twice", reservation)
 				}
-				seen[holding.String()] = true
+				seen[reservation.String()] = true
 			}
 		})
 	}
 	group.Wait()
 	if len(seen) != 2*size {
-		t.Errorf("%d addresses and ports, want %d", len(seen), 2*size)
+		t.Errorf("allocated %d addresses and ports, want %d", len(seen), 2*size)
 	}
 	_, err := service(t, all, "more", `{"ports":[{"port":80}]}`)
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "more": range is full`) {
-		t.Errorf("there is none left: %v", err)
+		t.Errorf("Create() in a full range = %v", err)
 	}
 	endpoint := request(t, all, "services", "", "").Endpoint
 	if _, err := all.Delete(t.Context(), &registry.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := service(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {
-		t.Errorf("one is left: %v", err)
+		t.Errorf("Create() after a release = %v", err)
 	}
 }
 
-// TestOneWins: of many that ask for the same at once, one gets it.
-func TestOneWins(t *testing.T) {
+// TestReserveConcurrently: of concurrent services that request the same address or port, one succeeds.
+func TestReserveConcurrently(t *testing.T) {
 	for what, spec := range map[string]string{
 		"provided IP is already allocated":   `{"clusterIP":"10.1.2.3","ports":[{"port":80}]}`,
 		"provided port is already allocated": `{"type":"NodePort","ports":[{"port":80,"nodePort":30005}]}`,
 	} {
 		all := open(t, "10.1.2.0/24")
 		var (
-			group sync.WaitGroup
-			mu    sync.Mutex
-			won   int
+			group   sync.WaitGroup
+			mu      sync.Mutex
+			created int
 		)
 		for i := range 8 {
 			group.Go(func() {
@@ -121,38 +121,38 @@ func TestOneWins(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
-					won++
+					created++
 				} else if !strings.Contains(err.Error(), what) {
 					t.Error(err)
 				}
 			})
 		}
 		group.Wait()
-		if won != 1 {
-			t.Errorf("%s: %d have it", spec, won)
+		if created != 1 {
+			t.Errorf("%s: %d services were created, want 1", spec, created)
 		}
 	}
 }
 
-func TestDraw(t *testing.T) {
+func TestAllocateFree(t *testing.T) {
 	taken := map[int]bool{}
 	isFree := func(n int) (bool, error) { return !taken[n], nil }
 	for i := range 20 {
-		n, err := draw(20, 4, isFree)
+		n, err := allocateFree(20, 4, isFree)
 		if err != nil || taken[n] || n < 0 || n >= 20 || i < 16 && n < 4 {
-			t.Fatalf("draw %d is %d, %v", i, n, err)
+			t.Fatalf("allocateFree() number %d = %d, %v", i, n, err)
 		}
 		taken[n] = true
 	}
-	if _, err := draw(20, 4, isFree); err != errFull {
+	if _, err := allocateFree(20, 4, isFree); err != errFull {
 		t.Error(err)
 	}
-	if got := []int{lowerPart(14, 16, 256), lowerPart(254, 16, 256), lowerPart(1<<20, 16, 256), lowerPart(2768, 32, 128)}; fmt.Sprint(got) != "[0 16 256 86]" {
+	if got := []int{staticBand(14, 16, 256), staticBand(254, 16, 256), staticBand(1<<20, 16, 256), staticBand(2768, 32, 128)}; fmt.Sprint(got) != "[0 16 256 86]" {
 		t.Error(got)
 	}
 }
 
-// Many ports cost what they cost; each was compared with each.
+// TestManyPorts: the cost is linear in the number of ports.
 func TestManyPorts(t *testing.T) {
 	all := open(t, "10.0.0.0/24")
 	text := &strings.Builder{}
@@ -162,11 +162,11 @@ func TestManyPorts(t *testing.T) {
 	}
 	r := request(t, all, "services", "default", `{"metadata":{"name":"many"},"spec":{"type":"NodePort","ports":[`+text.String()[1:]+`]}}`)
 	r.DryRun = true
-	begin := time.Now()
+	start := time.Now()
 	if _, err := all.Create(t.Context(), r); !apierrors.IsRequestEntityTooLargeError(err) {
-		t.Errorf("received %v, want that it is too large with its defaults and owners", err)
+		t.Errorf("Create() = %v, want a 413", err)
 	}
-	if took := time.Since(begin); took > 20*time.Second {
-		t.Errorf("it took %v", took)
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("Create() took %v", took)
 	}
 }
