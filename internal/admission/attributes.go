@@ -31,7 +31,7 @@ var operations = [...]Operation{Create, Update, Delete}
 type Attributes struct {
 	Resource
 	Operation Operation
-	// Verb is the verb of the request as the authorizer knows it: create, update, patch, delete or deletecollection.
+	// Verb is the RBAC verb of the request: create, update, patch, delete or deletecollection.
 	// A patch that creates has Operation Create and Verb patch.
 	Verb string
 	// Namespace is "" for cluster-scoped objects, except that a Namespace is in the namespace of its own name. Name is
@@ -141,7 +141,7 @@ func (a *Attributes) Commits() []storage.Write {
 	return a.commits
 }
 
-// versioned is the object as webhooks and policies exchange it. The zero value means that it has not been asked for.
+// versioned is the object as webhooks and policies exchange it. The zero value means that it was not computed.
 type versioned struct {
 	// whole is the object as clients see it, made of the Object that was current then.
 	whole, of document.Value
@@ -153,7 +153,7 @@ type versioned struct {
 }
 
 // At returns the object and the old object as clients see them at a version. A webhook that is sent the version at which
-// another webhook returned the object receives exactly what that one returned.
+// another webhook returned the object receives exactly the returned object.
 func (a *Attributes) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -305,7 +305,7 @@ func NewObject(doc document.Value, key string, revision storage.Revision) Object
 	return Object{doc, key, revision}
 }
 
-// Exists reports whether there is such an object.
+// Exists reports whether the object exists.
 func (o Object) Exists() bool { return !o.Document.IsAbsent() }
 
 // String names the stored object.

@@ -160,7 +160,7 @@ func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache
 	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
 }
 
-// deleteNow removes an object that has nothing to wait for. Resources with a grace period return the marked object.
+// deleteNow removes an object without pending finalizers or grace period. Resources with a grace period return the marked object.
 func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
@@ -183,7 +183,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	return deleted, err
 }
 
-// draft returns an object that is not stored, in the place of a stored one.
+// draft returns a changed version of a stored object that is not stored itself.
 func (r *Registry) draft(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
@@ -225,7 +225,7 @@ func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Valu
 	return nil
 }
 
-// admitDeletion runs the admission chain on a deletion, and returns what plugins add to its transaction. Plugins cannot change
+// admitDeletion runs the admission chain on a deletion, and returns the writes and conditions that plugins add to its transaction. Plugins cannot change
 // the object.
 func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchcache.Object) ([]storage.Write, error) {
 	plan := d.Endpoint.admission.Plan(admission.Delete)
@@ -258,7 +258,7 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 		err = plan.Validate(ctx, a, false)
 	}
 	if err != nil && !isStatus(err) {
-		err = apierrors.NewInternalError(err) // not a lost race, whatever its cause
+		err = apierrors.NewInternalError(err) // so that its cause is not taken for a lost race
 	}
 	return a.Commits(), err
 }

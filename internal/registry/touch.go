@@ -54,7 +54,7 @@ func (r *Registry) Parsed(live *watchcache.Object) (apply.Object, error) {
 	return parsed, nil
 }
 
-// Reown replaces the managed fields entries of a stored object, which was parsed, and nothing else. If the object has changed
+// Reown replaces only the managed fields entries of a stored object. parsed is the object of live. If the object has changed
 // meanwhile, it returns a *storage.ConflictError.
 func (r *Registry) Reown(ctx context.Context, live *watchcache.Object, parsed apply.Object, entries []apply.Entry) error {
 	parsed.Entries = entries
