@@ -61,7 +61,7 @@ func compareAPI(t *testing.T, file string, want, got []string) {
 		}
 	}
 	if t.Failed() {
-		t.Log("the public API changed; if that is intended, run go test ./test/repocheck -run TestAPI -update and review the diff")
+		t.Log("the public API has changed; if that is intended, run go test ./test/repocheck -run TestAPI -update and review the diff")
 	}
 }
 

@@ -16,7 +16,7 @@ const binaryTags = "grpcnotrace"
 // maxBinaryBytes is the maximum size of cadastre, built with binaryTags and with debug information.
 const maxBinaryBytes = 75_000_000
 
-// methodLookups are the packages whose mere import links functions that look up methods by a computed name.
+// methodLookups are the packages whose import links functions that look up methods by a computed name.
 var methodLookups = []string{"html/template", "golang.org/x/net/trace", "net/rpc"}
 
 // TestNoMethodLookupImported: with the tags of releases, cadastre imports no package that makes the linker keep every

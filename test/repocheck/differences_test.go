@@ -13,12 +13,11 @@ const differencesName = "docs/differences.md"
 
 var (
 	listedTest = regexp.MustCompile("`([a-z]+\\.Test[A-Za-z0-9]+)`")
-	// The other tests are TestDifferential and TestDifferences….
+	// TestDifferential and TestDifferences… are not tests of single differences.
 	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
 )
 
-// TestDifferencesAreTested holds docs/differences.md against the tests: every entry
-// names tests that exist, and every test that is named for a difference has an entry.
+// TestDifferencesAreTested: every entry of docs/differences.md names tests that exist, and every TestDifference… has an entry.
 func TestDifferencesAreTested(t *testing.T) {
 	declared := declaredTests(t)
 	listed := map[string]bool{}
@@ -29,7 +28,7 @@ func TestDifferencesAreTested(t *testing.T) {
 		for name, line := range entry.tests {
 			listed[name] = true
 			if _, ok := declared[name]; !ok {
-				t.Errorf("%s:%d: there is no test %s: correct the name or write the test", differencesName, line, name)
+				t.Errorf("%s:%d: test %s does not exist: correct the name or write the test", differencesName, line, name)
 			}
 		}
 	}
@@ -40,8 +39,7 @@ func TestDifferencesAreTested(t *testing.T) {
 	}
 }
 
-// A difference is an entry of docs/differences.md: the line of its title, and of each
-// test that it names.
+// difference is an entry of docs/differences.md: the line of its heading, and the line of each test that it names.
 type difference struct {
 	line  int
 	tests map[string]int
@@ -63,18 +61,18 @@ func differences(t *testing.T) []difference {
 		}
 	}
 	if len(entries) == 0 {
-		t.Fatalf("%s:1: found no entry: each is a title of the third level", differencesName)
+		t.Fatalf("%s:1: found no entry: an entry is a heading of the third level", differencesName)
 	}
 	return entries
 }
 
-// A declaredFunc is a function with the file that it is in.
+// declaredFunc is a function with its file.
 type declaredFunc struct {
 	file   *goFile
 	syntax *ast.FuncDecl
 }
 
-// declaredTests returns the tests of the engine's packages by package.TestName.
+// declaredTests returns the tests of the root module by package.TestName.
 func declaredTests(t *testing.T) map[string]declaredFunc {
 	t.Helper()
 	declared := map[string]declaredFunc{}
@@ -84,8 +82,7 @@ func declaredTests(t *testing.T) map[string]declaredFunc {
 	return declared
 }
 
-// testFunctions returns the functions of the engine's tests whose name starts with the
-// prefix.
+// testFunctions returns the functions in test files of the root module whose name has a prefix.
 func testFunctions(t *testing.T, prefix string) []declaredFunc {
 	t.Helper()
 	var functions []declaredFunc

@@ -1,18 +1,17 @@
-// Package repocheck holds no code: its tests keep the repository the way its design says.
+// Package repocheck has only tests: they check the structure, the documentation and the style of the repository.
 //
-// Each test walks the source and reports every violation as file:line, what is wrong and what to do
-// about it. The rules:
+// Each test walks the source and reports every violation as file:line with the reason and the remedy. The rules:
 //
-//   - imports_test.go: a package imports only those of its own layer or below; oracles stay in tests
-//   - docs_test.go: every package says what it is for, and the engine's packages which file has what
+//   - imports_test.go: a package imports only packages of its own layer or below; oracles are imported only by tests
+//   - docs_test.go: every package has a package comment; some have a complete file map
 //   - differences_test.go: docs/differences.md and the tests of differences agree
-//   - readme_test.go: the Go code in README.md and docs/ is an example that runs (its commands are run by
-//     the tests in docs/)
-//   - lint_test.go: gofmt, go vet and staticcheck have nothing to say
+//   - readme_test.go: the Go code in README.md and docs/ is that of runnable examples; guides name existing paths and targets
+//   - lint_test.go: gofmt, go vet and staticcheck report nothing
 //   - binary_test.go: the linker can drop unused methods, and the program stays within its size
-//   - sleep_test.go: tests wait for conditions
+//   - sleep_test.go: tests wait for conditions, not for durations
 //   - size_test.go: files and functions stay short enough to read
-//   - words_test.go: no notes to self, no paths of somebody's machine
+//   - words_test.go: no notes to self, no paths of a developer's machine
+//   - api_test.go: changes of the public API are listed in docs/api
 //
-// A rule that must give way does so in that rule's table, with the reason beside it.
+// An exception to a rule is an entry in the table of that rule, with its reason.
 package repocheck

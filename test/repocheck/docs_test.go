@@ -29,12 +29,12 @@ func TestPackageDocs(t *testing.T) {
 	}
 	for folder, file := range first {
 		if !documented[folder] {
-			t.Errorf("%s:1: package %s has no package comment: say in doc.go what it is for", file.name, folder)
+			t.Errorf("%s:1: package %s has no package comment: describe its purpose in doc.go", file.name, folder)
 		}
 	}
 }
 
-// packageDocOpening is what godoc expects: "Package name" or, for a command, "Command name".
+// packageDocOpening returns the start of a package comment by godoc's convention: "Package NAME", or "Command" for a program.
 func packageDocOpening(file *goFile) string {
 	if file.syntax.Name.Name == "main" {
 		return "Command "
@@ -42,13 +42,13 @@ func packageDocOpening(file *goFile) string {
 	return "Package " + file.syntax.Name.Name + " "
 }
 
-// mapped are the packages whose doc.go names every file. Public packages have the map below the package clause, so that
-// it is not part of the documentation for users.
+// mapped are the packages whose doc.go names every file. In public packages the map is below the package clause, so that it is not
+// part of the documentation for users.
 var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "ownership", "client", "applytest", "test/peers", "test/clients/target", "test/clients/script", "test/clients/differential", "test/clients/material"}
 
 var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
 
-// TestFileMaps holds the maps against the files: all are named, and none that is gone.
+// TestFileMaps: a file map names every file of its package, and only existing files.
 func TestFileMaps(t *testing.T) {
 	files := map[string][]*goFile{}
 	for _, file := range goFiles(t) {
@@ -59,18 +59,18 @@ func TestFileMaps(t *testing.T) {
 		for _, file := range files[folder] {
 			name := path.Base(file.name)
 			if _, ok := named[name]; !ok && name != "doc.go" && !file.isTest() && !file.isGenerated() {
-				t.Errorf("%s/doc.go:1: does not name %s: say in one line what is there", folder, name)
+				t.Errorf("%s/doc.go:1: does not name %s: describe the file in one line", folder, name)
 			}
 		}
 		for name, line := range named {
 			if !slices.ContainsFunc(files[folder], func(f *goFile) bool { return path.Base(f.name) == name }) {
-				t.Errorf("%s/doc.go:%d: there is no %s: correct the name or remove it", folder, line, name)
+				t.Errorf("%s/doc.go:%d: %s does not exist: correct the name or remove it", folder, line, name)
 			}
 		}
 	}
 }
 
-// namedFiles returns the Go files that a file names, each with the line.
+// namedFiles returns the names of Go files in a file, with their line.
 func namedFiles(t *testing.T, name string) map[string]int {
 	t.Helper()
 	named := map[string]int{}

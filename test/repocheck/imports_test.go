@@ -9,8 +9,8 @@ import (
 )
 
 // layers lists the folders of the product from the top to the bottom. A package imports only packages of its own
-// layer and of those below it, so that every package can be read, tested and replaced without what uses it: the
-// storage does not know the API, the API does not know HTTP, and the library at the bottom does no I/O and is
+// layer and of those below it, so that every package can be read, tested and replaced without its callers: the
+// storage is independent of the API, the API of HTTP, and the library at the bottom does no I/O and is
 // usable without the server. A package belongs to the longest entry that contains it.
 var layers = []string{
 	"cmd",
@@ -57,7 +57,7 @@ var outsideLayers = map[string]string{
 }
 
 // oracles are the packages that tests and benchmarks compare the product with. The product itself must not call
-// them: an engine that does proves nothing.
+// them: comparing an engine with itself proves nothing.
 var oracles = []string{
 	"sigs.k8s.io/structured-merge-diff",
 	"k8s.io/apimachinery/pkg/util/strategicpatch",
@@ -112,7 +112,7 @@ func TestLayerOf(t *testing.T) {
 			got = layers[i]
 		}
 		if got != want {
-			t.Errorf("%s: is in layer %q, want %q", folder, got, want)
+			t.Errorf("layerOf(%q) is %q, want %q", folder, got, want)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func within(path, parent string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// productFiles are those that users compile: the root module's, tests left out.
+// productFiles returns the files that users compile: those of the root module without tests.
 func productFiles(t *testing.T) []*goFile {
 	t.Helper()
 	return slices.DeleteFunc(goFiles(t), func(f *goFile) bool { return f.isTest() || !f.inRootModule() })
@@ -143,7 +143,7 @@ func productFiles(t *testing.T) []*goFile {
 func importPath(spec *ast.ImportSpec) string {
 	path, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {
-		panic(err) // the parser checked it
+		panic(err) // the parser has checked it
 	}
 	return path
 }

@@ -43,7 +43,7 @@ func TestStaticcheck(t *testing.T) {
 	lint(t, strings.TrimSpace(string(binary)), "./...")
 }
 
-// lint runs a linter on the root module and fails with what it prints, which is file:line: finding.
+// lint runs a linter on the root module and fails with its output, which is file:line: finding.
 func lint(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)
@@ -60,7 +60,7 @@ func skipIfShort(t *testing.T) {
 	}
 }
 
-// firstDifference is the first line at which two texts differ.
+// firstDifference returns the number of the first line in which two texts differ.
 func firstDifference(a, b []byte) int {
 	line := 1
 	for i := range min(len(a), len(b)) {

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// TestReadmeExamples holds the Go code in README.md and docs/ against the examples that go test
-// runs: each block is the body of an example, output included, or a whole test of a file
-// example_test.go.
+// TestReadmeExamples: each block of Go code in README.md and docs/ is the body of an example that go test runs, including its
+// output, or a whole test of a file example_test.go.
 func TestReadmeExamples(t *testing.T) {
 	examples := shownCode(t)
 	shown := 0
@@ -25,7 +24,7 @@ func TestReadmeExamples(t *testing.T) {
 		for line, code := range goBlocks(t, name) {
 			shown++
 			if !examples[code] {
-				t.Errorf("%s:%d: no example has this code: copy the body of one, such as docs/readme_test.go has, or a test of an example_test.go", name, line)
+				t.Errorf("%s:%d: no example has this code: copy the body of an example, such as one of docs/readme_test.go, or a test of an example_test.go", name, line)
 			}
 		}
 	}
@@ -36,7 +35,7 @@ func TestReadmeExamples(t *testing.T) {
 
 const architecture = "docs/architecture.md"
 
-// TestArchitectureFolders: the page about the architecture names every folder of the repository and of internal/.
+// TestArchitectureFolders: docs/architecture.md names every folder of the repository and of internal/.
 func TestArchitectureFolders(t *testing.T) {
 	page := readFile(t, architecture)
 	folders := map[string]bool{"docs": true}
@@ -57,8 +56,7 @@ func TestArchitectureFolders(t *testing.T) {
 
 var shownPath = regexp.MustCompile("`([a-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*)`")
 
-// TestGuidePaths: the paths that CONTRIBUTING.md and the page about the architecture show exist. Names in capitals are
-// placeholders.
+// TestGuidePaths: the paths in CONTRIBUTING.md and docs/architecture.md exist. Names in capitals are placeholders.
 func TestGuidePaths(t *testing.T) {
 	for _, page := range []string{"CONTRIBUTING.md", architecture} {
 		for _, found := range shownPath.FindAllSubmatch(readFile(t, page), -1) {
@@ -68,7 +66,7 @@ func TestGuidePaths(t *testing.T) {
 			}
 			local := strings.HasPrefix(name, "authn/") || strings.HasPrefix(name, "authz/") || strings.HasPrefix(name, "builtin/")
 			if _, err := os.Stat(filepath.Join(root, name)); err != nil && !local && strings.Count(strings.TrimSuffix(name, "/"), "/") > 0 {
-				t.Errorf("%s:1: shows %s, which does not exist: correct the path", page, name)
+				t.Errorf("%s:1: the path %s does not exist: correct it", page, name)
 			}
 		}
 	}
@@ -76,7 +74,7 @@ func TestGuidePaths(t *testing.T) {
 
 var layerRow = regexp.MustCompile("(?m)^\\| `([^`]+)/` \\|")
 
-// TestArchitectureLayers: the table of layers is the import rule.
+// TestArchitectureLayers: the table of layers in docs/architecture.md equals the import rule.
 func TestArchitectureLayers(t *testing.T) {
 	_, table, _ := strings.Cut(string(readFile(t, architecture)), "<!-- layers -->")
 	table, _, _ = strings.Cut(table, "<!-- end -->")
@@ -94,8 +92,8 @@ var (
 	shownLink  = regexp.MustCompile(`\]\(([^)]*)\)`)
 )
 
-// TestReadmeProofs: each row of the README's comparison with others has links, and all of them go to tests: Go's, a
-// folder of scripts, or the page that says how the scripts went.
+// TestReadmeProofs: each row of the README's comparison with other servers has links, and each link leads to a Go test, a folder of
+// scripts, or the conformance report.
 func TestReadmeProofs(t *testing.T) {
 	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Beside the others")
 	text, _, ended := strings.Cut(text, "\n## ")
@@ -106,16 +104,17 @@ func TestReadmeProofs(t *testing.T) {
 	for _, row := range rows[1:] {
 		links := shownLink.FindAllStringSubmatch(row[2], -1)
 		if len(links) == 0 {
-			t.Errorf("README.md:1: %q is shown by nothing: link to a test", row[1])
+			t.Errorf("README.md:1: %q has no link: link to a test that shows it", row[1])
 		}
 		for _, link := range links {
 			if !isProof(t, link[1]) {
-				t.Errorf("README.md:1: %q is shown by %s, which is no test: link to one", row[1], link[1])
+				t.Errorf("README.md:1: %q links to %s, which is not a test", row[1], link[1])
 			}
 		}
 	}
 }
 
+// isProof reports whether a link leads to a test, a folder of scripts or the conformance report.
 func isProof(t *testing.T, name string) bool {
 	t.Helper()
 	if name == "docs/conformance.md" {
@@ -131,7 +130,7 @@ func isProof(t *testing.T, name string) bool {
 
 var shownTarget = regexp.MustCompile(`\bmake ([a-z]+-[-a-z]+|ci|help|kill|soak|peers)\b`)
 
-// TestReadmeTargets: what README.md and docs/ tell to make can be made.
+// TestReadmeTargets: the make targets in Markdown files exist.
 func TestReadmeTargets(t *testing.T) {
 	makefile := readFile(t, "Makefile")
 	for _, name := range trackedFiles(t) {
@@ -140,13 +139,13 @@ func TestReadmeTargets(t *testing.T) {
 		}
 		for _, found := range shownTarget.FindAllSubmatch(readFile(t, name), -1) {
 			if !bytes.Contains(makefile, []byte("\n"+string(found[1])+":")) {
-				t.Errorf("%s:1: %s: there is no such target", name, found[0])
+				t.Errorf("%s:1: %s: the Makefile has no such target", name, found[0])
 			}
 		}
 	}
 }
 
-// shownCode is the code that documentation may show.
+// shownCode returns the code that documentation may show: bodies of examples, and tests of files example_test.go.
 func shownCode(t *testing.T) map[string]bool {
 	t.Helper()
 	code := map[string]bool{}
@@ -161,12 +160,12 @@ func shownCode(t *testing.T) map[string]bool {
 	return code
 }
 
-// source is the function's text from one place to another.
+// source returns the source text between two positions.
 func (f declaredFunc) source(from, to token.Pos) string {
 	return string(f.file.source[f.file.fset.Position(from).Offset:f.file.fset.Position(to).Offset])
 }
 
-// goBlocks returns the Go code in a Markdown file by the line at which it starts.
+// goBlocks returns the blocks of Go code in a Markdown file by their first line.
 func goBlocks(t *testing.T, name string) map[int]string {
 	t.Helper()
 	blocks := map[int]string{}
@@ -185,7 +184,7 @@ func goBlocks(t *testing.T, name string) map[int]string {
 	return blocks
 }
 
-// outdented returns the lines of a function's body as they are outside of one.
+// outdented returns a function's body with one level of indentation removed.
 func outdented(body string) string {
 	lines := strings.Split(strings.TrimPrefix(body, "\n"), "\n")
 	for i := range lines {

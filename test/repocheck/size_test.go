@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Tables make tests long without making them hard to read, so that only a function of a test that has
-// outgrown a screen twice over is too long.
+// Maximum numbers of lines. Tables make tests long without making them hard to read, so test functions may be longer, and test
+// files have no limit.
 const (
 	maxFileLines         = 450
 	maxFunctionLines     = 80

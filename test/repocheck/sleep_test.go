@@ -6,7 +6,7 @@ import (
 )
 
 // TestSleepsHaveReasons: a test waits for a condition, with internal/lib/testwait or testing/synctest. A time.Sleep in a
-// test has a comment, on its line or on the one before, with the reason why the duration itself is the point.
+// test has a comment, on its line or on the one before, that gives the reason for the duration.
 func TestSleepsHaveReasons(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if !file.isTest() {
@@ -19,7 +19,7 @@ func TestSleepsHaveReasons(t *testing.T) {
 		}
 		ast.Inspect(file.syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && isSleep(call) && !commented[file.line(call.Pos())] {
-				t.Errorf("%s:%d: time.Sleep: wait for a condition with testwait.For, or say in a comment why the duration is the point", file.name, file.line(call.Pos()))
+				t.Errorf("%s:%d: time.Sleep: wait for a condition with testwait.For, or give the reason for the duration in a comment", file.name, file.line(call.Pos()))
 			}
 			return true
 		})

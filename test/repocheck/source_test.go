@@ -16,10 +16,10 @@ import (
 
 const modulePath = "github.com/cadastre/cadastre"
 
-// root is the repository's root, seen from this package's folder, where go test runs.
+// root is the path of the repository's root from this package's folder, in which go test runs.
 var root = filepath.Join("..", "..")
 
-// A goFile is a parsed Go file of the repository, in any of its modules.
+// goFile is a parsed Go file of the repository, in any of its modules.
 type goFile struct {
 	name   string // slash-separated, from the root
 	source []byte
@@ -31,7 +31,7 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
-// inRootModule tells the engine's module from those nested in it: folders that have a go.mod of their own.
+// inRootModule reports whether the file belongs to the root module: no folder above it has its own go.mod.
 func (f *goFile) inRootModule() bool {
 	for folder := f.folder(); folder != "."; folder = path.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err == nil {
@@ -45,7 +45,7 @@ func (f *goFile) line(pos token.Pos) int { return f.fset.Position(pos).Line }
 
 func (f *goFile) lines() int { return bytes.Count(f.source, []byte("\n")) }
 
-// goFiles parses every Go file of the repository.
+// goFiles parses every Go file of the repository, except those in testdata folders.
 func goFiles(t *testing.T) []*goFile {
 	t.Helper()
 	var files []*goFile
@@ -68,8 +68,7 @@ func goFiles(t *testing.T) []*goFile {
 	return files
 }
 
-// trackedFiles names the files that git tracks or would track. Without git (a source archive) it is
-// every file.
+// trackedFiles returns the names of the files that git tracks or does not ignore; of all files without git, as in a source archive.
 func trackedFiles(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -89,8 +88,8 @@ func trackedFiles(t *testing.T) []string {
 	return names
 }
 
-// noticeNewFiles lists the folders of the files. The go command repeats a test that passed only if what
-// the test itself opened has changed, and does not know what git looked at.
+// noticeNewFiles reads the folders of the files, so that the go command does not use a cached test result after a file was added: it
+// tracks the files that the test opens, but not those that git reads.
 func noticeNewFiles(names []string) {
 	listed := map[string]bool{}
 	for _, name := range names {

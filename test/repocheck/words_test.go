@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Patterns spell a letter as a class so that they do not match their own source.
+// Patterns have a character class instead of a letter, so that they do not match their own source.
 var (
 	noteToSelf  = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X])\b`)
 	machinePath = regexp.MustCompile(`(^|[^\w.])/(wor[k]|roo[t]|hom[e]|User[s])/`)
@@ -17,14 +17,14 @@ var (
 func TestNoNotesToSelf(t *testing.T) {
 	for _, name := range trackedFiles(t) {
 		if path.Ext(name) == ".go" {
-			report(t, name, noteToSelf, "finish it, or file an issue and say in the comment what holds today")
+			report(t, name, noteToSelf, "finish it, or describe the current behaviour")
 		}
 	}
 }
 
 func TestNoMachinePaths(t *testing.T) {
 	for _, name := range trackedFiles(t) {
-		report(t, name, machinePath, "a path of somebody's machine: use a relative one or a temporary folder")
+		report(t, name, machinePath, "a path of a developer's machine: use a relative path or a temporary folder")
 	}
 }
 
@@ -48,12 +48,12 @@ func TestPatterns(t *testing.T) {
 		{registry, "GOPROXY=https://proxy.golan" + "g.org", true},
 	} {
 		if got := test.pattern.MatchString(test.text); got != test.want {
-			t.Errorf("%v on %q: %v, want %v", test.pattern, test.text, got, test.want)
+			t.Errorf("%v matches %q: %v, want %v", test.pattern, test.text, got, test.want)
 		}
 	}
 }
 
-// report fails for every line of a text file that has the pattern.
+// report reports every line of a text file that matches the pattern.
 func report(t *testing.T, name string, pattern *regexp.Regexp, advice string) {
 	t.Helper()
 	content := readFile(t, name)
