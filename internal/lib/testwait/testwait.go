@@ -9,11 +9,11 @@ import (
 // Timeout is the maximum time that [For] waits: far longer than any condition takes on a busy machine.
 const Timeout = 60 * time.Second
 
-// longestPause limits the pause between two evaluations of a condition; the first ones follow each other closely.
-const longestPause = 20 * time.Millisecond
+// maxPause is the maximum pause between two evaluations of a condition. Pauses double from 100 µs on.
+const maxPause = 20 * time.Millisecond
 
-// For returns as soon as the condition holds. It fails the test, naming what it has waited for, if the condition does
-// not hold within [Timeout]. It must be called from the goroutine that runs the test, as all that calls t.Fatal.
+// For returns as soon as the condition holds. It fails the test if the condition does not hold within [Timeout]; what
+// describes the condition. It must be called from the goroutine of the test, since it calls t.Fatal.
 func For(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	if !Within(Timeout, condition) {
@@ -24,7 +24,7 @@ func For(t testing.TB, what string, condition func() bool) {
 // Within evaluates the condition until it holds, for at most the given time. It reports whether the condition held.
 func Within(limit time.Duration, condition func() bool) bool {
 	deadline := time.Now().Add(limit)
-	for pause := 100 * time.Microsecond; ; pause = min(2*pause, longestPause) {
+	for pause := 100 * time.Microsecond; ; pause = min(2*pause, maxPause) {
 		if condition() {
 			return true
 		}

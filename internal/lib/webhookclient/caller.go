@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// mostClients is how many targets keep their connections.
-	mostClients = 200
-	// defaultMaxAnswer is much more than an answer about one object needs: the largest object has 3 MiB.
-	defaultMaxAnswer = 16 << 20
+	// maxClients is the maximum number of targets with open connections.
+	maxClients = 200
+	// defaultMaxResponse is far more than a response about one object needs: the largest object has 3 MiB.
+	defaultMaxResponse = 16 << 20
 )
 
-// Options say what a caller sends and receives.
+// Options configure a Caller.
 type Options struct {
 	// Register adds the kinds of the reviews to a scheme.
 	Register []func(*runtime.Scheme) error
-	// Versions are those of the reviews.
+	// Versions are the versions of the reviews.
 	Versions []schema.GroupVersion
-	// MaxAnswer is how many bytes an answer may have; 0 means 16 MiB.
-	MaxAnswer int64
+	// MaxResponse is the maximum size of a response in bytes; 0 means 16 MiB.
+	MaxResponse int64
 }
 
-// A Caller calls webhooks. Many may do so at once.
+// Caller calls webhooks. It is safe for concurrent use.
 type Caller struct {
-	maxAnswer  int64
-	serializer runtime.NegotiatedSerializer
-	clients    *lru.Cache // from a target's key to *client
+	maxResponse int64
+	serializer  runtime.NegotiatedSerializer
+	clients     *lru.Cache // from a target's key to *client
 }
 
-// NewCaller returns a caller that has called nobody yet.
+// NewCaller returns a caller without open connections.
 func NewCaller(options Options) (*Caller, error) {
 	scheme := runtime.NewScheme()
 	for _, register := range options.Register {
@@ -44,56 +44,56 @@ func NewCaller(options Options) (*Caller, error) {
 			return nil, err
 		}
 	}
-	c := &Caller{maxAnswer: options.MaxAnswer, serializer: serializer.NegotiatedSerializerWrapper(runtime.SerializerInfo{
+	c := &Caller{maxResponse: options.MaxResponse, serializer: serializer.NegotiatedSerializerWrapper(runtime.SerializerInfo{
 		Serializer: serializer.NewCodecFactory(scheme).LegacyCodec(options.Versions...),
 	})}
-	if c.maxAnswer == 0 {
-		c.maxAnswer = defaultMaxAnswer
+	if c.maxResponse == 0 {
+		c.maxResponse = defaultMaxResponse
 	}
-	c.clients = lru.NewWithEvictionFunc(mostClients, func(_ lru.Key, value any) { value.(*client).close() })
+	c.clients = lru.NewWithEvictionFunc(maxClients, func(_ lru.Key, value any) { value.(*client).close() })
 	return c, nil
 }
 
-// Call sends a review to a webhook and reads its answer. It takes as long as the context allows. An error is what went
-// wrong on the way; that the webhook says no is an answer.
-func (c *Caller) Call(ctx context.Context, target *Target, review, answer runtime.Object) error {
+// Call sends a review to a webhook and decodes the response into result. The deadline of the context limits the call. An error means
+// that the call failed; a denial is not an error.
+func (c *Caller) Call(ctx context.Context, target *Target, review, result runtime.Object) error {
 	client, err := c.client(target)
 	if err != nil {
 		return err
 	}
 	request := client.rest.Post().Body(review)
 	if deadline, ok := ctx.Deadline(); ok {
-		if left := time.Until(deadline); left > 0 {
-			request.Timeout(wholeSeconds(left))
+		if remaining := time.Until(deadline); remaining > 0 {
+			request.Timeout(roundUpToSeconds(remaining))
 		}
 	}
-	return request.Do(ctx).Into(answer)
+	return request.Do(ctx).Into(result)
 }
 
-// Close closes connections that nobody uses.
+// Close closes idle connections.
 func (c *Caller) Close() { c.clients.Clear() }
 
-// wholeSeconds is how long a webhook is told to take: no less than what there is.
-func wholeSeconds(d time.Duration) time.Duration {
+// roundUpToSeconds rounds the timeout that is sent to a webhook, which is in seconds.
+func roundUpToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// client returns the client for a target. Two that are made at once for the same target do no harm: the later one is kept.
+// client returns the client of a target. If two are created concurrently, the later one is kept for further calls.
 func (c *Caller) client(target *Target) (*client, error) {
 	key := target.key()
-	if kept, ok := c.clients.Get(key); ok {
-		return kept.(*client), nil
+	if existing, ok := c.clients.Get(key); ok {
+		return existing.(*client), nil
 	}
-	made, err := newClient(target, rest.ClientContentConfig{
+	created, err := newClient(target, rest.ClientContentConfig{
 		ContentType: runtime.ContentTypeJSON,
 		Negotiator:  runtime.NewClientNegotiator(c.serializer, schema.GroupVersion{}),
-	}, c.maxAnswer)
+	}, c.maxResponse)
 	if err != nil {
 		return nil, err
 	}
-	c.clients.Add(key, made)
-	return made, nil
+	c.clients.Add(key, created)
+	return created, nil
 }
 
-// errTooLarge is for answers that nobody wants to keep in memory.
-var errTooLarge = errors.New("the answer is too large")
+// errTooLarge is the error for a response that exceeds MaxResponse.
+var errTooLarge = errors.New("the response is too large")

@@ -14,48 +14,49 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// userAgent is whom webhooks know as the caller in Kubernetes. Some look for it.
+// userAgent is the User-Agent of kube-apiserver, which some webhooks check.
 const userAgent = "kube-apiserver-admission"
 
-// A client calls one target.
+// client is the HTTP client of one target.
 type client struct {
 	rest      *rest.RESTClient
 	transport *http.Transport
 }
 
-func newClient(target *Target, content rest.ClientContentConfig, maxAnswer int64) (*client, error) {
-	place, err := target.place()
+func newClient(target *Target, content rest.ClientContentConfig, maxResponse int64) (*client, error) {
+	to, err := target.address()
 	if err != nil {
 		return nil, err
 	}
-	security, err := place.tls(target.CABundle)
+	tlsConfig, err := to.tlsConfig(target.CABundle)
 	if err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		TLSClientConfig:        security,
+		TLSClientConfig:        tlsConfig,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxIdleConnsPerHost:    25,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		ForceAttemptHTTP2:      place.isNear,
+		ForceAttemptHTTP2:      to.isLoopback,
 	}
-	asks := &http.Client{Transport: limited{transport, maxAnswer}, CheckRedirect: stay}
-	made, err := rest.NewRESTClient(&url.URL{Scheme: "https", Host: place.host}, place.path, content, nil, asks)
+	httpClient := &http.Client{Transport: limited{transport, maxResponse}, CheckRedirect: noRedirect}
+	restClient, err := rest.NewRESTClient(&url.URL{Scheme: "https", Host: to.host}, to.path, content, nil, httpClient)
 	if err != nil {
 		return nil, err
 	}
-	return &client{rest: made, transport: transport}, nil
+	return &client{rest: restClient, transport: transport}, nil
 }
 
+// close closes idle connections.
 func (c *client) close() { c.transport.CloseIdleConnections() }
 
-// tls is whom the place must prove to be.
-func (p place) tls(bundle []byte) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: p.serverName}
-	if !p.isNear {
+// tlsConfig returns the configuration that verifies the serving certificate of the webhook.
+func (a address) tlsConfig(bundle []byte) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.serverName}
+	if !a.isLoopback {
 		config.NextProtos = []string{"http/1.1"}
 	}
 	if len(bundle) == 0 {
@@ -68,10 +69,10 @@ func (p place) tls(bundle []byte) (*tls.Config, error) {
 	return config, nil
 }
 
-// stay has an answer that names another place be the answer.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// noRedirect makes the client return redirects instead of following them.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// limited reads no more of an answer than is wanted.
+// limited is a transport that limits the size of responses and sets the User-Agent.
 type limited struct {
 	next http.RoundTripper
 	max  int64
@@ -81,26 +82,27 @@ type limited struct {
 func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", userAgent)
-	answer, err := l.next.RoundTrip(r)
+	response, err := l.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	answer.Body = &limitedBody{ReadCloser: answer.Body, left: l.max, max: l.max}
-	return answer, nil
+	response.Body = &limitedBody{ReadCloser: response.Body, remaining: l.max, max: l.max}
+	return response, nil
 }
 
+// limitedBody is a body that returns errTooLarge after max bytes.
 type limitedBody struct {
 	io.ReadCloser
-	left, max int64
+	remaining, max int64
 }
 
 // Read implements io.Reader.
 func (b *limitedBody) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
+	if int64(len(p)) > b.remaining+1 {
+		p = p[:b.remaining+1]
 	}
 	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.remaining -= int64(n); b.remaining < 0 {
 		return n, fmt.Errorf("%w: limit is %d bytes", errTooLarge, b.max)
 	}
 	return n, err

@@ -7,16 +7,16 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A CallError is that a webhook could not be asked, or that its answer says nothing. That it refuses is no such error.
+// CallError is the error of a webhook call that failed or returned an invalid response. A denial is not a CallError.
 type CallError struct {
 	Webhook string
-	// Reason is what went wrong.
+	// Reason is the cause.
 	Reason error
-	// Status is what the webhook, or whoever stands before it, answered instead.
+	// Status is the status that the webhook, or a proxy, returned; a 503 if there is none.
 	Status *apierrors.StatusError
 }
 
-// Failed is the error for a call that failed.
+// Failed returns the error for a failed call.
 func Failed(webhook string, err error) *CallError {
 	status := (*apierrors.StatusError)(nil)
 	if !errors.As(err, &status) {
@@ -33,5 +33,5 @@ func (e *CallError) Error() string {
 // Unwrap returns the reason.
 func (e *CallError) Unwrap() error { return e.Reason }
 
-// Code is the HTTP code of the status, for metrics.
+// Code returns the HTTP code of the status, for metrics.
 func (e *CallError) Code() int { return int(e.Status.ErrStatus.Code) }

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// A Target is where a webhook is: a URL, or a Service.
+// Target is the address of a webhook: a URL or a Service.
 type Target struct {
 	URL     string
 	Service *Service
-	// CABundle is whose certificates the webhook may show, as PEM; empty means those that this machine trusts.
+	// CABundle has the PEM certificates of the authorities that may sign the serving certificate; empty means those of the system.
 	CABundle []byte
 }
 
-// A Service is how a target names a webhook in a cluster.
+// Service is the address of a webhook in a cluster.
 type Service struct {
 	Namespace, Name, Path string
 	// Port 0 means 443.
 	Port int32
 }
 
-// httpsPort is where webhooks are if nobody says so.
+// httpsPort is the default port of webhooks.
 const httpsPort = 443
 
-// key tells targets apart. Of two that have the same one, either can be called with the other's connections.
+// key returns the identity of a target. Targets with the same key share connections.
 func (t *Target) key() string {
 	if t.Service == nil {
 		return "url\x00" + t.URL + "\x00" + string(t.CABundle)
@@ -37,44 +37,46 @@ func (t *Target) key() string {
 	return fmt.Sprintf("service\x00%s\x00%s\x00%s\x00%d\x00%s", s.Namespace, s.Name, s.Path, s.Port, t.CABundle)
 }
 
-// A place is where a target is found.
-type place struct {
-	host string // with the port, if there is one to say
+// address is the resolved address of a target.
+type address struct {
+	host string // HOST or HOST:PORT
 	path string
-	// serverName is what the certificate must be for; "" means the host.
+	// serverName is the name in the serving certificate; "" means the host.
 	serverName string
-	// isNear says that the connection does not leave the machine. Others use HTTP/1, so that a proxy between shares
-	// calls among many servers.
-	isNear bool
+	// isLoopback reports whether the connection does not leave the machine. Other connections use HTTP/1, so that a load balancer
+	// can distribute calls among several servers.
+	isLoopback bool
 }
 
-func (t *Target) place() (place, error) {
+// address returns the address of the target.
+func (t *Target) address() (address, error) {
 	if s := t.Service; s != nil {
 		name := s.Name + "." + s.Namespace + ".svc"
 		port := s.Port
 		if port == 0 {
 			port = httpsPort
 		}
-		return place{host: net.JoinHostPort(name, strconv.Itoa(int(port))), path: s.Path, serverName: name}, nil
+		return address{host: net.JoinHostPort(name, strconv.Itoa(int(port))), path: s.Path, serverName: name}, nil
 	}
 	if t.URL == "" {
-		return place{}, errors.New("webhook configuration must have either service or URL")
+		return address{}, errors.New("webhook configuration must have either service or URL")
 	}
 	u, err := url.Parse(t.URL)
 	if err != nil {
 		//lint:ignore ST1005 as Kubernetes writes it
-		return place{}, fmt.Errorf("Unparsable URL: %w", err)
+		return address{}, fmt.Errorf("Unparsable URL: %w", err)
 	}
 	if u.Scheme != "https" {
-		return place{}, fmt.Errorf("expected a URL that begins with https://, received %q", t.URL)
+		return address{}, fmt.Errorf("expected a URL that begins with https://, received %q", t.URL)
 	}
-	return place{host: u.Host, path: u.Path, isNear: isLoopback(u.Hostname())}, nil
+	return address{host: u.Host, path: u.Path, isLoopback: isLoopbackHost(u.Hostname())}, nil
 }
 
-func isLoopback(host string) bool {
+// isLoopbackHost reports whether a host is localhost or a loopback address.
+func isLoopbackHost(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
-	address, err := netip.ParseAddr(host)
-	return err == nil && address.IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback()
 }
