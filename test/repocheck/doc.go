@@ -3,7 +3,7 @@
 // Each test walks the source and reports every violation as file:line with the reason and the remedy. The rules:
 //
 //   - imports_test.go: a package imports only packages of its own layer or below; oracles are imported only by tests
-//   - docs_test.go: every package has a package comment; some have a complete file map
+//   - docs_test.go: every package has a package comment; some have a complete file map; benchmarks that comments name exist
 //   - differences_test.go: docs/differences.md and the tests of differences agree
 //   - readme_test.go: the Go code in README.md and docs/ is that of runnable examples; guides name existing paths and targets
 //   - lint_test.go: gofmt, go vet and staticcheck report nothing

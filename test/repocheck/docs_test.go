@@ -2,6 +2,7 @@ package repocheck
 
 import (
 	"bytes"
+	"go/ast"
 	"path"
 	"regexp"
 	"slices"
@@ -82,4 +83,31 @@ func namedFiles(t *testing.T, name string) map[string]int {
 		}
 	}
 	return named
+}
+
+var benchmarkName = regexp.MustCompile(`\bBenchmark[A-Z][A-Za-z0-9]*`)
+
+// TestNamedBenchmarks: the benchmarks that comments name as the reason for an optimization exist, in any module.
+func TestNamedBenchmarks(t *testing.T) {
+	declared := map[string]bool{}
+	files := goFiles(t)
+	for _, file := range files {
+		for _, decl := range file.syntax.Decls {
+			if function, ok := decl.(*ast.FuncDecl); ok && file.isTest() {
+				declared[function.Name.Name] = true
+			}
+		}
+	}
+	for _, file := range files {
+		if file.isTest() {
+			continue
+		}
+		for _, group := range file.syntax.Comments {
+			for _, name := range benchmarkName.FindAllString(group.Text(), -1) {
+				if !declared[name] {
+					t.Errorf("%s:%d: %s does not exist: correct the name, or remove the optimization", file.name, file.line(group.Pos()), name)
+				}
+			}
+		}
+	}
 }
