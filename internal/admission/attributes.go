@@ -199,7 +199,7 @@ func (a *Attributes) refresh() (err error) {
 	return nil
 }
 
-// serverMetadata are the fields of the metadata that Object does not have.
+// serverMetadata are the metadata fields that Attributes.Object omits.
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
 // withServerMetadata returns obj with the server's metadata of another object.

@@ -50,7 +50,7 @@ func (f *InFlight) Peak() int {
 	return f.last
 }
 
-// turn starts a new second if it has come. The number does not change in seconds without calls.
+// turn starts a new period if the clock is in another second. In seconds without calls the number of requests does not change.
 func (f *InFlight) turn(now int64) {
 	switch passed := now - f.second; {
 	case passed <= 0: // the same second, or the clock was set back
