@@ -115,11 +115,11 @@ func readError(err error) error {
 type pebbleLogger struct{ s *Store }
 
 func (l pebbleLogger) Infof(format string, args ...any) {
-	l.s.options.Log.Debug("pebble: " + fmt.Sprintf(format, args...))
+	l.s.options.Log.Debug("pebble event", "message", fmt.Sprintf(format, args...))
 }
 
 func (l pebbleLogger) Errorf(format string, args ...any) {
-	l.s.options.Log.Warn("pebble: " + fmt.Sprintf(format, args...))
+	l.s.options.Log.Warn("pebble error", "message", fmt.Sprintf(format, args...))
 }
 
 // Fatalf is called by Pebble for errors after which it cannot continue, and must not return: Pebble expects the process to end.
