@@ -57,7 +57,7 @@ fmt: ## format every Go file
 
 .PHONY: lint
 lint: ## run only the architecture and lint checks
-	$(GO) test -count=1 ./internal/repocheck
+	$(GO) test -count=1 ./test/repocheck
 
 .PHONY: deadcode
 deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs and cadastretest

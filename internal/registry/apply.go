@@ -45,7 +45,7 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 		return decoded{}, err
 	}
 	if config.managed.Kind() == document.List {
-		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: a configuration says what its applier wants, and the server keeps who owns what; remove it")
+		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: the server sets managedFields; remove them from the configuration")
 	}
 	metadata := config.document.Get("metadata")
 	if metadata.Get("name").IsAbsent() && live.IsAbsent() {

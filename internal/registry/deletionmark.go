@@ -187,7 +187,7 @@ func (d *Deletion) propagation(finalizers []string) Propagation {
 	return Background
 }
 
-// isOver reports whether an object that was to be deleted has nothing left to wait for.
+// isDeletionComplete reports whether a marked object can be removed: its grace period is over and it has no finalizers.
 func isDeletionComplete(kind *api.Kind, doc document.Value) bool {
 	return isMarkedDeleted(doc) && gracePeriod(doc) == 0 && !hasFinalizers(kind, doc)
 }

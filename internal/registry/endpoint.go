@@ -200,7 +200,7 @@ func (r *Registry) formOf(e *Endpoint) *watchcache.Form {
 	})
 }
 
-// newForm returns the form that convert makes of stored objects.
+// newForm returns the form of the watch cache for objects that convert converts from the stored ones.
 func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, error)) *watchcache.Form {
 	return watchcache.NewForm(func(object *watchcache.Object) (any, int, error) {
 		parsed, err := r.parsed(object)

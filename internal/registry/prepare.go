@@ -72,8 +72,9 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
 }
 
-// applyStrategy sets the documents of a prepared object: doc after the resource's strategy. The sent document has all
-// fields of the request's version; defaulted is a document that has its defaults already, or absent.
+// applyStrategy runs the resource's strategy on doc and sets the documents of the prepared object. sent is the object with all
+// fields of the request's version; defaulted is a version of the object that was defaulted before, so that only
+// changed parts are defaulted again; absent if there is none.
 func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
 	e := w.Endpoint
 	endpoint := e.Subresource

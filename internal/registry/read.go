@@ -90,7 +90,7 @@ func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Ob
 }
 
 // convertTogether converts objects in one call of a conversion webhook. If one fails, it returns those before it and the error.
-// Without objects and error it leaves them to At.
+// It returns no objects and no error if the objects must be converted one by one, with At.
 func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown []*watchcache.Object, err error) {
 	if len(all) < 2 || e.isProjected() {
 		return nil, nil

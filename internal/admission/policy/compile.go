@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// compiled are the expressions of a policy. Those that can't be compiled say so when they are evaluated.
+// compiled are the expressions of a policy. An expression that cannot be compiled fails when it is evaluated.
 type compiled struct {
 	err         error
 	validations cel.ConditionEvaluator

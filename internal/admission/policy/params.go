@@ -92,7 +92,7 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 	}
 }
 
-// at returns an object at the version that the policy wants.
+// at returns an object at the version of paramKind.
 func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
 // twoVersions have a field of their own each; v2 defaults it.

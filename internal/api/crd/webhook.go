@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/webhookclient"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
 // ConversionTimeout is the timeout of one call of a conversion webhook, as in Kubernetes.
