@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Builtin returns the built-in kinds. Each call returns new ones, which the caller may change.
+// Builtin returns the built-in kinds. Each call returns new values, which the caller may modify.
 func Builtin() []*Kind {
 	all, err := newKinds(kinds.Builtin())
 	if err != nil {
-		panic(err) // a test reads the kind files
+		panic(err) // unreachable: a test parses all kind files
 	}
 	return all
 }
@@ -29,7 +29,7 @@ func newKinds(set *kinds.Set) (all []*Kind, err error) {
 	return all, errors.Join(errs...)
 }
 
-// coreGroup is how kind files and keys of the store spell the core group, whose name is empty.
+// coreGroup is the name of the core group, which is empty in the API, in kind files and store keys.
 const coreGroup = kinds.CoreGroup
 
 func newKind(d *kinds.Declaration) (*Kind, error) {

@@ -5,14 +5,14 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// customReset are the reset fields of custom resources with the subresource status, by endpoint. Kind files list those of
-// built-in kinds.
+// customReset are the reset fields of custom resources with the status subresource, by endpoint. Kind files list the
+// reset fields of built-in kinds.
 var customReset = map[string]fieldset.Set{
 	"":                fieldset.New(fieldset.Names("status")),
 	StatusSubresource: fieldset.New(fieldset.Names("metadata"), fieldset.Names("spec")),
 }
 
-// resetCustom is ResetFieldSets for custom resources.
+// resetCustom implements ResetFieldSets for custom resources.
 func (k *Kind) resetCustom(endpoint string) map[string]fieldset.Set {
 	at := map[string]fieldset.Set{}
 	for _, version := range k.Versions {
@@ -23,8 +23,8 @@ func (k *Kind) resetCustom(endpoint string) map[string]fieldset.Set {
 	return at
 }
 
-// restoreCustom is restoreResetFields for custom resources. If they have the subresource status, the main endpoint ignores
-// the status, and the subresource everything else.
+// restoreCustom implements restoreResetFields for custom resources. With the status subresource, the main endpoint
+// ignores the status, and the status endpoint ignores all other fields.
 func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value) document.Value {
 	switch {
 	case !k.HasSubresource(version, StatusSubresource):
@@ -35,7 +35,7 @@ func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value)
 	return put(obj, live.Get("status"), "status")
 }
 
-// nextCustomGeneration increments the generation on all changes except those of metadata.
+// nextCustomGeneration increments the generation on every change outside metadata.
 func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
 	if live.IsAbsent() {
 		return 1

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The labels of a job's pods: its name and uid, each with the legacy label without a prefix.
+// The labels of a job's pods: the job's name and uid, each with a prefixed and a legacy key.
 var (
 	jobNameLabels = []string{"batch.kubernetes.io/job-name", "job-name"}
 	jobUIDLabels  = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
@@ -67,8 +67,8 @@ func templateGenerationOf(set document.Value) int64 {
 	return n
 }
 
-// prepareServiceForUpdate removes the fields that only the previous type of a service had, unless the request changes them
-// together with the type.
+// prepareServiceForUpdate removes the fields that only the previous type of a service supported, unless the request
+// changes them together with the type.
 func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	if endpoint != "" {
 		return obj
@@ -134,7 +134,7 @@ func isExternal(spec document.Value) bool {
 	return hasNodePorts(spec) || spec.Get("type").Text() == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 }
 
-// newNodePorts reports whether a service has node ports that the old one does not have.
+// newNodePorts reports whether a service spec has node ports that the old spec does not have.
 func newNodePorts(spec, old document.Value) bool {
 	had := map[int64]bool{0: true}
 	for _, port := range old.Get("ports").Items() {

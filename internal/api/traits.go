@@ -7,27 +7,27 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Traits are the ways in which writing and deleting objects of a kind differs from the usual. Their names in kind files
-// stand in traitNames.
+// Traits are the variations of update and delete of a kind, all off by default. traitNames lists their names in kind
+// files.
 type Traits struct {
 	// PutCreates makes PUT create an object that does not exist.
 	PutCreates bool
 	// PutVersioned makes PUT require a resourceVersion: unconditional updates are rejected.
 	PutVersioned bool
-	// Orphans makes deletions without a propagation policy orphan dependents.
+	// OrphanDependents makes deletions without a propagation policy orphan dependents.
 	Orphans bool
-	// Childless makes deletions ignore the propagation policy: there are no dependents.
+	// NoGarbageCollection makes deletions ignore the propagation policy, because objects of the kind have no dependents.
 	Childless bool
 	// Graceful enables graceful deletion; see GracePeriod.
 	Graceful bool
-	// Singly rejects the deletion of collections.
+	// NoDeleteCollection disables the verb deletecollection.
 	Singly bool
 	// ShowsDeleted makes deletions return the object instead of a Status.
 	ShowsDeleted bool
-	// Contains keeps an object that is being deleted until spec.finalizers is empty: it contains other objects, which are
-	// deleted first.
+	// ContainsObjects retains an object that is being deleted until spec.finalizers is empty, as for namespaces, whose
+	// objects are deleted first.
 	Contains bool
-	// CheckedAsSent validates an object at the version of the request instead of the storage version.
+	// ValidateRequestVersion validates an object at the version of the request instead of the storage version.
 	CheckedAsSent bool
 }
 
@@ -48,7 +48,7 @@ var traitNames = []struct {
 	{kinds.Review, func(t *Traits) *bool { return new(bool) }},
 }
 
-// setTraits reads the names of traits.
+// setTraits parses the names of traits.
 func (k *Kind) setTraits(words []string, _ string) error {
 	for _, word := range words {
 		found := false
@@ -65,8 +65,9 @@ func (k *Kind) setTraits(words []string, _ string) error {
 	return nil
 }
 
-// GracePeriod returns the number of seconds that a deletion leaves to an object: the requested ones, or else those of the
-// object's spec, but 0 if the object is not running. An object with 0 is deleted at once.
+// GracePeriod returns the grace period of a deletion in seconds: the requested period, or else the period in the
+// object's spec; 0, which deletes the object immediately, if the kind has no graceful deletion or the pod is not
+// running.
 func (k *Kind) GracePeriod(live document.Value, asked int64, isAsked bool) int64 {
 	if !k.Graceful || live.Lookup("spec", "nodeName").Text() == "" {
 		return 0

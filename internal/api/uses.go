@@ -6,25 +6,24 @@ import (
 	"sync"
 )
 
-// ErrReplaced says that another kind has been put in the place of the one that was meant, or none: it must be looked up
-// again.
-var ErrReplaced = errors.New("the kind has changed meanwhile")
+// ErrReplaced reports that the kind has been replaced or removed; the caller must look it up again.
+var ErrReplaced = errors.New("the kind was replaced")
 
-// Uses counts who writes objects of a kind, so that whoever puts another kind in its place can wait until
-// nobody does by the old one any more. A kind that is never replaced has none.
+// Uses is the gate for writes to a kind that may be replaced: it counts active writers, can block new ones, and is
+// closed after they have finished. A nil gate admits all writers. Safe for concurrent use.
 type Uses struct {
 	mu sync.Mutex
-	// writers is how many have entered. When the last one has left, idle is told.
+	// writers is the number of active writers. idle is signaled when it drops to 0.
 	writers int
 	idle    sync.Cond
-	// held is closed when nobody keeps writers waiting any more; nil if nobody does.
+	// blocked is closed when writers are unblocked; nil if they are not blocked.
 	held chan struct{}
-	// life ends when another kind has been put in the place of this one.
+	// life is canceled when the gate is closed.
 	life context.Context
 	end  context.CancelFunc
 }
 
-// NewUses returns those of a new kind.
+// NewUses returns an open gate.
 func NewUses() *Uses {
 	u := &Uses{}
 	u.idle.L = &u.mu
@@ -32,9 +31,9 @@ func NewUses() *Uses {
 	return u
 }
 
-// Enter notes that somebody begins to write. While somebody holds writers it waits: for as long as the context lasts,
-// and until whoever wants to write has gone, if gone is not nil. It returns ErrReplaced if nobody may write by this
-// kind any more, and the error of a context if nobody has entered because there was no more time, or nobody who waits.
+// Enter registers a writer. While the gate is blocked, Enter waits until ctx is done or the channel that gone returns,
+// if gone is not nil, is closed. It returns ErrReplaced if the gate is closed, ctx.Err() if ctx is done, and
+// context.Canceled if gone is closed.
 func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if u == nil {
 		return nil
@@ -59,7 +58,7 @@ func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	}
 }
 
-// tryEnter returns what to wait for, if somebody holds writers.
+// tryEnter registers a writer, or returns the channel to wait for if the gate is blocked.
 func (u *Uses) tryEnter() (held <-chan struct{}, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -73,7 +72,7 @@ func (u *Uses) tryEnter() (held <-chan struct{}, err error) {
 	return nil, nil
 }
 
-// Leave notes that who has entered is done.
+// Leave unregisters a writer.
 func (u *Uses) Leave() {
 	if u == nil {
 		return
@@ -85,7 +84,7 @@ func (u *Uses) Leave() {
 	}
 }
 
-// Hold keeps everybody waiting who wants to enter. Nobody has entered yet, and nobody else holds them.
+// Block makes Enter wait until release is called. There must be no active writers and no other Block in effect.
 func (u *Uses) Hold() (release func()) {
 	held := make(chan struct{})
 	u.mu.Lock()
@@ -99,7 +98,7 @@ func (u *Uses) Hold() (release func()) {
 	})
 }
 
-// End lets nobody enter any more, also nobody who is held, and returns when all have left.
+// Close rejects new and waiting writers and blocks until active ones finish.
 func (u *Uses) End() {
 	u.end()
 	u.mu.Lock()
@@ -109,7 +108,7 @@ func (u *Uses) End() {
 	}
 }
 
-// OnEnd has something done when nobody can enter any more, unless it is stopped before.
+// OnClose runs do in a goroutine when the gate is closed, unless stop is called before.
 func (u *Uses) OnEnd(do func()) (stop func() bool) {
 	if u == nil {
 		return func() bool { return true }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestUsesEnd: who puts another kind in the place of one waits for those who write by it; nobody enters any more.
-func TestUsesEnd(t *testing.T) {
+// TestWriteGateClose checks that Close waits for active writers, and that Enter fails once Close is called.
+func TestWriteGateClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := NewUses()
 		for range 2 {
@@ -18,15 +18,15 @@ func TestUsesEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var ended atomic.Bool
-		go func() { u.End(); ended.Store(true) }()
+		var closed atomic.Bool
+		go func() { u.End(); closed.Store(true) }()
 		for left := range 3 {
 			synctest.Wait()
-			if ended.Load() != (left == 2) {
-				t.Errorf("when %d of 2 have left, it has ended: %t", left, ended.Load())
+			if closed.Load() != (left == 2) {
+				t.Errorf("after %d of 2 writers left: Close returned: %t", left, closed.Load())
 			}
 			if err := u.Enter(t.Context(), nil); !errors.Is(err, ErrReplaced) {
-				t.Errorf("when it was to end, %v", err)
+				t.Errorf("Enter() after Close = %v, want ErrReplaced", err)
 			}
 			if left < 2 {
 				u.Leave()
@@ -35,19 +35,19 @@ func TestUsesEnd(t *testing.T) {
 	})
 }
 
-// TestUsesHold: who is held waits until that is over, until another kind is in the place of this one, for as long as it
-// has time, or until it goes away.
-func TestUsesHold(t *testing.T) {
+// TestWriteGateBlock checks that a blocked Enter returns when the gate is unblocked or closed, the deadline passes, or
+// the client disconnects.
+func TestWriteGateBlock(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		over func(u *Uses, release, goAway func())
-		want error
+		name  string
+		event func(u *Uses, release, disconnect func())
+		want  error
 	}{
 		{"released", func(_ *Uses, release, _ func()) { release() }, nil},
 		{"released twice", func(_ *Uses, release, _ func()) { release(); release() }, nil},
-		{"replaced", func(u *Uses, _, _ func()) { go u.End() }, ErrReplaced},
-		{"late", func(*Uses, func(), func()) { time.Sleep(time.Minute) /* of synctest's clock */ }, context.DeadlineExceeded},
-		{"gone", func(_ *Uses, _, goAway func()) { goAway() }, context.Canceled},
+		{"closed", func(u *Uses, _, _ func()) { go u.End() }, ErrReplaced},
+		{"deadline exceeded", func(*Uses, func(), func()) { time.Sleep(time.Minute) /* of synctest's clock */ }, context.DeadlineExceeded},
+		{"client disconnected", func(_ *Uses, _, disconnect func()) { disconnect() }, context.Canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,33 +57,33 @@ func TestUsesHold(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
 				entered := make(chan error, 1)
-				client, goAway := context.WithCancel(t.Context())
-				defer goAway()
+				client, disconnect := context.WithCancel(t.Context())
+				defer disconnect()
 				go func() { entered <- u.Enter(ctx, client.Done) }()
 				synctest.Wait()
 				select {
 				case err := <-entered:
-					t.Fatalf("nobody was held: %v", err)
+					t.Fatalf("Enter() = %v before the gate was unblocked", err)
 				default:
 				}
-				test.over(u, release, goAway)
+				test.event(u, release, disconnect)
 				if err := <-entered; !errors.Is(err, test.want) {
-					t.Errorf("received %v, expected %v", err, test.want)
+					t.Errorf("Enter() = %v, want %v", err, test.want)
 				}
 			})
 		})
 	}
 }
 
-// TestUsesEndWhileHeld: whoever holds writers is told that another kind is put in the place of this one, and is not
-// waited for: it may have ended without letting them go.
-func TestUsesEndWhileHeld(t *testing.T) {
+// TestWriteGateCloseWhileBlocked checks that Close of a blocked gate runs the OnClose functions and does not wait for
+// release, which may never be called.
+func TestWriteGateCloseWhileBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u := NewUses()
 		u.Hold()
-		told := make(chan struct{})
-		u.OnEnd(func() { close(told) })
+		called := make(chan struct{})
+		u.OnEnd(func() { close(called) })
 		u.End()
-		<-told
+		<-called
 	})
 }
