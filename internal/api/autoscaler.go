@@ -18,7 +18,7 @@ const (
 )
 
 // conversionAnnotations are all annotations that conversion to v1 sets, including those of earlier releases.
-var keptAnnotations = []string{
+var conversionAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 }
@@ -28,7 +28,7 @@ const defaultUtilization = 80
 
 // autoscalerV2ToV1 converts a HorizontalPodAutoscaler from v2 to v1.
 func autoscalerV2ToV1(doc document.Value) document.Value {
-	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutKept(doc.Lookup("metadata", "annotations"))
+	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutConversionAnnotations(doc.Lookup("metadata", "annotations"))
 	var percentage, current document.Value
 	var others []document.Value
 	for _, m := range spec.Get("metrics").Items() {
@@ -47,8 +47,8 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 			current = utilization
 		}
 	}
-	annotations = keep(annotations, metricsAnnotation, others)
-	annotations = keep(annotations, currentMetricsAnnotation, currents)
+	annotations = setAnnotationList(annotations, metricsAnnotation, others)
+	annotations = setAnnotationList(annotations, currentMetricsAnnotation, currents)
 	if b := spec.Get("behavior"); b.Kind() == document.Map {
 		annotations = annotations.With(behaviorAnnotation, document.NewString(behaviorText(b)))
 	}
@@ -59,7 +59,7 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 		}
 		conditions = append(conditions, c)
 	}
-	annotations = keep(annotations, conditionsAnnotation, conditions)
+	annotations = setAnnotationList(annotations, conditionsAnnotation, conditions)
 	spec = withTarget(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
 	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
 	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
@@ -69,24 +69,24 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 // autoscalerV1ToV2 converts a HorizontalPodAutoscaler from v1 to v2.
 func autoscalerV1ToV2(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
-	metrics, _ := kept(annotations, metricsAnnotation)
+	metrics, _ := annotationList(annotations, metricsAnnotation)
 	for i, m := range metrics {
 		metrics[i] = metricV2(m, metricSpecs)
 	}
 	switch percentage := spec.Get("targetCPUUtilizationPercentage"); {
-	case !isNothing(percentage):
+	case !isEmpty(percentage):
 		metrics = append(metrics, cpuMetric("target", percentage, true))
 	case len(metrics) == 0:
 		metrics = append(metrics, cpuMetric("target", document.NewInt(defaultUtilization), true))
 	}
-	currents, ok := kept(annotations, currentMetricsAnnotation)
+	currents, ok := annotationList(annotations, currentMetricsAnnotation)
 	for i, m := range currents {
 		currents[i] = metricV2(m, metricStatuses)
 	}
-	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isNothing(percentage) {
+	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isEmpty(percentage) {
 		currents = append(currents, cpuMetric("current", percentage, false))
 	}
-	conditions, _ := kept(annotations, conditionsAnnotation)
+	conditions, _ := annotationList(annotations, conditionsAnnotation)
 	spec = withTarget(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
 	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
 	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
@@ -100,7 +100,7 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	if len(conditions) > 0 {
 		status = status.With("conditions", document.NewList(conditions...))
 	}
-	return withAnnotations(doc, withoutKept(annotations)).With("spec", spec).With("status", status)
+	return withAnnotations(doc, withoutConversionAnnotations(annotations)).With("spec", spec).With("status", status)
 }
 
 // withTarget returns a spec in which the required fields are set, to zero values where an applier has released them:
@@ -162,15 +162,15 @@ func withAnnotations(doc, annotations document.Value) document.Value {
 // withoutEmpty removes empty finalizers, labels and ownerReferences from the metadata, as Kubernetes' conversion does.
 func withoutEmpty(doc document.Value) document.Value {
 	for _, name := range []string{"finalizers", "labels", "ownerReferences"} {
-		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isNothing(v) {
+		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isEmpty(v) {
 			doc = put(doc, document.Value{}, "metadata", name)
 		}
 	}
 	return doc
 }
 
-func withoutKept(annotations document.Value) document.Value {
-	for _, name := range keptAnnotations {
+func withoutConversionAnnotations(annotations document.Value) document.Value {
+	for _, name := range conversionAnnotations {
 		if !annotations.Get(name).IsAbsent() {
 			annotations = annotations.Without(name)
 		}
@@ -179,7 +179,7 @@ func withoutKept(annotations document.Value) document.Value {
 }
 
 // setAnnotationList stores a list as JSON in an annotation, unless the list is empty.
-func keep(annotations document.Value, name string, list []document.Value) document.Value {
+func setAnnotationList(annotations document.Value, name string, list []document.Value) document.Value {
 	if len(list) == 0 {
 		return annotations
 	}
@@ -188,7 +188,7 @@ func keep(annotations document.Value, name string, list []document.Value) docume
 
 // annotationList returns the list that an annotation stores as JSON; ok is false if the annotation is absent or
 // malformed.
-func kept(annotations document.Value, name string) (list []document.Value, ok bool) {
+func annotationList(annotations document.Value, name string) (list []document.Value, ok bool) {
 	text := annotations.Get(name)
 	if text.Kind() != document.String {
 		return nil, false

@@ -37,7 +37,7 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 		Group: d.Group(), Name: d.Name, Versions: d.Property("versions").Words(),
 		Resource: d.Property("plural").Value, SingularName: d.Property("singular").Value,
 		ShortNames: d.Property("short names").Words(), Categories: d.Property("categories").Words(),
-		StoredAt: d.Property("stored as").Value, AlsoAt: d.Property("also served as").Value,
+		StoredAt: d.Property("stored as").Value, AlsoServedAt: d.Property("also served as").Value,
 		fieldsOf: d.Property("fields of").Value,
 	}
 	var errs []error
@@ -96,8 +96,8 @@ func (k *Kind) setScope(_ []string, value string) error {
 }
 
 func (k *Kind) setVerbs(_ []string, value string) error {
-	k.OnlyCreate = value == "create"
-	if !k.OnlyCreate {
+	k.CreateOnly = value == "create"
+	if !k.CreateOnly {
 		return errExpected("create, or no verbs for all of them", value)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (k *Kind) setVerbs(_ []string, value string) error {
 
 func (k *Kind) setActsOn(_ []string, value string) error {
 	resource, subresource, _ := strings.Cut(value, "/")
-	if resource == "" || subresource == "" || !k.OnlyCreate {
+	if resource == "" || subresource == "" || !k.CreateOnly {
 		return errExpected("RESOURCE/SUBRESOURCE of a kind with verbs: create", value)
 	}
 	k.ActsOn = value

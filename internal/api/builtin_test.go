@@ -22,7 +22,7 @@ func TestBuiltin(t *testing.T) {
 	for _, k := range kinds {
 		for _, v := range k.Versions {
 			topology, ok := BuiltinTopology(k.Group, v, k.Name)
-			if !ok && !k.OnlyCreate {
+			if !ok && !k.CreateOnly {
 				t.Errorf("%v has no topology", k)
 			}
 			if ok && topology.Map == nil {
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" || k.StoreName() != "apps/deployments" {
 		t.Errorf("%+v", k)
 	}
-	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.OnlyCreate {
+	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.CreateOnly {
 		t.Errorf("%+v", k)
 	}
 	core := readKind(t, `kind Node
@@ -64,7 +64,7 @@ func TestNames(t *testing.T) {
     verbs: create
     generation: from request on change of spec metadata.labels
 `)
-	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.OnlyCreate || !core.HasVersion("v2") {
+	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.CreateOnly || !core.HasVersion("v2") {
 		t.Errorf("%+v", core)
 	}
 	if core.Deprecated["v1"] != (Deprecation{"use v2", "1.40"}) || core.Singular() != "vertex" || core.Generation.First != 0 || len(core.Generation.Counted) != 2 {

@@ -5,27 +5,27 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// customReset are the reset fields of custom resources with the status subresource, by endpoint. Kind files list the
+// customResetFields are the reset fields of custom resources with the status subresource, by endpoint. Kind files list the
 // reset fields of built-in kinds.
-var customReset = map[string]fieldset.Set{
+var customResetFields = map[string]fieldset.Set{
 	"":                fieldset.New(fieldset.Names("status")),
 	StatusSubresource: fieldset.New(fieldset.Names("metadata"), fieldset.Names("spec")),
 }
 
-// resetCustom implements ResetFieldSets for custom resources.
-func (k *Kind) resetCustom(endpoint string) map[string]fieldset.Set {
+// customResetFieldSets implements ResetFieldSets for custom resources.
+func (k *Kind) customResetFieldSets(endpoint string) map[string]fieldset.Set {
 	at := map[string]fieldset.Set{}
 	for _, version := range k.Versions {
-		if set, ok := customReset[endpoint]; ok && k.HasSubresource(version, StatusSubresource) {
+		if set, ok := customResetFields[endpoint]; ok && k.HasSubresource(version, StatusSubresource) {
 			at[k.APIVersion(version)] = set
 		}
 	}
 	return at
 }
 
-// restoreCustom implements restoreResetFields for custom resources. With the status subresource, the main endpoint
+// restoreCustomResetFields implements restoreResetFields for custom resources. With the status subresource, the main endpoint
 // ignores the status, and the status endpoint ignores all other fields.
-func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value) document.Value {
+func (k *Kind) restoreCustomResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	switch {
 	case !k.HasSubresource(version, StatusSubresource):
 		return obj

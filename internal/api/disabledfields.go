@@ -13,9 +13,9 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	spec, old := obj.Lookup(k.podSpec...), live.Lookup(k.podSpec...)
 	now := spec
 	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
-		if !projects(old, name) && projects(spec, name) {
+		if !hasProjectedSource(old, name) && hasProjectedSource(spec, name) {
 			now = putItems(now, func(volume document.Value) document.Value {
-				return putItems(volume, without(name), "projected", "sources")
+				return putItems(volume, removeField(name), "projected", "sources")
 			}, "volumes")
 		}
 	}
@@ -32,7 +32,7 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 }
 
 // projects reports whether a projected volume of a pod spec has a source of a name.
-func projects(spec document.Value, name string) bool {
+func hasProjectedSource(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
 		for _, source := range volume.Lookup("projected", "sources").Items() {
 			if !isAbsentOrNull(source.Get(name)) {
@@ -44,7 +44,7 @@ func projects(spec document.Value, name string) bool {
 }
 
 // without returns a function that removes a field from a map.
-func without(name string) func(document.Value) document.Value {
+func removeField(name string) func(document.Value) document.Value {
 	return func(v document.Value) document.Value {
 		if v.Get(name).IsAbsent() {
 			return v

@@ -31,7 +31,7 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 		return now // the counted fields other than annotations are reset fields of the status endpoint
 	}
 	for _, path := range k.Generation.Counted {
-		if !means(obj.Lookup(path...), live.Lookup(path...)) {
+		if !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
 			return now + 1
 		}
 	}
@@ -51,42 +51,42 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 }
 
 // semanticEqual reports whether two values are semantically equal: absent, null and empty values are equal.
-func means(a, b document.Value) bool {
-	return document.Equal(a, b) || isNothing(a) && isNothing(b) || meansInside(a, b)
+func semanticEqual(a, b document.Value) bool {
+	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || nestedEqual(a, b)
 }
 
 // nestedEqual reports whether two values inside a list or map are semantically equal. There, {} differs from an absent
 // field, because an empty struct often selects a member of a union.
-func meansInside(a, b document.Value) bool {
+func nestedEqual(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():
-		return isNothing(a) && isNothing(b) && a.Kind() != document.Map && b.Kind() != document.Map
+		return isEmpty(a) && isEmpty(b) && a.Kind() != document.Map && b.Kind() != document.Map
 	case a.Kind() == document.List:
-		return a.Len() == b.Len() && allItems(a, b)
+		return a.Len() == b.Len() && itemsEqual(a, b)
 	case a.Kind() == document.Map:
-		return allFields(a, b) && allFields(b, a)
+		return fieldsIncluded(a, b) && fieldsIncluded(b, a)
 	}
 	return document.Equal(a, b)
 }
 
-func allItems(a, b document.Value) bool {
+func itemsEqual(a, b document.Value) bool {
 	for i, item := range a.Items() {
-		if !meansInside(item, b.At(i)) {
+		if !nestedEqual(item, b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func allFields(a, b document.Value) bool {
+func fieldsIncluded(a, b document.Value) bool {
 	for name, value := range a.Fields() {
-		if other := b.Get(name); !document.Same(value, other) && !meansInside(value, other) {
+		if other := b.Get(name); !document.Same(value, other) && !nestedEqual(value, other) {
 			return false
 		}
 	}
 	return true
 }
 
-func isNothing(v document.Value) bool {
+func isEmpty(v document.Value) bool {
 	return v.IsAbsent() || v.IsNull() || !v.IsScalar() && v.Len() == 0
 }

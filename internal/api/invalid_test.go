@@ -46,7 +46,7 @@ func TestInvalidManyErrors(t *testing.T) {
 	}
 }
 
-func TestDifferenceNotAllErrorsAreTold(t *testing.T) {
+func TestDifferenceErrorsAreTruncated(t *testing.T) {
 	list := strings.Repeat("x", maxCauseBytes/4)
 	errs := make(field.ErrorList, 100)
 	for i := range errs {

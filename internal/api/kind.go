@@ -23,8 +23,8 @@ type Kind struct {
 	// Subresources are the names of the subresources of a built-in kind, sorted. For other kinds they are in Definition:
 	// use SubresourcesAt.
 	Subresources []string
-	// OnlyCreate marks kinds such as SubjectAccessReview that support create only and are not stored.
-	OnlyCreate bool
+	// CreateOnly marks kinds such as SubjectAccessReview that support create only and are not stored.
+	CreateOnly bool
 	// ActsOn is the RESOURCE/SUBRESOURCE of the same group that serves create requests of the kind, for the object that
 	// the body names; "" for other kinds.
 	ActsOn string
@@ -38,23 +38,23 @@ type Kind struct {
 	Traits
 	// Deprecated are the deprecated versions.
 	Deprecated map[string]Deprecation
-	// StoredAt is the apiVersion at which objects are stored; "" means the preferred version. AlsoAt is an apiVersion of
+	// StoredAt is the apiVersion at which objects are stored; "" means the preferred version. AlsoServedAt is an apiVersion of
 	// another group that serves the same objects.
-	StoredAt, AlsoAt string
+	StoredAt, AlsoServedAt string
 	// SingularName is the singular resource name; "" means the kind in lower case. ListKind is the kind of lists; "" means
 	// the kind followed by List.
 	SingularName, ListKind string
 	// Custom marks kinds that a CustomResourceDefinition defines.
 	Custom bool
-	// IsClosed makes the server reject creates, because the kind's CustomResourceDefinition is being deleted.
-	IsClosed bool
+	// Terminating makes the server reject creates, because the kind's CustomResourceDefinition is being deleted.
+	Terminating bool
 	// Definition supplies the properties that are not in the tables of built-in kinds; nil for kinds that have all of theirs there.
 	Definition Definition
-	// Uses blocks writes while the kind is replaced; nil for a kind that is never replaced.
-	Uses *Uses
+	// WriteGate blocks writes while the kind is replaced; nil for a kind that is never replaced.
+	WriteGate *WriteGate
 	// Cache holds values that other packages derive from the kind, each under a key of an unexported type. It is discarded
 	// with the kind.
-	Kept sync.Map
+	Cache sync.Map
 
 	strategy
 	// unsupportedField is the error format for field labels that are not selectable; "" means Kubernetes' general format.

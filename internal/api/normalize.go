@@ -62,18 +62,18 @@ func normalizePod(obj document.Value) document.Value {
 	ip := func(address document.Value) document.Value {
 		return document.NewMap(document.Field{Name: "ip", Value: address})
 	}
-	return matchFirst(obj, "status", "podIP", "podIPs", ip, func(item document.Value) document.Value { return item.Get("ip") })
+	return syncFirst(obj, "status", "podIP", "podIPs", ip, func(item document.Value) document.Value { return item.Get("ip") })
 }
 
 // normalizeNode makes podCIDR equal to the first of podCIDRs.
 func normalizeNode(obj document.Value) document.Value {
 	itself := func(v document.Value) document.Value { return v }
-	return matchFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
+	return syncFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
 }
 
 // syncFirst makes a singular field of part equal to the first item of a plural field. If both are set and differ, the
 // singular field is used.
-func matchFirst(obj document.Value, part, one, many string, item, value func(document.Value) document.Value) document.Value {
+func syncFirst(obj document.Value, part, one, many string, item, value func(document.Value) document.Value) document.Value {
 	first, all := obj.Lookup(part, one), obj.Lookup(part, many)
 	var firstOfAll document.Value
 	if all.Kind() == document.List && all.Len() > 0 {

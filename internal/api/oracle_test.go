@@ -42,9 +42,9 @@ func TestStrategies(t *testing.T) {
 				t.Errorf("%v %q: ResetFieldSets() = %s, want %s", k, endpoint, got, reset)
 			}
 		}
-		got := Traits{PutCreates: want["creates"] == "true", PutVersioned: want["unconditional"] == "false",
-			Orphans: want["dependents"] == "OrphanDependents", Childless: want["dependents"] == "Unsupported"}
-		if k.PutCreates != got.PutCreates || k.PutVersioned != got.PutVersioned || k.Orphans != got.Orphans || k.Childless != got.Childless {
+		got := Traits{AllowCreateOnUpdate: want["creates"] == "true", RequireResourceVersion: want["unconditional"] == "false",
+			OrphanDependents: want["dependents"] == "OrphanDependents", NoGarbageCollection: want["dependents"] == "Unsupported"}
+		if k.AllowCreateOnUpdate != got.AllowCreateOnUpdate || k.RequireResourceVersion != got.RequireResourceVersion || k.OrphanDependents != got.OrphanDependents || k.NoGarbageCollection != got.NoGarbageCollection {
 			t.Errorf("%v: traits %+v, want %+v", k, k.Traits, got)
 		}
 	})

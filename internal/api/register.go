@@ -12,12 +12,12 @@ import (
 
 // Register is the set of kinds that are served. Reads never block: a change replaces the content (copy-on-write).
 type Register struct {
-	changing sync.Mutex
-	now      atomic.Pointer[registered]
+	mu       sync.Mutex
+	contents atomic.Pointer[registerContents]
 }
 
 // registered is the immutable content of a register. A change copies the groups that it modifies.
-type registered struct {
+type registerContents struct {
 	groups map[string]*registeredGroup
 	all    func() []*Kind // sorted by group and resource; computed on first use
 }
@@ -28,12 +28,12 @@ type registeredGroup struct{ byResource, byName map[string]*Kind }
 // NewRegister returns a register with the given kinds.
 func NewRegister(kinds ...*Kind) (*Register, error) {
 	r := &Register{}
-	r.now.Store(newRegistered(map[string]*registeredGroup{}))
+	r.contents.Store(newRegisterContents(map[string]*registeredGroup{}))
 	return r, r.Add(kinds...)
 }
 
-func newRegistered(groups map[string]*registeredGroup) *registered {
-	return &registered{groups, sync.OnceValue(func() (all []*Kind) {
+func newRegisterContents(groups map[string]*registeredGroup) *registerContents {
+	return &registerContents{groups, sync.OnceValue(func() (all []*Kind) {
 		for _, g := range groups {
 			all = slices.AppendSeq(all, maps.Values(g.byResource))
 		}
@@ -63,13 +63,13 @@ func (r *Register) Remove(group, resource string) {
 }
 
 func (r *Register) change(do func(*registerChange) error) error {
-	r.changing.Lock()
-	defer r.changing.Unlock()
-	c := registerChange{groups: maps.Clone(r.now.Load().groups), copied: map[string]bool{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := registerChange{groups: maps.Clone(r.contents.Load().groups), copied: map[string]bool{}}
 	if err := do(&c); err != nil {
 		return err
 	}
-	r.now.Store(newRegistered(c.groups))
+	r.contents.Store(newRegisterContents(c.groups))
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (c *registerChange) remove(group, resource string) {
 
 // find looks up a kind in an index of a group; nil if there is none.
 func (r *Register) find(group string, in func(*registeredGroup) map[string]*Kind, name string) *Kind {
-	g := r.now.Load().groups[group]
+	g := r.contents.Load().groups[group]
 	if g == nil {
 		return nil
 	}
@@ -121,10 +121,10 @@ func (r *Register) find(group string, in func(*registeredGroup) map[string]*Kind
 }
 
 // All returns the kinds, sorted by group and resource. The caller must not modify the slice.
-func (r *Register) All() []*Kind { return r.now.Load().all() }
+func (r *Register) All() []*Kind { return r.contents.Load().all() }
 
 // Stored returns the kind with a store name, such as apps/deployments; nil if there is none.
-func (r *Register) Stored(name string) *Kind {
+func (r *Register) ByStoreName(name string) *Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == coreGroup {
 		group = ""
@@ -141,7 +141,7 @@ func (r *Register) Resource(group, version, resource string) (*Kind, bool) {
 
 // Named returns the kind of a GroupVersionKind. If the kind exists but does not serve the version, Named returns the
 // kind and false.
-func (r *Register) Named(group, version, name string) (*Kind, bool) {
+func (r *Register) Kind(group, version, name string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byName }, name)
 	return k, k != nil && k.HasVersion(version)
 }

@@ -36,7 +36,7 @@ func TestRegister(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if named, ok := r.Named(test.group, test.version, test.want); named != k || !ok {
+		if named, ok := r.Kind(test.group, test.version, test.want); named != k || !ok {
 			t.Errorf("Kind(%q, %q, %q) = %v, want %v", test.group, test.version, test.want, named, k)
 		}
 	}

@@ -25,7 +25,7 @@ type ResetField struct {
 // ResetFieldSets returns the fields that cannot be owned at an endpoint, by apiVersion, for the apply engine.
 func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	if k.Custom {
-		return k.resetCustom(endpoint)
+		return k.customResetFieldSets(endpoint)
 	}
 	var reset fieldset.Set
 	for _, f := range k.ResetFields {
@@ -48,7 +48,7 @@ func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 // version of the request.
 func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	if k.Custom {
-		return k.restoreCustom(endpoint, version, obj, live)
+		return k.restoreCustomResetFields(endpoint, version, obj, live)
 	}
 	for i := range k.ResetFields {
 		switch f := &k.ResetFields[i]; {
@@ -82,7 +82,7 @@ const mainEndpoint = "main"
 
 // defaultResetFields are the reset fields of kinds with the status subresource, for the endpoints that the kind file
 // does not list.
-var usualResetFields = []ResetField{
+var defaultResetFields = []ResetField{
 	{Endpoint: "", Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: document.NewMap()},
 	{Endpoint: StatusSubresource, Path: []string{"spec"}, Unowned: true, OnUpdate: true, OnCreate: true},
 }
@@ -103,7 +103,7 @@ func (k *Kind) setResetFields(d *kinds.Declaration) error {
 		}
 	}
 	listed := k.ResetFields
-	for _, usual := range usualResetFields {
+	for _, usual := range defaultResetFields {
 		if slices.Contains(k.Subresources, StatusSubresource) && !slices.ContainsFunc(listed, func(f ResetField) bool { return f.Endpoint == usual.Endpoint }) {
 			k.ResetFields = append(k.ResetFields, usual)
 		}

@@ -87,7 +87,7 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 }
 
 // Scaled returns an object with the replicas of a Scale.
-func (k *Kind) Scaled(obj, scale document.Value) document.Value {
+func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
 	if now, ok := obj.Lookup(at...).Int64(); ok && now == n {
@@ -186,11 +186,11 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	return entries, nil
 }
 
-// ScaledEntries returns the managed fields entries of an object after its Scale was written at an apiVersion of the
+// MergeScaleEntries returns the managed fields entries of an object after its Scale was written at an apiVersion of the
 // kind. Managers that lost the replicas in the Scale lose them in the object; managers that gained them get an entry,
 // without a time as in Kubernetes. It must not be called for an unchanged Scale, because managers that update the
 // object would get a second entry.
-func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
+func (k *Kind) MergeScaleEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
 	inScale := map[entryIdentity]apply.Entry{}
 	for _, e := range latestEntries(scale) {
 		inScale[identityOf(e)] = e

@@ -38,13 +38,13 @@ func TestScaleOf(t *testing.T) {
 	}
 }
 
-func TestScaled(t *testing.T) {
+func TestWithScale(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	obj := parse(t, `{spec: {replicas: 3, paused: true}}`)
-	if got := k.Scaled(obj, parse(t, `{spec: {replicas: 3}}`)); !document.Same(got, obj) {
+	if got := k.WithScale(obj, parse(t, `{spec: {replicas: 3}}`)); !document.Same(got, obj) {
 		t.Error(got)
 	}
-	if got := k.Scaled(obj, parse(t, `{spec: {}}`)); got.JSON() != `{"spec":{"paused":true,"replicas":0}}` {
+	if got := k.WithScale(obj, parse(t, `{spec: {}}`)); got.JSON() != `{"spec":{"paused":true,"replicas":0}}` {
 		t.Error(got)
 	}
 }
@@ -128,7 +128,7 @@ func TestScaleEntries(t *testing.T) {
 		if want, err = oracle.ToParent(managedFields(scale)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err = k.ScaledEntries(object, scale, "apps/v1"); err != nil {
+		if got, err = k.MergeScaleEntries(object, scale, "apps/v1"); err != nil {
 			t.Fatal(err)
 		}
 		if g, w := asText(t, managedFields(got)), asText(t, want); g != w {
@@ -165,7 +165,7 @@ func TestScaleUpdateMovesOwnership(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := k.ScaledEntries(object, r.Object.Entries, "apps/v1")
+	after, err := k.MergeScaleEntries(object, r.Object.Entries, "apps/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestScaleUpdateMovesOwnership(t *testing.T) {
 	if !slices.Equal(after, want) {
 		t.Errorf("MergeScaleEntries() = %v, want %v", after, want)
 	}
-	if got := k.Scaled(obj, r.Object.Document).Lookup("spec", "replicas").Text(); got != "5" {
+	if got := k.WithScale(obj, r.Object.Document).Lookup("spec", "replicas").Text(); got != "5" {
 		t.Error(got)
 	}
 }

@@ -243,9 +243,9 @@ func preparePersistentVolumeForUpdate(endpoint string, obj, live document.Value,
 	}
 	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
-	case samePhase && isNothing(now):
+	case samePhase && isEmpty(now):
 		return put(obj, then, "status", "lastPhaseTransitionTime")
-	case !samePhase && (isNothing(now) || document.Equal(now, then)):
+	case !samePhase && (isEmpty(now) || document.Equal(now, then)):
 		return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 	}
 	return obj
@@ -258,14 +258,14 @@ func preparePersistentVolumeClaim(endpoint string, obj, live document.Value, _ W
 		return obj
 	}
 	source, reference := obj.Lookup("spec", "dataSource"), obj.Lookup("spec", "dataSourceRef")
-	inUse := !isNothing(live.Lookup("spec", "dataSource")) || !isNothing(live.Lookup("spec", "dataSourceRef"))
-	if !inUse && isNothing(reference) && !isNothing(source) && !isClaimOrSnapshot(source) {
+	inUse := !isEmpty(live.Lookup("spec", "dataSource")) || !isEmpty(live.Lookup("spec", "dataSourceRef"))
+	if !inUse && isEmpty(reference) && !isEmpty(source) && !isClaimOrSnapshot(source) {
 		return obj.With("spec", obj.Get("spec").Without("dataSource"))
 	}
 	switch {
-	case !isNothing(source) && isNothing(reference):
+	case !isEmpty(source) && isEmpty(reference):
 		return put(obj, source, "spec", "dataSourceRef")
-	case isNothing(source) && !isNothing(reference) && reference.Get("namespace").Text() == "":
+	case isEmpty(source) && !isEmpty(reference) && reference.Get("namespace").Text() == "":
 		return put(obj, reference.Without("namespace"), "spec", "dataSource")
 	}
 	return obj

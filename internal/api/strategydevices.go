@@ -8,13 +8,13 @@ import (
 // list-valued attributes and mappings to node resources.
 func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(device document.Value) document.Value {
-		device = without("nodeAllocatableResourceMappings")(device)
+		device = removeField("nodeAllocatableResourceMappings")(device)
 		attributes := device.Get("attributes")
 		kept := attributes
 		for name, attribute := range attributes.Fields() {
 			rest := attribute
 			for _, list := range []string{"bools", "ints", "strings", "versions"} {
-				rest = without(list)(rest)
+				rest = removeField(list)(rest)
 			}
 			if !document.Same(rest, attribute) {
 				kept = kept.With(name, rest)

@@ -132,7 +132,7 @@ func setAppArmorProfiles(obj document.Value) document.Value {
 }
 
 // maxProfileLength is the maximum length of a localhost profile's path.
-const longestProfile = 4095
+const maxProfileLength = 4095
 
 // annotatedProfile returns the AppArmor profile of a legacy annotation; absent if the annotation is invalid.
 func annotatedProfile(annotation string) document.Value {
@@ -145,7 +145,7 @@ func annotatedProfile(annotation string) document.Value {
 		return profile("Unconfined")
 	case annotation == "runtime/default":
 		return profile("RuntimeDefault")
-	case isLocal && file != "" && file == strings.TrimSpace(file) && len(file) <= longestProfile:
+	case isLocal && file != "" && file == strings.TrimSpace(file) && len(file) <= maxProfileLength:
 		return profile("Localhost").With("localhostProfile", document.NewString(file))
 	}
 	return document.Value{}

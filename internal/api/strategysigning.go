@@ -73,15 +73,15 @@ func conditionsOf(obj document.Value, name string) (found []document.Value) {
 func setConditionTimes(obj, live document.Value, w Write) document.Value {
 	now := timestamp(w.Time)
 	return putItems(obj, func(c document.Value) document.Value {
-		if isNothing(c.Get("lastUpdateTime")) {
+		if isEmpty(c.Get("lastUpdateTime")) {
 			c = c.With("lastUpdateTime", now)
 		}
-		if !isNothing(c.Get("lastTransitionTime")) {
+		if !isEmpty(c.Get("lastTransitionTime")) {
 			return c
 		}
 		since := now
 		for _, before := range conditionsOf(live, c.Get("type").Text()) {
-			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isNothing(t) {
+			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isEmpty(t) {
 				since = t
 				break
 			}

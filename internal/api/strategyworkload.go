@@ -46,7 +46,7 @@ func prepareDaemonSetForCreate(_ string, obj, _ document.Value, _ Write) documen
 // prepareDaemonSetForUpdate increments the template generation if the template has changed.
 func prepareDaemonSetForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	n := templateGenerationOf(live)
-	if endpoint == "" && !means(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
+	if endpoint == "" && !semanticEqual(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
 		n++
 	}
 	return withTemplateGeneration(obj, n)
@@ -78,7 +78,7 @@ func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write)
 	lost := func(has func(spec document.Value) bool) bool { return has(old) && !has(spec) }
 	drop := func(names ...string) {
 		for _, name := range names {
-			if !means(spec.Get(name), old.Get(name)) {
+			if !semanticEqual(spec.Get(name), old.Get(name)) {
 				return
 			}
 		}

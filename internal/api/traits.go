@@ -10,25 +10,25 @@ import (
 // Traits are the variations of update and delete of a kind, all off by default. traitNames lists their names in kind
 // files.
 type Traits struct {
-	// PutCreates makes PUT create an object that does not exist.
-	PutCreates bool
-	// PutVersioned makes PUT require a resourceVersion: unconditional updates are rejected.
-	PutVersioned bool
+	// AllowCreateOnUpdate makes PUT create an object that does not exist.
+	AllowCreateOnUpdate bool
+	// RequireResourceVersion makes PUT require a resourceVersion: unconditional updates are rejected.
+	RequireResourceVersion bool
 	// OrphanDependents makes deletions without a propagation policy orphan dependents.
-	Orphans bool
+	OrphanDependents bool
 	// NoGarbageCollection makes deletions ignore the propagation policy, because objects of the kind have no dependents.
-	Childless bool
+	NoGarbageCollection bool
 	// Graceful enables graceful deletion; see GracePeriod.
 	Graceful bool
 	// NoDeleteCollection disables the verb deletecollection.
-	Singly bool
-	// ShowsDeleted makes deletions return the object instead of a Status.
-	ShowsDeleted bool
+	NoDeleteCollection bool
+	// ReturnDeletedObject makes deletions return the object instead of a Status.
+	ReturnDeletedObject bool
 	// ContainsObjects retains an object that is being deleted until spec.finalizers is empty, as for namespaces, whose
 	// objects are deleted first.
-	Contains bool
+	ContainsObjects bool
 	// ValidateRequestVersion validates an object at the version of the request instead of the storage version.
-	CheckedAsSent bool
+	ValidateRequestVersion bool
 }
 
 // traitNames lists the names of traits in kind files.
@@ -36,15 +36,15 @@ var traitNames = []struct {
 	name string
 	of   func(t *Traits) *bool
 }{
-	{"allow-create-on-update", func(t *Traits) *bool { return &t.PutCreates }},
-	{"require-resource-version", func(t *Traits) *bool { return &t.PutVersioned }},
-	{"orphan-dependents-by-default", func(t *Traits) *bool { return &t.Orphans }},
-	{"no-garbage-collection", func(t *Traits) *bool { return &t.Childless }},
+	{"allow-create-on-update", func(t *Traits) *bool { return &t.AllowCreateOnUpdate }},
+	{"require-resource-version", func(t *Traits) *bool { return &t.RequireResourceVersion }},
+	{"orphan-dependents-by-default", func(t *Traits) *bool { return &t.OrphanDependents }},
+	{"no-garbage-collection", func(t *Traits) *bool { return &t.NoGarbageCollection }},
 	{"graceful-deletion", func(t *Traits) *bool { return &t.Graceful }},
-	{"no-delete-collection", func(t *Traits) *bool { return &t.Singly }},
-	{"return-deleted-object", func(t *Traits) *bool { return &t.ShowsDeleted }},
-	{"contains-objects", func(t *Traits) *bool { return &t.Contains }},
-	{"validate-request-version", func(t *Traits) *bool { return &t.CheckedAsSent }},
+	{"no-delete-collection", func(t *Traits) *bool { return &t.NoDeleteCollection }},
+	{"return-deleted-object", func(t *Traits) *bool { return &t.ReturnDeletedObject }},
+	{"contains-objects", func(t *Traits) *bool { return &t.ContainsObjects }},
+	{"validate-request-version", func(t *Traits) *bool { return &t.ValidateRequestVersion }},
 	{kinds.Review, func(t *Traits) *bool { return new(bool) }},
 }
 

@@ -5,13 +5,13 @@ import "testing"
 func TestTraits(t *testing.T) {
 	for name, want := range map[string]Traits{
 		"deployments.apps":           {},
-		"services":                   {PutCreates: true, ShowsDeleted: true},
-		"leases.coordination.k8s.io": {PutCreates: true, PutVersioned: true},
-		"jobs.batch":                 {Orphans: true},
+		"services":                   {AllowCreateOnUpdate: true, ReturnDeletedObject: true},
+		"leases.coordination.k8s.io": {AllowCreateOnUpdate: true, RequireResourceVersion: true},
+		"jobs.batch":                 {OrphanDependents: true},
 		"cronjobs.batch":             {},
-		"pods":                       {Graceful: true, ShowsDeleted: true},
-		"namespaces":                 {Singly: true, Contains: true},
-		"events.events.k8s.io":       {PutCreates: true, Childless: true, CheckedAsSent: true},
+		"pods":                       {Graceful: true, ReturnDeletedObject: true},
+		"namespaces":                 {NoDeleteCollection: true, ContainsObjects: true},
+		"events.events.k8s.io":       {AllowCreateOnUpdate: true, NoGarbageCollection: true, ValidateRequestVersion: true},
 	} {
 		if got := builtin(t, name).Traits; got != want {
 			t.Errorf("%s: traits %+v, want %+v", name, got, want)

@@ -9,32 +9,32 @@ import (
 // ErrReplaced reports that the kind has been replaced or removed; the caller must look it up again.
 var ErrReplaced = errors.New("the kind was replaced")
 
-// Uses is the gate for writes to a kind that may be replaced: it counts active writers, can block new ones, and is
+// WriteGate is the gate for writes to a kind that may be replaced: it counts active writers, can block new ones, and is
 // closed after they have finished. A nil gate admits all writers. Safe for concurrent use.
-type Uses struct {
+type WriteGate struct {
 	mu sync.Mutex
 	// writers is the number of active writers. idle is signaled when it drops to 0.
 	writers int
 	idle    sync.Cond
 	// blocked is closed when writers are unblocked; nil if they are not blocked.
-	held chan struct{}
+	blocked chan struct{}
 	// life is canceled when the gate is closed.
-	life context.Context
-	end  context.CancelFunc
+	lifetime context.Context
+	cancel   context.CancelFunc
 }
 
-// NewUses returns an open gate.
-func NewUses() *Uses {
-	u := &Uses{}
+// NewWriteGate returns an open gate.
+func NewWriteGate() *WriteGate {
+	u := &WriteGate{}
 	u.idle.L = &u.mu
-	u.life, u.end = context.WithCancel(context.Background())
+	u.lifetime, u.cancel = context.WithCancel(context.Background())
 	return u
 }
 
 // Enter registers a writer. While the gate is blocked, Enter waits until ctx is done or the channel that gone returns,
 // if gone is not nil, is closed. It returns ErrReplaced if the gate is closed, ctx.Err() if ctx is done, and
 // context.Canceled if gone is closed.
-func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
+func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if u == nil {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 		}
 		select {
 		case <-held:
-		case <-u.life.Done():
+		case <-u.lifetime.Done():
 		case <-left:
 			return context.Canceled
 		case <-ctx.Done():
@@ -59,21 +59,21 @@ func (u *Uses) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 }
 
 // tryEnter registers a writer, or returns the channel to wait for if the gate is blocked.
-func (u *Uses) tryEnter() (held <-chan struct{}, err error) {
+func (u *WriteGate) tryEnter() (held <-chan struct{}, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
-	case u.life.Err() != nil:
+	case u.lifetime.Err() != nil:
 		return nil, ErrReplaced
-	case u.held != nil:
-		return u.held, nil
+	case u.blocked != nil:
+		return u.blocked, nil
 	}
 	u.writers++
 	return nil, nil
 }
 
 // Leave unregisters a writer.
-func (u *Uses) Leave() {
+func (u *WriteGate) Leave() {
 	if u == nil {
 		return
 	}
@@ -85,22 +85,22 @@ func (u *Uses) Leave() {
 }
 
 // Block makes Enter wait until release is called. There must be no active writers and no other Block in effect.
-func (u *Uses) Hold() (release func()) {
+func (u *WriteGate) Block() (release func()) {
 	held := make(chan struct{})
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.held = held
+	u.blocked = held
 	return sync.OnceFunc(func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.held = nil
+		u.blocked = nil
 		close(held)
 	})
 }
 
 // Close rejects new and waiting writers and blocks until active ones finish.
-func (u *Uses) End() {
-	u.end()
+func (u *WriteGate) Close() {
+	u.cancel()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for u.writers > 0 {
@@ -109,9 +109,9 @@ func (u *Uses) End() {
 }
 
 // OnClose runs do in a goroutine when the gate is closed, unless stop is called before.
-func (u *Uses) OnEnd(do func()) (stop func() bool) {
+func (u *WriteGate) OnClose(do func()) (stop func() bool) {
 	if u == nil {
 		return func() bool { return true }
 	}
-	return context.AfterFunc(u.life, do)
+	return context.AfterFunc(u.lifetime, do)
 }

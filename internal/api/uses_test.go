@@ -12,14 +12,14 @@ import (
 // TestWriteGateClose checks that Close waits for active writers, and that Enter fails once Close is called.
 func TestWriteGateClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := NewUses()
+		u := NewWriteGate()
 		for range 2 {
 			if err := u.Enter(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 		var closed atomic.Bool
-		go func() { u.End(); closed.Store(true) }()
+		go func() { u.Close(); closed.Store(true) }()
 		for left := range 3 {
 			synctest.Wait()
 			if closed.Load() != (left == 2) {
@@ -40,19 +40,19 @@ func TestWriteGateClose(t *testing.T) {
 func TestWriteGateBlock(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		event func(u *Uses, release, disconnect func())
+		event func(u *WriteGate, release, disconnect func())
 		want  error
 	}{
-		{"released", func(_ *Uses, release, _ func()) { release() }, nil},
-		{"released twice", func(_ *Uses, release, _ func()) { release(); release() }, nil},
-		{"closed", func(u *Uses, _, _ func()) { go u.End() }, ErrReplaced},
-		{"deadline exceeded", func(*Uses, func(), func()) { time.Sleep(time.Minute) /* of synctest's clock */ }, context.DeadlineExceeded},
-		{"client disconnected", func(_ *Uses, _, disconnect func()) { disconnect() }, context.Canceled},
+		{"released", func(_ *WriteGate, release, _ func()) { release() }, nil},
+		{"released twice", func(_ *WriteGate, release, _ func()) { release(); release() }, nil},
+		{"closed", func(u *WriteGate, _, _ func()) { go u.Close() }, ErrReplaced},
+		{"deadline exceeded", func(*WriteGate, func(), func()) { time.Sleep(time.Minute) /* of synctest's clock */ }, context.DeadlineExceeded},
+		{"client disconnected", func(_ *WriteGate, _, disconnect func()) { disconnect() }, context.Canceled},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := NewUses()
-				release := u.Hold()
+				u := NewWriteGate()
+				release := u.Block()
 				defer release()
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
@@ -79,11 +79,11 @@ func TestWriteGateBlock(t *testing.T) {
 // release, which may never be called.
 func TestWriteGateCloseWhileBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := NewUses()
-		u.Hold()
+		u := NewWriteGate()
+		u.Block()
 		called := make(chan struct{})
-		u.OnEnd(func() { close(called) })
-		u.End()
+		u.OnClose(func() { close(called) })
+		u.Close()
 		<-called
 	})
 }

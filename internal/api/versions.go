@@ -31,7 +31,7 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 		}
 		return k.Definition.Topology(version)
 	}
-	if apiVersion != k.AlsoAt && (group != k.Group || !k.HasVersion(version)) {
+	if apiVersion != k.AlsoServedAt && (group != k.Group || !k.HasVersion(version)) {
 		return nil, false
 	}
 	if k.fieldsOf != "" {

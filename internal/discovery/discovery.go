@@ -25,11 +25,11 @@ var (
 
 func verbs(k *api.Kind) metav1.Verbs {
 	switch {
-	case k.OnlyCreate:
+	case k.CreateOnly:
 		return askVerbs
-	case k.Singly:
+	case k.NoDeleteCollection:
 		return singlyVerbs
-	case k.IsClosed:
+	case k.Terminating:
 		return closedVerbs
 	case k.Custom:
 		return customVerbs
@@ -161,7 +161,7 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
 		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
 	}
-	if !k.OnlyCreate {
+	if !k.CreateOnly {
 		resource.StorageVersionHash = storageVersionHash(k)
 	}
 	list := []metav1.APIResource{resource}

@@ -33,7 +33,7 @@ type served struct {
 // addTo adds what a document tells about a kind at a version.
 func (s served) addTo(h io.Writer) {
 	k := s.kind
-	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
+	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
 		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
 	if definition, ok := k.Definition.(Schema); ok {
 		schema := definition.SchemaHash(s.version)

@@ -126,11 +126,11 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 		p.collection = prefix(k.Group, version) + "/namespaces/{namespace}/" + k.Resource
 	}
 	p.item = p.collection + "/{name}"
-	if k.OnlyCreate {
+	if k.CreateOnly {
 		return []*path{p.place(p.collection, p.create())}
 	}
 	onCollection := []*operation{p.listing(""), p.create()}
-	if !k.Singly {
+	if !k.NoDeleteCollection {
 		onCollection = append(onCollection, p.deleteCollection())
 	}
 	paths := []*path{

@@ -141,7 +141,7 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 	case from == to:
 		return doc, nil
 	case c.at.evolving != nil:
-		return c.at.evolving.Whole(doc, to)
+		return c.at.evolving.ConvertUnpruned(doc, to)
 	}
 	return c.at.Kind.Convert(doc, from, to)
 }

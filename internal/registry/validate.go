@@ -41,7 +41,7 @@ func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, er
 		}
 		return errs, nil
 	}
-	if e.Kind.CheckedAsSent {
+	if e.Kind.ValidateRequestVersion {
 		asSent, err := e.fromStored(p.object.Document)
 		return e.values.Validate(asSent, live.current.Document), err
 	}

@@ -43,7 +43,7 @@ func (q *request) delete() error {
 	if deleted.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
-	if deleted.Pending || q.kind.ShowsDeleted {
+	if deleted.Pending || q.kind.ReturnDeletedObject {
 		// What is done is done, whether or not it can be shown.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
 			return q.answerShown(code, view, shown)
@@ -63,7 +63,7 @@ func (q *request) delete() error {
 
 // deleteCollection deletes the objects of a selection.
 func (q *request) deleteCollection() error {
-	if q.kind.Singly || q.target.subresource != "" {
+	if q.kind.NoDeleteCollection || q.target.subresource != "" {
 		return q.noSuchMethod()
 	}
 	view, err := q.negotiate()

@@ -49,7 +49,7 @@ func patchExpression(c *checker, now, _ document.Value) {
 // annotationExpression compiles without the space around an expression, and shows it with.
 func annotationExpression(c *checker, text string) {
 	e := &celexpr.Expression{Text: strings.TrimSpace(text), Role: celexpr.Annotation}
-	result := c.compiler().CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(text))
+	result := c.compiler().CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(text))
 	c.compiled(result.Error, text, "valueExpression")
 }
 
@@ -60,7 +60,7 @@ func variableExpression(c *checker, now, _ document.Value) {
 		return // the compiler can't be made, which is the server's fault
 	}
 	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: celexpr.Variable}
-	result := composed.CompileAndStoreVariable(e, e.Role.Uses(c.hasParams()), c.environment(e.Text))
+	result := composed.CompileAndStoreVariable(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text))
 	c.compiled(result.Error, e.Text)
 }
 
@@ -109,7 +109,7 @@ func has(doc document.Value, text string) bool {
 }
 
 func (c *checker) compile(compiler cel.Compiler, e *celexpr.Expression) {
-	c.compiled(compiler.CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(e.Text)).Error, e.Text)
+	c.compiled(compiler.CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text)).Error, e.Text)
 }
 
 // compiled reports why an expression can't be compiled.

@@ -32,8 +32,8 @@ func TestEveryKindHasRules(t *testing.T) {
 			switch {
 			case b == nil:
 				t.Errorf("%s has no rules", name)
-			case b.review != k.OnlyCreate && k.Name != "Binding":
-				t.Errorf("%s: review is %v, want %v", name, b.review, k.OnlyCreate)
+			case b.review != k.CreateOnly && k.Name != "Binding":
+				t.Errorf("%s: review is %v, want %v", name, b.review, k.CreateOnly)
 			case !b.review && b.namespaced != k.Namespaced:
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}

@@ -16,7 +16,7 @@ var Environment = sync.OnceValue(func() *environment.EnvSet {
 var Compiler = sync.OnceValue(func() cel.Compiler { return cel.NewCompiler(Environment()) })
 
 // ConditionCompiler returns a compiler for match conditions that do not use a policy's variables.
-var Conditions = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
+var ConditionCompiler = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
 
 // WithVariables returns a compiler for the expressions of one policy. It retains the variables that it has compiled,
 // for use in later expressions.

@@ -47,12 +47,12 @@ func (e *Expression) GetName() string { return e.Name }
 
 // VariableDeclarations returns the optional variables that expressions with the role can use, in a policy with or
 // without parameters.
-func (r Role) Uses(params bool) cel.OptionalVariableDeclarations {
+func (r Role) VariableDeclarations(params bool) cel.OptionalVariableDeclarations {
 	return cel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: r != Message, HasPatchTypes: r == ApplyPatch || r == JSONPatch}
 }
 
 // Expressions returns expressions of one role. An empty message expression is nil, because it is optional.
-func List(role Role, texts []string) []cel.ExpressionAccessor {
+func Expressions(role Role, texts []string) []cel.ExpressionAccessor {
 	all := make([]cel.ExpressionAccessor, 0, len(texts))
 	for _, text := range texts {
 		if text == "" && role == Message {

@@ -41,7 +41,7 @@ func Kind() *api.Kind {
 			{Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: created},
 			{Endpoint: "status", Path: []string{"spec"}, Unowned: true, OnUpdate: true},
 		},
-		Traits:     api.Traits{PutVersioned: true},
+		Traits:     api.Traits{RequireResourceVersion: true},
 		Definition: definitionStrategy{},
 	}
 }

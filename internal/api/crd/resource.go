@@ -128,15 +128,15 @@ func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
 		Group: d.Group, Name: n.Kind, Resource: n.Plural, SingularName: n.Singular, ListKind: n.ListKind,
 		ShortNames: n.ShortNames, Categories: n.Categories, Versions: d.ServedVersions(), Namespaced: d.Namespaced,
 		StoredAt: d.Group + "/" + d.StorageVersion(), Deprecated: d.Deprecations(),
-		Traits: api.Traits{PutVersioned: true},
-		Custom: true, IsClosed: d.Terminating, Definition: NewResource(&defined, old, NewConverter(&defined, webhooks)), Uses: api.NewUses(),
+		Traits: api.Traits{RequireResourceVersion: true},
+		Custom: true, Terminating: d.Terminating, Definition: NewResource(&defined, old, NewConverter(&defined, webhooks)), WriteGate: api.NewWriteGate(),
 	}
 }
 
 // IsServedBy reports whether a kind is what NewKind would return now.
 func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	of := kind.Definition.(*Resource)
-	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.IsClosed == d.Terminating
+	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
 // MarkCurrent records that every object with a revision greater than after was written by this definition, so that
@@ -226,26 +226,26 @@ func (d *Resource) Schema(version string) (document.Value, error) {
 // PreservesUnknownFields reports whether spec.preserveUnknownFields disables pruning.
 func (d *Resource) PreservesUnknownFields() bool { return d.PreserveUnknownFields }
 
-// IsAt implements strategy.Evolving.
-func (d *Resource) IsAt(revision storage.Revision, version string) bool {
+// IsServedAsStored implements strategy.Evolving.
+func (d *Resource) IsServedAsStored(revision storage.Revision, version string) bool {
 	return version == d.storageVersion && int64(revision) > d.currentSince.Load()
 }
 
 // At implements strategy.Evolving.
-func (d *Resource) At(stored document.Value, version string) (document.Value, error) {
-	all, err := d.AllAt([]document.Value{stored}, version)
+func (d *Resource) FromStorage(stored document.Value, version string) (document.Value, error) {
+	all, err := d.FromStorageAll([]document.Value{stored}, version)
 	if err != nil {
 		return stored, err
 	}
 	return all[0], nil
 }
 
-// AllAt implements strategy.Evolving.
-func (d *Resource) AllAt(stored []document.Value, version string) ([]document.Value, error) {
+// FromStorageAll implements strategy.Evolving.
+func (d *Resource) FromStorageAll(stored []document.Value, version string) ([]document.Value, error) {
 	return d.ConvertAll(context.Background(), stored, version)
 }
 
-// ConvertAll is AllAt with a context. Objects are pruned and defaulted at the version that they have, and converted if that
+// ConvertAll is FromStorageAll with a context. Objects are pruned and defaulted at the version that they have, and converted if that
 // is another one.
 func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
@@ -303,16 +303,16 @@ func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
 }
 
 // Readable implements strategy.Evolving. The result of a webhook is unknown.
-func (d *Resource) Readable(doc document.Value) document.Value {
+func (d *Resource) RoundTripped(doc document.Value) document.Value {
 	version := path.Base(doc.Get("apiVersion").Text())
 	if !d.ConversionIsNone() || version == d.storageVersion {
 		return doc
 	}
-	stored, err := d.Stored(doc)
+	stored, err := d.ToStorage(doc)
 	if err != nil {
 		return doc
 	}
-	read, err := d.At(stored, version)
+	read, err := d.FromStorage(stored, version)
 	if err != nil {
 		return doc
 	}
@@ -321,7 +321,7 @@ func (d *Resource) Readable(doc document.Value) document.Value {
 
 // Stored implements strategy.Evolving. An object that is written at another version gets the defaults of the storage
 // version, as it would when it is read.
-func (d *Resource) Stored(doc document.Value) (document.Value, error) {
+func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	stored, err := d.Convert(doc, from, d.Group+"/"+d.storageVersion)
 	if err != nil || path.Base(from) == d.storageVersion {
@@ -335,7 +335,7 @@ func (d *Resource) Stored(doc document.Value) (document.Value, error) {
 }
 
 // Whole implements strategy.Evolving. The apiVersion of the object is not trusted.
-func (d *Resource) Whole(doc document.Value, to string) (document.Value, error) {
+func (d *Resource) ConvertUnpruned(doc document.Value, to string) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	group, version, _ := strings.Cut(from, "/")
 	if group != d.Group {

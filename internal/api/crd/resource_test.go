@@ -39,23 +39,23 @@ func widget(t *testing.T, version, name, fields string) document.Value {
 func TestConversionNone(t *testing.T) {
 	kind := parse(t, twoVersions, acceptedNames).NewKind(nil, nil)
 	r := kind.Definition.(*Resource)
-	if kind.Name != "Widget" || kind.StoredAt != "example.com/v1" || !slices.Equal(kind.Versions, []string{"v2", "v1"}) || !kind.Custom || kind.IsClosed {
+	if kind.Name != "Widget" || kind.StoredAt != "example.com/v1" || !slices.Equal(kind.Versions, []string{"v2", "v1"}) || !kind.Custom || kind.Terminating {
 		t.Errorf("received %+v", kind)
 	}
 	stored := widget(t, "v1", "one", `,"a":1,"old":2,"unknown":3`)
 	for version, want := range map[string]string{"v1": `"a":1,"old":2`, "v2": `"a":1`} {
-		got, err := r.At(stored, version)
+		got, err := r.FromStorage(stored, version)
 		if err != nil || !document.Equal(got, widget(t, version, "one", ","+want)) {
 			t.Errorf("%s: received %v, %v", version, got, err)
 		}
 	}
-	if got, err := r.At(widget(t, "v2", "one", `,"a":1`), "v2"); err != nil || got.Get("new").Text() != "5" {
+	if got, err := r.FromStorage(widget(t, "v2", "one", `,"a":1`), "v2"); err != nil || got.Get("new").Text() != "5" {
 		t.Errorf("received %v, %v", got, err)
 	}
-	if got, err := r.Stored(widget(t, "v2", "one", `,"a":1,"new":7`)); err != nil || !document.Equal(got, widget(t, "v1", "one", `,"a":1`)) {
+	if got, err := r.ToStorage(widget(t, "v2", "one", `,"a":1,"new":7`)); err != nil || !document.Equal(got, widget(t, "v1", "one", `,"a":1`)) {
 		t.Errorf("received %v, %v", got, err)
 	}
-	if got := r.Readable(widget(t, "v2", "one", `,"a":1,"new":7`)); !got.Get("new").IsAbsent() {
+	if got := r.RoundTripped(widget(t, "v2", "one", `,"a":1,"new":7`)); !got.Get("new").IsAbsent() {
 		t.Errorf("received %v, expected it as it will be read", got)
 	}
 	if _, err := r.Convert(stored, "example.com/v1", "example.com/v3"); !errors.Is(err, apply.ErrVersionGone) {
@@ -66,7 +66,7 @@ func TestConversionNone(t *testing.T) {
 // TestMarkCurrent: objects are stored as they are served if they were written at the storage version after the mark.
 func TestMarkCurrent(t *testing.T) {
 	r := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
-	isCurrent := func(revision storage.Revision, version string) bool { return r.IsAt(revision, version) }
+	isCurrent := func(revision storage.Revision, version string) bool { return r.IsServedAsStored(revision, version) }
 	if isCurrent(1<<40, "v1") || r.IsMarkedCurrent() {
 		t.Error("a new resource is current")
 	}

@@ -50,22 +50,22 @@ type Definition interface {
 
 // StorageConverter is implemented by definitions whose schema or storage version can change while objects exist.
 // Requests are processed at their own version; objects are stored at the storage version.
-type Evolving interface {
+type StorageConverter interface {
 	// IsServedAsStored reports whether objects written at a revision are served at a version without conversion, pruning
 	// or defaulting.
-	IsAt(revision storage.Revision, version string) bool
+	IsServedAsStored(revision storage.Revision, version string) bool
 	// FromStorage returns a stored object as served at a version: converted, pruned and defaulted.
-	At(stored document.Value, version string) (document.Value, error)
+	FromStorage(stored document.Value, version string) (document.Value, error)
 	// FromStorageAll is FromStorage for several objects, which may share one call of a conversion webhook. It returns the
 	// objects before the first failure, and the error of that failure.
-	AllAt(stored []document.Value, version string) ([]document.Value, error)
+	FromStorageAll(stored []document.Value, version string) ([]document.Value, error)
 	// ConvertUnpruned returns an object converted to another apiVersion, with its unknown fields.
-	Whole(doc document.Value, to string) (document.Value, error)
+	ConvertUnpruned(doc document.Value, to string) (document.Value, error)
 	// RoundTripped returns an object as it will be read back at its version, as far as this can be computed without
 	// calling a conversion webhook: the storage version may lack some of its fields.
-	Readable(doc document.Value) document.Value
+	RoundTripped(doc document.Value) document.Value
 	// ToStorage returns an object converted to the storage version.
-	Stored(doc document.Value) (document.Value, error)
+	ToStorage(doc document.Value) (document.Value, error)
 }
 
 // ValuesOf returns the implementation of Values for a kind at an apiVersion.
