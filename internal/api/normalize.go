@@ -73,8 +73,8 @@ func normalizeNode(obj document.Value) document.Value {
 
 // syncFirst makes a singular field of part equal to the first item of a plural field. If both are set and differ, the
 // singular field is used.
-func syncFirst(obj document.Value, part, one, many string, item, value func(document.Value) document.Value) document.Value {
-	first, all := obj.Lookup(part, one), obj.Lookup(part, many)
+func syncFirst(obj document.Value, part, singular, plural string, item, value func(document.Value) document.Value) document.Value {
+	first, all := obj.Lookup(part, singular), obj.Lookup(part, plural)
 	var firstOfAll document.Value
 	if all.Kind() == document.List && all.Len() > 0 {
 		firstOfAll = value(all.At(0))
@@ -83,9 +83,9 @@ func syncFirst(obj document.Value, part, one, many string, item, value func(docu
 	case first.Text() == firstOfAll.Text():
 		return obj
 	case first.Text() == "":
-		return put(obj, firstOfAll, part, one)
+		return put(obj, firstOfAll, part, singular)
 	}
-	return put(obj, document.NewList(item(first)), part, many)
+	return put(obj, document.NewList(item(first)), part, plural)
 }
 
 // normalizeDaemonSet sets a missing template generation to 0.

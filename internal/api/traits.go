@@ -68,18 +68,18 @@ func (k *Kind) setTraits(words []string, _ string) error {
 // GracePeriod returns the grace period of a deletion in seconds: the requested period, or else the period in the
 // object's spec; 0, which deletes the object immediately, if the kind has no graceful deletion or the pod is not
 // running.
-func (k *Kind) GracePeriod(live document.Value, asked int64, isAsked bool) int64 {
+func (k *Kind) GracePeriod(live document.Value, requested int64, isRequested bool) int64 {
 	if !k.Graceful || live.Lookup("spec", "nodeName").Text() == "" {
 		return 0
 	}
 	if phase := live.Lookup("status", "phase").Text(); phase == "Failed" || phase == "Succeeded" {
 		return 0
 	}
-	if !isAsked {
-		asked, _ = live.Lookup("spec", "terminationGracePeriodSeconds").Int64()
+	if !isRequested {
+		requested, _ = live.Lookup("spec", "terminationGracePeriodSeconds").Int64()
 	}
-	if asked < 0 {
+	if requested < 0 {
 		return 1
 	}
-	return asked
+	return requested
 }

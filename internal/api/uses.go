@@ -39,18 +39,18 @@ func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) erro
 		return nil
 	}
 	for {
-		held, err := u.tryEnter()
-		if held == nil {
+		blocked, err := u.tryEnter()
+		if blocked == nil {
 			return err
 		}
-		var left <-chan struct{}
+		var disconnected <-chan struct{}
 		if gone != nil {
-			left = gone()
+			disconnected = gone()
 		}
 		select {
-		case <-held:
+		case <-blocked:
 		case <-u.lifetime.Done():
-		case <-left:
+		case <-disconnected:
 			return context.Canceled
 		case <-ctx.Done():
 			return ctx.Err()
@@ -59,7 +59,7 @@ func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) erro
 }
 
 // tryEnter registers a writer, or returns the channel to wait for if the gate is blocked.
-func (u *WriteGate) tryEnter() (held <-chan struct{}, err error) {
+func (u *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
@@ -86,15 +86,15 @@ func (u *WriteGate) Leave() {
 
 // Block makes Enter wait until release is called. There must be no active writers and no other Block in effect.
 func (u *WriteGate) Block() (release func()) {
-	held := make(chan struct{})
+	blocked := make(chan struct{})
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.blocked = held
+	u.blocked = blocked
 	return sync.OnceFunc(func() {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		u.blocked = nil
-		close(held)
+		close(blocked)
 	})
 }
 

@@ -125,7 +125,7 @@ func (e *Endpoint) keepUnset(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
 	}
-	return e.values.KeepUnset(doc, before, e.topology)
+	return e.values.RetainUnset(doc, before, e.topology)
 }
 
 // resource names the endpoint's resource in errors.

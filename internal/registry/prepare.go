@@ -88,7 +88,7 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 		return e.Kind.Prepare(endpoint, doc, live.stored, write)
 	}
 	p.undefaulted = strategy(doc)
-	p.object.Document = e.stored.DefaultAgain(p.undefaulted, defaulted)
+	p.object.Document = e.stored.DefaultChanged(p.undefaulted, defaulted)
 	p.validated = p.object.Document
 	if e.evolving == nil {
 		return
@@ -98,7 +98,7 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 	// lack required fields.
 	if all := sent.With("metadata", doc.Get("metadata")); !document.Equal(all, doc) {
 		p.undefaulted = strategy(all)
-		p.validated = e.stored.DefaultAgain(p.undefaulted, document.Value{})
+		p.validated = e.stored.DefaultChanged(p.undefaulted, document.Value{})
 	}
 }
 

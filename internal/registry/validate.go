@@ -15,7 +15,7 @@ import (
 func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 	e := w.Endpoint
 	if live.object == nil {
-		for _, text := range e.stored.SentWarnings(p.unprepared) {
+		for _, text := range e.stored.RequestWarnings(p.unprepared) {
 			w.Warn(text)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// addressName is how addresses are named: as themselves.
+// addressName is the format of IPAddress names: canonical IP addresses.
 var addressName = format{nil, func(s string) (problems []string) {
 	for _, e := range validation.IsValidIP(nil, s) {
 		problems = append(problems, e.Detail)
@@ -17,7 +17,7 @@ var addressName = format{nil, func(s string) (problems []string) {
 
 const oneCIDREach = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
-// serviceCIDRs checks a range of each family. It may be given one of the other family later.
+// serviceCIDRs validates at most one CIDR of each IP family. An update can add a second family.
 func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 	if !c.updating {
 		c.newServiceCIDRs(cidrs)
@@ -56,7 +56,7 @@ func (c *checker) newServiceCIDRs(cidrs document.Value) {
 	}
 	for i, cidr := range cidrs.Items() {
 		c.pushItem(i)
-		c.own(validation.IsValidCIDR(nil, cidr.Text()))
+		c.addErrors(validation.IsValidCIDR(nil, cidr.Text()))
 		c.pop()
 	}
 	if cidrs.Len() < 2 {

@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// relatedChecks are told about other fields, or differ from the plain ones in what they say.
-func relatedChecks() map[string]maker {
-	return map[string]maker{
+// contextChecks are the checks that involve other fields, or whose errors differ from those of valueChecks.
+func contextChecks() map[string]checkFactory {
+	return map[string]checkFactory{
 		"unsupported":   makeUnsupported,
-		"not-text":      makeNotText,
+		"not-equal":     makeNotEqual,
 		"frozen-except": makeFrozenExcept,
 		"selected-by":   makeSelectedBy,
 		"alone":         makeAlone,
@@ -23,39 +23,38 @@ func relatedChecks() map[string]maker {
 		"starts-with":   makeStartsWith,
 		"longest":       makeLongest,
 
-		// kube-apiserver looks at how an empty text is written even after it has said that there
-		// must be one.
-		"required-but-go-on": detailed("", func(c *checker, v document.Value, detail string) bool {
+		// kube-apiserver validates the format of an empty string even after reporting it as required.
+		"required-and-continue": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
 			}
 			return true
 		}),
-		"flag-forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"flag-forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if v.Bool() {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"invalid-given": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if !isNothing(v) {
+		"invalid-given": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if !isAbsentOrNull(v) {
 				c.invalid(shown(c.innermost()), detail)
 			}
 			return true
 		}),
-		"some-selector": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if !isNothing(v) && v.Get("matchLabels").Len()+v.Get("matchExpressions").Len() == 0 {
+		"nonempty-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if !isAbsentOrNull(v) && v.Get("matchLabels").Len()+v.Get("matchExpressions").Len() == 0 {
 				c.invalid(shown(v), detail)
 			}
 			return true
 		}),
-		"readable": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if matchSelector(v, document.Value{}) == unreadable {
+		"valid-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if matchSelector(v, document.Value{}) == selectorInvalid {
 				c.invalid(shown(v), detail)
 			}
 			return true
 		}),
-		"no-slash": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"no-slash": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if strings.Contains(v.Text(), "/") {
 				c.invalid(v.Text(), detail)
 			}
@@ -64,15 +63,14 @@ func relatedChecks() map[string]maker {
 	}
 }
 
-// innermost returns what the innermost block is being run on.
+// innermost returns the value of the innermost block.
 func (c *checker) innermost() document.Value { return c.scopes[len(c.scopes)-1].now }
 
-// makeUnion wants exactly one of some fields: MORE NONE FIELD[:TYPE]… says what is wrong with
-// more and with none, and what the rules of each are: see unionMember. Only the first one found is
-// looked at.
+// makeUnion requires exactly one of several fields. The arguments are the error detail for more than one, the error
+// detail for none, and the members (see unionMember). Only the first member that is set is validated.
 func (book *rulebook) makeUnion(args []string) (check, error) {
 	if len(args) < 3 {
-		return nil, fmt.Errorf("expected words for more than one, words for none, and fields")
+		return nil, fmt.Errorf("expected the error details for more than one and for none, and fields")
 	}
 	var members []unionMember
 	for _, arg := range args[2:] {
@@ -86,7 +84,7 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 		found := false
 		for _, m := range members {
 			value := now.Get(m.name)
-			if isNothing(value) {
+			if isAbsentOrNull(value) {
 				continue
 			}
 			if found && !m.always {
@@ -107,17 +105,17 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 	}, nil
 }
 
-// unionMember is one field of a union.
+// unionMember is a member of a union.
 type unionMember struct {
 	name  string
 	rules *block
-	// place is what errors call the field, refusedAt what they call it when it is one too many.
+	// place is the name of the field in errors, refusedAt its name in the error for a second member.
 	place, refusedAt string
-	// always says that kube-apiserver forgets to refuse it beside others.
+	// always validates the member even if another one is set, as kube-apiserver does for some.
 	always bool
 }
 
-// unionMember reads FIELD[!][/REFUSED-AT][:TYPE[@PLACE]].
+// unionMember parses FIELD[!][/REFUSED-AT][:TYPE[@PLACE]].
 func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 	name, rules, has := strings.Cut(text, ":")
 	rules, place, hasPlace := strings.Cut(rules, "@")
@@ -136,7 +134,7 @@ func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 	return m, nil
 }
 
-// makeUnsupported refuses whatever is there.
+// makeUnsupported rejects any value.
 func makeUnsupported(args []string) (check, error) {
 	return func(c *checker, now, _ document.Value) bool {
 		c.unsupported(shown(now), args)
@@ -144,10 +142,10 @@ func makeUnsupported(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotText refuses one text.
-func makeNotText(args []string) (check, error) {
+// makeNotEqual rejects one string.
+func makeNotEqual(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected a text and the words for what is wrong, received %q", args)
+		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if now.Text() == args[0] {
@@ -157,27 +155,27 @@ func makeNotText(args []string) (check, error) {
 	}, nil
 }
 
-// makeFrozenExcept refuses a change of all fields but some.
+// makeFrozenExcept forbids changes of all fields except those listed.
 func makeFrozenExcept(args []string) (check, error) {
 	if len(args) < 2 {
-		return nil, fmt.Errorf("expected the words for what is wrong and fields")
+		return nil, fmt.Errorf("expected the error detail and fields")
 	}
 	return func(c *checker, now, old document.Value) bool {
-		if c.updating && !sameExcept(c.typeHere(), now, old, args[1:]) {
+		if c.updating && !equalExcept(c.currentType(), now, old, args[1:]) {
 			c.forbidden(args[0])
 		}
 		return true
 	}, nil
 }
 
-// sameExcept compares all fields but some.
-func sameExcept(t *Type, now, old document.Value, except []string) bool {
+// equalExcept reports whether all fields except those listed are semantically equal.
+func equalExcept(t *Type, now, old document.Value, except []string) bool {
 	differs := func(from, other document.Value) bool {
 		for name, value := range from.Fields() {
 			if slices.Contains(except, name) {
 				continue
 			}
-			if ft, fp := below(t, name); !same(ft, fp, value, other.Get(name)) {
+			if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, value, other.Get(name)) {
 				return true
 			}
 		}
@@ -186,29 +184,29 @@ func sameExcept(t *Type, now, old document.Value, except []string) bool {
 	return !differs(now, old) && !differs(old, now)
 }
 
-// typeHere returns the type of the value where the checker is.
-func (c *checker) typeHere() *Type {
+// currentType returns the type of the value at the current path; nil if it is unknown.
+func (c *checker) currentType() *Type {
 	t := c.kind
-	for _, s := range c.where {
+	for _, s := range c.path {
 		switch {
 		case t == nil:
 			return nil
 		case s.kind == stepItem:
 			t = t.Elem
 		default:
-			t, _ = below(t, s.name)
+			t, _ = fieldType(t, s.name)
 		}
 	}
 	return t
 }
 
-// makeSelectedBy refuses labels that a selector beside them does not match.
+// makeSelectedBy requires labels that the selector in a sibling field matches.
 func makeSelectedBy(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected the field of the selector and the words for what is wrong, received %q", args)
+		return nil, fmt.Errorf("expected the field of the selector and the error detail, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
-		if matchSelector(c.innermost().Get(args[0]), now) == differs {
+		if matchSelector(c.innermost().Get(args[0]), now) == selectorDiffers {
 			c.invalid(shownMap(now), args[1])
 		}
 		return true
@@ -219,30 +217,30 @@ func (c *checker) notFound(bad any, below ...string) {
 	c.fail(field.ErrorTypeNotFound, bad, "", below...)
 }
 
-// amountChecks look at numbers and quantities.
-func amountChecks() map[string]maker {
-	return map[string]maker{
-		"not-zero": detailed("", func(c *checker, v document.Value, detail string) bool {
+// quantityChecks are the checks of numbers and quantities.
+func quantityChecks() map[string]checkFactory {
+	return map[string]checkFactory{
+		"not-zero": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if intOrPercent(v) == 0 {
 				c.invalid(shown(v), detail)
 			}
 			return true
 		}),
-		"quantity-forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"quantity-forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if strings.HasPrefix(v.Text(), "-") {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"positive-quantity": detailed("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
-			// What takes too long to read is not read, and is more than nothing.
+		"positive-quantity": withDetail("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
+			// Quantities that ParseQuantity rejects as too long count as positive.
 			if q, err := ParseQuantity(v.Text()); err == nil && q.Sign() <= 0 {
 				c.invalid(q.String(), detail)
 			}
 			return true
 		}),
-		"quantity-not-negative": detailed("must be greater than or equal to 0", func(c *checker, v document.Value, detail string) bool {
-			if q := amount(v); q.Sign() < 0 {
+		"quantity-not-negative": withDetail("must be greater than or equal to 0", func(c *checker, v document.Value, detail string) bool {
+			if q := quantityValue(v); q.Sign() < 0 {
 				c.invalid(q.String(), detail)
 			}
 			return true
@@ -250,18 +248,18 @@ func amountChecks() map[string]maker {
 	}
 }
 
-// certainRefusals refuse whatever there is: conditions say when.
-func certainRefusals() map[string]maker {
-	return map[string]maker{
-		"missing": detailed("", func(c *checker, _ document.Value, detail string) bool {
+// reportChecks report an error for any value; conditions determine when.
+func reportChecks() map[string]checkFactory {
+	return map[string]checkFactory{
+		"report-required": withDetail("", func(c *checker, _ document.Value, detail string) bool {
 			c.required(detail)
 			return true
 		}),
-		"refused": detailed("", func(c *checker, _ document.Value, detail string) bool {
+		"report-forbidden": withDetail("", func(c *checker, _ document.Value, detail string) bool {
 			c.forbidden(detail)
 			return true
 		}),
-		"wrong": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"report-invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			c.invalid(shown(v), detail)
 			return true
 		}),

@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// nodeTaints checks taints. kube-apiserver says that they are in the metadata.
+// nodeTaints validates taints. kube-apiserver reports their errors below metadata.
 func nodeTaints(c *checker, taints, _ document.Value) {
-	where := c.where
-	c.where = []step{{name: "metadata"}, {name: "taints"}}
+	where := c.path
+	c.path = []step{{name: "metadata"}, {name: "taints"}}
 	c.taints(taints)
-	c.where = where
+	c.path = where
 }
 
 func (c *checker) taints(taints document.Value) {
@@ -42,14 +42,14 @@ func (c *checker) taints(taints document.Value) {
 	}
 }
 
-// Annotations of nodes that were fields before there were fields for them.
+// Legacy annotations of nodes.
 const (
 	taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
 	avoidAnnotation  = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
-// nodeAnnotations checks annotations that kube-apiserver reads. What it says about what it can not
-// read is said by the decoder of these Go types.
+// nodeAnnotations validates legacy annotations. Errors of malformed JSON are those of Go's decoder, which depend on
+// these Go types.
 func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	if text := annotations.Get(taintsAnnotation).Text(); text != "" {
 		var read []corev1.Taint
@@ -81,7 +81,7 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	}
 }
 
-// nodeAmounts checks how much of what a node has.
+// nodeAmounts validates the capacity or the allocatable resources of a node.
 func nodeAmounts(c *checker, list, _ document.Value) {
 	for name, v := range list.Fields() {
 		c.push(name)
@@ -90,8 +90,7 @@ func nodeAmounts(c *checker, list, _ document.Value) {
 	}
 }
 
-// cidrsOf returns a node's addresses. There was one field for them before there was a list, and who
-// sets it means it.
+// cidrsOf returns the pod CIDRs of a node. The legacy field podCIDR takes precedence over podCIDRs.
 func cidrsOf(spec document.Value) []string {
 	first, all := spec.Get("podCIDR").Text(), texts(spec.Get("podCIDRs"))
 	if first != "" && (len(all) == 0 || all[0] != first) {
@@ -100,14 +99,14 @@ func cidrsOf(spec document.Value) []string {
 	return all
 }
 
-// podCIDRs wants one range of addresses of each family.
+// podCIDRs requires at most one CIDR of each IP family.
 func podCIDRs(c *checker, spec, _ document.Value) {
 	cidrs := cidrsOf(spec)
 	c.push("podCIDRs")
 	defer c.pop()
 	for i, cidr := range cidrs {
 		c.pushItem(i)
-		c.own(validation.IsValidCIDRForLegacyField(nil, cidr, true, nil))
+		c.addErrors(validation.IsValidCIDRForLegacyField(nil, cidr, true, nil))
 		c.pop()
 	}
 	if len(cidrs) < 2 {
@@ -125,7 +124,7 @@ func podCIDRs(c *checker, spec, _ document.Value) {
 
 const podCIDRFixed = `node updates may not change podCIDR except from "" to valid`
 
-// podCIDRsFrozen refuses other addresses than a node has, once for each that is another.
+// podCIDRsFrozen rejects changes of pod CIDRs, with one error for each that differs.
 func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
 	cidrs, old := cidrsOf(spec), cidrsOf(oldSpec)
 	if len(old) == 0 {

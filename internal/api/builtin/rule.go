@@ -10,23 +10,23 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// operation is what a rule does to its target.
+// operation is the effect of a default rule on its target.
 type operation uint8
 
 const (
-	give    operation = iota // a value if it is unset
-	replace                  // it by a value
-	merge                    // the keys that it lacks into it
-	drop
-	round // its quantities up
-	perform
+	setIfUnset operation = iota // sets an unset field
+	setAlways                   // sets the field
+	mergeKeys                   // adds the missing keys of a map
+	dropField
+	roundUp // rounds quantities up
+	callStep
 )
 
 // rule is a line of a section of defaults. Invariants:
 //
-//	operation == perform              step != nil, and nothing else
-//	operation == give or replace      one of value, source, now
-//	operation == merge                source
+//	operation == callStep                   step != nil, and nothing else
+//	operation == setIfUnset or setAlways    one of value, source, now
+//	operation == mergeKeys                  source
 type rule struct {
 	operation  operation
 	target     path
@@ -34,28 +34,29 @@ type rule struct {
 	source     *path
 	now        bool
 	conditions []condition
-	step       func(*subject)
+	step       func(*structUpdate)
 }
 
-// path leads from a struct to a part of it.
+// path is the path from a struct to a nested field.
 type path struct {
-	names    []pathName
-	neighbor bool // it starts at the struct that holds the rule's target
+	names   []pathElement
+	sibling bool // relative to the struct that contains the rule's target
 }
 
-// pathName is a name in a path.
-type pathName struct {
+// pathElement is an element of a path.
+type pathElement struct {
 	name string
-	each bool // it is a list, and the path goes on in each item
-	// of and pointer are as in Field.
+	each bool // the field is a list, and the path continues in each item
+	// of and pointer are the type of the field, as in Field.
 	of      *Type
 	pointer bool
 }
 
-// isUnset tells whether Go would see nothing in a value at the end of the path.
-func (n *pathName) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
+// isUnset reports whether a value at the end of the path is unset.
+func (n *pathElement) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
 
-// isUnset tells whether Go would see nothing in a field of the type, which may be a pointer to it.
+// isUnset reports whether a value of the type is unset: Go decodes it like an absent one. A pointer field is unset only
+// if it is absent or null.
 func (t *Type) isUnset(pointer bool, v document.Value) bool {
 	switch {
 	case v.IsAbsent() || v.IsNull():
@@ -76,11 +77,11 @@ func (t *Type) isUnset(pointer bool, v document.Value) bool {
 	return false
 }
 
-func (p *path) last() *pathName { return &p.names[len(p.names)-1] }
+func (p *path) last() *pathElement { return &p.names[len(p.names)-1] }
 
-// follow does what the rule says.
-func (r *rule) follow(s *subject) {
-	if r.operation == perform {
+// apply applies the rule to a struct.
+func (r *rule) apply(s *structUpdate) {
+	if r.operation == callStep {
 		r.step(s)
 		return
 	}
@@ -88,39 +89,39 @@ func (r *rule) follow(s *subject) {
 	old := s.get(first.name)
 	var value document.Value
 	if len(r.target.names) == 1 && !first.each {
-		value = r.outcome(s, nil, first, old)
+		value = r.newValue(s, nil, first, old)
 	} else {
-		value = r.enter(s, first, r.target.names[1:], old)
+		value = r.applyAt(s, first, r.target.names[1:], old)
 	}
 	if !document.Same(value, old) {
 		s.set(first.name, value)
 	}
 }
 
-// enter follows the rule in the value of a name, and returns the value as it is then.
-func (r *rule) enter(s *subject, name *pathName, rest []pathName, v document.Value) document.Value {
+// applyAt applies the rule to the value of a path element, and returns the new value.
+func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
 	if name.each {
 		change := s.b.Rebuild(v)
 		for i, item := range v.Items() {
-			change.Add(i, "", r.inside(s, rest, item), item)
+			change.Add(i, "", r.applyIn(s, rest, item), item)
 		}
 		return change.Finish()
 	}
 	if !v.IsAbsent() && !v.IsNull() {
-		return r.inside(s, rest, v)
+		return r.applyIn(s, rest, v)
 	}
 	if name.pointer || name.of.Kind != Struct && name.of.Kind != Map {
-		return v // it is not there, and Go has not got it always
+		return v // the pointer is nil, and stays nil
 	}
 	empty := document.NewMap()
-	if made := r.inside(s, rest, empty); !document.Same(made, empty) {
+	if made := r.applyIn(s, rest, empty); !document.Same(made, empty) {
 		return made
 	}
 	return v
 }
 
-// inside follows the rule in a struct or map that is on the way to the target.
-func (r *rule) inside(s *subject, names []pathName, v document.Value) document.Value {
+// applyIn applies the rule in a struct or map on the path to the target, and returns the new value.
+func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) document.Value {
 	if v.Kind() != document.Map {
 		return v
 	}
@@ -128,9 +129,9 @@ func (r *rule) inside(s *subject, names []pathName, v document.Value) document.V
 	old := v.Get(name.name)
 	var value document.Value
 	if len(names) == 1 && !name.each {
-		value = r.outcome(s, &v, name, old)
+		value = r.newValue(s, &v, name, old)
 	} else {
-		value = r.enter(s, name, names[1:], old)
+		value = r.applyAt(s, name, names[1:], old)
 	}
 	if document.Same(value, old) {
 		return v
@@ -138,10 +139,10 @@ func (r *rule) inside(s *subject, names []pathName, v document.Value) document.V
 	return v.With(name.name, value)
 }
 
-// outcome returns what the target becomes. The holder is the struct that it is in, nil for the
-// subject itself.
-func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old document.Value) document.Value {
-	if r.operation == give && !target.isUnset(old) {
+// newValue returns the new value of the target. The holder is the struct that contains the target; nil for the struct
+// of the rule.
+func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathElement, old document.Value) document.Value {
+	if r.operation == setIfUnset && !target.isUnset(old) {
 		return old
 	}
 	for i := range r.conditions {
@@ -150,12 +151,12 @@ func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old
 		}
 	}
 	switch r.operation {
-	case drop:
+	case dropField:
 		return document.Value{}
-	case round:
-		return rounded(s.b, old)
-	case merge:
-		return merged(old, s.lookup(r.source, holder))
+	case roundUp:
+		return roundAll(s.b, old)
+	case mergeKeys:
+		return mergeMissing(old, s.lookup(r.source, holder))
 	}
 	switch {
 	case r.now:
@@ -172,8 +173,8 @@ func (r *rule) outcome(s *subject, holder *document.Value, target *pathName, old
 	return r.value
 }
 
-// merged returns a map with the keys that it lacks from another.
-func merged(to, from document.Value) document.Value {
+// mergeMissing returns a map with the keys of another map that it lacks.
+func mergeMissing(to, from document.Value) document.Value {
 	result := to
 	for name, value := range from.Fields() {
 		if result.Get(name).IsAbsent() {
@@ -183,29 +184,29 @@ func merged(to, from document.Value) document.Value {
 	return result
 }
 
-// rounded returns a map with its quantities rounded up to thousandths.
-func rounded(b *fastdoc.Builder, v document.Value) document.Value {
+// roundAll returns a map with its quantities rounded up to thousandths.
+func roundAll(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	for i := range v.Len() {
 		name, old := v.Field(i)
-		change.Add(i, name, roundedUp(old), old)
+		change.Add(i, name, roundQuantity(old), old)
 	}
 	return change.Finish()
 }
 
-func roundedUp(v document.Value) document.Value {
+func roundQuantity(v document.Value) document.Value {
 	if isCanonicalQuantity(v.Text()) {
-		return v // it knows no spelling of less than a thousandth
+		return v // canonical quantities are multiples of a thousandth
 	}
 	q, err := ParseQuantity(v.Text())
 	if err != nil {
-		return v // reading refuses it
+		return v // decoding rejects it
 	}
 	q.RoundUp(resource.Milli)
 	return respelled(v, q.String())
 }
 
-// condition is what must hold for a rule to be followed.
+// condition is a condition of a default rule.
 type condition struct {
 	test   test
 	path   path
@@ -220,11 +221,11 @@ const (
 	isAbsent
 	isOneOf
 	isLatest
-	isOnly
+	isOnlyField
 )
 
-func (c *condition) holds(s *subject, holder *document.Value) bool {
-	if c.test == isOnly {
+func (c *condition) holds(s *structUpdate, holder *document.Value) bool {
+	if c.test == isOnlyField {
 		return s.hasOnly(c.path.last().name)
 	}
 	v := s.lookup(&c.path, holder)

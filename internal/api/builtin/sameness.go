@@ -4,36 +4,36 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// immutable refuses a value that is not what it was.
+// immutable rejects a value that differs from the live value.
 func immutable(c *checker, now document.Value, detail string) bool {
-	if !c.updating || c.isAsBefore(now) {
+	if !c.updating || c.isUnchanged(now) {
 		return true
 	}
-	if _, t, pointer := c.before(); now.IsAbsent() && t != nil && t.Kind == String && !pointer {
+	if _, t, pointer := c.live(); now.IsAbsent() && t != nil && t.Kind == String && !pointer {
 		now = t.zero()
 	}
 	c.invalid(shown(now), detail)
 	return true
 }
 
-// isAsBefore reports whether the value where the checker is was the same before.
-func (c *checker) isAsBefore(now document.Value) bool {
-	old, t, pointer := c.before()
-	return same(t, pointer, now, old)
+// isUnchanged reports whether the value at the current path is semantically equal to the live value.
+func (c *checker) isUnchanged(now document.Value) bool {
+	old, t, pointer := c.live()
+	return semanticEqual(t, pointer, now, old)
 }
 
-// before returns what the live object has where the checker is, its type, and whether that is a pointer.
-func (c *checker) before() (old document.Value, t *Type, pointer bool) {
+// live returns the value of the live object at the current path, its type, and whether the field is a pointer.
+func (c *checker) live() (old document.Value, t *Type, pointer bool) {
 	old, t = c.scopes[0].old, c.kind
-	for _, s := range c.where {
+	for _, s := range c.path {
 		old = old.Get(s.name)
-		t, pointer = below(t, s.name)
+		t, pointer = fieldType(t, s.name)
 	}
 	return old, t, pointer
 }
 
-// below returns the type of a field, and whether it is a pointer; nil if it is not known.
-func below(t *Type, name string) (*Type, bool) {
+// fieldType returns the type of a field, and whether it is a pointer; nil if it is unknown.
+func fieldType(t *Type, name string) (*Type, bool) {
 	if t == nil {
 		return nil, false
 	}
@@ -47,33 +47,32 @@ func below(t *Type, name string) (*Type, bool) {
 	return f.Type, f.Pointer
 }
 
-// same compares as kube-apiserver does what it has decoded: what is not there is the same as
-// nothing in it, and quantities are the same if they are as much. Nothing is known about a nil
-// type; then whatever is empty is the same.
-func same(t *Type, pointer bool, a, b document.Value) bool {
+// semanticEqual compares values as kube-apiserver does after decoding: absent and zero values are equal, quantities are
+// compared by amount. For a nil type, all empty values are equal.
+func semanticEqual(t *Type, pointer bool, a, b document.Value) bool {
 	if document.Equal(a, b) {
 		return true
 	}
-	if isNothing(a) || isNothing(b) {
-		return sameAsNothing(t, pointer, a) && sameAsNothing(t, pointer, b)
+	if isAbsentOrNull(a) || isAbsentOrNull(b) {
+		return equalsAbsent(t, pointer, a) && equalsAbsent(t, pointer, b)
 	}
 	if a.Kind() != b.Kind() {
 		return false
 	}
 	switch {
 	case t != nil && t.Kind == Quantity:
-		return sameQuantity(a, b)
+		return equalQuantities(a, b)
 	case a.Kind() == document.List:
-		return sameLists(t, a, b)
+		return equalLists(t, a, b)
 	case a.Kind() == document.Map:
-		return sameMaps(t, a, b)
+		return equalMaps(t, a, b)
 	}
 	return false
 }
 
-// sameAsNothing reports whether Go can not tell a value from one that is not there.
-func sameAsNothing(t *Type, pointer bool, v document.Value) bool {
-	if isNothing(v) {
+// equalsAbsent reports whether Go decodes a value like an absent one.
+func equalsAbsent(t *Type, pointer bool, v document.Value) bool {
+	if isAbsentOrNull(v) {
 		return true
 	}
 	if t == nil {
@@ -87,7 +86,7 @@ func sameAsNothing(t *Type, pointer bool, v document.Value) bool {
 			return false
 		}
 		for name, value := range v.Fields() {
-			if ft, fp := below(t, name); !sameAsNothing(ft, fp, value) {
+			if ft, fp := fieldType(t, name); !equalsAbsent(ft, fp, value) {
 				return false
 			}
 		}
@@ -96,13 +95,13 @@ func sameAsNothing(t *Type, pointer bool, v document.Value) bool {
 	return !pointer && isEmpty(v)
 }
 
-func sameQuantity(a, b document.Value) bool {
+func equalQuantities(a, b document.Value) bool {
 	x, errX := ParseQuantity(a.Text())
 	y, errY := ParseQuantity(b.Text())
 	return errX == nil && errY == nil && x.Cmp(y) == 0
 }
 
-func sameLists(t *Type, a, b document.Value) bool {
+func equalLists(t *Type, a, b document.Value) bool {
 	if a.Len() != b.Len() {
 		return false
 	}
@@ -111,26 +110,26 @@ func sameLists(t *Type, a, b document.Value) bool {
 		elem = t.Elem
 	}
 	for i := range a.Len() {
-		if !same(elem, false, a.At(i), b.At(i)) {
+		if !semanticEqual(elem, false, a.At(i), b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// sameMaps compares the fields that either has. In a map of Go, unlike in a struct, a key with
-// nothing in it is there.
-func sameMaps(t *Type, a, b document.Value) bool {
+// equalMaps compares the fields of both maps. In a Go map, unlike in a struct, a key with an empty value differs from
+// an absent one.
+func equalMaps(t *Type, a, b document.Value) bool {
 	if t != nil && t.Kind == Map && a.Len() != b.Len() {
 		return false
 	}
 	for name, value := range a.Fields() {
-		if ft, fp := below(t, name); !same(ft, fp, value, b.Get(name)) {
+		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, value, b.Get(name)) {
 			return false
 		}
 	}
 	for name, value := range b.Fields() {
-		if ft, fp := below(t, name); !same(ft, fp, a.Get(name), value) {
+		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, a.Get(name), value) {
 			return false
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// shownValue is a part of a document in an error, written as JSON.
-type shownValue struct{ value document.Value }
+// jsonValue is a value of an error that is shown as JSON.
+type jsonValue struct{ value document.Value }
 
-// MarshalJSON is called by the error's text.
-func (s shownValue) MarshalJSON() ([]byte, error) { return []byte(s.value.JSON()), nil }
+// MarshalJSON is called when the error is formatted.
+func (s jsonValue) MarshalJSON() ([]byte, error) { return []byte(s.value.JSON()), nil }
 
-// shown returns a value as an error shows it.
+// shown returns a value for use in a field.Error.
 func shown(v document.Value) any {
 	switch v.Kind() {
 	case document.String:
@@ -27,13 +27,13 @@ func shown(v document.Value) any {
 	case document.Absent, document.Null:
 		return json.RawMessage("null")
 	}
-	return shownValue{v}
+	return jsonValue{v}
 }
 
-// shownMap returns a map as an error shows it: one that is not there is null.
+// shownMap returns a map for use in a field.Error: null if it is absent.
 func shownMap(v document.Value) any {
 	if v.Kind() != document.Map {
 		return json.RawMessage("null")
 	}
-	return shownValue{v}
+	return jsonValue{v}
 }

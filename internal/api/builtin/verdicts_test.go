@@ -19,9 +19,9 @@ import (
 
 const verdictsFolder = "testdata/validation/"
 
-// verdictCase is what kube-apiserver said about an object that was changed in one place.
+// verdictCase is kube-apiserver's result for an object with one change.
 type verdictCase struct {
-	object string // the object's name
+	object string // the object's kind and name
 	t      *Type
 	verb   string
 	change string
@@ -30,8 +30,7 @@ type verdictCase struct {
 	said   []string
 }
 
-// forVerdicts visits what kube-apiserver said, every so manieth case, until the visitor has seen
-// enough; the oracle wrote it down.
+// forVerdicts calls visit with every n-th recorded case of the oracle, until visit returns false.
 func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
@@ -60,14 +59,14 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 			}
 			typ, ok := Builtin("io.k8s.api." + parts[1])
 			if !ok {
-				t.Fatalf("there is no type %s", parts[1])
+				t.Fatalf("%s: no such type", parts[1])
 			}
 			c = verdictCase{object: parts[1] + " " + base.Lookup("metadata", "name").Text(), t: typ}
 			continue
 		}
 		c.verb, c.change, c.said = parts[0], parts[1]+" "+parts[2], nil
 		if parts[3] != "" {
-			// That an update must name the version that it is about is the caller's.
+			// The write path checks resourceVersion, not validation.
 			c.said = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
 		}
 		var value document.Value
@@ -97,7 +96,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 	}
 }
 
-// withGeneration gives an object its generation, or the one that it had, which may be none.
+// withGeneration sets the generation of an object: that of the old object if it is equal, which may be absent.
 func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
 	n, err := strconv.ParseInt(generation, 10, 64)
 	if err != nil {
@@ -110,7 +109,7 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
-// changed returns a copy with another value at a place, or without that place if it is absent.
+// changed returns a copy with another value at a path; an absent value removes the field or item.
 func changed(v document.Value, at []string, value document.Value) document.Value {
 	if len(at) == 0 {
 		return value
@@ -143,7 +142,7 @@ func spelled(errs field.ErrorList) (said []string) {
 	return said
 }
 
-// essence is an error without the value that it shows.
+// essence returns an error without the value that it shows.
 func essence(said string) string {
 	kind, rest, _ := strings.Cut(said, " ")
 	message := rest
@@ -165,8 +164,8 @@ func essence(said string) string {
 	return kind + " " + message
 }
 
-// outcome compares errors: which of kube-apiserver's we lack, which of ours it lacks, and for how
-// many only the value that is shown differs.
+// outcome compares kube-apiserver's errors with ours: those that we lack, those that only we report, and the number of
+// those that differ in the shown value only.
 func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
 	left := slices.Clone(ours)
 	for _, e := range theirs {
@@ -185,20 +184,20 @@ func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
 	return lacking, left, otherValues
 }
 
-// TestVerdicts replays what kube-apiserver said. We must never refuse what it accepts, nor find
-// anything that it does not; what we do not find is listed in gaps.txt, and nothing else.
+// TestVerdicts replays kube-apiserver's validation results. We must not report errors that it does not report; errors
+// that we do not report must be listed in gaps.txt.
 func TestVerdicts(t *testing.T) {
 	compareGaps(t, replay(t, "verdicts.txt.gz", (*Type).Validate))
 }
 
-// TestStatusVerdicts replays what it said about writes to statuses. Nothing of that may be missing.
+// TestStatusVerdicts replays kube-apiserver's validation results of status updates. None may be missing.
 func TestStatusVerdicts(t *testing.T) {
 	for _, gap := range replay(t, "statuses.txt.gz", (*Type).ValidateStatus) {
-		t.Errorf("kube-apiserver says, and we do not: %s", gap)
+		t.Errorf("missing error of kube-apiserver: %s", gap)
 	}
 }
 
-// replay holds the answers of kube-apiserver against ours, and returns what we do not say.
+// replay compares kube-apiserver's results with ours, and returns the errors that we do not report.
 func replay(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
@@ -239,14 +238,14 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 	for _, n := range gaps {
 		lacking += n
 	}
-	t.Logf("%d cases, %d refused: all errors found in %d, identical answers in %d; %d errors found (%d show another value), %d not", cases, refused, complete, identical, found, others, lacking)
+	t.Logf("%d cases, %d rejected: all errors found in %d, identical errors in %d; %d errors found (%d show another value), %d not", cases, refused, complete, identical, found, others, lacking)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("%s: %v", kind, *kinds[kind])
 	}
 	return slices.Sorted(maps.Keys(gaps))
 }
 
-// tally counts who refused.
+// tally counts rejections.
 type tally struct{ both, neither, onlyTheirs, onlyOurs int }
 
 func (n *tally) count(theirs, ours bool) {
@@ -263,10 +262,10 @@ func (n *tally) count(theirs, ours bool) {
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d refused by both, %d accepted by both, %d refused by kube-apiserver alone, %d by us alone", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
+	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected by kube-apiserver only, %d by us only", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
 }
 
-// general leaves out what differs from case to case.
+// general replaces digits, which differ from case to case.
 func general(said string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -276,7 +275,7 @@ func general(said string) string {
 	}, said)
 }
 
-// compareGaps wants every gap to be listed, and everything that is listed to be a gap still.
+// compareGaps requires that every gap is listed, and that every listed gap still exists.
 func compareGaps(t *testing.T, gaps []string) {
 	known := readGaps(t)
 	for _, gap := range gaps {
@@ -288,17 +287,17 @@ func compareGaps(t *testing.T, gaps []string) {
 			}
 		}
 		if !found {
-			t.Errorf("kube-apiserver says, and we do not: %s", gap)
+			t.Errorf("missing error of kube-apiserver: %s", gap)
 		}
 	}
 	for line, isGap := range known {
 		if !isGap && !testing.Short() {
-			t.Errorf("gaps.txt: we say this too by now: %s", line)
+			t.Errorf("gaps.txt: the error is reported, remove the line: %s", line)
 		}
 	}
 }
 
-// readGaps reads the list of gaps: paragraphs that start with a comment, which says why.
+// readGaps reads the list of gaps: paragraphs that start with a comment with the reason.
 func readGaps(t *testing.T) map[string]bool {
 	content, err := os.ReadFile(verdictsFolder + "gaps.txt")
 	if err != nil {
@@ -318,5 +317,5 @@ func readGaps(t *testing.T) map[string]bool {
 	return known
 }
 
-// pointerNames undoes what JSON pointers do to names.
+// pointerNames decodes the escapes of JSON pointers.
 var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")

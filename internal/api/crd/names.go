@@ -22,7 +22,7 @@ func takenBy(definitions []*Definition) takenNames {
 }
 
 // acceptNames returns the accepted names of a definition and its NamesAccepted condition. A requested name that another
-// definition has is not accepted: the one that was accepted before stays.
+// definition uses is not accepted: the previously accepted name is retained.
 func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 	got, problem := d.AcceptedNames, (*Condition)(nil)
 	choose := func(wanted, has string, among map[string]bool, reason string) string {
@@ -50,7 +50,7 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 
 func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// shortNameConflicts returns the conflicts of requested short names, which are accepted all or none.
+// shortNameConflicts returns the conflicts of the requested short names, of which either all or none are accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
@@ -60,7 +60,7 @@ func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	return conflicts
 }
 
-// aggregate formats several messages as Kubernetes' error aggregates do.
+// aggregate formats several messages like Kubernetes' error aggregates.
 func aggregate(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]

@@ -42,9 +42,9 @@ func NewWebhooks() (Webhooks, error) {
 type webhookConverter struct {
 	webhooks Webhooks
 	target   *webhookclient.Target
-	// exchangeAt uses a version of ConversionReview that the webhook supports.
+	// exchangeAt calls the webhook with a ConversionReview version that it supports.
 	exchangeAt exchange
-	// err is set if the configuration is invalid; all conversions fail with it.
+	// err is the error of an invalid configuration, which all conversions return.
 	err error
 }
 
@@ -70,8 +70,8 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object alone, as
-// Kubernetes does, to find the one that cannot be converted.
+// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object separately, as
+// Kubernetes does, to find the object that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -108,10 +108,11 @@ func isBare(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 
-// accepted checks a converted object and restores the metadata that a webhook may not change.
+// accepted validates a converted object and restores the metadata that a webhook may not change.
 func accepted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
-		return doc, fmt.Errorf("invalid object at index 0: %w", err) // as in Kubernetes, where there is no other
+		// Kubernetes' index is always 0, because it converts single objects
+		return doc, fmt.Errorf("invalid object at index 0: %w", err)
 	}
 	if err := checkSame(doc, converted); err != nil {
 		return doc, fmt.Errorf("invalid object: %w", err)
@@ -128,7 +129,7 @@ func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// ask sends objects to the webhook.
+// send sends objects to the webhook.
 func (c *webhookConverter) ask(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
 		return nil, &unavailableError{c.err}
@@ -179,7 +180,7 @@ func checkSame(doc, converted document.Value) error {
 	return nil
 }
 
-// withMetadata returns a converted object with its metadata from before, but for labels and annotations.
+// withMetadata returns a converted object with its original metadata, except for labels and annotations.
 func withMetadata(converted, before document.Value) (document.Value, error) {
 	answered := converted.Get("metadata")
 	switch answered.Kind() {

@@ -19,19 +19,19 @@ import (
 // Values decodes, defaults and validates the objects of a kind at one version. [builtin.Type] implements it for the
 // built-in kinds and documents each method.
 type Values interface {
-	ReadWith(doc document.Value, options builtin.ReadOptions) (read document.Value, unknown []string, err error)
+	DecodeWith(doc document.Value, options builtin.DecodeOptions) (read document.Value, unknown []string, err error)
 	Default(doc document.Value) document.Value
-	DefaultAgain(doc, done document.Value) document.Value
+	DefaultChanged(doc, done document.Value) document.Value
 	Empty() document.Value
-	KeepUnset(doc, before document.Value, topology *schema.Type) document.Value
-	WithoutEmptied(before, after, patch document.Value) document.Value
-	WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value
+	RetainUnset(doc, before document.Value, topology *schema.Type) document.Value
+	DropEmptied(before, after, patch document.Value) document.Value
+	DropPruned(before, after, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *builtin.OneOfs
 	Validate(obj, old document.Value) field.ErrorList
 	ValidateStatus(obj, live document.Value) field.ErrorList
 	Warnings(obj, old document.Value) []string
 	StatusWarnings(obj, live document.Value) []string
-	SentWarnings(obj document.Value) []string
+	RequestWarnings(obj document.Value) []string
 }
 
 // Ratcheting is implemented by Values with ratcheting validation: an invalid value that an update leaves unchanged

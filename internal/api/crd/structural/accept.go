@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// accepts tells whether nothing is wrong with a value, as far as the schema says it. It stops at the first problem,
-// and makes nothing; what is wrong is found again by a [reporter], which must come to the same verdict.
+// accepts reports whether a value conforms to the schema. It stops at the first error and does not allocate; a
+// [reporter] then finds all errors, and must come to the same result.
 func (n *node) accepts(v document.Value) bool {
 	if v.IsNull() {
 		return len(n.enum) == 0 && n.acceptsNull()
@@ -42,8 +42,8 @@ func (n *node) accepts(v document.Value) bool {
 
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
 
-// acceptsKind tells whether a value that is there has the right type. A format counts as well, in ways of its own: a
-// list passes for a text that has a format.
+// acceptsKind reports whether a non-null value has the right type. As in kube-apiserver, a format affects the result: a
+// list is accepted as a string that has a format.
 func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
 		return true
@@ -122,7 +122,7 @@ func (n *node) acceptsFields(v document.Value) bool {
 	return true
 }
 
-// acceptsMore tells whether a value is what the schemas beside the spine want it to be.
+// acceptsMore reports whether a value satisfies allOf, anyOf, oneOf and not.
 func (n *node) acceptsMore(v document.Value) bool {
 	for _, all := range n.allOf {
 		if !all.accepts(v) {
@@ -135,7 +135,7 @@ func (n *node) acceptsMore(v document.Value) bool {
 	return n.not == nil || !n.not.accepts(v)
 }
 
-// count returns how many of the nodes accept a value; it counts up to enough.
+// count returns the number of nodes that accept a value, at most enough.
 func count(nodes []*node, v document.Value, enough int) (accepted int) {
 	for _, n := range nodes {
 		if n.accepts(v) {

@@ -6,15 +6,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// before is what a value was before an update, if that is known: fields are found by their names, items only in lists
-// that are maps, by their keys. What is wrong with a value that was the same before is forgiven, which is called
-// ratcheting.
+// previous is the value before an update, if it can be found: fields are matched by name, items only in lists of type
+// map, by their keys. Errors of unchanged values are tolerated (ratcheting).
 type before struct {
 	value document.Value
 	known bool
 }
 
-// field returns what a field of a value was. The type of an object can not have changed, and is not forgiven.
+// field returns the previous value of a field. apiVersion and kind of the object are never ratcheted.
 func (b before) field(n *node, name string, atRoot bool) before {
 	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
 		return before{}
@@ -26,7 +25,7 @@ func (b before) field(n *node, name string, atRoot bool) before {
 	return before{b.value.At(i), true}
 }
 
-// items returns the items that a list had.
+// items returns the previous items of a list.
 func (b before) items(n *node) formerItems {
 	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
 		return formerItems{}
@@ -42,13 +41,13 @@ func (b before) items(n *node) formerItems {
 	return former
 }
 
-// formerItems are the items that a list had, by their keys; the zero value has none.
+// previousItems are the previous items of a list by their keys; the zero value has none.
 type formerItems struct {
 	list  *node
 	byKey map[string]document.Value
 }
 
-// of returns what an item was.
+// of returns the previous value of an item.
 func (f formerItems) of(item document.Value) before {
 	if f.byKey == nil {
 		return before{}
@@ -75,8 +74,8 @@ func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	return b.String(), true
 }
 
-// unchanged tells whether a value is what it was. Fields about which the schema says nothing are taken for changed,
-// and the items of a map may have changed their order.
+// unchanged reports whether a value equals its previous value. Fields without a schema count as changed; the order of
+// items in lists of type map is ignored.
 func (n *node) unchanged(now, old document.Value) bool {
 	switch {
 	case now.IsNull() || old.IsNull():

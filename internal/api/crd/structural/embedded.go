@@ -13,8 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkEmbedded looks at the resources in an object: they must say what they are, and their metadata must be that of
-// a resource.
+// checkEmbedded validates the embedded resources of an object: their apiVersion, kind and metadata.
 func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 	if !root.has(embeds) {
 		return nil
@@ -24,7 +23,7 @@ func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 	return w.errs
 }
 
-// embeddedWalk is one walk to the resources in an object.
+// embeddedWalk is a walk over the embedded resources of an object.
 type embeddedWalk struct {
 	place place
 	errs  field.ErrorList
@@ -74,7 +73,7 @@ func (w *embeddedWalk) resource(v document.Value) {
 	}
 }
 
-// text looks at a text that must not be empty.
+// text validates a non-empty string.
 func (w *embeddedWalk) text(name string, v document.Value, problem func(string) string) {
 	if v.Kind() != document.String {
 		w.add(field.Invalid(w.at(name), v.ToGo(), "must be a string"))
@@ -105,12 +104,12 @@ func kindProblem(s string) string {
 
 func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
 
-// at returns the path of a field of the value where the walk is.
+// at returns the path of a field of the current value.
 func (w *embeddedWalk) at(name string) *field.Path {
 	return field.NewPath(fieldBelow(w.place.String(), name))
 }
 
-// place is where a walk is, for errors.
+// valuePath is the path of the current value of a walk.
 type place []step
 
 func (p *place) enter(name string, declared bool) (depth int) {
@@ -129,7 +128,7 @@ func (p *place) enterItem(i int) (depth int) {
 
 func (p *place) leave(depth int) { *p = (*p)[:depth] }
 
-// String returns the place as errors tell it.
+// String returns the path in the notation of errors.
 func (p place) String() string {
 	var b strings.Builder
 	for _, s := range p {

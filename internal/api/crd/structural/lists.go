@@ -9,8 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkLists looks for items that occur twice in lists that are sets or maps. If there were such before, whatever they
-// were, nothing is said.
+// checkLists rejects duplicate items in lists of type set or map, unless the old object has any duplicates.
 func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 	if !t.root.mayRepeat(obj) {
 		return nil
@@ -26,7 +25,7 @@ func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 	return w.errs
 }
 
-// listWalk is one walk to the lists of an object.
+// listWalk is a walk over the lists of an object.
 type listWalk struct {
 	place place
 	errs  field.ErrorList
@@ -71,7 +70,7 @@ func (w *listWalk) set(v document.Value) {
 	}
 }
 
-// keyed looks at the items of a map. An item that is null has no keys.
+// keyed checks the items of a list of type map. A null item has no keys.
 func (w *listWalk) keyed(n *node, v document.Value) {
 	for i, item := range v.Items() {
 		if item.Kind() != document.Map && !item.IsNull() {
@@ -100,8 +99,8 @@ func (w *listWalk) duplicate(i int, bad any) {
 	}
 }
 
-// repeated returns the items whose key another one had before. Those that have it for the third time, or more, are
-// not told.
+// repeated returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
+// reported.
 func repeated(count int, key func(int) string) (again []int) {
 	if count <= 1 {
 		return nil
@@ -116,8 +115,8 @@ func repeated(count int, key func(int) string) (again []int) {
 	return again
 }
 
-// setKey is a text that equal items of a set have in common. Numbers in lists and maps are compared as they are
-// written by Go, others with their types.
+// setKey returns a string that equal items of a set have in common. Numbers in lists and maps are compared by their
+// encoding in Go, other numbers with their Go type.
 func setKey(v document.Value) string {
 	switch v.Kind() {
 	case document.List, document.Map:
@@ -129,7 +128,7 @@ func setKey(v document.Value) string {
 	return "\x00" + identity(v)
 }
 
-// mapKey is a text that items of a map with the same keys have in common.
+// mapKey returns a string that items with equal keys have in common.
 func (n *node) mapKey(item document.Value) string {
 	if len(n.keys) == 1 {
 		value := item.Get(n.keys[0])

@@ -9,18 +9,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loader makes nodes of schema objects. It trusts the definition, which was checked when it was written; what it can
-// not use it reports with its place in the schema.
+// loader creates nodes from schema objects. The definition has been validated when it was written; parts that cannot be
+// used are reported with their path in the schema.
 type loader struct {
 	place []string
 	err   error
-	// beside counts the schemas around this one that are not of the spine.
+	// beside is the number of enclosing schemas that are not part of the spine.
 	beside int
-	// rules tells whether the spine has rules in CEL.
+	// rules reports whether the spine has CEL rules.
 	rules bool
 }
 
-// load makes the node of a schema object, and of all that is in it.
+// load creates the node of a schema object and of all nested ones.
 func (l *loader) load(v document.Value) *node {
 	n := &node{
 		nullable: v.Get("nullable").Bool(),
@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // which keeps nothing of the document
+	n.typeName = n.kinds.name() // a copy that does not refer to the document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}
@@ -90,7 +90,7 @@ func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
 	return nodes
 }
 
-// loadAt makes the node of a schema object that is in the one that is being loaded.
+// loadAt creates the node of a nested schema object.
 func (l *loader) loadAt(v document.Value, place ...string) *node {
 	depth := len(l.place)
 	l.place = append(l.place, place...)
@@ -102,15 +102,15 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 	return l.load(v)
 }
 
-// fail keeps the first problem.
+// fail records the first error.
 func (l *loader) fail(below, problem string) {
 	if l.err == nil {
 		place := strings.Join(append(slices.Clone(l.place), below), ".")
-		l.err = fmt.Errorf("the schema can not be used: %s: %s", strings.Trim(place, "."), problem)
+		l.err = fmt.Errorf("invalid schema: %s: %s", strings.Trim(place, "."), problem)
 	}
 }
 
-// given returns a field that says something: null says nothing.
+// given returns a field; absent if it is null.
 func given(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field
@@ -118,7 +118,7 @@ func given(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-// limit returns a limit of a size, or none. A limit that no size can reach is as large as an int.
+// limit returns a size limit; none if there is none. Limits beyond the range of int become the largest int.
 func limit(v document.Value, name string) int {
 	n, ok := v.Get(name).Int64()
 	if !ok {
@@ -139,11 +139,11 @@ func texts(list document.Value) (all []string) {
 	return all
 }
 
-// textLimits are what a schema says about strings.
+// textLimits are the restrictions of strings.
 type textLimits struct {
 	minLength, maxLength int
 	pattern              *regexp.Regexp
-	// patternText is the pattern as the schema has it; wrongPattern says why it is none.
+	// patternText is the pattern in the schema; wrongPattern is the error if it does not compile.
 	patternText  string
 	wrongPattern error
 }

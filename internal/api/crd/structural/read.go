@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Read returns the document as kube-apiserver has it after decoding: fields that the schema does not know are left
-// out and returned by path (spec.ports[0].foo), nulls are left out where they are not allowed and have no default, and
-// the metadata of the object and of the resources in it is read as that of every object is. What can not be read is
-// an error: a [*rules.ValueError] about metadata, a [*field.Error] about resources in the object.
+// Decode returns the document as kube-apiserver sees it after decoding: unknown fields are pruned and their paths
+// returned (spec.ports[0].foo), nulls are pruned where they are not allowed and there is no default, and the metadata
+// of the object and of embedded resources is decoded like that of built-in kinds. For malformed metadata it returns a
+// [*builtin.ValueError], for malformed embedded resources a [*field.Error].
 func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, err error) {
 	r := readers.Get().(*reader)
 	defer r.release()
@@ -31,24 +31,24 @@ func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, 
 	return read, slices.Concat(r.metadata, r.pruned, r.embedded), nil
 }
 
-// reader is the state of one reading. A container is built anew from the first part on that differs.
+// decoder is the state of one decoding. A container is rebuilt from the first changed part on.
 type reader struct {
 	t    *Type
 	b    fastdoc.Builder
 	path []step
-	// everything keeps all fields and nulls; allNulls keeps all nulls.
+	// everything preserves all fields and nulls; allNulls preserves all nulls.
 	everything, allNulls bool
-	// dropInvalid leaves out what can not be read of the resources in the object, instead of an error.
+	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
-	// rootMetadata is the object's metadata, as it was read.
+	// rootMetadata is the decoded metadata of the object.
 	rootMetadata document.Value
-	// metadata, pruned and embedded are the fields that are unknown: of the object's metadata, of the schema, and of
-	// the metadata of resources in the object.
+	// metadata, pruned and embedded are the paths of unknown fields: of the object's metadata, of the schema, and of the
+	// metadata of embedded resources.
 	metadata, pruned, embedded []string
 	err                        error
 }
 
-// step is a step from a value to one in it.
+// step is one step of a path.
 type step struct {
 	name  string
 	index int
@@ -59,7 +59,7 @@ type stepKind uint8
 
 const (
 	fieldStep stepKind = iota
-	keyStep            // of a map whose fields are not declared
+	keyStep            // an undeclared field
 	itemStep
 )
 
@@ -72,10 +72,10 @@ func (r *reader) release() {
 	readers.Put(r)
 }
 
-// object reads a whole object.
+// object decodes a whole object.
 func (r *reader) object(doc document.Value) document.Value {
 	if doc.Kind() != document.Map {
-		r.fail(fmt.Errorf("expected an object, which is a map, received a %s", doc.Kind()))
+		r.fail(fmt.Errorf("expected an object, received a %s", doc.Kind()))
 		return doc
 	}
 	for _, name := range [...]string{"kind", "apiVersion"} {
@@ -100,7 +100,7 @@ func (r *reader) fail(err error) {
 	}
 }
 
-// value reads a value. Of what is said nothing about, nothing stays but scalars and lists of them; keep keeps it.
+// value decodes a value. Without a schema, only scalars and lists of scalars remain, unless keep is set.
 func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsSealed(v):
@@ -130,7 +130,7 @@ func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
 	return change.Finish()
 }
 
-// fields reads the fields of a map. The root is a resource whatever its schema says.
+// fields decodes the fields of a map. The root is a resource regardless of its schema.
 func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Value {
 	change := r.b.Rebuild(v)
 	keep = keep || n.preserve || r.everything
@@ -156,7 +156,7 @@ func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Val
 	return change.Finish()
 }
 
-// isMeta tells whether a field is one that every resource has.
+// isMeta reports whether a field is common to all resources.
 func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
@@ -179,12 +179,12 @@ func (r *reader) field(n *node, name string, v document.Value, declared bool) do
 	return now
 }
 
-// dropsNull tells whether a value is a null that must not be there.
+// dropsNull reports whether a value is a null that is pruned.
 func (r *reader) dropsNull(n *node, v document.Value) bool {
 	return v.IsNull() && !r.everything && !r.allNulls && n != nil && !n.nullable && n.fallback.IsAbsent()
 }
 
-// readRootMetadata reads the object's own metadata, which comes before all else that can be wrong.
+// readRootMetadata decodes the object's metadata, whose errors take precedence.
 func (r *reader) readRootMetadata(v document.Value) document.Value {
 	if v.IsAbsent() {
 		return v
@@ -206,15 +206,15 @@ func (r *reader) rootField(name string, v document.Value) document.Value {
 	return v
 }
 
-// readMetadata reads the metadata of any resource. If it is null there is nothing in it.
+// readMetadata decodes the metadata of a resource. Null counts as empty.
 func (r *reader) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
 	if v.IsNull() {
 		return document.NewMap(), nil, nil
 	}
-	return r.t.metadata.Read(v)
+	return r.t.metadata.Decode(v)
 }
 
-// metaField reads apiVersion, kind or metadata of a resource in the object.
+// metaField decodes apiVersion, kind or metadata of an embedded resource.
 func (r *reader) metaField(n *node, name string, v document.Value) document.Value {
 	if r.dropsNull(n, v) {
 		return document.Value{}
@@ -242,7 +242,7 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 	return read
 }
 
-// readable returns what can be read of metadata: each field that can be, whatever the others are.
+// decodable returns the fields of metadata that can be decoded.
 func (r *reader) readable(v document.Value) document.Value {
 	var kept []document.Field
 	for name, value := range v.Fields() {
@@ -256,7 +256,7 @@ func (r *reader) readable(v document.Value) document.Value {
 	return document.NewMap(kept...)
 }
 
-// strip leaves nothing of the fields of a value.
+// strip removes the fields of a value, and of maps in nested lists.
 func (r *reader) strip(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {
@@ -277,10 +277,10 @@ func (r *reader) strip(v document.Value) document.Value {
 	return change.Finish()
 }
 
-// place returns the path of a field in the way in which unknown fields are told.
+// place returns the path of a field in the notation of unknown fields.
 func (r *reader) place(name string) string { return writePath(r.path, name, ".", "") }
 
-// fieldPath returns the path of a field in the way in which errors tell it: keys of maps are in brackets.
+// fieldPath returns the path of a field in the notation of errors: undeclared fields are in brackets.
 func (r *reader) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
 
 func writePath(path []step, name, beforeKey, afterKey string) string {

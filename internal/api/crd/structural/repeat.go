@@ -5,9 +5,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// mayRepeat tells whether there may be a list in a value in which items are twice that must not be, or that has items
-// which it must not have. If it says no there is nothing wrong with the lists; otherwise a listWalk finds out. Short
-// lists, which nearly all are, cost no memory.
+// mayRepeat reports whether a value may contain a list of type set or map with duplicate or malformed items; if it is
+// false, there are none. Otherwise a listWalk decides. It does not allocate for short lists.
 func (n *node) mayRepeat(v document.Value) bool {
 	if !n.has(uniques) || fastdoc.IsSealed(v) {
 		return false
@@ -54,7 +53,7 @@ func (n *node) itemsMayRepeat(v document.Value) bool {
 	return false
 }
 
-// isSameItem tells whether two items are taken for one.
+// isSameItem reports whether two items are duplicates.
 func (n *node) isSameItem(a, b document.Value) bool {
 	if n.list == setList {
 		return document.Equal(a, b)

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// more looks at a value by the schemas beside the spine. Nothing is forgiven there.
+// more checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
 func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
@@ -25,27 +25,27 @@ func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
 	return matched + 1
 }
 
-// trial is how well a value matched one schema of several.
+// trial is the result of checking a value with one of several schemas.
 type trial struct {
 	errs    field.ErrorList
 	matched int
 	made    bool
 }
 
-// try looks at a value by a schema without telling anything yet.
+// try checks a value with a schema without reporting the errors.
 func (r *reporter) try(n *node, v document.Value, path string) trial {
 	aside := reporter{base: r.base}
 	matched := aside.value(n, v, path, before{})
 	return trial{aside.errs, matched, true}
 }
 
-// tell tells what a trial found.
+// tell reports the errors of a trial.
 func (r *reporter) tell(t trial) (matched int) {
 	r.errs = append(r.errs, t.errs[:min(len(t.errs), mostErrors-len(r.errs))]...)
 	return t.matched
 }
 
-// better returns the one of two failures that matched better, or else the first.
+// better returns the trial with more successful checks; best if they are equal.
 func better(best, t trial) trial {
 	if !best.made || t.matched > best.matched {
 		return t
@@ -111,7 +111,7 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 	return matched
 }
 
-// number looks at a number. Limits that are no numbers of the type are told with every value, and count as they are.
+// number checks a number. Limits outside of the range of the type are reported for every value, and are still applied.
 func (r *reporter) number(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
 		r.general("%s", l.misfit("Checked", path))
@@ -140,7 +140,8 @@ func orEqual(exclusive bool) string {
 	return "or equal to "
 }
 
-// bound returns a number and a limit as they are compared: as floats if the limit is none of the type.
+// bound returns a number and a limit in the form in which they are compared: as floats if the limit is out of range of
+// the type.
 func (r *reporter) bound(l *numberLimits, q quantity, limit float64, what, path string) (quantity, any) {
 	if !l.fits(quantity{f: limit}) {
 		r.general("%s", l.misfit(what, path))

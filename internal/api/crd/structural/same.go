@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// same compares two values as Go compares what upstream decodes them to: 1 is not 1.0, since one is an int64 and the
-// other a float64.
+// equal compares values as Go compares their decoded forms: 1 differs from 1.0, because one is an int64 and the other a
+// float64.
 func same(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
@@ -44,8 +44,8 @@ func sameParts(a, b document.Value) bool {
 	return true
 }
 
-// enumerates tells whether a value is one of those that are listed. Upstream converts it to the type of the listed
-// one first, by Go's rules: 1.5 becomes 1, and 97 becomes the text "a".
+// enumerates reports whether a value is in the enum. As in kube-apiserver, the value is first converted to the type of
+// the enum's value by Go's rules: 1.5 becomes 1, and 97 becomes "a".
 func (n *node) enumerates(v document.Value) bool {
 	return slices.ContainsFunc(n.enum, func(listed document.Value) bool {
 		switch {
@@ -61,7 +61,7 @@ func (n *node) enumerates(v document.Value) bool {
 	})
 }
 
-// clamp keeps what is no rune from becoming one by losing bits.
+// clamp returns -1 for integers beyond int32, so that truncation does not yield a valid rune.
 func clamp(i int64) int32 {
 	if i != int64(int32(i)) {
 		return -1
@@ -69,7 +69,7 @@ func clamp(i int64) int32 {
 	return int32(i)
 }
 
-// converts tells whether a number is another one after it was made one of the same sort.
+// converts reports whether a number equals another one after conversion to its Go type.
 func converts(q, to quantity) bool {
 	if to.whole && !q.whole {
 		return int64(q.f) == to.i
@@ -80,7 +80,7 @@ func converts(q, to quantity) bool {
 	return q == to
 }
 
-// repeats tells whether two items of a list are the same.
+// repeats reports whether a list has two equal items.
 func repeats(v document.Value) bool {
 	seen := make(map[string]bool, v.Len())
 	for _, item := range v.Items() {
@@ -93,7 +93,7 @@ func repeats(v document.Value) bool {
 	return false
 }
 
-// identity is a text that two values have in common if and only if they are the same.
+// identity returns a string that two values have in common if and only if they are equal.
 func identity(v document.Value) string {
 	var b strings.Builder
 	writeIdentity(&b, v)

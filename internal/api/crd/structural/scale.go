@@ -11,8 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkScale looks at what the scale subresource would show: at the wanted number of replicas only if that may have
-// changed.
+// checkScale validates the fields of the scale subresource; spec.replicas only if specReplicas is set.
 func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList) {
 	scale := t.options.Scale
 	if scale == nil {
@@ -35,8 +34,7 @@ func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList
 	return errs
 }
 
-// checkReplicas looks at a number of replicas. The words about what is no number are those of a package that wants
-// Go's maps.
+// checkReplicas validates a number of replicas. The error for other types is that of a package that requires Go maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
 	v, clear := follow(obj, names)
@@ -56,7 +54,7 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	return nil
 }
 
-// follow returns what is at a path, absent if there is nothing; clear is false if there is something in the way.
+// follow returns the value at a path, absent if there is none; clear is false if a value on the path is not a map.
 func follow(v document.Value, names []string) (at document.Value, clear bool) {
 	for _, name := range names {
 		if v.IsAbsent() {

@@ -12,8 +12,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Warnings returns what clients should know about an object that is right: which of its new finalizers have bad names.
-// Writes to a status have no such warnings.
+// Warnings returns warnings about the names of new finalizers of a valid object. Status updates have no warnings.
 func (t *Type) Warnings(obj, old document.Value) (warnings []string) {
 	finalizers := obj.Lookup("metadata", "finalizers")
 	if finalizers.Len() == 0 {
