@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The first request for a document pays for making it.
+// BenchmarkMake measures building documents, which the first request for each pays.
 func BenchmarkMake(b *testing.B) {
 	all := api.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
@@ -44,7 +44,7 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// What a catalog keeps when everything has been asked for.
+// BenchmarkKept measures the memory of a catalog after all documents have been requested.
 func BenchmarkKept(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats

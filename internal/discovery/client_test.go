@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// theServer serves all tests that do not change its kinds: making documents takes a while.
+// theServer is shared by the tests that do not change its kinds, because building documents is slow.
 var theServer = sync.OnceValue(func() *httptest.Server {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestClientDiscovers(t *testing.T) {
 			"apps/v1 deployments/scale": "autoscaling/v1/Scale ",
 			"autoscaling/v1 horizontalpodautoscalers/status": "//HorizontalPodAutoscaler ",
 		} {
-			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery fills it in
+			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery states the group and version
 			got = strings.Replace(strings.Replace(got, "/v1/P", "//P", 1), "autoscaling/v1/H", "//H", 1)
 			if got != want {
 				t.Errorf("old=%v %s: %q, want %q", old, name, got, want)
@@ -82,7 +82,7 @@ func TestClientVersion(t *testing.T) {
 	}
 }
 
-// TestClientOpenAPI2 does what kubectl does to make patches on the client and to validate there.
+// TestClientOpenAPI2 uses the document as kubectl does for strategic merge patches and client-side validation.
 func TestClientOpenAPI2(t *testing.T) {
 	document, err := newClient(t).OpenAPISchema()
 	if err != nil {
@@ -131,7 +131,7 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 	return false
 }
 
-// someKinds are few, but of all sorts: the library that tests compare with is slow.
+// someKinds returns a few kinds of each sort: the reference library is slow.
 func someKinds() []*api.Kind {
 	some := slices.DeleteFunc(api.Builtin(), func(k *api.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
@@ -140,7 +140,7 @@ func someKinds() []*api.Kind {
 		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
 }
 
-// rich is a definition whose schema says all that schemas can.
+// rich is a definition whose schema uses all features of OpenAPI schemas.
 type rich struct{ described }
 
 func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
@@ -160,7 +160,7 @@ func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
+// TestProto2 compares our protobuf of OpenAPI v2 with the library's conversion of our JSON.
 func TestProto2(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestClientOpenAPI3(t *testing.T) {
 		t.Fatal(err)
 	}
 	if document.Components.Schemas["io.k8s.api.core.v1.PodSpec"].Description == "" {
-		t.Error("the spec of pods is not described")
+		t.Error("io.k8s.api.core.v1.PodSpec has no description")
 	}
 	for _, resource := range []string{"deployments/{name}", "deployments/{name}/scale"} {
 		checkPatch3(t, document.Paths.Paths["/apis/apps/v1/namespaces/{namespace}/"+resource])
@@ -221,7 +221,7 @@ func TestClientOpenAPI3(t *testing.T) {
 	}
 }
 
-// checkPatch3 looks for what kubectl needs to validate and to try on the server.
+// checkPatch3 checks the properties of PATCH operations that kubectl needs for validation and dry run.
 func checkPatch3(t *testing.T, path *spec3.Path) {
 	t.Helper()
 	if path == nil || path.Patch == nil {

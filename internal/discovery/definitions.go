@@ -11,7 +11,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// form is a version of OpenAPI. They tell the same with small differences.
+// openAPIVersion is a version of OpenAPI.
 type form int
 
 const (
@@ -19,7 +19,7 @@ const (
 	form3 form = 3
 )
 
-// reference says where documents of the form have a definition.
+// reference returns the reference to a definition in documents of the version.
 func (f form) reference(name string) spec.Ref {
 	if f == form2 {
 		return spec.MustCreateRef("#/definitions/" + name)
@@ -30,23 +30,23 @@ func (f form) reference(name string) spec.Ref {
 // definition is the schema of a Go type or of a kind.
 type definition struct {
 	schema *spec.Schema
-	kinds  []schema.GroupVersionKind // that objects of this schema have
-	refs   []string                  // the definitions that it refers to
+	kinds  []schema.GroupVersionKind // kinds of the objects with this schema
+	refs   []string                  // names of the referenced definitions
 }
 
-// definer makes definitions, each once, in one form. It is used once and thrown away.
+// definitionBuilder builds the definitions of one OpenAPI version, each once. It is discarded after use.
 type definer struct {
 	form    form
 	types   goTypes
 	markers markers
 	made    map[string]*definition
-	making  []*definition // the innermost last
+	making  []*definition // definitions in progress, the innermost last
 }
 
 func newDefiner(f form) *definer {
 	m, err := parseMarkers(markersText)
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // unreachable: a test parses them
 	}
 	return &definer{form: f, types: newGoTypes(), markers: m, made: map[string]*definition{}}
 }
@@ -54,7 +54,7 @@ func newDefiner(f form) *definer {
 // names returns the names of all definitions, sorted.
 func (d *definer) names() []string { return slices.Sorted(maps.Keys(d.made)) }
 
-// reachable returns the names of some definitions and of all that they need, sorted.
+// reachable returns the names of definitions and of all definitions that they reference, sorted.
 func (d *definer) reachable(roots []string) []string {
 	seen := map[string]bool{}
 	for len(roots) > 0 {
@@ -68,7 +68,7 @@ func (d *definer) reachable(roots []string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// add puts in a definition; fill makes its schema, which may refer to any, also to itself.
+// add adds a definition unless it exists; fill builds its schema, which may reference any definition, including itself.
 func (d *definer) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
 	if d.made[name] != nil {
 		return
@@ -82,7 +82,7 @@ func (d *definer) add(name string, kinds []schema.GroupVersionKind, fill func(s 
 	made.refs = slices.Compact(made.refs)
 }
 
-// refer returns a schema that refers to a definition.
+// refer returns a reference to a definition.
 func (d *definer) refer(name string) spec.Schema {
 	if len(d.making) > 0 {
 		innermost := d.making[len(d.making)-1]
@@ -91,7 +91,7 @@ func (d *definer) refer(name string) spec.Schema {
 	return spec.Schema{SchemaProps: spec.SchemaProps{Ref: d.form.reference(name)}}
 }
 
-// What Go types tell about themselves. All of k8s.io/api tells its name; most is documented.
+// Methods of Go types in k8s.io/api for OpenAPI. All types have a name; most have documentation.
 type (
 	named      interface{ OpenAPIModelName() string }
 	documented interface{ SwaggerDoc() map[string]string }
@@ -102,7 +102,7 @@ type (
 	oneOfScalars interface{ OpenAPIV3OneOfTypes() []string }
 )
 
-// define makes the definition of a Go type, if there is none yet, and returns its name.
+// define builds the definition of a Go type unless it exists, and returns its name.
 func (d *definer) define(t reflect.Type) string {
 	zero := reflect.Zero(t).Interface()
 	name := zero.(named).OpenAPIModelName()
@@ -129,7 +129,7 @@ func sortedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return kinds
 }
 
-// fillScalar is for structs that are scalars in JSON, such as times and quantities.
+// fillScalar fills the schema of structs that are scalars in JSON, such as times and quantities.
 func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
 	s.Type, s.Format = scalar.OpenAPISchemaType(), scalar.OpenAPISchemaFormat()
 	alternatives, ok := scalar.(oneOfScalars)
@@ -142,7 +142,7 @@ func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
 	}
 }
 
-// fillFields adds the fields of a struct, those of embedded structs in their place.
+// fillFields adds the fields of a struct, including those of embedded structs.
 func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
 	description := describe(t)
 	for i := range t.NumField() {
@@ -166,7 +166,7 @@ func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
 	}
 }
 
-// fillUnion says which fields exclude each other.
+// fillUnion adds the extension that declares the members of a union.
 func (d *definer) fillUnion(s *spec.Schema, t reflect.Type) {
 	if !d.markers.ofType(t).union {
 		return
@@ -249,7 +249,7 @@ func (d *definer) element(t reflect.Type) spec.Schema {
 	return d.wrapped(s)
 }
 
-// wrapped puts a reference in an allOf if the form ignores what is beside references.
+// wrapped wraps a reference with siblings in an allOf, because OpenAPI v3 ignores the siblings of references.
 func (d *definer) wrapped(s spec.Schema) spec.Schema {
 	if d.form == form2 || s.Ref.String() == "" || s.Description == "" && s.Default == nil && len(s.Extensions) == 0 {
 		return s
@@ -259,7 +259,7 @@ func (d *definer) wrapped(s spec.Schema) spec.Schema {
 	return s
 }
 
-// scalars are the types and formats of Go kinds in OpenAPI, and their zero values in JSON.
+// scalars are the OpenAPI types and formats of Go kinds, and their zero values in JSON.
 var scalars = map[reflect.Kind]struct {
 	name, format string
 	zero         any
@@ -276,8 +276,8 @@ var scalars = map[reflect.Kind]struct {
 	reflect.Float64: {"number", "double", 0},
 }
 
-// byDefault returns the value that a field gets if it is absent, or nil: what its comment says, else
-// what decoding into the Go type makes of it. Documents of version 2 have no defaults.
+// defaultOf returns the default of a field: that of its marker, or else the zero value of its Go type; nil if there is
+// none. OpenAPI v2 documents have no defaults.
 func (d *definer) byDefault(t reflect.Type, m *marks, omitEmpty bool) any {
 	if d.form == form2 {
 		return nil
@@ -291,7 +291,7 @@ func (d *definer) byDefault(t reflect.Type, m *marks, omitEmpty bool) any {
 	case reflect.Struct:
 		switch {
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
-			return nil // it is null in JSON
+			return nil // the zero value is null in JSON
 		case t.NumField() == 1 && t.Field(0).Anonymous:
 			return d.byDefault(t.Field(0).Type, m, omitEmpty)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// notServed are the resources and subresources of stable groups that kube-apiserver has and we do not.
+// notServed are the resources and subresources of stable groups that kube-apiserver serves and we do not.
 var notServed = []string{
 	"certificates.k8s.io/v1 certificatesigningrequests/approval",
 	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach",
@@ -23,10 +23,10 @@ var notServed = []string{
 	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
 }
 
-// testSubresources describes the subresources that the server has.
+// testSubresources describes the subresources of the registry.
 var testSubresources = registry.Subresources()
 
-// resourceLine is all that old discovery tells about a resource.
+// resourceLine returns all properties of a resource in unaggregated discovery as text.
 func resourceLine(list metav1.APIResourceList, r metav1.APIResource) string {
 	return fmt.Sprintf("%s %s %s/%s/%s namespaced=%v singular=%s short=%s in=%s hash=%s verbs=%s", list.GroupVersion, r.Name, r.Group, r.Version, r.Kind,
 		r.Namespaced, r.SingularName, strings.Join(r.ShortNames, ","), strings.Join(r.Categories, ","), r.StorageVersionHash, strings.Join(r.Verbs, ","))
@@ -40,7 +40,7 @@ func listLines(list metav1.APIResourceList) (lines []string) {
 	return lines
 }
 
-// aggregatedLines are all that aggregated discovery tells about resources.
+// aggregatedLines returns all properties of resources in aggregated discovery as text.
 func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string) {
 	for _, g := range list.Items {
 		for _, v := range g.Versions {
@@ -92,8 +92,8 @@ func TestResources(t *testing.T) {
 	differ(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
 }
 
-// storedOtherwise are the hashes of how kube-apiserver stores two kinds, at v1beta1, so that its
-// previous version can still read them. We have no previous version and store them at v1.
+// storedOtherwise replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, for its
+// previous release. We store them at v1.
 var storedOtherwise = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
 
 func TestAggregated(t *testing.T) {
@@ -108,15 +108,15 @@ func TestAggregated(t *testing.T) {
 		return aggregatedLines(list)
 	})
 	groups := groupsOf(api.Builtin(), testSubresources)
-	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file is without the core
+	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file does not include the core group
 	differ(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
-	// The order of groups decides which kind a short name means.
+	// The order of groups determines the kind of a short name.
 	if want := order(theirs); !slices.Equal(order(ours), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(ours), g) })) {
 		t.Errorf("groups in the order %q, want %q", order(ours), want)
 	}
 }
 
-// order returns the groups in the order of lines.
+// order returns the distinct groups in the order of lines.
 func order(lines []string) (names []string) {
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, "/")

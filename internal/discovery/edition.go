@@ -15,26 +15,26 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// edition is the documents about some kinds. Each is made when it is first asked for, and kept.
+// snapshot holds the documents of a set of kinds. Each is built on first request and cached.
 type edition struct {
 	kinds   []*api.Kind
 	groups  []*group
 	options Options
 
 	mutex sync.Mutex
-	pages map[string]func() (*page, error) // by what and in which form; each makes its page once
+	pages map[string]func() (*page, error) // by document and media type; each function builds its page once
 
-	// What is big is made one at a time, which takes less memory.
+	// building serializes the construction of large documents, which limits the peak memory.
 	making sync.Mutex
 
-	// OpenAPI of version 3: which kinds each document is about, the documents that were made, and what makes them, which
-	// is forgotten when memory is needed.
+	// kindsByDocument are the kinds of each OpenAPI v3 document; cache holds the built documents; builder3 builds them,
+	// and is released under memory pressure.
 	about3 func() map[string][]served
 	shelf  *shelf
 	maker3 weak.Pointer[openAPI3]
 }
 
-// newEdition returns an edition. It puts what it makes on the shelf, where the next one finds it.
+// newSnapshot returns a snapshot. It shares cache with later snapshots.
 func newEdition(all []*api.Kind, options Options, shelf *shelf) *edition {
 	return &edition{
 		kinds: all, groups: groupsOf(all, options.Subresources), options: options, pages: map[string]func() (*page, error){}, shelf: shelf,
@@ -42,7 +42,7 @@ func newEdition(all []*api.Kind, options Options, shelf *shelf) *edition {
 	}
 }
 
-// page returns the page that is kept under a key, or makes it.
+// page returns the page cached under a key, building it if necessary.
 func (e *edition) page(key string, make func() (*page, error)) (*page, error) {
 	e.mutex.Lock()
 	kept := e.pages[key]
@@ -54,7 +54,7 @@ func (e *edition) page(key string, make func() (*page, error)) (*page, error) {
 	return kept()
 }
 
-// find returns what answers requests for a document, or nil.
+// find returns the handler of a document's path; nil if there is none.
 func (e *edition) find(address string) http.HandlerFunc {
 	parts := strings.Split(address[1:], "/")
 	switch {
@@ -99,8 +99,7 @@ func (e *edition) answerVersion(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// answerRoot answers requests for all groups that are meant: aggregated if the client knows that,
-// else as it was before.
+// serveRoot returns the handler for selected groups: aggregated if the client accepts it, otherwise unaggregated.
 func (e *edition) answerRoot(address string, meant func(*group) bool, before func() runtime.Object) http.HandlerFunc {
 	otherwise := e.answerDiscovery(address, before)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +118,7 @@ func (e *edition) answerRoot(address string, meant func(*group) bool, before fun
 	}
 }
 
-// answerDiscovery answers requests for a document about the API.
+// serveDiscovery returns the handler for a discovery document.
 func (e *edition) answerDiscovery(address string, make func() runtime.Object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), plain)
@@ -136,27 +135,27 @@ func (e *edition) answerDiscovery(address string, make func() runtime.Object) ht
 	}
 }
 
-// answer sends the page that is kept under a key, or made now.
+// serve sends the page cached under a key, building it if necessary.
 func (e *edition) answer(w http.ResponseWriter, r *http.Request, key string, make func() (*page, error)) {
 	p, err := e.page(key, make)
 	if err != nil {
 		refuse(w, r, metav1.Status{
-			Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "the document could not be made: " + err.Error(),
+			Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "building the document: " + err.Error(),
 		})
 		return
 	}
 	p.send(w, r)
 }
 
-// refuse answers with a Status, in the encoding that the client accepts.
+// writeStatus responds with a Status, in the encoding that the client accepts.
 func refuse(w http.ResponseWriter, r *http.Request, status metav1.Status) {
 	status.Status = metav1.StatusFailure
 	format := encoding.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())
 	body, err := encoding.AppendStatus(nil, format, &status)
 	if err != nil {
-		panic(err) // every encoding has a Status
+		panic(err) // unreachable: every encoding supports Status
 	}
 	w.Header().Set("Content-Type", format.ContentType())
 	w.WriteHeader(int(status.Code))
-	_, _ = w.Write(body) // the client may be gone
+	_, _ = w.Write(body) // the client may have disconnected
 }

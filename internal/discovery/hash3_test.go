@@ -10,8 +10,9 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestTakenOver changes kinds: what is not about them is not made again, and has the same hash.
-func TestTakenOver(t *testing.T) {
+// TestDocumentsAreReused checks that a change of kinds does not rebuild unrelated documents, and does not change their
+// hashes.
+func TestDocumentsAreReused(t *testing.T) {
 	thing := func() *api.Kind {
 		return &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}}
 	}
@@ -28,15 +29,15 @@ func TestTakenOver(t *testing.T) {
 	first := document(one)
 	two := newEdition([]*api.Kind{other, thing()}, Options{Subresources: testSubresources}, shelf)
 	if document(two) != first || two.hash3("apis/example.org/v1") != first.etag {
-		t.Error("a document is made again, though the kind is as it was")
+		t.Error("the document of an unchanged kind was built again")
 	}
 	if _, err := two.document3("apis/example.com/v1", mediaJSON); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestHashDiffers: what a document tells about a kind is in its hash, and nothing else.
-func TestHashDiffers(t *testing.T) {
+// TestDocumentHash checks that the hash covers all properties of a kind in the document, and no others.
+func TestDocumentHash(t *testing.T) {
 	const name = "apis/example.org/v1"
 	hash := func(change func(k *api.Kind, o *Options, d *described)) string {
 		k := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Custom: true}
@@ -47,49 +48,50 @@ func TestHashDiffers(t *testing.T) {
 	}
 	same := hash(func(*api.Kind, *Options, *described) {})
 	for what, change := range map[string]func(k *api.Kind, o *Options, d *described){
-		"the schema":         func(_ *api.Kind, _ *Options, d *described) { d.hash[0] = 1 },
-		"selectable fields":  func(_ *api.Kind, _ *Options, d *described) { d.selectable = []string{"spec.size"} },
-		"a subresource":      func(_ *api.Kind, _ *Options, d *described) { d.subresources = []string{"status"} },
-		"the scope":          func(k *api.Kind, _ *Options, _ *described) { k.Namespaced = true },
-		"who defines it":     func(k *api.Kind, _ *Options, _ *described) { k.Custom = false },
-		"the name of lists":  func(k *api.Kind, _ *Options, _ *described) { k.ListKind = "Things" },
-		"what answers leave": func(_ *api.Kind, o *Options, _ *described) { o.Drop = true },
-		"what is understood": func(_ *api.Kind, o *Options, _ *described) { o.Unset = true },
+		"the schema":        func(_ *api.Kind, _ *Options, d *described) { d.hash[0] = 1 },
+		"selectable fields": func(_ *api.Kind, _ *Options, d *described) { d.selectable = []string{"spec.size"} },
+		"a subresource":     func(_ *api.Kind, _ *Options, d *described) { d.subresources = []string{"status"} },
+		"the scope":         func(k *api.Kind, _ *Options, _ *described) { k.Namespaced = true },
+		"custom":            func(k *api.Kind, _ *Options, _ *described) { k.Custom = false },
+		"list kind":         func(k *api.Kind, _ *Options, _ *described) { k.ListKind = "Things" },
+		"drop option":       func(_ *api.Kind, o *Options, _ *described) { o.Drop = true },
+		"unset option":      func(_ *api.Kind, o *Options, _ *described) { o.Unset = true },
 	} {
 		if hash(change) == same {
-			t.Errorf("%s changes, and the hash does not", what)
+			t.Errorf("%s: the hash did not change", what)
 		}
 	}
 	for what, change := range map[string]func(k *api.Kind, o *Options, d *described){
-		"short names":      func(k *api.Kind, _ *Options, _ *described) { k.ShortNames = []string{"t"} },
-		"another version":  func(k *api.Kind, _ *Options, _ *described) { k.Versions = []string{"v2", "v1"} },
-		"the server's own": func(_ *api.Kind, o *Options, _ *described) { o.Address = "elsewhere" },
+		"short names":     func(k *api.Kind, _ *Options, _ *described) { k.ShortNames = []string{"t"} },
+		"another version": func(k *api.Kind, _ *Options, _ *described) { k.Versions = []string{"v2", "v1"} },
+		"server address":  func(_ *api.Kind, o *Options, _ *described) { o.Address = "elsewhere" },
 	} {
 		if hash(change) != same {
-			t.Errorf("%s: no document tells it, and the hash changes", what)
+			t.Errorf("%s: the hash changed, although documents do not contain it", what)
 		}
 	}
 }
 
-// described is a definition of a kind, as far as the catalog looks at it.
+// described is a definition of a kind with the methods that the catalog uses.
 type described struct {
 	api.Definition
 	hash         [32]byte
 	selectable   []string
 	subresources []string
-	asked        int // how often for the schema
+	calls        int // number of calls of OpenAPI
 }
 
 func (d *described) OpenAPI(string, bool) (*spec.Schema, error) {
-	d.asked++
+	d.calls++
 	return &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}}}, nil
 }
 func (d *described) SchemaHash(string) [32]byte       { return d.hash }
 func (d *described) SelectableFields(string) []string { return d.selectable }
 func (d *described) Subresources(string) []string     { return d.subresources }
 
-// TestIndexMakesNothing: the index costs no document; each is made when it is asked for, and goes with its kind.
-func TestIndexMakesNothing(t *testing.T) {
+// TestIndexBuildsNoDocuments checks that the index does not build documents; each is built on first request, and
+// removed with its kind.
+func TestIndexBuildsNoDocuments(t *testing.T) {
 	definition := &described{selectable: []string{"spec.size"}}
 	k := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Custom: true, Definition: definition}
 	register, err := api.NewRegister(k)
@@ -100,19 +102,19 @@ func TestIndexMakesNothing(t *testing.T) {
 	server := httptest.NewServer(catalog)
 	defer server.Close()
 	index := get(t, server, "/openapi/v3", "")
-	if definition.asked != 0 || len(catalog.shelf.kept) != 0 {
-		t.Errorf("the schema was asked for %d times, %d documents were made", definition.asked, len(catalog.shelf.kept))
+	if definition.calls != 0 || len(catalog.shelf.kept) != 0 {
+		t.Errorf("OpenAPI was called %d times and %d documents were built, want none", definition.calls, len(catalog.shelf.kept))
 	}
 	document := get(t, server, "/openapi/v3/apis/example.org/v1", "")
-	if definition.asked != 1 || !bytes.Contains(document, []byte(`"x-kubernetes-selectable-fields":[{"fieldPath":"spec.size"}]`)) {
-		t.Errorf("the schema was asked for %d times: %s", definition.asked, document)
+	if definition.calls != 1 || !bytes.Contains(document, []byte(`"x-kubernetes-selectable-fields":[{"fieldPath":"spec.size"}]`)) {
+		t.Errorf("OpenAPI was called %d times, want once; document %s", definition.calls, document)
 	}
 	if !bytes.Contains(index, []byte("/openapi/v3/apis/example.org/v1?hash="+catalog.shelf.kept["apis/example.org/v1"].hash)) {
-		t.Errorf("the document has another hash than in the index %s", index)
+		t.Errorf("the hash of the document is not in the index %s", index)
 	}
 	register.Remove("example.org", "things")
 	get(t, server, "/openapi/v3", "")
 	if n := len(catalog.shelf.kept); n != 0 {
-		t.Errorf("%d documents are kept of a kind that is gone", n)
+		t.Errorf("%d documents of a removed kind are cached, want none", n)
 	}
 }

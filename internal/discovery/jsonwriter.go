@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// jsonWriter writes a big JSON object member by member, so that it is never in memory as a whole.
-// The first error stays.
+// jsonWriter writes a large JSON object member by member, so that it is never in memory as a whole. The first error is
+// retained.
 type jsonWriter struct {
 	w      io.Writer
 	err    error
@@ -29,7 +29,7 @@ func (j *jsonWriter) end() {
 	j.inside = true
 }
 
-// name begins a member.
+// name starts a member.
 func (j *jsonWriter) name(name string) {
 	if j.inside {
 		j.text(",")
@@ -40,7 +40,7 @@ func (j *jsonWriter) name(name string) {
 	j.text(string(quoted) + ":")
 }
 
-// member writes a member. What marshals itself is taken at its word.
+// member writes a member. Values that implement json.Marshaler are encoded without validating their output.
 func (j *jsonWriter) member(name string, value any) {
 	j.name(name)
 	var text []byte

@@ -13,7 +13,7 @@ import (
 //go:embed markers.txt
 var markersText string
 
-// marks are what the comments of a Go type or field say, which reflection cannot see.
+// marks are the markers of a Go type or field, which reflection cannot access.
 type marks struct {
 	optional, required   bool
 	union, discriminator bool
@@ -23,13 +23,13 @@ type marks struct {
 	enum                 []any
 }
 
-// markers are the marks of Go types, and of their fields by the names in JSON.
+// markers are the markers of Go types, and of their fields by JSON name.
 type markers map[string]*marks
 
-// ofType returns the marks of a type.
+// ofType returns the markers of a type; empty if there are none.
 func (m markers) ofType(t reflect.Type) *marks { return m.at(t.PkgPath() + "." + t.Name()) }
 
-// ofField returns the marks of a field of a struct.
+// ofField returns the markers of a field of a struct; empty if there are none.
 func (m markers) ofField(t reflect.Type, name string) *marks {
 	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
 }
@@ -41,7 +41,7 @@ func (m markers) at(key string) *marks {
 	return &marks{}
 }
 
-// parseMarkers reads a text such as markers.txt.
+// parseMarkers parses the content of markers.txt.
 func parseMarkers(text string) (markers, error) {
 	all := markers{}
 	typeName := ""
@@ -72,7 +72,7 @@ func parseMarks(words string) (*marks, error) {
 		word, rest, _ := strings.Cut(words, " ")
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
-		case "default", "enum": // the rest of the line
+		case "default", "enum": // the value is the rest of the line
 			value, rest = strings.TrimPrefix(words, name+"="), ""
 		}
 		if err := m.set(name, value); err != nil {
@@ -104,7 +104,7 @@ func (m *marks) set(name, value string) error {
 	case "enum":
 		return json.Unmarshal([]byte(value), &m.enum)
 	default:
-		return fmt.Errorf("expected a word that the head of the text explains, received %q", name)
+		return fmt.Errorf("expected a marker that the header describes, received %q", name)
 	}
 	return nil
 }

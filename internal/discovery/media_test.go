@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The kinds whose media differ: a built-in one, definitions, and a custom one with all subresources.
+// mediaKinds returns kinds that differ in their media types: a built-in kind, CustomResourceDefinitions, and a custom
+// resource with all subresources.
 func mediaKinds() []*api.Kind {
 	defined := func(k *api.Kind) *api.Kind {
 		k.Group, k.Versions = "example.org", []string{"v1"}
@@ -24,7 +25,7 @@ func mediaKinds() []*api.Kind {
 	}
 }
 
-// strings2 returns a list of version 2 in order.
+// strings2 returns the sorted strings of a list in an OpenAPI v2 document.
 func strings2(list any) (all []string) {
 	for _, v := range list.([]any) {
 		all = append(all, v.(string))
@@ -33,7 +34,7 @@ func strings2(list any) (all []string) {
 	return all
 }
 
-// mediaIn3 returns the media of a body or an answer of version 3.
+// mediaIn3 returns the sorted media types of a body or response in an OpenAPI v3 document.
 func mediaIn3(holder any) (all []string) {
 	for name := range holder.(map[string]any)["content"].(map[string]any) {
 		all = append(all, name)
@@ -42,7 +43,8 @@ func mediaIn3(holder any) (all []string) {
 	return all
 }
 
-// TestMediaOfKinds: clients choose by what the documents say, so that a kind must not name what it refuses.
+// TestMediaOfKinds checks that documents list exactly the media types that a kind supports, because clients rely on
+// them.
 func TestMediaOfKinds(t *testing.T) {
 	const drop = ";drop=metadata.managedFields"
 	for _, drops := range []bool{false, true} {

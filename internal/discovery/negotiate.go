@@ -6,7 +6,7 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// Media types of OpenAPI documents. Those of discovery documents are the encodings of the API.
+// Media types of OpenAPI documents. Discovery documents have those of the API's encodings.
 const (
 	mediaJSON = "application/json"
 
@@ -36,7 +36,7 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// plain allows clauses that do not select another shape of the document.
+// plain accepts clauses that do not select another representation of the document.
 func plain(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {
@@ -46,7 +46,7 @@ func plain(parameters map[string]string) bool {
 	return true
 }
 
-// wantsAggregated allows clauses that select aggregated discovery.
+// selectsAggregated accepts clauses that select aggregated discovery.
 func wantsAggregated(parameters map[string]string) bool {
 	version := parameters["v"]
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")

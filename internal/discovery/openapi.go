@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// findOpenAPI returns what answers requests for an OpenAPI document, or nil.
+// findOpenAPI returns the handler of an OpenAPI document; nil if there is none.
 func (e *edition) findOpenAPI(name string) http.HandlerFunc {
 	switch {
 	case name == "v2":
@@ -51,13 +51,13 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// index3 is what /openapi/v3 answers: where the documents are.
+// index3 is the document at /openapi/v3: the URLs of the documents.
 type index3 struct {
 	Paths map[string]address3 `json:"paths"`
 }
 
-// address3 is where a document of version 3 is, as it is now: another content has another address, so
-// that clients may keep what they got from this one for ever.
+// address3 is the URL of an OpenAPI v3 document, with the hash of its content, so that clients can cache the document
+// indefinitely.
 type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
@@ -101,7 +101,7 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	p.send(w, r)
 }
 
-// document3 returns a document of version 3 in some form.
+// document3 returns an OpenAPI v3 document in a media type.
 func (e *edition) document3(name, form string) (*page, error) {
 	hash := e.hash3(name)
 	document, err := e.shelf.page(name, hash, func() (*page, error) { return e.makeDocument3(name, hash) })
@@ -115,8 +115,8 @@ func (e *edition) document3(name, form string) (*page, error) {
 	})
 }
 
-// makeDocument3 makes a document of version 3 as JSON. What several documents have in common is made once for those that
-// are asked for at the same time.
+// buildDocument3 builds an OpenAPI v3 document as JSON. Definitions that several documents share are built once for
+// concurrent requests.
 func (e *edition) makeDocument3(name, hash string) (*page, error) {
 	e.making.Lock()
 	defer e.making.Unlock()
@@ -133,11 +133,10 @@ func (e *edition) makeDocument3(name, hash string) (*page, error) {
 	return made, nil
 }
 
-// protoSuffix is what documents as protobuf have after their name on the shelf.
+// protoSuffix is the suffix of protobuf documents in cache keys.
 const protoSuffix = " proto"
 
-// protoDocument3 turns a document from JSON to protobuf. It keeps its hash: the address is the same in
-// both forms.
+// protoDocument3 converts a document from JSON to protobuf. It keeps the hash, because the URL is the same for both.
 func protoDocument3(of *page) (*page, error) {
 	document, err := openapi_v3.ParseDocument(of.content())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// What documents say about themselves. Clients generate code by it, so it is what they know.
+// The metadata of documents, which equals that of Kubernetes because clients generate code from it.
 const (
 	title           = "Kubernetes"
 	documentVersion = "unversioned"
@@ -23,11 +23,11 @@ const (
 func bearerToken() *spec.SecurityScheme {
 	scheme := &spec.SecurityScheme{}
 	scheme.Type, scheme.Name, scheme.In = "apiKey", "authorization", "header"
-	scheme.Description = "a bearer token, with the word Bearer before it"
+	scheme.Description = "a bearer token, prefixed with Bearer"
 	return scheme
 }
 
-// groupVersions returns the groups and versions that some kinds are served at, sorted.
+// groupVersions returns the groups and versions of kinds, sorted.
 func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	var found []schema.GroupVersion
 	for _, k := range all {
@@ -41,7 +41,7 @@ func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	return slices.Compact(found)
 }
 
-// allPaths returns all paths of a server with some kinds, sorted.
+// allPaths returns all paths of a server with the given kinds, sorted.
 func (m *pathMaker) allPaths(all []*api.Kind) []*path {
 	paths := []*path{m.aboutVersion(), m.aboutCore(), m.aboutGroups()}
 	group := ""
@@ -67,7 +67,7 @@ func (m *pathMaker) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths
 	return paths
 }
 
-// writeOpenAPI2 writes the document of version 2 as JSON.
+// writeOpenAPI2 writes the OpenAPI v2 document as JSON.
 func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 	m := newPathMaker(form2, options)
 	paths := m.allPaths(all)
@@ -102,7 +102,7 @@ func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 
 const kindExtension = "x-kubernetes-group-version-kind"
 
-// addKinds says which kinds have a schema.
+// addKinds adds the extension with the kinds of a schema.
 func addKinds(s *spec.Schema, kinds []schema.GroupVersionKind) {
 	if len(kinds) == 0 {
 		return

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// openAPI3 makes the documents of version 3: one for each group and version. What they have in
-// common is made once. It is used once and thrown away.
+// openAPI3 builds the OpenAPI v3 documents, one per group and version. Shared definitions are built once. It is
+// discarded after use.
 type openAPI3 struct {
 	*pathMaker
 	kinds   []*api.Kind
-	encoded map[string][]byte // definitions
+	encoded map[string][]byte // encoded definitions
 }
 
 func newOpenAPI3(all []*api.Kind, options Options) *openAPI3 {
 	return &openAPI3{newPathMaker(form3, options), all, map[string][]byte{}}
 }
 
-// names3 returns the names of the documents of a server with some kinds: api/v1, apis/apps/v1; also
-// those that only tell how to ask what there is: api, apis, apis/apps, version.
+// names3 returns the names of the documents of a server with the given kinds: api/v1, apis/apps/v1, and those of the
+// discovery endpoints: api, apis, apis/apps, version.
 func names3(all []*api.Kind) []string {
 	names := []string{"version", "api", "apis"}
 	for _, gv := range groupVersions(all) {
@@ -89,7 +89,7 @@ func (o *openAPI3) write(w io.Writer, name string) error {
 	return j.err
 }
 
-// definitions returns those that the operations of a path use.
+// definitions returns the names of the definitions that the operations of a path use.
 func (p *path) definitions() (names []string) {
 	for _, o := range p.operations {
 		names = append(names, o.answers)
@@ -100,8 +100,8 @@ func (p *path) definitions() (names []string) {
 	return names
 }
 
-// encode returns a definition as JSON. Those that serve every group say so only about the core and
-// the group of the document.
+// encode returns a definition as JSON. Types that belong to every group list only the kinds of the core group and of
+// the document's group.
 func (o *openAPI3) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
 	if text := o.encoded[name]; text != nil {
 		return text
@@ -175,7 +175,7 @@ func (o *operation) openAPI3() *spec3.Operation {
 	return made
 }
 
-// content3 says that something is the same definition in all media types.
+// content3 returns the content of a body with the same definition in all media types.
 func content3(mediaTypes []string, definition string) map[string]*spec3.MediaType {
 	content := make(map[string]*spec3.MediaType, len(mediaTypes))
 	for _, name := range mediaTypes {

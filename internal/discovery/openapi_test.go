@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// parts are the facts of a document of OpenAPI, by where they are in it.
+// parts are the definitions and paths of an OpenAPI document, by name.
 type parts map[string]any
 
 func partsOf(document map[string]any) parts {
@@ -57,7 +57,7 @@ func ourDocuments3(t *testing.T) map[string]map[string]any {
 	return all
 }
 
-// compare holds our parts against a golden that has a hash of each of the oracle's.
+// compare compares our parts with a golden file of the hashes of the oracle's parts.
 func compare(t *testing.T, file string, ours parts, oracle func(folder string) parts) {
 	t.Helper()
 	var lines []string
@@ -88,7 +88,7 @@ func TestOpenAPI3(t *testing.T) {
 			all[name+" "+part] = v
 		}
 	}
-	// A definition is the same wherever it is, unless it serves every group: once is enough.
+	// A definition is the same in all documents, unless it belongs to every group, so that it is compared once.
 	once := func(all parts) parts {
 		seen := map[string]bool{}
 		out := parts{}
@@ -116,18 +116,18 @@ func TestOpenAPI3(t *testing.T) {
 	})
 }
 
-// undescribed are the fields that Kubernetes says nothing about either, but for those of version.Info.
+// undescribed are the fields without a description in Kubernetes, except those of version.Info.
 var undescribed = []string{
 	"io.k8s.api.networking.v1.IngressRule.http",
 	"io.k8s.api.certificates.v1.CertificateSigningRequest.metadata",
 	"io.k8s.api.certificates.v1.CertificateSigningRequestList.metadata",
 }
 
-// TestDescribed looks for what kubectl explain could not explain.
+// TestDescribed checks that definitions and fields have descriptions, for kubectl explain.
 func TestDescribed(t *testing.T) {
 	definitions := ourDocument2(t)["definitions"].(map[string]any)
 	if len(definitions) < 450 {
-		t.Errorf("only %d definitions", len(definitions))
+		t.Errorf("%d definitions, want at least 450", len(definitions))
 	}
 	for name, v := range definitions {
 		definition := v.(map[string]any)
@@ -143,9 +143,8 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestUnsettingIsDeclared: clients learn from the documents whether applies understand unset markers, wherever there
-// are applies.
-func TestUnsettingIsDeclared(t *testing.T) {
+// TestUnsetIsDeclared checks that documents declare the support of unset markers at every endpoint with apply.
+func TestUnsetIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer
 		options := Options{Unset: unset, Subresources: testSubresources}
@@ -166,8 +165,8 @@ func TestUnsettingIsDeclared(t *testing.T) {
 	}
 }
 
-// TestTakingOverIsDeclared: clients learn from the documents that an apply can take over, and where.
-func TestTakingOverIsDeclared(t *testing.T) {
+// TestTakeOverIsDeclared checks that documents declare the parameter takeOver at the main endpoint only.
+func TestTakeOverIsDeclared(t *testing.T) {
 	for path, want := range map[string]bool{"/deployments/{name}": true, "/deployments/{name}/status": false} {
 		paths := ourDocuments3(t)["apis/apps/v1"]["paths"].(map[string]any)
 		operations := paths["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
@@ -177,6 +176,6 @@ func TestTakingOverIsDeclared(t *testing.T) {
 		}
 	}
 	if text := fmt.Sprint(ourDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {
-		t.Errorf("version 2 does not declare it: %s", text)
+		t.Errorf("the OpenAPI v2 document does not declare takeOver: %s", text)
 	}
 }

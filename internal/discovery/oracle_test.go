@@ -16,16 +16,16 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The oracle is what kube-apiserver 1.36 tells about itself, as module k8s.io/kubernetes has it in
-// its folder api. It is big, so tests compare with goldens: facts and hashes that are made of it.
-// With -kubernetes, goldens are checked against that folder, and differences are told in full;
-// with -update too, they are written anew.
+// The oracle are the discovery and OpenAPI documents of kube-apiserver 1.36 in the directory api of the module
+// k8s.io/kubernetes. They are large, so tests compare with golden files of their facts and hashes. With -kubernetes,
+// golden files are checked against that directory, and differences are reported in full; with -update as well, the
+// golden files are rewritten.
 var (
-	kubernetes = flag.String("kubernetes", "", "the folder of module k8s.io/kubernetes")
-	update     = flag.Bool("update", false, "write the goldens anew; needs -kubernetes")
+	kubernetes = flag.String("kubernetes", "", "the directory of the module k8s.io/kubernetes")
+	update     = flag.Bool("update", false, "rewrite the golden files; requires -kubernetes")
 )
 
-// golden returns the lines of a golden. made makes them of the oracle.
+// golden returns the lines of a golden file. made computes them from the oracle.
 func golden(t *testing.T, name string, made func(folder string) []string) []string {
 	t.Helper()
 	name = filepath.Join("testdata", name)
@@ -45,7 +45,7 @@ func golden(t *testing.T, name string, made func(folder string) []string) []stri
 	}
 	lines = lines[1:]
 	if *kubernetes != "" && !slices.Equal(lines, made(*kubernetes)) {
-		t.Errorf("%s is not what the oracle says: run the test with -update", name)
+		t.Errorf("%s is outdated: run the test with -update", name)
 	}
 	return lines
 }
@@ -67,7 +67,7 @@ func parseJSON(t *testing.T, text []byte) (v map[string]any) {
 	return v
 }
 
-// differ says how two lists of lines differ.
+// differ reports the lines that only one of two lists has.
 func differ(t *testing.T, ours, theirs []string) {
 	t.Helper()
 	for _, line := range ours {
@@ -82,7 +82,7 @@ func differ(t *testing.T, ours, theirs []string) {
 	}
 }
 
-// servedVersions are the groups and versions of the built-in kinds, as discovery's files are named.
+// servedVersions returns the groups and versions of the built-in kinds, in the notation of the oracle's file names.
 func servedVersions() (names []string) {
 	for _, gv := range groupVersions(api.Builtin()) {
 		names = append(names, strings.ReplaceAll(prefix(gv.Group, gv.Version)[1:], "/", "__"))
@@ -90,8 +90,8 @@ func servedVersions() (names []string) {
 	return names
 }
 
-// facts takes from a document what is not compared: texts; enums, which the oracle's files
-// leave out although the server tells them; what we do not serve.
+// facts removes the parts of a document that are not compared: descriptions; enums, which the oracle's files omit
+// although the server publishes them; items that we do not serve.
 func facts(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -117,8 +117,8 @@ func facts(value any) any {
 	return value
 }
 
-// unserved is for items of lists: parameters of alpha features, kinds of groups that we do not serve, and the
-// parameter that only we have, which TestTakingOverIsDeclared is about.
+// unserved reports whether an item of a list is not compared: parameters of alpha features, kinds of groups that we do
+// not serve, and the parameter takeOver, which TestTakeOverIsDeclared checks.
 func unserved(item any) bool {
 	v, _ := item.(map[string]any)
 	if name := v["name"]; name == "shardSelector" || name == "ignoreStoreReadErrorWithClusterBreakingPotential" || name == "takeOver" {
@@ -131,7 +131,7 @@ func unserved(item any) bool {
 	return !slices.ContainsFunc(api.Builtin(), func(k *api.Kind) bool { return k.Group == group && k.HasVersion(v["version"].(string)) })
 }
 
-// inlined puts the declared parameters of version 2 where they are referred to.
+// inlined replaces references to parameters of OpenAPI v2 documents by their declarations.
 func inlined(value any, declared map[string]any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -162,7 +162,7 @@ func hash(value any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// tell says where two values differ.
+// tell reports the paths at which two values differ.
 func tell(at string, ours, theirs any, say func(string)) {
 	a, isMap := ours.(map[string]any)
 	b, areMaps := theirs.(map[string]any)

@@ -15,23 +15,23 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// page is a document that is ready to be sent. What is big is kept packed: hardly a client wants it
-// otherwise, and unpacking for the one that does costs little.
+// page is a document in one media type, ready to be sent. Large pages are stored compressed: nearly all clients accept
+// gzip, and decompressing for the others is cheap.
 type page struct {
 	mediaType string
 	etag      string // without quotes
 	modified  time.Time
-	plain     []byte // nil if it is packed
+	plain     []byte // nil if it is compressed
 	packed    []byte
 }
 
-// packFrom is the size from which on a document is kept and sent packed.
+// minCompressedSize is the size from which pages are stored and sent compressed.
 const packFrom = 8 << 10
 
-// packers are writers that pack. Each is big, and one is used for many pages.
+// packers pools gzip writers, which are large.
 var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// newPage makes a page of what write writes.
+// newPage returns a page with the output of write.
 func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	var packed bytes.Buffer
 	packer := packers.Get().(*gzip.Writer)
@@ -50,7 +50,7 @@ func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	return p, nil
 }
 
-// counter is a writer that only counts.
+// counter is a writer that counts bytes.
 type counter struct{ bytes int }
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -58,14 +58,14 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// content returns the page unpacked.
+// content returns the uncompressed page.
 func (p *page) content() []byte {
 	if p.plain != nil {
 		return p.plain
 	}
 	r, err := gzip.NewReader(bytes.NewReader(p.packed))
 	if err != nil {
-		panic(err) // newPage has packed it
+		panic(err) // unreachable: newPage has compressed it
 	}
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *page) content() []byte {
 	return content
 }
 
-// send answers a request with the page, or says that the client has it already.
+// send responds with the page, or with 304 if the client has it cached.
 func (p *page) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.mediaType)

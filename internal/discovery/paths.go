@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// path is an address with variables in it, and what can be done there.
+// path is a path template with its operations.
 type path struct {
 	address    string
 	parameters []parameter // of all operations
@@ -24,21 +24,21 @@ type path struct {
 
 // operation is a method at a path.
 type operation struct {
-	method, action string // action is empty where no objects are
+	method, action string // action is "" for discovery documents
 	id, tag        string
 	description    string
 	parameters     []parameter
-	body           string // the definition of what is sent, or empty
-	mayBeEmpty     bool   // the body
+	body           string // the definition of the request body; "" if there is none
+	mayBeEmpty     bool   // the body is optional
 	consumes       []string
 	produces       []string
-	codes          []int  // of success
-	answers        string // the definition of what is received
+	codes          []int  // status codes of success
+	answers        string // the definition of the response
 	kind           schema.GroupVersionKind
-	unsets         bool // applies understand unset markers
+	unsets         bool // apply supports unset markers
 }
 
-// pathMaker makes paths, and with them the definitions that they need.
+// pathBuilder builds paths, and the definitions that they use.
 type pathMaker struct {
 	*definer
 	parameters *parameters
@@ -49,7 +49,7 @@ func newPathMaker(f form, options Options) *pathMaker {
 	return &pathMaker{newDefiner(f), newParameters(), options}
 }
 
-// prefix returns where the resources of a group and version are.
+// prefix returns the path prefix of a group and version.
 func prefix(group, version string) string {
 	if group == "" {
 		return "/api/" + version
@@ -57,7 +57,7 @@ func prefix(group, version string) string {
 	return "/apis/" + group + "/" + version
 }
 
-// tag returns what operations of a group are filed under: rbacAuthorization.
+// tag returns the OpenAPI tag of a group: rbacAuthorization.
 func tag(group string) string {
 	if group == "" {
 		return "core"
@@ -76,7 +76,7 @@ func capital(s string) string {
 	return s
 }
 
-// about returns the path of a document about the API.
+// about returns the path of a discovery document.
 func (m *pathMaker) about(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
@@ -85,11 +85,11 @@ func (m *pathMaker) about(address, id, tag, description string, media []string, 
 }
 
 func (m *pathMaker) aboutVersion() *path {
-	return m.about("/version/", "getCodeVersion", "version", "which version of the server this is", []string{mediaJSON}, reflect.TypeFor[version.Info]())
+	return m.about("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
 }
 
 func (m *pathMaker) aboutCore() *path {
-	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
+	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
 }
 
 func (m *pathMaker) aboutGroups() *path {
@@ -106,14 +106,14 @@ func (m *pathMaker) aboutResources(group, version string) *path {
 	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
-// kindPaths makes the paths of one kind at one of its versions.
+// kindPaths builds the paths of one kind at one of its versions.
 type kindPaths struct {
 	*pathMaker
 	kind             *api.Kind
 	media            kindMedia
 	gvk              schema.GroupVersionKind
 	object, list     string // definitions
-	collection, item string // addresses
+	collection, item string // path templates
 }
 
 // pathsOf returns the paths of a kind at a version.
@@ -146,7 +146,7 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 	return paths
 }
 
-// place puts operations at an address. What they all accept is said once.
+// place returns a path with operations. Parameters that all operations have in common become parameters of the path.
 func (p *kindPaths) place(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
@@ -173,7 +173,8 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 		gvk = s.Body
 		body, ok := p.types.of(gvk)
 		if !ok {
-			panic(fmt.Sprintf("the subresource %s has no Go type for its bodies: %v", s.Name, gvk)) // the registry's list is constant
+			// unreachable: the registry's list of subresources is constant
+			panic(fmt.Sprintf("subresource %s: no Go type of its body %v", s.Name, gvk))
 		}
 		object = p.define(body)
 	}
@@ -193,8 +194,8 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	return p.place(p.item+"/"+s.Name, operations...)
 }
 
-// operation returns one with what all operations on objects of the kind have. In its description, %s
-// is the kind.
+// operation returns an operation with the properties common to all operations of the kind. In its description, %s is
+// the kind.
 func (p *kindPaths) operation(method, action, verb, subresource, description string) *operation {
 	tagged := tag(p.kind.Group)
 	namespaced := ""
@@ -226,16 +227,16 @@ func (p *kindPaths) create() *operation {
 	return o
 }
 
-// createBelow returns the operation of a subresource that serves the verb create.
+// createBelow returns the operation of a subresource that supports the verb create.
 func (p *kindPaths) createBelow(subresource, object string, gvk schema.GroupVersionKind) *operation {
-	o := p.operation("post", "post", "create%s%s", subresource, "acts on one %s")
+	o := p.operation("post", "post", "create%s%s", subresource, "creates a subresource of one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201, 202}
 	o.answers, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) deleteCollection() *operation {
-	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all objects of kind %s that are selected")
+	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all selected objects of kind %s")
 	o.parameters, o.answers = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
 	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
 	return o
@@ -255,7 +256,7 @@ func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionK
 }
 
 func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
-	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
+	o := p.operation("patch", "patch", "patch%s%s", subresource, "partially updates one %s, or applies a configuration to it")
 	o.parameters, o.consumes, o.codes = p.parameters.forPatch, p.media.patches, []int{200, 201}
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
@@ -274,8 +275,7 @@ func (p *kindPaths) delete() *operation {
 	return o
 }
 
-// answersDeleted are the kinds of which deleting one is answered with the object as it was. Others
-// are answered with a Status.
+// answersDeleted are the kinds whose deletion returns the deleted object. Others return a Status.
 var answersDeleted = map[string]bool{
 	"persistentvolumeclaims": true, "persistentvolumes": true, "pods": true, "podtemplates": true,
 	"resourcequotas": true, "serviceaccounts": true, "services": true,

@@ -2,14 +2,14 @@ package discovery
 
 import "sync"
 
-// shelf keeps the documents of OpenAPI of version 3 from one edition to the next, until there is another of the
-// same name.
+// documentCache caches the OpenAPI v3 documents across snapshots, by name. A document with another hash replaces the
+// cached one.
 type shelf struct {
 	mutex sync.Mutex
 	kept  map[string]*shelved
 }
 
-// shelved is a document, which is made once, and the hash of what it is made of.
+// cachedDocument is a document that is built once, with the hash of its inputs.
 type shelved struct {
 	hash string
 	page func() (*page, error)
@@ -17,7 +17,7 @@ type shelved struct {
 
 func newShelf() *shelf { return &shelf{kept: map[string]*shelved{}} }
 
-// page returns the document of a name and hash, or has it written.
+// page returns the document with a name and hash, building it with write if necessary.
 func (s *shelf) page(name, hash string, write func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
 	found := s.kept[name]
@@ -29,7 +29,7 @@ func (s *shelf) page(name, hash string, write func() (*page, error)) (*page, err
 	return found.page()
 }
 
-// retain throws away the documents of names that there are no longer.
+// retain removes the documents whose names no longer exist.
 func (s *shelf) retain(exists func(name string) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -51,12 +51,12 @@ func TestAppendObject(t *testing.T) {
 		}
 	}
 	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, raw(web)); StatusOf(err).Code != 406 {
-		t.Errorf("an object is no list, but: %v", err)
+		t.Errorf("AppendObject() as a list: error %v, want status 406", err)
 	}
 }
 
-// TestForPeople compares with what Kubernetes writes with: encoding/json and sigs.k8s.io/yaml.
-func TestForPeople(t *testing.T) {
+// TestPrettyAndYAML compares with the encoders of Kubernetes: encoding/json and sigs.k8s.io/yaml.
+func TestPrettyAndYAML(t *testing.T) {
 	must := append2(t)
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
 	compact := must(AppendList(nil, View{}, list, objects(web, config), nil))
@@ -76,12 +76,13 @@ func TestForPeople(t *testing.T) {
 	decode(t, string(back), &gotValue)
 	decode(t, compact, &wantValue)
 	if fmt.Sprint(gotValue) != fmt.Sprint(wantValue) {
-		t.Errorf("%s\nis read back as %v, want %v", got, gotValue, wantValue)
+		t.Errorf("%s\ndecodes to %v, want %v", got, gotValue, wantValue)
 	}
 }
 
-// An object can be so deep that to indent it takes thousands of times its size.
-func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
+// TestDifferenceDeepObjectsAreNotIndented checks that objects whose indentation would exceed their size by far are not
+// indented.
+func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
 	must := append2(t)
 	deep := func(levels int) raw {
 		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
@@ -128,11 +129,11 @@ func TestAppendList(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", partial, want)
 	}
 	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects(), nil); StatusOf(err).Code != 406 {
-		t.Errorf("a list is no object, but: %v", err)
+		t.Errorf("AppendList() as an object: error %v, want status 406", err)
 	}
 }
 
-// TestWithoutType removes what is only at the top, wherever it is.
+// TestWithoutType checks that apiVersion and kind are removed at the top level only, at any position.
 func TestWithoutType(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"apiVersion":"v1","kind":"Pod"}`:                            `{}`,
@@ -145,7 +146,7 @@ func TestWithoutType(t *testing.T) {
 		`{"kind`: `{"kind`,
 	} {
 		if got := string(withoutType([]byte(text))); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
+			t.Errorf("withoutType(%s) = %s, want %s", text, got, want)
 		}
 	}
 }
@@ -169,7 +170,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if _, err := NewWatchEncoder(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
-		t.Errorf("an event is no list, but: %v", err)
+		t.Errorf("NewWatchEncoder() for lists: error %v, want status 406", err)
 	}
 }
 
@@ -187,7 +188,7 @@ func TestStatusOf(t *testing.T) {
 		{&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusSuccess}}, 200, metav1.StatusReasonUnknown},
 	} {
 		if s := StatusOf(test.err); s.Code != test.code || s.Reason != test.reason || s.Status == "" {
-			t.Errorf("%v: %+v", test.err, s)
+			t.Errorf("StatusOf(%v) = %+v, want code %d, reason %s", test.err, s, test.code, test.reason)
 		}
 	}
 	status := StatusOf(errors.New("disk is full"))
@@ -197,7 +198,7 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
-// TestListAllocations: what a list costs besides its buffer does not depend on how long it is.
+// TestListAllocations checks that the number of allocations does not depend on the length of a list.
 func TestListAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<20)
 	cost := func(n int) float64 {
@@ -207,11 +208,11 @@ func TestListAllocations(t *testing.T) {
 		})
 	}
 	if one, many := cost(1), cost(1000); one != many {
-		t.Errorf("a list of 1 allocates %v times, one of 1000 %v times", one, many)
+		t.Errorf("a list of 1 object allocates %v times, a list of 1000 objects %v times", one, many)
 	}
 }
 
-// TestAllocations holds the paths that every request takes to no garbage at all.
+// TestAllocations checks that the encoding of objects and events does not allocate.
 func TestAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<16)
 	var object Object = raw(web)
@@ -225,7 +226,7 @@ func TestAllocations(t *testing.T) {
 		"event":   func() { events.Append(buffer, "ADDED", object) },
 	} {
 		if n := testing.AllocsPerRun(100, f); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}
 }

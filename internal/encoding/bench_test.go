@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fleet returns a list of pods as a cluster has them, about 3 KB each.
+// fleet returns n typical pods of about 3 KB each.
 func fleet(n int) []raw {
 	managed := strings.Repeat(`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}}}},"manager":"kubelet","operation":"Update"},`, 8)
 	pods := make([]raw, n)
@@ -61,7 +61,7 @@ func BenchmarkNegotiate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvent encodes a watch event of an object that has all its encodings, as the second watch of an encoding does.
+// BenchmarkEvent encodes a watch event of an object whose encodings are cached, as for the second watch of an encoding.
 func BenchmarkEvent(b *testing.B) {
 	o := newEncoded(b)
 	for _, e := range []*Encoding{JSON, Protobuf, CBOR} {
@@ -71,7 +71,7 @@ func BenchmarkEvent(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				o.asked = map[*Encoding]int{}
+				o.uses = map[*Encoding]int{}
 				buffer := make([]byte, 0, 1024)
 				b.ReportAllocs()
 				for b.Loop() {

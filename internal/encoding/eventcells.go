@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// An event is one thing in two groups, which have different names for the same fields. Where both
-// are given the first is that of the core, the second that of events.k8s.io.
+// Two API groups serve events, with different names for some fields. In calls with two names, the first is that of the
+// core group, the second that of events.k8s.io.
 
-// eitherField returns the first of two fields that is there.
+// eitherField returns the first of two fields that is present.
 func (r *row) eitherField(core, events string) document.Value {
 	if v := r.get(core); present(v) {
 		return v
@@ -35,8 +35,7 @@ func eventLast(r *row) string {
 	return eventFirst(r)
 }
 
-// eventCount appends how often it happened. Who tells of something that happened once need not
-// count.
+// eventCount appends the number of occurrences. Reporters of single occurrences may leave it unset.
 func eventCount(dst []byte, r *row) []byte {
 	count := integer(r.eitherField("count", "deprecatedCount"))
 	if series := r.get("series"); series.Kind() == document.Map {

@@ -1,6 +1,6 @@
 package encoding
 
-// raw is an object that is at hand as text.
+// raw is an object in the form of JSON text.
 type raw string
 
 func (r raw) AppendJSON(dst []byte) []byte { return append(dst, r...) }

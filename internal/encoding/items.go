@@ -17,7 +17,7 @@ func anyConditionTrue(conditions document.Value, typ string) bool {
 	return false
 }
 
-// listOf returns the items of a list, none of everything else.
+// listOf returns the items of a list; nil for other values.
 func listOf(v document.Value) []document.Value {
 	if v.Kind() != document.List {
 		return nil
@@ -29,7 +29,7 @@ func listOf(v document.Value) []document.Value {
 	return list
 }
 
-// itemWith returns the first item of a list whose field has a value.
+// itemWith returns the first item of a list whose field has a value; absent if there is none.
 func itemWith(list document.Value, field, value string) document.Value {
 	for _, item := range listOf(list) {
 		if text(item.Get(field)) == value {
@@ -39,7 +39,7 @@ func itemWith(list document.Value, field, value string) document.Value {
 	return document.Value{}
 }
 
-// lastWith returns the last item of a list whose field has a value.
+// lastWith returns the last item of a list whose field has a value; absent if there is none.
 func lastWith(list document.Value, field, value string) (last document.Value) {
 	for _, item := range listOf(list) {
 		if text(item.Get(field)) == value {
@@ -49,7 +49,7 @@ func lastWith(list document.Value, field, value string) (last document.Value) {
 	return last
 }
 
-// items returns how many items a list has; a map has none.
+// items returns the number of items of a list; 0 for other values.
 func items(v document.Value) int {
 	if v.Kind() != document.List {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostShown is how many of many a cell shows.
+// maxShown is the maximum number of items that a cell shows.
 const mostShown = 3
 
 func serviceClusterIP(r *row) string {
@@ -43,7 +43,7 @@ func serviceExternalIP(r *row) string {
 	return unknown
 }
 
-// servicePorts shows ports as port:nodePort/protocol.
+// servicePorts returns ports as port:nodePort/protocol.
 func servicePorts(r *row) string {
 	var ports []string
 	for _, port := range listOf(r.get("spec", "ports")) {
@@ -59,7 +59,7 @@ func servicePorts(r *row) string {
 	return strings.Join(ports, ",")
 }
 
-// loadBalancer returns the addresses of an object's load balancer, sorted, each once.
+// loadBalancer returns the distinct addresses of an object's load balancer, sorted.
 func loadBalancer(r *row) string {
 	var addresses []string
 	for _, ingress := range listOf(r.get("status", "loadBalancer", "ingress")) {
@@ -71,8 +71,7 @@ func loadBalancer(r *row) string {
 	return strings.Join(slices.Compact(addresses), ",")
 }
 
-// ingressHosts shows the first hosts. Rules without a host count among those that are not shown, as
-// Kubernetes has it.
+// ingressHosts returns the first hosts. As in Kubernetes, rules without a host count among the hidden ones.
 func ingressHosts(r *row) string {
 	rules := listOf(r.get("spec", "rules"))
 	var hosts []string
@@ -103,7 +102,7 @@ func ingressClassName(r *row) string {
 	return nameWithDefault(r, "ingressclass.kubernetes.io/is-default-class")
 }
 
-// nameWithDefault returns the object's name, and that it is the default if an annotation says so.
+// nameWithDefault returns the object's name, followed by (default) if one of the annotations is true.
 func nameWithDefault(r *row, annotations ...string) string {
 	name := text(r.get("metadata", "name"))
 	for _, annotation := range annotations {
@@ -126,7 +125,7 @@ func ingressClassParameters(r *row) string {
 	return kind + "/" + text(parameters.Get("name"))
 }
 
-// ipParent returns what an address belongs to: resource.group/namespace/name.
+// ipParent returns the parent of an IPAddress: resource.group/namespace/name.
 func ipParent(r *row) string {
 	parent := r.get("spec", "parentRef")
 	if parent.Kind() != document.Map {
@@ -140,7 +139,7 @@ func ipParent(r *row) string {
 	return place + "/" + text(parent.Get("name"))
 }
 
-// endpoints shows the first addresses, each with every port of its subset.
+// endpoints returns the first addresses, each with every port of its subset.
 func endpoints(r *row) string {
 	subsets := listOf(r.get("subsets"))
 	if len(subsets) == 0 {
@@ -195,7 +194,7 @@ func sliceEndpoints(r *row) string {
 	return firstOrUnset(addresses)
 }
 
-// firstOrUnset shows the first of many.
+// firstOrUnset returns the first items; <unset> if there are none.
 func firstOrUnset(all []string) string {
 	shown := some(all[:min(len(all), mostShown)], ",", len(all), mostShown)
 	if shown == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podState is what the cells of a pod tell about its containers.
+// podState is the state of a pod's containers, from which several cells are computed.
 type podState struct {
 	ready, containers int
 	status            string
@@ -17,7 +17,7 @@ type podState struct {
 	lastRestart       time.Time
 }
 
-// podState reads the pod of the row, once.
+// podState returns the state of the row's pod, which is computed once.
 func (r *row) podState() *podState {
 	if r.pod == nil {
 		r.pod = readPod(r)
@@ -25,8 +25,8 @@ func (r *row) podState() *podState {
 	return r.pod
 }
 
-// readPod finds out how a pod is getting on: what is wrong with the first of its init containers
-// that has not finished, or else what the first of its containers says.
+// readPod computes the state of a pod: that of the first unfinished init container, or else that of the first
+// container.
 func readPod(r *row) *podState {
 	spec, status := r.get("spec"), r.get("status")
 	s := &podState{containers: items(spec.Get("containers"))}
@@ -58,8 +58,8 @@ func readPod(r *row) *podState {
 	return s
 }
 
-// readInit goes through the init containers up to the first that the pod waits for, and reports
-// whether there is one. What is about sidecars counts for them too.
+// readInit visits the init containers up to the first unfinished one, and reports whether there is one. Sidecars are
+// counted in sidecars as well.
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
 	for i, c := range listOf(status.Get("initContainerStatuses")) {
@@ -90,7 +90,7 @@ func (s *podState) readInit(spec, status document.Value, sidecars *podState) (in
 	return false
 }
 
-// readContainers goes through the containers, the first of which has the last word.
+// readContainers visits the containers in reverse order, so that the first one determines the status.
 func (s *podState) readContainers(status document.Value) {
 	running, failure := false, ""
 	list := listOf(status.Get("containerStatuses"))
@@ -115,7 +115,7 @@ func (s *podState) readContainers(status document.Value) {
 	if s.status != "Completed" {
 		return
 	}
-	// One has completed, which says little about the others.
+	// One container has completed; the others may be running or have failed.
 	switch {
 	case running && anyConditionTrue(status.Get("conditions"), "Ready"):
 		s.status = "Running"
@@ -126,7 +126,7 @@ func (s *podState) readContainers(status document.Value) {
 	}
 }
 
-// countRestarts counts how often a container was restarted, and remembers when it was last.
+// countRestarts adds the restarts of a container, and updates the time of the last one.
 func (s *podState) countRestarts(c document.Value) {
 	s.restarts += integer(c.Get("restartCount"))
 	if ended := timeOf(c.Lookup("lastState", "terminated", "finishedAt")); s.lastRestart.Before(ended) {
@@ -134,7 +134,7 @@ func (s *podState) countRestarts(c document.Value) {
 	}
 }
 
-// howEnded tells how a container ended: by its reason, its signal or its exit code.
+// howEnded returns the reason of a container's termination: its reason, signal or exit code.
 func howEnded(terminated document.Value) string {
 	if reason := text(terminated.Get("reason")); reason != "" {
 		return reason
@@ -145,7 +145,7 @@ func howEnded(terminated document.Value) string {
 	return "ExitCode:" + strconv.FormatInt(integer(terminated.Get("exitCode")), 10)
 }
 
-// restarts reports whether an init container is a sidecar: one that keeps running.
+// restarts reports whether an init container is a sidecar, which keeps running.
 func restarts(container document.Value) bool {
 	return text(container.Get("restartPolicy")) == "Always"
 }
@@ -159,7 +159,7 @@ func podRestarts(r *row) string {
 	return count + " (" + duration.HumanDuration(r.now.Sub(s.lastRestart)) + " ago)"
 }
 
-// podIP returns the first address. Old clients know only podIP, so that it counts if they differ.
+// podIP returns the first address. podIP takes precedence over podIPs, because older clients set only podIP.
 func podIP(r *row) string {
 	status := r.get("status")
 	first := ""

@@ -8,13 +8,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// cell appends a cell of a row, as JSON. It must not fail on objects with values of unexpected types.
+// cell appends a cell of a row as JSON. It must not fail for objects with values of unexpected types.
 type cell func(dst []byte, r *row) []byte
 
-// source makes the cell of a column from the words that follow its name in a kind file: first paths, then other words.
+// source creates the cell of a column from the words after the source's name in a kind file: first paths, then other
+// arguments.
 type source struct {
-	// paths and others are the expected numbers of words; the last of the others may be omitted if optional is set. There
-	// may be any number of paths if paths is -1.
+	// paths and others are the expected numbers of paths and arguments; the last argument is optional if optional is set.
+	// paths is -1 for any number of paths.
 	paths, others int
 	optional      bool
 	cell          func(paths [][]string, others []string) cell
@@ -40,7 +41,7 @@ var sources = map[string]source{
 	"created":       {0, 0, false, createdCell},
 }
 
-// parseSource reads a source.
+// parseSource parses a source.
 func parseSource(words []string) (cell, error) {
 	if len(words) == 2 && words[0] == "go" {
 		if cell := functions[words[1]]; cell != nil {
@@ -49,7 +50,7 @@ func parseSource(words []string) (cell, error) {
 		return nil, fmt.Errorf("expected the name of a function, received %q", words[1])
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("expected a source, received nothing")
+		return nil, fmt.Errorf("expected a source, received none")
 	}
 	s, ok := sources[words[0]]
 	if !ok {
@@ -71,7 +72,7 @@ func parseSource(words []string) (cell, error) {
 	return s.cell(paths, others), nil
 }
 
-// orElse returns the last of the words if all are there, "" otherwise.
+// orElse returns the last argument if all are present, "" otherwise.
 func orElse(others []string, all int) string {
 	if len(others) < all {
 		return ""

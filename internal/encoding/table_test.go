@@ -25,7 +25,7 @@ func TestTableOfList(t *testing.T) {
 	row := `{"cells":["r","1999-12-31T22:00:00Z"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"}}}`
 	want := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5","continue":"next","remainingItemCount":2},"columnDefinitions":` +
 		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
-		`{"name":"Created At","type":"date","format":"","description":"When the object was created.","priority":0}],"rows":[` + row + "," + row + "]}\n"
+		`{"name":"Created At","type":"date","format":"","description":"The creation time of the object.","priority":0}],"rows":[` + row + "," + row + "]}\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -60,8 +60,8 @@ func TestTableInclude(t *testing.T) {
 	}
 }
 
-// TestTableEvents: only the first event has the header, and the bookmark that ends the initial state
-// has its metadata even for who wants none.
+// TestTableEvents checks that only the first event has column definitions, and that the bookmark that ends the initial
+// events includes its metadata even with includeObject=None.
 func TestTableEvents(t *testing.T) {
 	events, err := NewWatchEncoder(tableView("", "ConfigMap", IncludeNone))
 	if err != nil {
@@ -88,7 +88,7 @@ func TestTableEvents(t *testing.T) {
 	}
 }
 
-// TestTableOrder: flow schemas come in the order in which they are tried.
+// TestTableOrder checks that flow schemas are sorted by their matching precedence.
 func TestTableOrder(t *testing.T) {
 	schemas := objects(
 		`{"metadata":{"name":"c"},"spec":{"matchingPrecedence":200}}`,
@@ -101,11 +101,11 @@ func TestTableOrder(t *testing.T) {
 		names += row.Cells[0].(string)
 	}
 	if names != "cab" {
-		t.Errorf("the order is %s", names)
+		t.Errorf("order of rows = %s, want cab", names)
 	}
 }
 
-// documented has a document that differs from its JSON.
+// documented is an object whose document differs from its JSON.
 type documented struct{ raw }
 
 func (documented) Document() document.Value {
@@ -124,7 +124,7 @@ func TestParseColumnsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"Name | string":                "types/test.type:3: expected NAME | TYPE | SOURCE | DESCRIPTION",
 		"Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"N | string | go nobody | x":   `received "nobody"`,
+		"N | string | go unknown | x":  `received "unknown"`,
 		"N | string | guess a | x":     `expected a source, received "guess"`,
 		"N | string | text | x":        "source text: expected 1 paths",
 		"N | string | count | x":       "source count: expected -1 paths",
@@ -133,7 +133,7 @@ func TestParseColumnsErrors(t *testing.T) {
 		"sort rows by chance":          "expected the name of an order",
 		"completed status.phase":       "expected completed PATH VALUE",
 		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"hidden":                       "expected a source, received nothing",
+		"hidden":                       "expected a source, received none",
 	} {
 		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
 		if err != nil {
@@ -185,12 +185,12 @@ func TestCustomColumns(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	if _, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C"}, JSONPath: ".a["}}); err == nil {
-		t.Error("a path that can't be read was taken")
+		t.Error("CustomColumns() with an invalid JSONPath: expected an error")
 	}
 }
 
-// TestTogether makes tables in many goroutines at once.
-func TestTogether(t *testing.T) {
+// TestConcurrentTables encodes tables in several goroutines, for the race detector.
+func TestConcurrentTables(t *testing.T) {
 	custom, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: "string"}, JSONPath: ".spec['replicas']"}})
 	if err != nil {
 		t.Fatal(err)

@@ -17,18 +17,18 @@ import (
 
 // Message is the protobuf encoding of a Go struct.
 type Message struct {
-	// fields are sorted by their numbers.
+	// fields are sorted by number.
 	fields []field
-	// names has the fields by their JSON names, including those of embedded structs. places has the indexes of the
-	// message's own fields.
+	// names maps JSON names to fields, including those of embedded structs. places maps the names of the message's own
+	// fields to their indexes.
 	names  map[string]*field
 	places map[string]int
-	size   int // of the Go struct in memory
+	size   int // the size of the Go struct in memory
 }
 
 // field is a field of a message.
 type field struct {
-	name   string // in JSON; "" for an embedded struct
+	name   string // the JSON name; "" for an embedded struct
 	number int
 	value  valueKind
 	many   cardinality
@@ -36,7 +36,7 @@ type field struct {
 	message *Message
 }
 
-// cardinality is the number of times that a field occurs.
+// cardinality is the cardinality of a field.
 type cardinality uint8
 
 const (
@@ -55,15 +55,15 @@ const (
 	integer
 	double
 	bytes      // base64 in JSON
-	message    // of fields
-	timestamp  // of seconds and nanoseconds
-	microTime  // the same to the microsecond
-	quantity   // a message of its text
-	intOrText  // of one or the other
-	duration   // a message of its nanoseconds
-	rawJSON    // a message of any JSON
-	fieldsJSON // the same, for FieldsV1
-	texts      // a message of a list of texts
+	message    // a message with fields
+	timestamp  // a message with seconds and nanoseconds
+	microTime  // a timestamp, truncated to microseconds
+	quantity   // a message with the quantity's text
+	intOrText  // a message with an integer or a string
+	duration   // a message with nanoseconds
+	rawJSON    // a message with any JSON
+	fieldsJSON // a message with FieldsV1 JSON
+	texts      // a message with a list of strings
 )
 
 var specialTypes = map[reflect.Type]valueKind{
@@ -90,7 +90,7 @@ func MessageOf(t reflect.Type) (*Message, error) {
 
 func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
-		return m, nil // perhaps incomplete: types may be recursive
+		return m, nil // may be incomplete: types can be recursive
 	}
 	m := &Message{names: map[string]*field{}, places: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
@@ -177,7 +177,7 @@ func (f *field) setType(t reflect.Type) error {
 		case isBytes(t):
 			f.value = bytes
 		default:
-			return fmt.Errorf("expected a type that protobuf has, received %v", t)
+			return fmt.Errorf("expected a type with a protobuf encoding, received %v", t)
 		}
 	}
 	return err
@@ -187,8 +187,8 @@ func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// isTexts reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue: it has a
-// marshaller of its own.
+// isTexts reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue, which has its
+// own marshaller.
 func isTexts(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
 		return false
@@ -197,8 +197,8 @@ func isTexts(t reflect.Type) bool {
 	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the message
-// of its values, nil for scalars. Lookup on nil, and of an unknown field, returns zeros.
+// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the
+// message of its values, nil for scalars. For a nil message or an unknown field it returns zero values.
 func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if m == nil {
 		return false, false, nil

@@ -12,12 +12,12 @@ import (
 
 func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// integerOf returns a number as an integer. Validation has ensured that it is one.
+// integerOf returns a number as an integer. Validation has ensured that it is integral.
 func integerOf(v document.Value) int64 {
 	if i, ok := v.Int64(); ok {
 		return i
 	}
-	f, _ := v.Float64() // 1e3
+	f, _ := v.Float64() // such as 1e3
 	return int64(f)
 }
 
@@ -27,7 +27,7 @@ func (w *writer) fixed(v document.Value) {
 	binary.LittleEndian.PutUint64(w.room(8), math.Float64bits(f))
 }
 
-// special writes the contents of a message that is a scalar or any value in JSON.
+// special writes the content of a message that is a scalar or any value in JSON.
 func (w *writer) special(f *field, v document.Value) {
 	switch f.value {
 	case bytes:
@@ -59,7 +59,7 @@ func (w *writer) textField(number int, s string) {
 	w.tag(number, bytesType)
 }
 
-// decoded writes the bytes of base64 text.
+// decoded writes the bytes of a base64 string.
 func (w *writer) decoded(s string) {
 	decoded, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 
 // writer writes protobuf from the last byte to the first.
 type writer struct {
-	buffer []byte // written bytes are at its end
-	start  int    // of the written bytes
-	places []int  // see find
+	buffer []byte // written bytes are at the end
+	start  int    // the offset of the written bytes
+	places []int  // stack of field indexes; see find
 }
 
-// newWriter returns a writer for an object with a size in JSON, which is close to its size in protobuf.
+// newWriter returns a writer for an object with the given size in JSON, which is close to its size in protobuf.
 func newWriter(size int) *writer {
 	size += size/4 + 256
 	return &writer{buffer: make([]byte, size), start: size}
@@ -43,7 +43,7 @@ func (w *writer) grow(count int) {
 	w.buffer = larger
 }
 
-// written returns the number of bytes that are written.
+// written returns the number of written bytes.
 func (w *writer) written() int { return len(w.buffer) - w.start }
 
 func (w *writer) text(s string) { copy(w.room(len(s)), s) }
@@ -59,13 +59,13 @@ func (w *writer) varint(v uint64) {
 
 func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
 
-// close writes the tag and length of a value: the bytes that were written since before.
+// close writes the tag and length of a value, which consists of the bytes written since before.
 func (w *writer) close(number, before int) {
 	w.varint(uint64(w.written() - before))
 	w.tag(number, bytesType)
 }
 
-// message writes the fields of a message. An absent value has only the fields that are always written.
+// message writes the fields of a message. For an absent value, only the fields that are always written are written.
 func (w *writer) message(m *Message, v document.Value) {
 	places := w.find(m, v)
 	for i := len(m.fields) - 1; i >= 0; i-- {
@@ -74,8 +74,8 @@ func (w *writer) message(m *Message, v document.Value) {
 	w.places = w.places[:places]
 }
 
-// find appends to places, for each field of a message, the index of the member of a map that has its name. It returns the
-// start of these. Most fields are absent, so that it looks up the members among the fields.
+// find appends to places, for each field of a message, the index of the map's member with its name, and returns the
+// start of these indexes. Most fields are absent, so that it iterates over the members instead of the fields.
 func (w *writer) find(m *Message, v document.Value) int {
 	start := len(w.places)
 	for range m.fields {
@@ -92,10 +92,10 @@ func (w *writer) find(m *Message, v document.Value) int {
 	return start
 }
 
-// absent is the index of a field that a map does not have.
+// absent is the index of a field that the map does not have.
 const absent = -1
 
-// fieldAt writes a field, which is the member of a map at an index.
+// fieldAt writes the field whose value is at an index of the map.
 func (w *writer) fieldAt(f *field, v document.Value, place int) {
 	switch {
 	case f.name == "":
@@ -129,7 +129,7 @@ func (w *writer) field(f *field, v document.Value) {
 	}
 }
 
-// entries writes a map: messages of a key and a value, sorted by keys, as documents have them.
+// entries writes a map as messages with a key and a value, sorted by key like documents.
 func (w *writer) entries(f *field, v document.Value) {
 	if v.Kind() != document.Map {
 		return
