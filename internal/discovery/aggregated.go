@@ -54,7 +54,7 @@ func (g *group) aggregatedResource(k *api.Kind, version string) apidiscoveryv2.A
 	for _, s := range subresourcesOf(k, version, g.subresources) {
 		body := own
 		switch {
-		case isElsewhere(s, k, version):
+		case hasForeignBody(s, k, version):
 			body = &metav1.GroupVersionKind{Group: s.Body.Group, Version: s.Body.Version, Kind: s.Body.Kind}
 		case !s.Body.Empty():
 			body = &metav1.GroupVersionKind{Kind: s.Body.Kind}

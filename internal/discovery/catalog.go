@@ -30,26 +30,26 @@ type Catalog struct {
 	register *api.Register
 	options  Options
 
-	mutex sync.Mutex
-	now   *edition
-	shelf *shelf
+	mutex   sync.Mutex
+	current *snapshot
+	cache   *documentCache
 }
 
 // New returns the catalog of the kinds in a register, which always reflects the current content of the register.
 // Documents are built on first request.
 func New(register *api.Register, options Options) *Catalog {
-	return &Catalog{register: register, options: options, shelf: newShelf()}
+	return &Catalog{register: register, options: options, cache: newDocumentCache()}
 }
 
 // snapshot returns the documents of the currently registered kinds.
-func (c *Catalog) edition() *edition {
+func (c *Catalog) snapshot() *snapshot {
 	all := c.register.All()
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.now == nil || !same(c.now.kinds, all) {
-		c.now = newEdition(all, c.options, c.shelf)
+	if c.current == nil || !same(c.current.kinds, all) {
+		c.current = newSnapshot(all, c.options, c.cache)
 	}
-	return c.now
+	return c.current
 }
 
 // same reports whether two lists of kinds are the same slice: a register that changes returns a new one.
@@ -70,13 +70,13 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	if !mayServe(address) {
 		return false
 	}
-	answer := c.edition().find(address)
+	answer := c.snapshot().find(address)
 	if answer == nil {
 		return false
 	}
-	if r.Method != http.MethodGet && mindsMethod(address) {
+	if r.Method != http.MethodGet && isGetOnly(address) {
 		w.Header().Set("Allow", "GET")
-		refuse(w, r, metav1.Status{
+		writeStatus(w, r, metav1.Status{
 			Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
 			Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
 		})
@@ -88,7 +88,7 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 }
 
 // isGetOnly reports whether a document supports only GET. As in Kubernetes, other documents are served for all methods.
-func mindsMethod(address string) bool {
+func isGetOnly(address string) bool {
 	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
 	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"
 }

@@ -43,7 +43,7 @@ func fetch(t *testing.T, server *httptest.Server, method, address string, header
 }
 
 func TestPaths(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	for address, code := range map[string]int{
 		"/version": 200, "/version/": 200, "/api": 200, "/api/": 200, "/apis": 200, "/api/v1": 200, "/api/v1/": 200,
 		"/apis/apps": 200, "/apis/apps/": 200, "/apis/apps/v1": 200, "/apis/autoscaling/v1": 200,
@@ -61,7 +61,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestMediaTypes(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	const aggregated = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	const beta = ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 	for _, test := range []struct{ address, accept, mediaType string }{
@@ -106,7 +106,7 @@ func TestMediaTypes(t *testing.T) {
 }
 
 func TestEqualInAllEncodings(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	var fromJSON, fromYAML, fromProto, fromCBOR metav1.APIResourceList
 	if err := direct.Unmarshal(get(t, server, "/apis/apps/v1", encoding.CBOR.MediaType), &fromCBOR); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestEqualInAllEncodings(t *testing.T) {
 
 // TestStatusInAllEncodings checks that errors are encoded in the accepted media type.
 func TestStatusInAllEncodings(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	for accept, want := range map[string]string{encoding.Protobuf.MediaType: encoding.Protobuf.MediaType, encoding.CBOR.MediaType: encoding.CBOR.MediaType, encoding.YAML.MediaType: encoding.YAML.MediaType, mediaJSON: mediaJSON, "text/html": mediaJSON} {
 		response, body := fetch(t, server, "POST", "/api", "Accept", accept)
 		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("the server does not allow this method on the requested resource")) {
@@ -143,7 +143,7 @@ func TestStatusInAllEncodings(t *testing.T) {
 }
 
 func TestConditionalRequests(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	for _, address := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/apis"} {
 		first, _ := fetch(t, server, "GET", address, "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
 		etag := first.Header.Get("Etag")
@@ -162,7 +162,7 @@ func TestConditionalRequests(t *testing.T) {
 }
 
 func TestOpenAPI3Hashes(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	var index index3
 	if err := json.Unmarshal(get(t, server, "/openapi/v3", ""), &index); err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestOpenAPI3Hashes(t *testing.T) {
 }
 
 func TestCompression(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	plain, want := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "identity")
 	packed, body := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "br, gzip")
 	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(want)/4 {
@@ -214,7 +214,7 @@ func TestCompression(t *testing.T) {
 }
 
 func TestMethods(t *testing.T) {
-	server := theServer()
+	server := sharedServer()
 	response, body := fetch(t, server, "POST", "/apis/apps/v1")
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {

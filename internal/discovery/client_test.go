@@ -22,8 +22,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// theServer is shared by the tests that do not change its kinds, because building documents is slow.
-var theServer = sync.OnceValue(func() *httptest.Server {
+// sharedServer is shared by the tests that do not change its kinds, because building documents is slow.
+var sharedServer = sync.OnceValue(func() *httptest.Server {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		panic(err)
@@ -33,7 +33,7 @@ var theServer = sync.OnceValue(func() *httptest.Server {
 
 func newClient(t *testing.T) *discovery.DiscoveryClient {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: theServer().URL})
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: sharedServer().URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestProto2(t *testing.T) {
 	}
 	one, _ := a.MarshalJSON()
 	two, _ := b.MarshalJSON()
-	tell("document", any(parseJSON(t, one)), any(parseJSON(t, two)), func(text string) { t.Error(text) })
+	reportDifferences("document", any(parseJSON(t, one)), any(parseJSON(t, two)), func(text string) { t.Error(text) })
 }
 
 func TestClientOpenAPI3(t *testing.T) {

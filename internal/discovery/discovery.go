@@ -16,21 +16,21 @@ import (
 // The verbs in discovery: of most kinds, of kinds without deletecollection, of custom resources, of custom resources
 // that are being deleted, and of reviews.
 var (
-	allVerbs    = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	singlyVerbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
-	customVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	closedVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
-	askVerbs    = metav1.Verbs{"create"}
+	allVerbs                = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	withoutDeleteCollection = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	customVerbs             = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
+	createVerbs             = metav1.Verbs{"create"}
 )
 
 func verbs(k *api.Kind) metav1.Verbs {
 	switch {
 	case k.CreateOnly:
-		return askVerbs
+		return createVerbs
 	case k.NoDeleteCollection:
-		return singlyVerbs
+		return withoutDeleteCollection
 	case k.Terminating:
-		return closedVerbs
+		return terminatingVerbs
 	case k.Custom:
 		return customVerbs
 	}
@@ -75,12 +75,12 @@ func groupsOf(all []*api.Kind, subresources []api.SubresourceInfo) []*group {
 		g.versions = slices.Compact(g.versions)
 	}
 	slices.SortFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(place(a.name), place(b.name)), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(groupRank(a.name), groupRank(b.name)), strings.Compare(a.name, b.name))
 	})
 	return groups
 }
 
-func place(groupName string) int {
+func groupRank(groupName string) int {
 	if i := slices.Index(groupOrder, groupName); i >= 0 {
 		return i
 	}
@@ -170,7 +170,7 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 		if !s.Body.Empty() {
 			below.Kind = s.Body.Kind
 		}
-		if isElsewhere(s, k, version) {
+		if hasForeignBody(s, k, version) {
 			below.Group, below.Version = s.Body.Group, s.Body.Version
 		}
 		list = append(list, below)
@@ -189,7 +189,7 @@ func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo
 }
 
 // hasForeignBody reports whether the bodies of a subresource belong to another group or version than the kind.
-func isElsewhere(s api.SubresourceInfo, k *api.Kind, version string) bool {
+func hasForeignBody(s api.SubresourceInfo, k *api.Kind, version string) bool {
 	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
 }
 

@@ -81,7 +81,7 @@ func TestResources(t *testing.T) {
 		return lines
 	})
 	for i, line := range theirs {
-		theirs[i] = storedOtherwise.Replace(line)
+		theirs[i] = storageVersionHashes.Replace(line)
 	}
 	var ours []string
 	for _, g := range groupsOf(api.Builtin(), testSubresources) {
@@ -89,12 +89,12 @@ func TestResources(t *testing.T) {
 			ours = append(ours, listLines(*g.resourceList(version))...)
 		}
 	}
-	differ(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
+	compareLines(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
 }
 
-// storedOtherwise replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, for its
+// storageVersionHashes replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, for its
 // previous release. We store them at v1.
-var storedOtherwise = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
+var storageVersionHashes = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
 
 func TestAggregated(t *testing.T) {
 	served := func(line string) bool {
@@ -109,7 +109,7 @@ func TestAggregated(t *testing.T) {
 	})
 	groups := groupsOf(api.Builtin(), testSubresources)
 	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file does not include the core group
-	differ(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
+	compareLines(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
 	// The order of groups determines the kind of a short name.
 	if want := order(theirs); !slices.Equal(order(ours), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(ours), g) })) {
 		t.Errorf("groups in the order %q, want %q", order(ours), want)

@@ -15,23 +15,23 @@ import (
 
 // documentHash returns a hash of all inputs of an OpenAPI v3 document, so that the index, which contains the hashes,
 // does not require building any document.
-func (e *edition) hash3(name string) string {
+func (e *snapshot) documentHash(name string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%t %t %s\n", program(), e.options.Drop, e.options.Unset, name)
-	for _, served := range e.about3()[name] {
+	for _, served := range e.kindsByDocument()[name] {
 		served.addTo(h)
 	}
 	return fmt.Sprintf("%X", h.Sum(nil))
 }
 
 // kindVersion is a kind at one of its versions.
-type served struct {
+type kindVersion struct {
 	kind    *api.Kind
 	version string
 }
 
 // addTo writes all properties of a kind at a version that its document contains.
-func (s served) addTo(h io.Writer) {
+func (s kindVersion) addTo(h io.Writer) {
 	k := s.kind
 	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
 		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
@@ -45,15 +45,15 @@ func (s served) addTo(h io.Writer) {
 }
 
 // kindsByDocument returns the kinds of each OpenAPI v3 document.
-func about3(all []*api.Kind) map[string][]served {
-	about := map[string][]served{}
-	for _, name := range names3(all) {
+func kindsByDocument(all []*api.Kind) map[string][]kindVersion {
+	about := map[string][]kindVersion{}
+	for _, name := range documentNames3(all) {
 		about[name] = nil
 	}
 	for _, k := range all {
 		for _, version := range k.Versions {
 			name := prefix(k.Group, version)[1:]
-			about[name] = append(about[name], served{k, version})
+			about[name] = append(about[name], kindVersion{k, version})
 		}
 	}
 	return about

@@ -17,9 +17,9 @@ func TestDocumentsAreReused(t *testing.T) {
 		return &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}}
 	}
 	other := &api.Kind{Group: "example.com", Name: "Other", Resource: "others", Versions: []string{"v1"}}
-	shelf := newShelf()
-	one := newEdition([]*api.Kind{thing()}, Options{Subresources: testSubresources}, shelf)
-	document := func(e *edition) *page {
+	shelf := newDocumentCache()
+	one := newSnapshot([]*api.Kind{thing()}, Options{Subresources: testSubresources}, shelf)
+	document := func(e *snapshot) *page {
 		made, err := e.document3("apis/example.org/v1", mediaJSON)
 		if err != nil {
 			t.Fatal(err)
@@ -27,8 +27,8 @@ func TestDocumentsAreReused(t *testing.T) {
 		return made
 	}
 	first := document(one)
-	two := newEdition([]*api.Kind{other, thing()}, Options{Subresources: testSubresources}, shelf)
-	if document(two) != first || two.hash3("apis/example.org/v1") != first.etag {
+	two := newSnapshot([]*api.Kind{other, thing()}, Options{Subresources: testSubresources}, shelf)
+	if document(two) != first || two.documentHash("apis/example.org/v1") != first.etag {
 		t.Error("the document of an unchanged kind was built again")
 	}
 	if _, err := two.document3("apis/example.com/v1", mediaJSON); err != nil {
@@ -44,7 +44,7 @@ func TestDocumentHash(t *testing.T) {
 		definition, options := described{}, Options{Subresources: testSubresources}
 		k.Definition = &definition
 		change(k, &options, &definition)
-		return newEdition([]*api.Kind{k}, options, newShelf()).hash3(name)
+		return newSnapshot([]*api.Kind{k}, options, newDocumentCache()).documentHash(name)
 	}
 	same := hash(func(*api.Kind, *Options, *described) {})
 	for what, change := range map[string]func(k *api.Kind, o *Options, d *described){
@@ -102,19 +102,19 @@ func TestIndexBuildsNoDocuments(t *testing.T) {
 	server := httptest.NewServer(catalog)
 	defer server.Close()
 	index := get(t, server, "/openapi/v3", "")
-	if definition.calls != 0 || len(catalog.shelf.kept) != 0 {
-		t.Errorf("OpenAPI was called %d times and %d documents were built, want none", definition.calls, len(catalog.shelf.kept))
+	if definition.calls != 0 || len(catalog.cache.documents) != 0 {
+		t.Errorf("OpenAPI was called %d times and %d documents were built, want none", definition.calls, len(catalog.cache.documents))
 	}
 	document := get(t, server, "/openapi/v3/apis/example.org/v1", "")
 	if definition.calls != 1 || !bytes.Contains(document, []byte(`"x-kubernetes-selectable-fields":[{"fieldPath":"spec.size"}]`)) {
 		t.Errorf("OpenAPI was called %d times, want once; document %s", definition.calls, document)
 	}
-	if !bytes.Contains(index, []byte("/openapi/v3/apis/example.org/v1?hash="+catalog.shelf.kept["apis/example.org/v1"].hash)) {
+	if !bytes.Contains(index, []byte("/openapi/v3/apis/example.org/v1?hash="+catalog.cache.documents["apis/example.org/v1"].hash)) {
 		t.Errorf("the hash of the document is not in the index %s", index)
 	}
 	register.Remove("example.org", "things")
 	get(t, server, "/openapi/v3", "")
-	if n := len(catalog.shelf.kept); n != 0 {
+	if n := len(catalog.cache.documents); n != 0 {
 		t.Errorf("%d documents of a removed kind are cached, want none", n)
 	}
 }

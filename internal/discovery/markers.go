@@ -14,31 +14,31 @@ import (
 var markersText string
 
 // marks are the markers of a Go type or field, which reflection cannot access.
-type marks struct {
+type fieldMarkers struct {
 	optional, required   bool
 	union, discriminator bool
 	listType, mapType    string
 	listKeys             []string
-	byDefault            any
+	defaultValue         any
 	enum                 []any
 }
 
 // markers are the markers of Go types, and of their fields by JSON name.
-type markers map[string]*marks
+type markers map[string]*fieldMarkers
 
 // ofType returns the markers of a type; empty if there are none.
-func (m markers) ofType(t reflect.Type) *marks { return m.at(t.PkgPath() + "." + t.Name()) }
+func (m markers) ofType(t reflect.Type) *fieldMarkers { return m.at(t.PkgPath() + "." + t.Name()) }
 
 // ofField returns the markers of a field of a struct; empty if there are none.
-func (m markers) ofField(t reflect.Type, name string) *marks {
+func (m markers) ofField(t reflect.Type, name string) *fieldMarkers {
 	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
 }
 
-func (m markers) at(key string) *marks {
+func (m markers) at(key string) *fieldMarkers {
 	if found := m[key]; found != nil {
 		return found
 	}
-	return &marks{}
+	return &fieldMarkers{}
 }
 
 // parseMarkers parses the content of markers.txt.
@@ -66,8 +66,8 @@ func parseMarkers(text string) (markers, error) {
 	return all, nil
 }
 
-func parseMarks(words string) (*marks, error) {
-	m := &marks{}
+func parseMarks(words string) (*fieldMarkers, error) {
+	m := &fieldMarkers{}
 	for words != "" {
 		word, rest, _ := strings.Cut(words, " ")
 		name, value, _ := strings.Cut(word, "=")
@@ -83,7 +83,7 @@ func parseMarks(words string) (*marks, error) {
 	return m, nil
 }
 
-func (m *marks) set(name, value string) error {
+func (m *fieldMarkers) set(name, value string) error {
 	switch name {
 	case "optional":
 		m.optional = true
@@ -100,7 +100,7 @@ func (m *marks) set(name, value string) error {
 	case "key":
 		m.listKeys = append(m.listKeys, value)
 	case "default":
-		return json.Unmarshal([]byte(value), &m.byDefault)
+		return json.Unmarshal([]byte(value), &m.defaultValue)
 	case "enum":
 		return json.Unmarshal([]byte(value), &m.enum)
 	default:

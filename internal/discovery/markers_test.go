@@ -23,13 +23,13 @@ func TestMarkers(t *testing.T) {
 	if got := m.ofField(service, "selector"); got.mapType != "atomic" {
 		t.Errorf("%+v", got)
 	}
-	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.byDefault != "TCP" {
+	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.defaultValue != "TCP" {
 		t.Errorf("%+v", got)
 	}
 	if got := m.ofType(reflect.TypeFor[corev1.Protocol]()); len(got.enum) != 3 || got.enum[1] != "TCP" {
 		t.Errorf("%+v", got)
 	}
-	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &marks{}) {
+	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &fieldMarkers{}) {
 		t.Errorf("%+v", got)
 	}
 }

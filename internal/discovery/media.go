@@ -13,7 +13,7 @@ import (
 // kinds that list them.
 
 // anything is the media type of request bodies of built-in kinds, as in kube-apiserver.
-var anything = []string{"*/*"}
+var anyMediaType = []string{"*/*"}
 
 // aggregatedMedia returns the media types of aggregated discovery. As in kube-apiserver, OpenAPI lists them for the
 // group documents.
@@ -36,7 +36,7 @@ type kindMedia struct {
 // resources do not support strategic merge patch. With drop, each media type of a response is also listed with the drop
 // parameter.
 func mediaOf(k *api.Kind, drop bool) kindMedia {
-	m := kindMedia{bodies: anything}
+	m := kindMedia{bodies: anyMediaType}
 	var streams []string
 	for _, e := range encoding.Encodings {
 		if e.NeedsGoType && !k.HasGoType() {
@@ -56,13 +56,13 @@ func mediaOf(k *api.Kind, drop bool) kindMedia {
 	m.patches = append(m.patches, encoding.ApplyTypes()...)
 	m.listings = slices.Concat(m.objects, streams)
 	if drop {
-		m.objects, m.listings = orDropped(m.objects), orDropped(m.listings)
+		m.objects, m.listings = withDropped(m.objects), withDropped(m.listings)
 	}
 	return m
 }
 
 // withDropped returns media types, each also with the drop parameter for managedFields.
-func orDropped(media []string) []string {
+func withDropped(media []string) []string {
 	all := slices.Clone(media)
 	for _, name := range media {
 		all = append(all, name+";drop=metadata.managedFields")

@@ -53,7 +53,7 @@ func TestMediaOfKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
-		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
+		maker := newOpenAPI3Builder(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
 		paths3 := map[string]any{}
 		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
 			b.Reset()

@@ -47,7 +47,7 @@ func plain(parameters map[string]string) bool {
 }
 
 // selectsAggregated accepts clauses that select aggregated discovery.
-func wantsAggregated(parameters map[string]string) bool {
+func selectsAggregated(parameters map[string]string) bool {
 	version := parameters["v"]
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")
 }

@@ -14,26 +14,26 @@ import (
 )
 
 // findOpenAPI returns the handler of an OpenAPI document; nil if there is none.
-func (e *edition) findOpenAPI(name string) http.HandlerFunc {
+func (e *snapshot) findOpenAPI(name string) http.HandlerFunc {
 	switch {
 	case name == "v2":
-		return e.answerOpenAPI2
+		return e.serveOpenAPI2
 	case name == "v3":
-		return e.answerIndex3
+		return e.serveIndex3
 	}
 	name, ok := strings.CutPrefix(name, "v3/")
 	if !ok || !e.hasDocument3(name) {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request) { e.answerOpenAPI3(w, r, name) }
+	return func(w http.ResponseWriter, r *http.Request) { e.serveOpenAPI3(w, r, name) }
 }
 
-func (e *edition) hasDocument3(name string) bool {
-	_, has := e.about3()[name]
+func (e *snapshot) hasDocument3(name string) bool {
+	_, has := e.kindsByDocument()[name]
 	return has
 }
 
-func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
+func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, anyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
@@ -44,9 +44,9 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	if form != mediaJSON {
 		form, write = mediaOpenAPI2, writeOpenAPI2Proto
 	}
-	e.answer(w, r, "/openapi/v2 "+form, func() (*page, error) {
-		e.making.Lock()
-		defer e.making.Unlock()
+	e.serve(w, r, "/openapi/v2 "+form, func() (*page, error) {
+		e.building.Lock()
+		defer e.building.Unlock()
 		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options) })
 	})
 }
@@ -62,23 +62,23 @@ type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
 
-func hashed(name, hash string) string {
+func hashedURL(name, hash string) string {
 	u := url.URL{Path: "/openapi/v3/" + name, RawQuery: url.Values{"hash": {hash}}.Encode()}
 	return u.String()
 }
 
-func (e *edition) answerIndex3(w http.ResponseWriter, r *http.Request) {
-	e.answer(w, r, "/openapi/v3", func() (*page, error) {
+func (e *snapshot) serveIndex3(w http.ResponseWriter, r *http.Request) {
+	e.serve(w, r, "/openapi/v3", func() (*page, error) {
 		index := index3{map[string]address3{}}
-		for name := range e.about3() {
-			index.Paths[name] = address3{hashed(name, e.hash3(name))}
+		for name := range e.kindsByDocument() {
+			index.Paths[name] = address3{hashedURL(name, e.documentHash(name))}
 		}
-		e.shelf.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
+		e.cache.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
 		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, index) })
 	})
 }
 
-func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
+func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
 	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, anyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
@@ -87,7 +87,7 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	}
 	p, err := e.document3(name, form)
 	if err != nil {
-		e.answer(w, r, name, func() (*page, error) { return nil, err })
+		e.serve(w, r, name, func() (*page, error) { return nil, err })
 		return
 	}
 	if hash := r.URL.Query().Get("hash"); hash == p.etag {
@@ -95,35 +95,35 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 		w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	} else if hash != "" {
 		w.Header().Add("Vary", "Accept")
-		http.Redirect(w, r, hashed(name, p.etag), http.StatusMovedPermanently)
+		http.Redirect(w, r, hashedURL(name, p.etag), http.StatusMovedPermanently)
 		return
 	}
 	p.send(w, r)
 }
 
 // document3 returns an OpenAPI v3 document in a media type.
-func (e *edition) document3(name, form string) (*page, error) {
-	hash := e.hash3(name)
-	document, err := e.shelf.page(name, hash, func() (*page, error) { return e.makeDocument3(name, hash) })
+func (e *snapshot) document3(name, form string) (*page, error) {
+	hash := e.documentHash(name)
+	document, err := e.cache.page(name, hash, func() (*page, error) { return e.buildDocument3(name, hash) })
 	if err != nil || form == mediaJSON {
 		return document, err
 	}
-	return e.shelf.page(name+protoSuffix, hash, func() (*page, error) {
-		e.making.Lock()
-		defer e.making.Unlock()
+	return e.cache.page(name+protoSuffix, hash, func() (*page, error) {
+		e.building.Lock()
+		defer e.building.Unlock()
 		return protoDocument3(document)
 	})
 }
 
 // buildDocument3 builds an OpenAPI v3 document as JSON. Definitions that several documents share are built once for
 // concurrent requests.
-func (e *edition) makeDocument3(name, hash string) (*page, error) {
-	e.making.Lock()
-	defer e.making.Unlock()
-	maker := e.maker3.Value()
+func (e *snapshot) buildDocument3(name, hash string) (*page, error) {
+	e.building.Lock()
+	defer e.building.Unlock()
+	maker := e.builder3.Value()
 	if maker == nil {
-		maker = newOpenAPI3(e.kinds, e.options)
-		e.maker3 = weak.Make(maker)
+		maker = newOpenAPI3Builder(e.kinds, e.options)
+		e.builder3 = weak.Make(maker)
 	}
 	made, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 // writeOpenAPI2Proto writes the OpenAPI v2 document as protobuf. It is written incrementally, as messages with one path
 // or definition each: concatenated protobuf messages are merged.
 func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
-	m := newPathMaker(form2, options)
+	m := newPathBuilder(openAPIV2, options)
 	out := &protoWriter{w: w}
-	out.piece(&openapi_v2.Document{
+	out.write(&openapi_v2.Document{
 		Swagger:             "2.0",
 		Info:                &openapi_v2.Info{Title: title, Version: documentVersion},
 		Security:            []*openapi_v2.SecurityRequirement{{AdditionalProperties: []*openapi_v2.NamedStringArray{{Name: securityName, Value: &openapi_v2.StringArray{}}}}},
@@ -28,17 +28,17 @@ func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
 	})
 	for _, p := range m.allPaths(all) {
 		item := &openapi_v2.NamedPathItem{Name: p.address, Value: p.proto()}
-		out.piece(&openapi_v2.Document{Paths: &openapi_v2.Paths{Path: []*openapi_v2.NamedPathItem{item}}})
+		out.write(&openapi_v2.Document{Paths: &openapi_v2.Paths{Path: []*openapi_v2.NamedPathItem{item}}})
 	}
 	for _, name := range m.names() {
-		d := m.made[name]
+		d := m.definitions[name]
 		addKinds(d.schema, d.kinds)
 		made := &openapi_v2.NamedSchema{Name: name, Value: schemaProto(d.schema)}
-		out.piece(&openapi_v2.Document{Definitions: &openapi_v2.Definitions{AdditionalProperties: []*openapi_v2.NamedSchema{made}}})
+		out.write(&openapi_v2.Document{Definitions: &openapi_v2.Definitions{AdditionalProperties: []*openapi_v2.NamedSchema{made}}})
 	}
 	for _, p := range m.parameters.shared() {
 		made := &openapi_v2.NamedParameter{Name: p.key, Value: p.declarationProto()}
-		out.piece(&openapi_v2.Document{Parameters: &openapi_v2.ParameterDefinitions{AdditionalProperties: []*openapi_v2.NamedParameter{made}}})
+		out.write(&openapi_v2.Document{Parameters: &openapi_v2.ParameterDefinitions{AdditionalProperties: []*openapi_v2.NamedParameter{made}}})
 	}
 	return out.err
 }
@@ -50,7 +50,7 @@ type protoWriter struct {
 	err    error
 }
 
-func (p *protoWriter) piece(m proto.Message) {
+func (p *protoWriter) write(m proto.Message) {
 	if p.err != nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (o *operation) proto() *openapi_v2.Operation {
 		VendorExtension: extensionsProto(o.extensions()), Responses: o.responsesProto(),
 	}
 	if o.body != "" {
-		body := &openapi_v2.BodyParameter{Name: "body", In: "body", Required: !o.mayBeEmpty, Schema: schemaProto(reference(form2, o.body))}
+		body := &openapi_v2.BodyParameter{Name: "body", In: "body", Required: !o.optionalBody, Schema: schemaProto(reference(openAPIV2, o.body))}
 		made.Parameters = append(made.Parameters, itemProto(&openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_BodyParameter{BodyParameter: body}}))
 	}
 	made.Parameters = append(made.Parameters, parametersProto(o.parameters)...)
@@ -109,7 +109,7 @@ func (o *operation) responsesProto() *openapi_v2.Responses {
 		made.ResponseCode = append(made.ResponseCode, &openapi_v2.NamedResponseValue{Name: strconv.Itoa(code), Value: value})
 	}
 	for _, code := range o.codes {
-		add(code, &openapi_v2.SchemaItem{Oneof: &openapi_v2.SchemaItem_Schema{Schema: schemaProto(reference(form2, o.answers))}})
+		add(code, &openapi_v2.SchemaItem{Oneof: &openapi_v2.SchemaItem_Schema{Schema: schemaProto(reference(openAPIV2, o.response))}})
 	}
 	add(http.StatusUnauthorized, nil)
 	return made

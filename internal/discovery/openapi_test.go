@@ -24,12 +24,12 @@ func partsOf(document map[string]any) parts {
 		definitions, _ = components["schemas"].(map[string]any)
 	}
 	for name, v := range definitions {
-		out[name] = facts(v)
+		out[name] = comparedFacts(v)
 	}
 	declared, _ := document["parameters"].(map[string]any)
 	paths, _ := document["paths"].(map[string]any)
 	for name, v := range paths {
-		out[name] = facts(inlined(v, declared))
+		out[name] = comparedFacts(inlined(v, declared))
 	}
 	return out
 }
@@ -46,8 +46,8 @@ func ourDocument2(t *testing.T) map[string]any {
 func ourDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
-	for _, name := range names3(api.Builtin()) {
+	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
+	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)
@@ -64,12 +64,12 @@ func compare(t *testing.T, file string, ours parts, oracle func(folder string) p
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		lines = append(lines, name+" "+hash(ours[name]))
 	}
-	differ(t, lines, golden(t, file, func(folder string) []string {
+	compareLines(t, lines, golden(t, file, func(folder string) []string {
 		var lines []string
 		theirs := oracle(folder)
 		for _, name := range slices.Sorted(maps.Keys(ours)) {
 			lines = append(lines, name+" "+hash(theirs[name]))
-			tell(name, ours[name], theirs[name], func(text string) { t.Error(text) })
+			reportDifferences(name, ours[name], theirs[name], func(text string) { t.Error(text) })
 		}
 		return lines
 	}))
@@ -103,14 +103,14 @@ func TestOpenAPI3(t *testing.T) {
 	}
 	compare(t, "openapi3.txt", once(all), func(folder string) parts {
 		theirs := parts{}
-		for _, name := range names3(api.Builtin()) {
+		for _, name := range documentNames3(api.Builtin()) {
 			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
 				theirs[name+" "+part] = v
 			}
 		}
 		for name := range all {
-			tell(name, all[name], theirs[name], func(text string) { t.Error(text) })
+			reportDifferences(name, all[name], theirs[name], func(text string) { t.Error(text) })
 		}
 		return theirs
 	})
@@ -148,7 +148,7 @@ func TestUnsetIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer
 		options := Options{Unset: unset, Subresources: testSubresources}
-		if err := errors.Join(writeOpenAPI2(&b2, api.Builtin(), options), newOpenAPI3(api.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
+		if err := errors.Join(writeOpenAPI2(&b2, api.Builtin(), options), newOpenAPI3Builder(api.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
 			t.Fatal(err)
 		}
 		for _, document := range []map[string]any{parseJSON(t, b2.Bytes()), parseJSON(t, b3.Bytes())} {

@@ -68,7 +68,7 @@ func parseJSON(t *testing.T, text []byte) (v map[string]any) {
 }
 
 // differ reports the lines that only one of two lists has.
-func differ(t *testing.T, ours, theirs []string) {
+func compareLines(t *testing.T, ours, theirs []string) {
 	t.Helper()
 	for _, line := range ours {
 		if !slices.Contains(theirs, line) {
@@ -92,7 +92,7 @@ func servedVersions() (names []string) {
 
 // facts removes the parts of a document that are not compared: descriptions; enums, which the oracle's files omit
 // although the server publishes them; items that we do not serve.
-func facts(value any) any {
+func comparedFacts(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		out := map[string]any{}
@@ -102,14 +102,14 @@ func facts(value any) any {
 			if name == "description" && isText || name == "enum" && isList {
 				continue
 			}
-			out[name] = facts(v)
+			out[name] = comparedFacts(v)
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, v := range value {
 			if !unserved(v) {
-				out = append(out, facts(v))
+				out = append(out, comparedFacts(v))
 			}
 		}
 		return out
@@ -163,18 +163,18 @@ func hash(value any) string {
 }
 
 // tell reports the paths at which two values differ.
-func tell(at string, ours, theirs any, say func(string)) {
+func reportDifferences(at string, ours, theirs any, report func(string)) {
 	a, isMap := ours.(map[string]any)
 	b, areMaps := theirs.(map[string]any)
 	if !isMap || !areMaps {
 		if hash(ours) != hash(theirs) {
-			say(fmt.Sprintf("%s: ours %.200v, theirs %.200v", at, ours, theirs))
+			report(fmt.Sprintf("%s: ours %.200v, theirs %.200v", at, ours, theirs))
 		}
 		return
 	}
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		tell(at+"."+name, a[name], b[name], say)
+		reportDifferences(at+"."+name, a[name], b[name], report)
 	}
 }

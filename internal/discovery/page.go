@@ -18,24 +18,24 @@ import (
 // page is a document in one media type, ready to be sent. Large pages are stored compressed: nearly all clients accept
 // gzip, and decompressing for the others is cheap.
 type page struct {
-	mediaType string
-	etag      string // without quotes
-	modified  time.Time
-	plain     []byte // nil if it is compressed
-	packed    []byte
+	mediaType  string
+	etag       string // without quotes
+	modified   time.Time
+	plain      []byte // nil if it is compressed
+	compressed []byte
 }
 
 // minCompressedSize is the size from which pages are stored and sent compressed.
-const packFrom = 8 << 10
+const minCompressedSize = 8 << 10
 
 // packers pools gzip writers, which are large.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // newPage returns a page with the output of write.
 func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	var packed bytes.Buffer
-	packer := packers.Get().(*gzip.Writer)
-	defer packers.Put(packer)
+	packer := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(packer)
 	packer.Reset(&packed)
 	hash := sha512.New()
 	count := &counter{}
@@ -43,9 +43,9 @@ func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	if err := errors.Join(write(buffered), buffered.Flush(), packer.Close()); err != nil {
 		return nil, err
 	}
-	p := &page{mediaType: mediaType, etag: fmt.Sprintf("%X", hash.Sum(nil)), modified: time.Now(), packed: bytes.Clone(packed.Bytes())}
-	if count.bytes < packFrom {
-		p.plain, p.packed = p.content(), nil
+	p := &page{mediaType: mediaType, etag: fmt.Sprintf("%X", hash.Sum(nil)), modified: time.Now(), compressed: bytes.Clone(packed.Bytes())}
+	if count.bytes < minCompressedSize {
+		p.plain, p.compressed = p.content(), nil
 	}
 	return p, nil
 }
@@ -63,7 +63,7 @@ func (p *page) content() []byte {
 	if p.plain != nil {
 		return p.plain
 	}
-	r, err := gzip.NewReader(bytes.NewReader(p.packed))
+	r, err := gzip.NewReader(bytes.NewReader(p.compressed))
 	if err != nil {
 		panic(err) // unreachable: newPage has compressed it
 	}
@@ -85,7 +85,7 @@ func (p *page) send(w http.ResponseWriter, r *http.Request) {
 		h.Add("Vary", "Accept-Encoding")
 		if encoding.AcceptsGzip(r.Header.Get("Accept-Encoding")) {
 			h.Set("Content-Encoding", "gzip")
-			content = p.packed
+			content = p.compressed
 		} else {
 			content = p.content()
 		}

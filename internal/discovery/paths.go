@@ -29,24 +29,24 @@ type operation struct {
 	description    string
 	parameters     []parameter
 	body           string // the definition of the request body; "" if there is none
-	mayBeEmpty     bool   // the body is optional
+	optionalBody   bool   // the body is optional
 	consumes       []string
 	produces       []string
 	codes          []int  // status codes of success
-	answers        string // the definition of the response
+	response       string // the definition of the response
 	kind           schema.GroupVersionKind
-	unsets         bool // apply supports unset markers
+	supportsUnset  bool // apply supports unset markers
 }
 
 // pathBuilder builds paths, and the definitions that they use.
-type pathMaker struct {
-	*definer
+type pathBuilder struct {
+	*definitionBuilder
 	parameters *parameters
 	options    Options
 }
 
-func newPathMaker(f form, options Options) *pathMaker {
-	return &pathMaker{newDefiner(f), newParameters(), options}
+func newPathBuilder(f openAPIVersion, options Options) *pathBuilder {
+	return &pathBuilder{newDefinitionBuilder(f), newParameters(), options}
 }
 
 // prefix returns the path prefix of a group and version.
@@ -77,38 +77,38 @@ func capital(s string) string {
 }
 
 // about returns the path of a discovery document.
-func (m *pathMaker) about(address, id, tag, description string, media []string, answer reflect.Type) *path {
+func (m *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
-		consumes: media, produces: media, codes: []int{200}, answers: m.define(answer),
+		consumes: media, produces: media, codes: []int{200}, response: m.define(answer),
 	}}}
 }
 
-func (m *pathMaker) aboutVersion() *path {
-	return m.about("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
+func (m *pathBuilder) versionPath() *path {
+	return m.documentPath("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
 }
 
-func (m *pathMaker) aboutCore() *path {
-	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
+func (m *pathBuilder) corePath() *path {
+	return m.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
 }
 
-func (m *pathMaker) aboutGroups() *path {
-	return m.about("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
+func (m *pathBuilder) groupsPath() *path {
+	return m.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
 }
 
-func (m *pathMaker) aboutGroup(group string) *path {
+func (m *pathBuilder) groupPath(group string) *path {
 	id := "get" + capital(tag(group)) + "APIGroup"
-	return m.about("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
+	return m.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
 }
 
-func (m *pathMaker) aboutResources(group, version string) *path {
+func (m *pathBuilder) resourcesPath(group, version string) *path {
 	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
-	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
+	return m.documentPath(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
 // kindPaths builds the paths of one kind at one of its versions.
 type kindPaths struct {
-	*pathMaker
+	*pathBuilder
 	kind             *api.Kind
 	media            kindMedia
 	gvk              schema.GroupVersionKind
@@ -117,8 +117,8 @@ type kindPaths struct {
 }
 
 // pathsOf returns the paths of a kind at a version.
-func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
-	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
+	p := &kindPaths{pathBuilder: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
@@ -127,18 +127,18 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 	}
 	p.item = p.collection + "/{name}"
 	if k.CreateOnly {
-		return []*path{p.place(p.collection, p.create())}
+		return []*path{p.path(p.collection, p.create())}
 	}
 	onCollection := []*operation{p.listing(""), p.create()}
 	if !k.NoDeleteCollection {
 		onCollection = append(onCollection, p.deleteCollection())
 	}
 	paths := []*path{
-		p.place(p.collection, onCollection...),
-		p.place(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
+		p.path(p.collection, onCollection...),
+		p.path(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
 	}
 	if k.Namespaced {
-		paths = append(paths, p.place(everywhere, p.listing("ForAllNamespaces")))
+		paths = append(paths, p.path(everywhere, p.listing("ForAllNamespaces")))
 	}
 	for _, s := range subresourcesOf(k, version, m.options.Subresources) {
 		paths = append(paths, p.subresource(s))
@@ -147,7 +147,7 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 }
 
 // place returns a path with operations. Parameters that all operations have in common become parameters of the path.
-func (p *kindPaths) place(address string, operations ...*operation) *path {
+func (p *kindPaths) path(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
 		return slices.ContainsFunc(operations, func(o *operation) bool { return !slices.Contains(o.parameters, q) })
@@ -188,10 +188,10 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 		case "update":
 			operations = append(operations, p.replace(s.Name, object, gvk))
 		case "create":
-			operations = append(operations, p.createBelow(s.Name, object, gvk))
+			operations = append(operations, p.createSubresource(s.Name, object, gvk))
 		}
 	}
-	return p.place(p.item+"/"+s.Name, operations...)
+	return p.path(p.item+"/"+s.Name, operations...)
 }
 
 // operation returns an operation with the properties common to all operations of the kind. In its description, %s is
@@ -208,7 +208,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
 		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
-		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, answers: p.object,
+		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, response: p.object,
 	}
 }
 
@@ -217,7 +217,7 @@ func (p *kindPaths) listing(where string) *operation {
 	if where != "" {
 		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
 	}
-	o.parameters, o.produces, o.answers = p.parameters.forList, p.media.listings, p.list
+	o.parameters, o.produces, o.response = p.parameters.forList, p.media.listings, p.list
 	return o
 }
 
@@ -227,31 +227,31 @@ func (p *kindPaths) create() *operation {
 	return o
 }
 
-// createBelow returns the operation of a subresource that supports the verb create.
-func (p *kindPaths) createBelow(subresource, object string, gvk schema.GroupVersionKind) *operation {
+// createSubresource returns the operation of a subresource that supports the verb create.
+func (p *kindPaths) createSubresource(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("post", "post", "create%s%s", subresource, "creates a subresource of one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201, 202}
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) deleteCollection() *operation {
 	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all selected objects of kind %s")
-	o.parameters, o.answers = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
-	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	o.parameters, o.response = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
+	o.body, o.optionalBody = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
 	return o
 }
 
 func (p *kindPaths) read(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("get", "get", "read%s%s", subresource, "reads one %s")
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("put", "put", "replace%s%s", subresource, "replaces one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201}
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
@@ -261,22 +261,22 @@ func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKin
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}
-	o.body, o.answers, o.kind, o.unsets = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
+	o.body, o.response, o.kind, o.supportsUnset = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
 	return o
 }
 
 func (p *kindPaths) delete() *operation {
 	o := p.operation("delete", "delete", "delete%s%s", "", "deletes one %s")
 	o.parameters, o.codes = p.parameters.forDelete, []int{200, 202}
-	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
-	if !answersDeleted[p.kind.String()] {
-		o.answers = p.define(reflect.TypeFor[metav1.Status]())
+	o.body, o.optionalBody = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	if !returnsDeleted[p.kind.String()] {
+		o.response = p.define(reflect.TypeFor[metav1.Status]())
 	}
 	return o
 }
 
-// answersDeleted are the kinds whose deletion returns the deleted object. Others return a Status.
-var answersDeleted = map[string]bool{
+// returnsDeleted are the kinds whose deletion returns the deleted object. Others return a Status.
+var returnsDeleted = map[string]bool{
 	"persistentvolumeclaims": true, "persistentvolumes": true, "pods": true, "podtemplates": true,
 	"resourcequotas": true, "serviceaccounts": true, "services": true,
 	"deviceclasses.resource.k8s.io": true, "resourceclaims.resource.k8s.io": true,

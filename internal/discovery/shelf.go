@@ -4,38 +4,40 @@ import "sync"
 
 // documentCache caches the OpenAPI v3 documents across snapshots, by name. A document with another hash replaces the
 // cached one.
-type shelf struct {
-	mutex sync.Mutex
-	kept  map[string]*shelved
+type documentCache struct {
+	mutex     sync.Mutex
+	documents map[string]*cachedDocument
 }
 
 // cachedDocument is a document that is built once, with the hash of its inputs.
-type shelved struct {
+type cachedDocument struct {
 	hash string
 	page func() (*page, error)
 }
 
-func newShelf() *shelf { return &shelf{kept: map[string]*shelved{}} }
+func newDocumentCache() *documentCache {
+	return &documentCache{documents: map[string]*cachedDocument{}}
+}
 
 // page returns the document with a name and hash, building it with write if necessary.
-func (s *shelf) page(name, hash string, write func() (*page, error)) (*page, error) {
+func (s *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
-	found := s.kept[name]
+	found := s.documents[name]
 	if found == nil || found.hash != hash {
-		found = &shelved{hash, sync.OnceValues(write)}
-		s.kept[name] = found
+		found = &cachedDocument{hash, sync.OnceValues(write)}
+		s.documents[name] = found
 	}
 	s.mutex.Unlock()
 	return found.page()
 }
 
 // retain removes the documents whose names no longer exist.
-func (s *shelf) retain(exists func(name string) bool) {
+func (s *documentCache) retain(exists func(name string) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for name := range s.kept {
+	for name := range s.documents {
 		if !exists(name) {
-			delete(s.kept, name)
+			delete(s.documents, name)
 		}
 	}
 }

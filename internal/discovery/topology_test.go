@@ -120,9 +120,9 @@ func TestTopologies2(t *testing.T) {
 }
 
 func TestTopologies3(t *testing.T) {
-	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
+	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
 	n := 0
-	for _, name := range names3(api.Builtin()) {
+	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func paramRef(r *row) string {
 	name, selector := text(ref.Get("name")), ref.Get("selector")
 	switch {
 	case name != "":
-		return filled(ref.Get("namespace"), "*") + "/" + name
+		return nonemptyText(ref.Get("namespace"), "*") + "/" + name
 	case selector.Kind() == document.Map:
 		if s := labelSelector(selector); s != nil {
 			return s.String()

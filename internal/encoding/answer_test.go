@@ -21,9 +21,9 @@ const (
 	config = `{"apiVersion":"v1","data":{"kind":"\"},{","metadata":"}"},"kind":"ConfigMap","metadata":{"name":"c"}}`
 )
 
-func objects(texts ...raw) iter.Seq[Object] { return Seq(texts) }
+func objects(texts ...rawJSON) iter.Seq[Object] { return Seq(texts) }
 
-func append2(t *testing.T) func(text []byte, err error) string {
+func mustAppend(t *testing.T) func(text []byte, err error) string {
 	t.Helper()
 	return func(text []byte, err error) string {
 		t.Helper()
@@ -35,7 +35,7 @@ func append2(t *testing.T) func(text []byte, err error) string {
 }
 
 func TestAppendObject(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	for _, test := range []struct {
 		name   string
 		format Format
@@ -46,18 +46,18 @@ func TestAppendObject(t *testing.T) {
 		{"partial v1beta1", Format{Shape: Partial, Meta: MetaV1beta1}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
 		{"yaml", Format{Encoding: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
 	} {
-		if got := must(AppendObject([]byte("before "), View{Format: test.format}, raw(web))); got != "before "+test.want {
+		if got := must(AppendObject([]byte("before "), View{Format: test.format}, rawJSON(web))); got != "before "+test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
-	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, raw(web)); StatusOf(err).Code != 406 {
+	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, rawJSON(web)); StatusOf(err).Code != 406 {
 		t.Errorf("AppendObject() as a list: error %v, want status 406", err)
 	}
 }
 
 // TestPrettyAndYAML compares with the encoders of Kubernetes: encoding/json and sigs.k8s.io/yaml.
 func TestPrettyAndYAML(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
 	compact := must(AppendList(nil, View{}, list, objects(web, config), nil))
 	var indented bytes.Buffer
@@ -83,9 +83,9 @@ func TestPrettyAndYAML(t *testing.T) {
 // TestDifferenceDeepObjectsAreNotIndented checks that objects whose indentation would exceed their size by far are not
 // indented.
 func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
-	must := append2(t)
-	deep := func(levels int) raw {
-		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
+	must := mustAppend(t)
+	deep := func(levels int) rawJSON {
+		return rawJSON(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
 	}
 	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
 		if got := indentationSize([]byte(text)); got != want {
@@ -108,7 +108,7 @@ func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
 }
 
 func TestAppendList(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	bareWeb := strings.Replace(web, `"apiVersion":"apps/v1","kind":"Deployment",`, "", 1)
 	bareConfig := `{"data":{"kind":"\"},{","metadata":"}"},"metadata":{"name":"c"}}`
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 123, Continue: "c\"", Remaining: 5}
@@ -152,12 +152,12 @@ func TestWithoutType(t *testing.T) {
 }
 
 func TestEvents(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	events, err := NewWatchEncoder(View{Format: Format{Pretty: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := must(events.Append(nil, "ADDED", raw(config)))
+	got := must(events.Append(nil, "ADDED", rawJSON(config)))
 	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12}))
 	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
 	got += must(events.AppendError(nil, apierrors.NewResourceExpired("too old")))
@@ -192,7 +192,7 @@ func TestStatusOf(t *testing.T) {
 		}
 	}
 	status := StatusOf(errors.New("disk is full"))
-	got := append2(t)(AppendStatus(nil, Format{Shape: Table}, &status))
+	got := mustAppend(t)(AppendStatus(nil, Format{Shape: Table}, &status))
 	if want := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"disk is full","code":500}` + "\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -202,7 +202,7 @@ func TestStatusOf(t *testing.T) {
 func TestListAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<20)
 	cost := func(n int) float64 {
-		list := slices.Values(slices.Repeat([]Object{raw(web)}, n))
+		list := slices.Values(slices.Repeat([]Object{rawJSON(web)}, n))
 		return testing.AllocsPerRun(10, func() {
 			_, _ = AppendList(buffer, View{}, List{Kind: "DeploymentList", APIVersion: "apps/v1"}, list, nil)
 		})
@@ -215,7 +215,7 @@ func TestListAllocations(t *testing.T) {
 // TestAllocations checks that the encoding of objects and events does not allocate.
 func TestAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<16)
-	var object Object = raw(web)
+	var object Object = rawJSON(web)
 	events, err := NewWatchEncoder(View{})
 	if err != nil {
 		t.Fatal(err)

@@ -24,16 +24,16 @@ func autoscalerTargets(r *row) string {
 	if len(metrics) == 0 {
 		return none
 	}
-	const most = 2
+	const maximum = 2
 	var shown []string
-	for i := range min(len(metrics), most) {
+	for i := range min(len(metrics), maximum) {
 		var status document.Value
 		if i < len(statuses) {
 			status = statuses[i]
 		}
 		shown = append(shown, metricText(metrics[i], status))
 	}
-	return some(shown, ", ", len(metrics), most)
+	return joinFirst(shown, ", ", len(metrics), maximum)
 }
 
 func metricText(metric, status document.Value) string {

@@ -8,11 +8,11 @@ import (
 )
 
 // fleet returns n typical pods of about 3 KB each.
-func fleet(n int) []raw {
+func testPods(n int) []rawJSON {
 	managed := strings.Repeat(`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}}}},"manager":"kubelet","operation":"Update"},`, 8)
-	pods := make([]raw, n)
+	pods := make([]rawJSON, n)
 	for i := range pods {
-		pods[i] = raw(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"1999-12-31T22:00:00Z","labels":{"app":"web"},"managedFields":[%s],"name":"web-%d","namespace":"default","resourceVersion":"%d"},`+
+		pods[i] = rawJSON(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"1999-12-31T22:00:00Z","labels":{"app":"web"},"managedFields":[%s],"name":"web-%d","namespace":"default","resourceVersion":"%d"},`+
 			`"spec":{"containers":[{"env":[%s],"image":"nginx:1","name":"app"}],"nodeName":"n1"},`+
 			`"status":{"conditions":[{"status":"True","type":"Initialized"},{"status":"True","type":"Ready"}],"containerStatuses":[{"name":"app","ready":true,"restartCount":0,"state":{"running":{}}}],"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}]}}`,
 			strings.TrimSuffix(managed, ","), i, i, strings.TrimSuffix(strings.Repeat(`{"name":"A","value":"b"},`, 40), ",")))
@@ -23,7 +23,7 @@ func fleet(n int) []raw {
 func BenchmarkList(b *testing.B) {
 	var pods []Object
 	size := 0
-	for _, p := range fleet(2000) {
+	for _, p := range testPods(2000) {
 		pods = append(pods, p)
 		size += len(p)
 	}

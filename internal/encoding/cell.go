@@ -70,7 +70,7 @@ func text(v document.Value) string {
 }
 
 // filled returns a string; empty if it is absent or "".
-func filled(v document.Value, empty string) string {
+func nonemptyText(v document.Value, empty string) string {
 	if s := text(v); s != "" {
 		return s
 	}
@@ -149,10 +149,10 @@ func quantity(v document.Value) string {
 }
 
 // some joins the first items of a list, with the number of the remaining ones.
-func some(first []string, separator string, all, most int) string {
+func joinFirst(first []string, separator string, all, maximum int) string {
 	joined := strings.Join(first, separator)
-	if all > most {
-		return joined + " + " + strconv.Itoa(all-most) + " more..."
+	if all > maximum {
+		return joined + " + " + strconv.Itoa(all-maximum) + " more..."
 	}
 	return joined
 }

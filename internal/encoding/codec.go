@@ -101,7 +101,7 @@ func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 
 // appendJSON converts a response in JSON.
 func (s *documentSerializer) appendJSON(dst, text []byte) ([]byte, error) {
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil {
 		return dst, fmt.Errorf("encode a response: %w", err)
 	}
@@ -114,7 +114,7 @@ func typedDocument(object runtime.Object) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
 	}
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
 	}

@@ -25,7 +25,7 @@ type Columns struct {
 	// completed are the conditions Completed of rows.
 	completed []completion
 	// order returns the sort key of a row in a list; nil if rows are in the order of the objects.
-	order func(r *row) place
+	order func(r *row) sortKey
 	// nullRows makes an empty table have null instead of an empty list of rows, as the default columns do.
 	nullRows bool
 }

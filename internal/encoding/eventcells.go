@@ -18,21 +18,21 @@ func (r *row) eitherField(core, events string) document.Value {
 	return r.get(events)
 }
 
-func eventFirst(r *row) string {
+func eventFirstSeen(r *row) string {
 	if first := r.eitherField("firstTimestamp", "deprecatedFirstTimestamp"); !timeOf(first).IsZero() {
 		return r.since(first)
 	}
 	return r.since(r.get("eventTime"))
 }
 
-func eventLast(r *row) string {
+func eventLastSeen(r *row) string {
 	if series := r.get("series"); series.Kind() == document.Map {
 		return r.since(series.Get("lastObservedTime"))
 	}
 	if last := r.eitherField("lastTimestamp", "deprecatedLastTimestamp"); !timeOf(last).IsZero() {
 		return r.since(last)
 	}
-	return eventFirst(r)
+	return eventFirstSeen(r)
 }
 
 // eventCount appends the number of occurrences. Reporters of single occurrences may leave it unset.
@@ -57,8 +57,8 @@ func eventObject(r *row) string {
 
 func eventSource(r *row) string {
 	source := r.eitherField("source", "deprecatedSource")
-	component := filled(source.Get("component"), text(r.eitherField("reportingComponent", "reportingController")))
-	instance := filled(source.Get("host"), text(r.get("reportingInstance")))
+	component := nonemptyText(source.Get("component"), text(r.eitherField("reportingComponent", "reportingController")))
+	instance := nonemptyText(source.Get("host"), text(r.get("reportingInstance")))
 	if instance == "" {
 		return component
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // flowSchemaOrder returns the sort key of a flow schema: its matching precedence, then its name.
-func flowSchemaOrder(r *row) place {
-	return place{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
+func flowSchemaOrder(r *row) sortKey {
+	return sortKey{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
 }
 
 func flowSchemaMethod(r *row) string {

@@ -51,9 +51,9 @@ func (f *form[T]) of(o Object) (T, error) {
 	return f.encode(v)
 }
 
-// anySize is the limit for text that the server has produced itself: none.
-var anySize = document.Limits{MaxBytes: -1}
+// noLimit is the limit for text that the server has produced itself: none.
+var noLimit = document.Limits{MaxBytes: -1}
 
 func parse(o Object) (document.Value, error) {
-	return document.ParseJSONLimited(o.AppendJSON(nil), anySize)
+	return document.ParseJSONLimited(o.AppendJSON(nil), noLimit)
 }

@@ -36,8 +36,8 @@ var functions = map[string]cell{
 	"node-external-ip": nodeAddress("ExternalIP"),
 	"node-kernel":      textFunction(nodeKernel),
 
-	"event-first":   textFunction(eventFirst),
-	"event-last":    textFunction(eventLast),
+	"event-first":   textFunction(eventFirstSeen),
+	"event-last":    textFunction(eventLastSeen),
 	"event-count":   eventCount,
 	"event-object":  textFunction(eventObject),
 	"event-source":  textFunction(eventSource),
@@ -68,6 +68,6 @@ var functions = map[string]cell{
 }
 
 // orders are the orders of rows that kind files can name.
-var orders = map[string]func(r *row) place{
+var orders = map[string]func(r *row) sortKey{
 	"flow-schema-order": flowSchemaOrder,
 }

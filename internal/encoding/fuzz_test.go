@@ -30,7 +30,7 @@ func FuzzTables(f *testing.F) {
 		if err != nil {
 			return // objects are valid JSON
 		}
-		compact := raw(v.JSON())
+		compact := rawJSON(v.JSON())
 		for _, columns := range builtinColumns() {
 			checkTable(t, columns, compact)
 		}
@@ -38,7 +38,7 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-func checkTable(t *testing.T, columns *Columns, object raw) {
+func checkTable(t *testing.T, columns *Columns, object rawJSON) {
 	t.Helper()
 	text, err := AppendList(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, List{}, objects(object), nil)
 	if err != nil {

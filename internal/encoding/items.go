@@ -50,7 +50,7 @@ func lastWith(list document.Value, field, value string) (last document.Value) {
 }
 
 // items returns the number of items of a list; 0 for other values.
-func items(v document.Value) int {
+func itemCount(v document.Value) int {
 	if v.Kind() != document.List {
 		return 0
 	}

@@ -111,7 +111,7 @@ func metadataOf(text []byte) []byte {
 		return text[m.value:m.end]
 	}
 	// The text is not compact, or there is no metadata.
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil || v.Get("metadata").Kind() != document.Map {
 		return []byte("{}")
 	}
@@ -125,9 +125,9 @@ func withoutType(text []byte) []byte {
 		return withoutMember(text, "kind")
 	}
 	if kind, ok := nextMember(text, version.end+1); ok && string(kind.name) == "kind" {
-		return cut(text, version.start, kind.end)
+		return cutMembers(text, version.start, kind.end)
 	}
-	return withoutMember(cut(text, version.start, version.end), "kind")
+	return withoutMember(cutMembers(text, version.start, version.end), "kind")
 }
 
 func withoutMember(text []byte, name string) []byte {
@@ -135,11 +135,11 @@ func withoutMember(text []byte, name string) []byte {
 	if !ok {
 		return text
 	}
-	return cut(text, m.start, m.end)
+	return cutMembers(text, m.start, m.end)
 }
 
 // cut removes members of an object in place, with one of the adjacent commas.
-func cut(text []byte, start, end int) []byte {
+func cutMembers(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':
 		end++

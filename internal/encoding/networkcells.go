@@ -12,7 +12,7 @@ import (
 )
 
 // maxShown is the maximum number of items that a cell shows.
-const mostShown = 3
+const maxShown = 3
 
 func serviceClusterIP(r *row) string {
 	if ips := listOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
@@ -63,7 +63,7 @@ func servicePorts(r *row) string {
 func loadBalancer(r *row) string {
 	var addresses []string
 	for _, ingress := range listOf(r.get("status", "loadBalancer", "ingress")) {
-		if address := filled(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
+		if address := nonemptyText(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
 			addresses = append(addresses, address)
 		}
 	}
@@ -77,7 +77,7 @@ func ingressHosts(r *row) string {
 	var hosts []string
 	more := false
 	for _, rule := range rules {
-		more = len(hosts) == mostShown
+		more = len(hosts) == maxShown
 		if host := text(rule.Get("host")); host != "" && !more {
 			hosts = append(hosts, host)
 		}
@@ -86,13 +86,13 @@ func ingressHosts(r *row) string {
 	case len(hosts) == 0:
 		return "*"
 	case more:
-		return some(hosts, ",", len(rules), mostShown)
+		return joinFirst(hosts, ",", len(rules), maxShown)
 	}
 	return strings.Join(hosts, ",")
 }
 
 func ingressPorts(r *row) string {
-	if items(r.get("spec", "tls")) > 0 {
+	if itemCount(r.get("spec", "tls")) > 0 {
 		return "80, 443"
 	}
 	return "80"
@@ -150,7 +150,7 @@ func endpoints(r *row) string {
 	show := func(addresses []document.Value, port string) {
 		count += len(addresses)
 		for _, address := range addresses {
-			if len(shown) == mostShown {
+			if len(shown) == maxShown {
 				return
 			}
 			ip := text(address.Get("ip"))
@@ -169,7 +169,7 @@ func endpoints(r *row) string {
 			show(addresses, strconv.FormatInt(integer(port.Get("port")), 10))
 		}
 	}
-	return some(shown, ",", count, mostShown)
+	return joinFirst(shown, ",", count, maxShown)
 }
 
 func slicePorts(r *row) string {
@@ -196,7 +196,7 @@ func sliceEndpoints(r *row) string {
 
 // firstOrUnset returns the first items; <unset> if there are none.
 func firstOrUnset(all []string) string {
-	shown := some(all[:min(len(all), mostShown)], ",", len(all), mostShown)
+	shown := joinFirst(all[:min(len(all), maxShown)], ",", len(all), maxShown)
 	if shown == "" {
 		return unset
 	}

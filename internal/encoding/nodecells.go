@@ -51,7 +51,7 @@ func nodeAddress(typ string) cell {
 }
 
 func nodeKernel(r *row) string {
-	kernel := filled(r.get("status", "nodeInfo", "kernelVersion"), unknown)
+	kernel := nonemptyText(r.get("status", "nodeInfo", "kernelVersion"), unknown)
 	if machine := text(r.get("status", "nodeInfo", "architecture")); machine != "" {
 		kernel += " (" + machine + ")"
 	}

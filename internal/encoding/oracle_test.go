@@ -142,7 +142,7 @@ func rowOf(t *testing.T, object string) []byte {
 		group = ""
 	}
 	v := View{Format: Format{Shape: Table}, Columns: ColumnsOf(group, typed.Kind), Now: oracleNow}
-	answer, err := AppendObject(nil, v, raw(object))
+	answer, err := AppendObject(nil, v, rawJSON(object))
 	if err != nil {
 		t.Fatal(err)
 	}

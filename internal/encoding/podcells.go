@@ -29,14 +29,14 @@ func (r *row) podState() *podState {
 // container.
 func readPod(r *row) *podState {
 	spec, status := r.get("spec"), r.get("status")
-	s := &podState{containers: items(spec.Get("containers"))}
+	s := &podState{containers: itemCount(spec.Get("containers"))}
 	for _, c := range listOf(spec.Get("initContainers")) {
-		if restarts(c) {
+		if isSidecar(c) {
 			s.containers++
 		}
 	}
 	phase := text(status.Get("phase"))
-	s.status = filled(status.Get("reason"), phase)
+	s.status = nonemptyText(status.Get("reason"), phase)
 	for _, condition := range listOf(status.Get("conditions")) {
 		if text(condition.Get("type")) == "PodScheduled" && text(condition.Get("reason")) == "SchedulingGated" {
 			s.status = "SchedulingGated"
@@ -63,7 +63,7 @@ func readPod(r *row) *podState {
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
 	for i, c := range listOf(status.Get("initContainerStatuses")) {
-		sidecar := restarts(lastWith(declared, "name", text(c.Get("name"))))
+		sidecar := isSidecar(lastWith(declared, "name", text(c.Get("name"))))
 		s.countRestarts(c)
 		if sidecar {
 			sidecars.countRestarts(c)
@@ -79,11 +79,11 @@ func (s *podState) readInit(spec, status document.Value, sidecars *podState) (in
 			}
 			continue
 		case terminated.Kind() == document.Map:
-			s.status = "Init:" + howEnded(terminated)
+			s.status = "Init:" + terminationReason(terminated)
 		case waiting != "" && waiting != "PodInitializing":
 			s.status = "Init:" + waiting
 		default:
-			s.status = "Init:" + ratio(i, items(declared))
+			s.status = "Init:" + ratio(i, itemCount(declared))
 		}
 		return true
 	}
@@ -103,7 +103,7 @@ func (s *podState) readContainers(status document.Value) {
 		case waiting != "":
 			s.status = waiting
 		case terminated.Kind() == document.Map:
-			s.status = howEnded(terminated)
+			s.status = terminationReason(terminated)
 			if integer(terminated.Get("exitCode")) != 0 {
 				failure = s.status
 			}
@@ -134,8 +134,8 @@ func (s *podState) countRestarts(c document.Value) {
 	}
 }
 
-// howEnded returns the reason of a container's termination: its reason, signal or exit code.
-func howEnded(terminated document.Value) string {
+// terminationReason returns the reason of a container's termination: its reason, signal or exit code.
+func terminationReason(terminated document.Value) string {
 	if reason := text(terminated.Get("reason")); reason != "" {
 		return reason
 	}
@@ -146,7 +146,7 @@ func howEnded(terminated document.Value) string {
 }
 
 // restarts reports whether an init container is a sidecar, which keeps running.
-func restarts(container document.Value) bool {
+func isSidecar(container document.Value) bool {
 	return text(container.Get("restartPolicy")) == "Always"
 }
 
@@ -166,7 +166,7 @@ func podIP(r *row) string {
 	if ips := listOf(status.Get("podIPs")); len(ips) > 0 {
 		first = text(ips[0].Get("ip"))
 	}
-	if ip := filled(status.Get("podIP"), first); ip != "" {
+	if ip := nonemptyText(status.Get("podIP"), first); ip != "" {
 		return ip
 	}
 	return none

@@ -23,9 +23,9 @@ type source struct {
 
 var sources = map[string]source{
 	"text":          {1, 1, true, textCell},
-	"nonempty-text": {1, 1, false, filledCell},
+	"nonempty-text": {1, 1, false, nonemptyTextCell},
 	"integer":       {1, 0, false, integerCell},
-	"as-string":     {1, 1, false, spelledCell},
+	"as-string":     {1, 1, false, asStringCell},
 	"boolean":       {1, 1, true, booleanCell},
 	"boolean-text":  {1, 1, false, booleanTextCell},
 	"count":         {-1, 0, false, countCell},
@@ -72,8 +72,8 @@ func parseSource(words []string) (cell, error) {
 	return s.cell(paths, others), nil
 }
 
-// orElse returns the last argument if all are present, "" otherwise.
-func orElse(others []string, all int) string {
+// optionalArgument returns the last argument if all are present, "" otherwise.
+func optionalArgument(others []string, all int) string {
 	if len(others) < all {
 		return ""
 	}
@@ -81,7 +81,7 @@ func orElse(others []string, all int) string {
 }
 
 func textCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1)
+	path, absent := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.String {
@@ -91,9 +91,9 @@ func textCell(paths [][]string, others []string) cell {
 	}
 }
 
-func filledCell(paths [][]string, others []string) cell {
+func nonemptyTextCell(paths [][]string, others []string) cell {
 	path, empty := paths[0], others[0]
-	return func(dst []byte, r *row) []byte { return document.AppendString(dst, filled(r.at(path), empty)) }
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, nonemptyText(r.at(path), empty)) }
 }
 
 func integerCell(paths [][]string, _ []string) cell {
@@ -101,7 +101,7 @@ func integerCell(paths [][]string, _ []string) cell {
 	return func(dst []byte, r *row) []byte { return strconv.AppendInt(dst, integer(r.at(path)), 10) }
 }
 
-func spelledCell(paths [][]string, others []string) cell {
+func asStringCell(paths [][]string, others []string) cell {
 	path, absent := paths[0], others[0]
 	return func(dst []byte, r *row) []byte {
 		switch v := r.at(path); v.Kind() {
@@ -113,7 +113,7 @@ func spelledCell(paths [][]string, others []string) cell {
 }
 
 func booleanCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1) == "true"
+	path, absent := paths[0], optionalArgument(others, 1) == "true"
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		return strconv.AppendBool(dst, v.Bool() || v.Kind() != document.Bool && absent)
@@ -158,7 +158,7 @@ func pairCell(paths [][]string, _ []string) cell {
 }
 
 func refCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 3)
+	path, absent := paths[0], optionalArgument(others, 3)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.Map {
@@ -169,7 +169,7 @@ func refCell(paths [][]string, others []string) cell {
 }
 
 func listCell(paths [][]string, others []string) cell {
-	path, empty := paths[0], orElse(others, 1)
+	path, empty := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
 		joined := strings.Join(texts(r.at(path), ""), ",")
 		if joined == "" {
@@ -180,7 +180,7 @@ func listCell(paths [][]string, others []string) cell {
 }
 
 func eachCell(paths [][]string, others []string) cell {
-	path, field, absent := paths[0], others[0], orElse(others, 2)
+	path, field, absent := paths[0], others[0], optionalArgument(others, 2)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.List {
@@ -206,7 +206,7 @@ func quantityCell(paths [][]string, _ []string) cell {
 }
 
 func ageCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1)
+	path, absent := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if absent != "" && v.Kind() != document.String {

@@ -82,7 +82,7 @@ func claimState(r *row) string {
 	switch {
 	case r.get("status", "allocation").Kind() == document.Map:
 		states = append(states, "allocated")
-		if items(r.get("status", "reservedFor")) > 0 {
+		if itemCount(r.get("status", "reservedFor")) > 0 {
 			states = append(states, "reserved")
 		}
 	case !r.deleted():

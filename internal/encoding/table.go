@@ -99,7 +99,7 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 }
 
 // sortKey is the sort key of a row.
-type place struct {
+type sortKey struct {
 	number int64
 	name   string
 }
@@ -108,7 +108,7 @@ type place struct {
 func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] {
 	type placed struct {
 		object Object
-		place
+		sortKey
 	}
 	var all []placed
 	for o := range objects {
@@ -141,22 +141,22 @@ var tableWriters = sync.Pool{New: func() any { return new(tableWriter) }}
 
 // release returns the writer to the pool.
 func (w *tableWriter) release() {
-	const most = 1 << 20
-	w.forget()
-	if cap(w.text) <= most {
+	const maximum = 1 << 20
+	w.dropObject()
+	if cap(w.text) <= maximum {
 		tableWriters.Put(w)
 	}
 }
 
 // forget drops the references to the previous object.
-func (w *tableWriter) forget() {
+func (w *tableWriter) dropObject() {
 	w.row, w.metadata = row{}, nil
 	w.reader.Reset()
 }
 
 // read parses the object of the next row; null if it cannot be parsed.
 func (w *tableWriter) read(v *View, o Object) {
-	w.forget()
+	w.dropObject()
 	w.text = appendJSON(w.text[:0], v.Drop, o)
 	w.metadata = metadataOf(w.text)
 	if d, ok := o.(Documented); ok {
@@ -165,7 +165,7 @@ func (w *tableWriter) read(v *View, o Object) {
 	}
 	// forget drops the document before the text is overwritten.
 	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
-	object, err := w.reader.ParseJSON(text, anySize, document.Value{}, "metadata", "managedFields")
+	object, err := w.reader.ParseJSON(text, noLimit, document.Value{}, "metadata", "managedFields")
 	if err != nil {
 		object = document.NewNull()
 	}

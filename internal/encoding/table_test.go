@@ -19,9 +19,9 @@ func tableView(group, kind string, include Include) View {
 
 func TestTableOfList(t *testing.T) {
 	list := List{Kind: "RoleList", APIVersion: "rbac.authorization.k8s.io/v1", ResourceVersion: 5, Continue: "next", Remaining: 2}
-	role := raw(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
+	role := rawJSON(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
 	v := tableView("rbac.authorization.k8s.io", "Role", IncludeMetadata)
-	got := append2(t)(AppendList(nil, v, list, objects(role, role), nil))
+	got := mustAppend(t)(AppendList(nil, v, list, objects(role, role), nil))
 	row := `{"cells":["r","1999-12-31T22:00:00Z"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"}}}`
 	want := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5","continue":"next","remainingItemCount":2},"columnDefinitions":` +
 		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
@@ -49,7 +49,7 @@ func TestTableInclude(t *testing.T) {
 		var table struct {
 			Rows []struct{ Object json.RawMessage }
 		}
-		decode(t, append2(t)(AppendObject(nil, tableView("", "ConfigMap", what), raw(config))), &table)
+		decode(t, mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", what), rawJSON(config))), &table)
 		if got := string(table.Rows[0].Object); got != want {
 			t.Errorf("include %q: %s, want %s", include, got, want)
 		}
@@ -68,9 +68,9 @@ func TestTableEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tables []metav1.Table
-	must := append2(t)
-	text := must(events.Append(nil, "ADDED", raw(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`)))
-	text += must(events.Append(nil, "DELETED", raw(config)))
+	must := mustAppend(t)
+	text := must(events.Append(nil, "ADDED", rawJSON(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`)))
+	text += must(events.Append(nil, "DELETED", rawJSON(config)))
 	text += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
 	for line := range strings.Lines(text) {
 		var event struct{ Object metav1.Table }
@@ -95,7 +95,7 @@ func TestTableOrder(t *testing.T) {
 		`{"metadata":{"name":"b"},"spec":{"matchingPrecedence":1000}}`,
 		`{"metadata":{"name":"a"},"spec":{"matchingPrecedence":1000}}`)
 	var table struct{ Rows []tableRow }
-	decode(t, append2(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas, nil)), &table)
+	decode(t, mustAppend(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas, nil)), &table)
 	names := ""
 	for _, row := range table.Rows {
 		names += row.Cells[0].(string)
@@ -106,7 +106,7 @@ func TestTableOrder(t *testing.T) {
 }
 
 // documented is an object whose document differs from its JSON.
-type documented struct{ raw }
+type documented struct{ rawJSON }
 
 func (documented) Document() document.Value {
 	v, _ := document.ParseJSON(`{"metadata":{"name":"stored"}}`)
@@ -114,7 +114,7 @@ func (documented) Document() document.Value {
 }
 
 func TestTableOfDocumented(t *testing.T) {
-	got := append2(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
+	got := mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
 	if !strings.Contains(got, `"cells":["stored",0,"\u003cunknown\u003e"]`) || !strings.Contains(got, `"metadata":{"resourceVersion":"7"}`) || !strings.Contains(got, `"name":"web"`) {
 		t.Errorf("%s", got)
 	}
@@ -162,7 +162,7 @@ func TestCustomAsKubernetes(t *testing.T) {
 		var table struct {
 			Rows []struct{ Cells []json.RawMessage }
 		}
-		decode(t, append2(t)(AppendObject(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, raw(object))), &table)
+		decode(t, mustAppend(t)(AppendObject(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, rawJSON(object))), &table)
 		var got, want any
 		decode(t, string(table.Rows[0].Cells[1]), &got)
 		decode(t, parts[2], &want)
@@ -198,7 +198,7 @@ func TestConcurrentTables(t *testing.T) {
 	views := []View{tableView("apps", "Deployment", IncludeObject), {Format: Format{Shape: Table}, Columns: custom, Now: oracleNow}}
 	var want []string
 	for _, v := range views {
-		want = append(want, append2(t)(AppendList(nil, v, List{}, objects(web, config, web), nil)))
+		want = append(want, mustAppend(t)(AppendList(nil, v, List{}, objects(web, config, web), nil)))
 	}
 	var all sync.WaitGroup
 	for i := range 8 {

@@ -61,8 +61,8 @@ func jobStatus(r *row) string {
 // when one pod has succeeded, regardless of its parallelism.
 func jobCompletions(r *row) string {
 	succeeded := strconv.FormatInt(integer(r.get("status", "succeeded")), 10)
-	if wanted, ok := r.get("spec", "completions").Int64(); ok {
-		return succeeded + "/" + strconv.FormatInt(wanted, 10)
+	if completions, ok := r.get("spec", "completions").Int64(); ok {
+		return succeeded + "/" + strconv.FormatInt(completions, 10)
 	}
 	if parallel := integer(r.get("spec", "parallelism")); parallel > 1 {
 		return succeeded + "/1 of " + strconv.FormatInt(parallel, 10)
@@ -89,9 +89,9 @@ func quotaCell(limits bool) cell {
 			return ""
 		}
 		var parts []string
-		for name, most := range hard.Fields() {
+		for name, limit := range hard.Fields() {
 			if strings.HasPrefix(name, "limits.") == limits {
-				parts = append(parts, name+": "+quantity(used.Get(name))+"/"+quantity(most))
+				parts = append(parts, name+": "+quantity(used.Get(name))+"/"+quantity(limit))
 			}
 		}
 		return strings.Join(parts, ", ")

@@ -52,7 +52,7 @@ func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to strin
 	case response.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, response.UID)
 	}
-	return response.ConvertedObjects, refusal(response.Result)
+	return response.ConvertedObjects, resultError(response.Result)
 }
 
 // exchangeOld does not validate the kind and UID of the response: Kubernetes does not at v1beta1, and some webhooks
@@ -69,7 +69,7 @@ func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to st
 	if answer.Response == nil {
 		return nil, errors.New("no response provided")
 	}
-	return answer.Response.ConvertedObjects, refusal(answer.Response.Result)
+	return answer.Response.ConvertedObjects, resultError(answer.Response.Result)
 }
 
 // call calls the webhook. Status codes 429, 502, 503 and 504, which a proxy may return, count as unavailable.
@@ -89,7 +89,7 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 }
 
 // refusal returns the error of a response that is not a success.
-func refusal(result metav1.Status) error {
+func resultError(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:
 		return nil

@@ -123,39 +123,39 @@ func (definitionValues) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.O
 func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
 	if old.IsAbsent() {
 		return validation.ValidateCustomResourceDefinition(context.Background(), now)
 	}
 	before, err := toInternal(old)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
-	return append(updated(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
+	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
 // ValidateStatus validates an update of the status of a definition.
 func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
 	before, err := toInternal(live)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
-	return append(updated(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
+	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
 // updated validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
-func updated(obj, live document.Value) field.ErrorList {
+func updateErrors(obj, live document.Value) field.ErrorList {
 	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
 // unreadable returns the internal error for a definition that cannot be decoded, although it was decoded before.
-func unreadable(err error) field.ErrorList {
+func decodingError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }
 

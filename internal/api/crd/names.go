@@ -9,7 +9,7 @@ import (
 // takenNames are the accepted names of the definitions of a group.
 type takenNames struct{ resources, kinds map[string]bool }
 
-func takenBy(definitions []*Definition) takenNames {
+func takenNamesOf(definitions []*Definition) takenNames {
 	t := takenNames{map[string]bool{}, map[string]bool{}}
 	for _, d := range definitions {
 		n := &d.AcceptedNames
@@ -24,7 +24,7 @@ func takenBy(definitions []*Definition) takenNames {
 // acceptNames returns the accepted names of a definition and its NamesAccepted condition. A requested name that another
 // definition uses is not accepted: the previously accepted name is retained.
 func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
-	got, problem := d.AcceptedNames, (*Condition)(nil)
+	accepted, problem := d.AcceptedNames, (*Condition)(nil)
 	choose := func(wanted, has string, among map[string]bool, reason string) string {
 		if wanted == has || !among[wanted] {
 			return wanted
@@ -32,20 +32,20 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 		problem = &Condition{"NamesAccepted", false, reason, inUse(wanted)}
 		return has
 	}
-	got.Plural = choose(d.RequestedNames.Plural, got.Plural, t.resources, "PluralConflict")
-	got.Singular = choose(d.RequestedNames.Singular, got.Singular, t.resources, "SingularConflict")
+	accepted.Plural = choose(d.RequestedNames.Plural, accepted.Plural, t.resources, "PluralConflict")
+	accepted.Singular = choose(d.RequestedNames.Singular, accepted.Singular, t.resources, "SingularConflict")
 	if conflicts := d.shortNameConflicts(t); len(conflicts) > 0 {
 		problem = &Condition{"NamesAccepted", false, "ShortNamesConflict", aggregate(conflicts)}
 	} else {
-		got.ShortNames = d.RequestedNames.ShortNames
+		accepted.ShortNames = d.RequestedNames.ShortNames
 	}
-	got.Kind = choose(d.RequestedNames.Kind, got.Kind, t.kinds, "KindConflict")
-	got.ListKind = choose(d.RequestedNames.ListKind, got.ListKind, t.kinds, "ListKindConflict")
-	got.Categories = d.RequestedNames.Categories
+	accepted.Kind = choose(d.RequestedNames.Kind, accepted.Kind, t.kinds, "KindConflict")
+	accepted.ListKind = choose(d.RequestedNames.ListKind, accepted.ListKind, t.kinds, "ListKindConflict")
+	accepted.Categories = d.RequestedNames.Categories
 	if problem != nil {
-		return got, *problem
+		return accepted, *problem
 	}
-	return got, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
+	return accepted, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
 }
 
 func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }

@@ -250,11 +250,11 @@ func (d *Resource) FromStorageAll(stored []document.Value, version string) ([]do
 // if the requested version differs.
 func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
-		to     = d.Group + "/" + version
-		all    []document.Value
-		others []int // indexes, in all, of the objects at other versions
-		asked  []document.Value
-		last   error // the error of the object after the last one in all
+		to        = d.Group + "/" + version
+		all       []document.Value
+		others    []int // indexes, in all, of the objects at other versions
+		toConvert []document.Value
+		last      error // the error of the object after the last one in all
 	)
 	for _, one := range stored {
 		doc, err := d.readStored(one)
@@ -263,14 +263,14 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 			break
 		}
 		if doc.Get("apiVersion").Text() != to {
-			others, asked = append(others, len(all)), append(asked, doc)
+			others, toConvert = append(others, len(all)), append(toConvert, doc)
 		}
 		all = append(all, doc)
 	}
-	if len(asked) == 0 {
+	if len(toConvert) == 0 {
 		return all, last
 	}
-	converted, err := d.convert(ctx, asked, to)
+	converted, err := d.convert(ctx, toConvert, to)
 	for i, doc := range converted {
 		all[others[i]] = doc
 	}
@@ -296,7 +296,7 @@ func (d *Resource) readStored(stored document.Value) (document.Value, error) {
 // pruneAndDefault returns a stored object in the form of the current schema. A nonconforming object is returned
 // unchanged: validation rejects the next write.
 func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
-	doc, _, err := t.Read(stored)
+	doc, _, err := t.Decode(stored)
 	if err != nil {
 		return stored
 	}
@@ -377,7 +377,7 @@ func (d *Resource) convert(ctx context.Context, all []document.Value, to string)
 	}
 	converted, failed := d.converter.Convert(ctx, all, to)
 	for i, doc := range converted {
-		if converted[i], _, err = t.Read(doc); err != nil {
+		if converted[i], _, err = t.Decode(doc); err != nil {
 			return converted[:i], apierrors.NewInternalError(err)
 		}
 	}

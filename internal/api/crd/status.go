@@ -21,7 +21,7 @@ func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 		accepted := d.Condition("NamesAccepted")
 		return d.AcceptedNames, d.nextConditions(accepted)
 	}
-	got, accepted := d.acceptNames(takenBy(group))
+	got, accepted := d.acceptNames(takenNamesOf(group))
 	return got, d.nextConditions(accepted)
 }
 

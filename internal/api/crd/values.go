@@ -13,7 +13,7 @@ type values struct{ *structural.Type }
 
 // DecodeWith prunes and validates the types of a document. 1.0 is a float regardless of the options.
 func (v values) DecodeWith(doc document.Value, _ builtin.DecodeOptions) (document.Value, []string, error) {
-	return v.Read(doc)
+	return v.Decode(doc)
 }
 
 // DefaultChanged is Default.

@@ -66,7 +66,7 @@ func (m *Message) addFieldMemory(memory *int, number int, value []byte) error {
 	switch {
 	case f == nil:
 		return nil // the decoder skips unknown fields
-	case f.many == mapped:
+	case f.cardinality == mapped:
 		*memory += entryMemory
 		if f.message != nil {
 			return f.entry().addMemory(memory, value)

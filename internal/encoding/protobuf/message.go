@@ -21,17 +21,17 @@ type Message struct {
 	fields []field
 	// names maps JSON names to fields, including those of embedded structs. places maps the names of the message's own
 	// fields to their indexes.
-	names  map[string]*field
-	places map[string]int
-	size   int // the size of the Go struct in memory
+	names        map[string]*field
+	fieldIndexes map[string]int
+	size         int // the size of the Go struct in memory
 }
 
 // field is a field of a message.
 type field struct {
-	name   string // the JSON name; "" for an embedded struct
-	number int
-	value  valueKind
-	many   cardinality
+	name        string // the JSON name; "" for an embedded struct
+	number      int
+	value       valueKind
+	cardinality cardinality
 	// message is the message of the value, of an item or of a map's value; nil for scalars.
 	message *Message
 }
@@ -54,16 +54,16 @@ const (
 	boolean
 	integer
 	double
-	bytes      // base64 in JSON
-	message    // a message with fields
-	timestamp  // a message with seconds and nanoseconds
-	microTime  // a timestamp, truncated to microseconds
-	quantity   // a message with the quantity's text
-	intOrText  // a message with an integer or a string
-	duration   // a message with nanoseconds
-	rawJSON    // a message with any JSON
-	fieldsJSON // a message with FieldsV1 JSON
-	texts      // a message with a list of strings
+	bytes       // base64 in JSON
+	message     // a message with fields
+	timestamp   // a message with seconds and nanoseconds
+	microTime   // a timestamp, truncated to microseconds
+	quantity    // a message with the quantity's text
+	intOrString // a message with an integer or a string
+	duration    // a message with nanoseconds
+	rawJSON     // a message with any JSON
+	fieldsJSON  // a message with FieldsV1 JSON
+	stringList  // a message with a list of strings
 )
 
 var specialTypes = map[reflect.Type]valueKind{
@@ -72,7 +72,7 @@ var specialTypes = map[reflect.Type]valueKind{
 	reflect.TypeFor[metav1.Duration]():      duration,
 	reflect.TypeFor[metav1.FieldsV1]():      fieldsJSON,
 	reflect.TypeFor[resource.Quantity]():    quantity,
-	reflect.TypeFor[intstr.IntOrString]():   intOrText,
+	reflect.TypeFor[intstr.IntOrString]():   intOrString,
 	reflect.TypeFor[runtime.RawExtension](): rawJSON,
 }
 
@@ -92,7 +92,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
 		return m, nil // may be incomplete: types can be recursive
 	}
-	m := &Message{names: map[string]*field{}, places: map[string]int{}, size: int(t.Size())}
+	m := &Message{names: map[string]*field{}, fieldIndexes: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
 	for i := range t.NumField() {
 		f, ok, err := fieldOf(t.Field(i))
@@ -107,7 +107,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	slices.SortFunc(m.fields, func(a, b field) int { return a.number - b.number })
 	for i := range m.fields {
 		if f := &m.fields[i]; f.name != "" {
-			m.names[f.name], m.places[f.name] = f, i
+			m.names[f.name], m.fieldIndexes[f.name] = f, i
 			continue
 		}
 		for name, f := range m.fields[i].message.names {
@@ -144,14 +144,14 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 func (f *field) setType(t reflect.Type) error {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		f.many, t = optional, t.Elem()
-	case isTexts(t):
+		f.cardinality, t = optional, t.Elem()
+	case isStringList(t):
 	case isBytes(t):
-		f.many = optional // absent if it is nil
+		f.cardinality = optional // absent if it is nil
 	case t.Kind() == reflect.Slice:
-		f.many, t = repeated, t.Elem()
+		f.cardinality, t = repeated, t.Elem()
 	case t.Kind() == reflect.Map:
-		f.many, t = mapped, t.Elem()
+		f.cardinality, t = mapped, t.Elem()
 	}
 	var err error
 	if special, ok := specialTypes[t]; ok {
@@ -172,8 +172,8 @@ func (f *field) setType(t reflect.Type) error {
 		f.message, err = messageOf(t)
 	default:
 		switch {
-		case isTexts(t):
-			f.value = texts
+		case isStringList(t):
+			f.value = stringList
 		case isBytes(t):
 			f.value = bytes
 		default:
@@ -187,9 +187,9 @@ func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// isTexts reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue, which has its
+// isStringList reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue, which has its
 // own marshaller.
-func isTexts(t reflect.Type) bool {
+func isStringList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
 		return false
 	}
@@ -207,5 +207,5 @@ func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if f == nil {
 		return false, false, nil
 	}
-	return f.value == bytes, f.many == mapped, f.message
+	return f.value == bytes, f.cardinality == mapped, f.message
 }

@@ -31,17 +31,17 @@ func NewObject(m *Message, v document.Value) Object {
 		w.message(m, v)
 		return Object{is: is, bytes: w.bytes(), metadata: -1}
 	}
-	w.find(m, v)
+	w.findFields(m, v)
 	for i := len(m.fields) - 1; i > 0; i-- {
-		w.fieldAt(&m.fields[i], v, w.places[i])
+		w.fieldAt(&m.fields[i], v, w.fieldIndexes[i])
 	}
 	rest := w.written()
 	metadata, fields := v.Get("metadata"), m.fields[0].message.fields
-	places := w.find(m.fields[0].message, metadata)
+	places := w.findFields(m.fields[0].message, metadata)
 	managedStart, managedEnd := rest, rest // distances from the end
 	for i := len(fields) - 1; i >= 0; i-- {
 		before := w.written()
-		w.fieldAt(&fields[i], metadata, w.places[places+i])
+		w.fieldAt(&fields[i], metadata, w.fieldIndexes[places+i])
 		if fields[i].name == "managedFields" {
 			managedStart, managedEnd = w.written(), before
 		}

@@ -38,7 +38,7 @@ func (w *writer) special(f *field, v document.Value) {
 		w.time(v.Text(), time.Microsecond)
 	case quantity:
 		w.textField(1, v.Text())
-	case intOrText:
+	case intOrString:
 		w.intOrText(v)
 	case duration:
 		d, _ := time.ParseDuration(v.Text())
@@ -46,7 +46,7 @@ func (w *writer) special(f *field, v document.Value) {
 		w.tag(1, varintType)
 	case rawJSON, fieldsJSON:
 		w.json(v)
-	case texts:
+	case stringList:
 		for i := v.Len() - 1; i >= 0; i-- {
 			w.textField(1, v.At(i).Text())
 		}
@@ -83,7 +83,7 @@ func (w *writer) time(s string, precision time.Duration) {
 	w.tag(1, varintType)
 }
 
-// intOrText writes an IntOrString: its type and both values.
+// intOrString writes an IntOrString: its type and both values.
 func (w *writer) intOrText(v document.Value) {
 	which, number, text := uint64(0), integerOf(v), ""
 	if v.Kind() == document.String {

@@ -8,9 +8,9 @@ import (
 
 // writer writes protobuf from the last byte to the first.
 type writer struct {
-	buffer []byte // written bytes are at the end
-	start  int    // the offset of the written bytes
-	places []int  // stack of field indexes; see find
+	buffer       []byte // written bytes are at the end
+	start        int    // the offset of the written bytes
+	fieldIndexes []int  // stack of field indexes; see find
 }
 
 // newWriter returns a writer for an object with the given size in JSON, which is close to its size in protobuf.
@@ -67,26 +67,26 @@ func (w *writer) close(number, before int) {
 
 // message writes the fields of a message. For an absent value, only the fields that are always written are written.
 func (w *writer) message(m *Message, v document.Value) {
-	places := w.find(m, v)
+	places := w.findFields(m, v)
 	for i := len(m.fields) - 1; i >= 0; i-- {
-		w.fieldAt(&m.fields[i], v, w.places[places+i])
+		w.fieldAt(&m.fields[i], v, w.fieldIndexes[places+i])
 	}
-	w.places = w.places[:places]
+	w.fieldIndexes = w.fieldIndexes[:places]
 }
 
 // find appends to places, for each field of a message, the index of the map's member with its name, and returns the
 // start of these indexes. Most fields are absent, so that it iterates over the members instead of the fields.
-func (w *writer) find(m *Message, v document.Value) int {
-	start := len(w.places)
+func (w *writer) findFields(m *Message, v document.Value) int {
+	start := len(w.fieldIndexes)
 	for range m.fields {
-		w.places = append(w.places, absent)
+		w.fieldIndexes = append(w.fieldIndexes, absent)
 	}
 	if v.Kind() != document.Map {
 		return start
 	}
 	for i := range v.Len() {
-		if place, ok := m.places[v.Name(i)]; ok {
-			w.places[start+place] = i
+		if place, ok := m.fieldIndexes[v.Name(i)]; ok {
+			w.fieldIndexes[start+place] = i
 		}
 	}
 	return start
@@ -103,7 +103,7 @@ func (w *writer) fieldAt(f *field, v document.Value, place int) {
 		w.message(f.message, v)
 		w.close(f.number, before)
 	case place == absent:
-		if f.many == always {
+		if f.cardinality == always {
 			w.value(f, f.number, document.Value{})
 		}
 	default:
@@ -113,7 +113,7 @@ func (w *writer) fieldAt(f *field, v document.Value, place int) {
 }
 
 func (w *writer) field(f *field, v document.Value) {
-	switch f.many {
+	switch f.cardinality {
 	case always:
 		w.value(f, f.number, v)
 	case optional:

@@ -37,7 +37,7 @@ func (n *node) accepts(v document.Value) bool {
 			return false
 		}
 	}
-	return !n.saysMore() || n.acceptsMore(v)
+	return !n.hasCombinators() || n.acceptsCombinators(v)
 }
 
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
@@ -69,7 +69,7 @@ func (n *node) acceptsText(s string) bool {
 				return false
 			}
 		}
-		if l.wrongPattern != nil || l.pattern != nil && !l.pattern.MatchString(s) {
+		if l.patternErr != nil || l.pattern != nil && !l.pattern.MatchString(s) {
 			return false
 		}
 	}
@@ -81,7 +81,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 		return true
 	}
 	count := v.Len()
-	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && repeats(v) {
+	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && hasDuplicates(v) {
 		return false
 	}
 	if !n.items.has(checks) {
@@ -122,8 +122,8 @@ func (n *node) acceptsFields(v document.Value) bool {
 	return true
 }
 
-// acceptsMore reports whether a value satisfies allOf, anyOf, oneOf and not.
-func (n *node) acceptsMore(v document.Value) bool {
+// acceptsCombinators reports whether a value satisfies allOf, anyOf, oneOf and not.
+func (n *node) acceptsCombinators(v document.Value) bool {
 	for _, all := range n.allOf {
 		if !all.accepts(v) {
 			return false

@@ -18,10 +18,10 @@ import (
 // returned (spec.ports[0].foo), nulls are pruned where they are not allowed and there is no default, and the metadata
 // of the object and of embedded resources is decoded like that of built-in kinds. For malformed metadata it returns a
 // [*builtin.ValueError], for malformed embedded resources a [*field.Error].
-func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, err error) {
-	r := readers.Get().(*reader)
+func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
+	r := decoders.Get().(*decoder)
 	defer r.release()
-	r.t, r.everything = t, t.options.Preserve
+	r.t, r.preserveAll = t, t.options.Preserve
 	read = r.object(doc)
 	if r.err != nil {
 		return doc, nil, r.err
@@ -32,12 +32,12 @@ func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, 
 }
 
 // decoder is the state of one decoding. A container is rebuilt from the first changed part on.
-type reader struct {
+type decoder struct {
 	t    *Type
 	b    fastdoc.Builder
 	path []step
-	// everything preserves all fields and nulls; allNulls preserves all nulls.
-	everything, allNulls bool
+	// everything preserves all fields and nulls; preserveNulls preserves all nulls.
+	preserveAll, preserveNulls bool
 	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
 	// rootMetadata is the decoded metadata of the object.
@@ -63,17 +63,17 @@ const (
 	itemStep
 )
 
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-func (r *reader) release() {
+func (r *decoder) release() {
 	r.b.Reset()
 	clear(r.path[:cap(r.path)])
-	*r = reader{b: r.b, path: r.path[:0]}
-	readers.Put(r)
+	*r = decoder{b: r.b, path: r.path[:0]}
+	decoders.Put(r)
 }
 
 // object decodes a whole object.
-func (r *reader) object(doc document.Value) document.Value {
+func (r *decoder) object(doc document.Value) document.Value {
 	if doc.Kind() != document.Map {
 		r.fail(fmt.Errorf("expected an object, received a %s", doc.Kind()))
 		return doc
@@ -94,18 +94,18 @@ func (r *reader) object(doc document.Value) document.Value {
 	return r.fields(r.t.root, doc, false, true)
 }
 
-func (r *reader) fail(err error) {
+func (r *decoder) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
 // value decodes a value. Without a schema, only scalars and lists of scalars remain, unless keep is set.
-func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
+func (r *decoder) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsSealed(v):
 		return v
-	case n == nil && (keep || r.everything):
+	case n == nil && (keep || r.preserveAll):
 		return v
 	case n == nil:
 		return r.strip(v)
@@ -115,7 +115,7 @@ func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 	return r.items(n, v, keep)
 }
 
-func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
+func (r *decoder) items(n *node, v document.Value, keep bool) document.Value {
 	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
@@ -131,9 +131,9 @@ func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
 }
 
 // fields decodes the fields of a map. The root is a resource regardless of its schema.
-func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Value {
+func (r *decoder) fields(n *node, v document.Value, keep, root bool) document.Value {
 	change := r.b.Rebuild(v)
-	keep = keep || n.preserve || r.everything
+	keep = keep || n.preserve || r.preserveAll
 	next := 0
 	for i := range v.Len() {
 		name, old := v.Field(i)
@@ -149,7 +149,7 @@ func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Val
 		case keep:
 			now = old
 		default:
-			r.pruned = append(r.pruned, r.place(name))
+			r.pruned = append(r.pruned, r.unknownPath(name))
 		}
 		change.Add(i, name, now, old)
 	}
@@ -161,7 +161,7 @@ func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-func (r *reader) field(n *node, name string, v document.Value, declared bool) document.Value {
+func (r *decoder) field(n *node, name string, v document.Value, declared bool) document.Value {
 	switch {
 	case v.IsScalar():
 		return v
@@ -180,12 +180,12 @@ func (r *reader) field(n *node, name string, v document.Value, declared bool) do
 }
 
 // dropsNull reports whether a value is a null that is pruned.
-func (r *reader) dropsNull(n *node, v document.Value) bool {
-	return v.IsNull() && !r.everything && !r.allNulls && n != nil && !n.nullable && n.fallback.IsAbsent()
+func (r *decoder) dropsNull(n *node, v document.Value) bool {
+	return v.IsNull() && !r.preserveAll && !r.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
 }
 
 // readRootMetadata decodes the object's metadata, whose errors take precedence.
-func (r *reader) readRootMetadata(v document.Value) document.Value {
+func (r *decoder) readRootMetadata(v document.Value) document.Value {
 	if v.IsAbsent() {
 		return v
 	}
@@ -199,7 +199,7 @@ func (r *reader) readRootMetadata(v document.Value) document.Value {
 	return read
 }
 
-func (r *reader) rootField(name string, v document.Value) document.Value {
+func (r *decoder) rootField(name string, v document.Value) document.Value {
 	if name == "metadata" {
 		return r.rootMetadata
 	}
@@ -207,7 +207,7 @@ func (r *reader) rootField(name string, v document.Value) document.Value {
 }
 
 // readMetadata decodes the metadata of a resource. Null counts as empty.
-func (r *reader) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
+func (r *decoder) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
 	if v.IsNull() {
 		return document.NewMap(), nil, nil
 	}
@@ -215,7 +215,7 @@ func (r *reader) readMetadata(v document.Value) (read document.Value, unknown []
 }
 
 // metaField decodes apiVersion, kind or metadata of an embedded resource.
-func (r *reader) metaField(n *node, name string, v document.Value) document.Value {
+func (r *decoder) metaField(n *node, name string, v document.Value) document.Value {
 	if r.dropsNull(n, v) {
 		return document.Value{}
 	}
@@ -230,7 +230,7 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 	}
 	read, unknown, err := r.readMetadata(v)
 	if err != nil && r.dropInvalid {
-		return r.readable(v)
+		return r.decodable(v)
 	}
 	if err != nil {
 		r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), err.Error()))
@@ -243,7 +243,7 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 }
 
 // decodable returns the fields of metadata that can be decoded.
-func (r *reader) readable(v document.Value) document.Value {
+func (r *decoder) decodable(v document.Value) document.Value {
 	var kept []document.Field
 	for name, value := range v.Fields() {
 		if read, _, err := r.readMetadata(document.NewMap(document.Field{Name: name, Value: value})); err == nil {
@@ -257,10 +257,10 @@ func (r *reader) readable(v document.Value) document.Value {
 }
 
 // strip removes the fields of a value, and of maps in nested lists.
-func (r *reader) strip(v document.Value) document.Value {
+func (r *decoder) strip(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {
-			r.pruned = append(r.pruned, r.place(name))
+			r.pruned = append(r.pruned, r.unknownPath(name))
 		}
 		if v.Len() == 0 {
 			return v
@@ -278,10 +278,10 @@ func (r *reader) strip(v document.Value) document.Value {
 }
 
 // place returns the path of a field in the notation of unknown fields.
-func (r *reader) place(name string) string { return writePath(r.path, name, ".", "") }
+func (r *decoder) unknownPath(name string) string { return writePath(r.path, name, ".", "") }
 
 // fieldPath returns the path of a field in the notation of errors: undeclared fields are in brackets.
-func (r *reader) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
+func (r *decoder) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
 
 func writePath(path []step, name, beforeKey, afterKey string) string {
 	var b strings.Builder

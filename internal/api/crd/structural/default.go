@@ -14,9 +14,9 @@ func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(d
 // pruneDefaults prunes the defaults of the schema like objects. keep says that the node is in a list that preserves
 // unknown fields.
 func (t *Type) pruneDefaults(n *node, keep bool) {
-	if !n.fallback.IsAbsent() {
-		r := reader{t: t, allNulls: true, dropInvalid: true}
-		n.fallback = r.value(n, n.fallback, keep)
+	if !n.defaultValue.IsAbsent() {
+		r := decoder{t: t, preserveNulls: true, dropInvalid: true}
+		n.defaultValue = r.value(n, n.defaultValue, keep)
 	}
 	for _, p := range n.fields {
 		t.pruneDefaults(p.node, false)
@@ -80,9 +80,9 @@ func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 
 // addMissing adds an absent declared field, before the i-th field, if it has a default.
 func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, field int) {
-	if f := &n.fields[field]; !f.node.filled.IsAbsent() {
+	if f := &n.fields[field]; !f.node.filledDefault.IsAbsent() {
 		change.Begin(i)
-		b.Push(f.name, f.node.filled)
+		b.Push(f.name, f.node.filledDefault)
 	}
 }
 
@@ -100,8 +100,8 @@ func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
 	switch {
 	case n == nil:
 		return v
-	case v.IsNull() && !n.nullable && !n.filled.IsAbsent():
-		return n.filled
+	case v.IsNull() && !n.nullable && !n.filledDefault.IsAbsent():
+		return n.filledDefault
 	}
 	return n.fillWith(b, v)
 }

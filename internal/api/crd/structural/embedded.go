@@ -25,8 +25,8 @@ func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 
 // embeddedWalk is a walk over the embedded resources of an object.
 type embeddedWalk struct {
-	place place
-	errs  field.ErrorList
+	path valuePath
+	errs field.ErrorList
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
@@ -40,18 +40,18 @@ func (w *embeddedWalk) value(n *node, v document.Value) {
 		}
 		for name, value := range v.Fields() {
 			child := n.find(name)
-			depth := w.place.enter(name, child != nil)
+			depth := w.path.enter(name, child != nil)
 			if child == nil {
 				child = n.additional
 			}
 			w.value(child, value)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	case document.List:
 		for i, item := range v.Items() {
-			depth := w.place.enterItem(i)
+			depth := w.path.enterItem(i)
 			w.value(n.items, item)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	}
 }
@@ -106,13 +106,13 @@ func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
 
 // at returns the path of a field of the current value.
 func (w *embeddedWalk) at(name string) *field.Path {
-	return field.NewPath(fieldBelow(w.place.String(), name))
+	return field.NewPath(fieldBelow(w.path.String(), name))
 }
 
 // valuePath is the path of the current value of a walk.
-type place []step
+type valuePath []step
 
-func (p *place) enter(name string, declared bool) (depth int) {
+func (p *valuePath) enter(name string, declared bool) (depth int) {
 	kind := keyStep
 	if declared {
 		kind = fieldStep
@@ -121,15 +121,15 @@ func (p *place) enter(name string, declared bool) (depth int) {
 	return len(*p) - 1
 }
 
-func (p *place) enterItem(i int) (depth int) {
+func (p *valuePath) enterItem(i int) (depth int) {
 	*p = append(*p, step{index: i, kind: itemStep})
 	return len(*p) - 1
 }
 
-func (p *place) leave(depth int) { *p = (*p)[:depth] }
+func (p *valuePath) leave(depth int) { *p = (*p)[:depth] }
 
 // String returns the path in the notation of errors.
-func (p place) String() string {
+func (p valuePath) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		switch s.kind {

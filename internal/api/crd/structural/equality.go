@@ -11,7 +11,7 @@ import (
 
 // equal compares values as Go compares their decoded forms: 1 differs from 1.0, because one is an int64 and the other a
 // float64.
-func same(a, b document.Value) bool {
+func equal(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
 	}
@@ -26,18 +26,18 @@ func same(a, b document.Value) bool {
 	case document.Bool:
 		return a.Bool() == b.Bool()
 	case document.List, document.Map:
-		return sameParts(a, b)
+		return equalParts(a, b)
 	}
 	return true
 }
 
-func sameParts(a, b document.Value) bool {
+func equalParts(a, b document.Value) bool {
 	if fastdoc.IsSealed(a) || fastdoc.IsSealed(b) {
 		return document.Equal(a, b)
 	}
 	named := a.Kind() == document.Map
 	for i := range a.Len() {
-		if named && a.Name(i) != b.Name(i) || !same(a.At(i), b.At(i)) {
+		if named && a.Name(i) != b.Name(i) || !equal(a.At(i), b.At(i)) {
 			return false
 		}
 	}
@@ -57,7 +57,7 @@ func (n *node) enumerates(v document.Value) bool {
 		case listed.IsNull():
 			return false
 		}
-		return same(v, listed)
+		return equal(v, listed)
 	})
 }
 
@@ -81,7 +81,7 @@ func converts(q, to quantity) bool {
 }
 
 // repeats reports whether a list has two equal items.
-func repeats(v document.Value) bool {
+func hasDuplicates(v document.Value) bool {
 	seen := make(map[string]bool, v.Len())
 	for _, item := range v.Items() {
 		key := identity(item)

@@ -9,13 +9,13 @@ import (
 // FuzzType checks that no schema or object causes a panic, that accepts and the reporter agree, and that decoding and
 // defaulting are idempotent.
 func FuzzType(f *testing.F) {
-	for _, test := range readings {
+	for _, test := range decodeTests {
 		f.Add(schemaOf(test.schema), thing(test.sent), thing(test.want))
 	}
-	for _, test := range refusals {
+	for _, test := range invalidObjects {
 		f.Add(schemaOf(test.schema), thing(test.spec), thing(`{}`))
 	}
-	for _, test := range updates {
+	for _, test := range updateTests {
 		f.Add(schemaOf(test.schema), thing(test.now), thing(test.old))
 	}
 	f.Fuzz(func(t *testing.T, schema, now, old string) {
@@ -50,7 +50,7 @@ func readOnce(t *testing.T, typ *Type, text string) (document.Value, bool) {
 	if err != nil {
 		return v, false
 	}
-	read, _, err := typ.Read(v)
+	read, _, err := typ.Decode(v)
 	if err != nil {
 		return v, false
 	}
@@ -58,7 +58,7 @@ func readOnce(t *testing.T, typ *Type, text string) (document.Value, bool) {
 	if again := typ.Default(filled); !document.Same(again, filled) {
 		t.Errorf("Default(%s) = %s,\ndefaulting again yields %s", text, filled, again)
 	}
-	again, unknown, err := typ.Read(read)
+	again, unknown, err := typ.Decode(read)
 	if err != nil || len(unknown) > 0 || !document.Equal(again, read) {
 		t.Errorf("Decode(%s) = %s,\ndecoding again yields %s, %q, %v", text, read, again, unknown, err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // checkLists rejects duplicate items in lists of type set or map, unless the old object has any duplicates.
 func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
-	if !t.root.mayRepeat(obj) {
+	if !t.root.mayHaveDuplicates(obj) {
 		return nil
 	}
 	var w listWalk
@@ -27,8 +27,8 @@ func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 
 // listWalk is a walk over the lists of an object.
 type listWalk struct {
-	place place
-	errs  field.ErrorList
+	path valuePath
+	errs field.ErrorList
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
@@ -46,9 +46,9 @@ func (w *listWalk) value(n *node, v document.Value) {
 			w.keyed(n, v)
 		}
 		for i, item := range v.Items() {
-			depth := w.place.enterItem(i)
+			depth := w.path.enterItem(i)
 			w.value(n.items, item)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	}
 }
@@ -58,14 +58,14 @@ func (w *listWalk) fields(n *node, v document.Value) {
 	for i := range v.Len() {
 		name, value := v.Field(i)
 		child, declared := n.child(name, &next)
-		depth := w.place.enter(name, declared)
+		depth := w.path.enter(name, declared)
 		w.value(child, value)
-		w.place.leave(depth)
+		w.path.leave(depth)
 	}
 }
 
 func (w *listWalk) set(v document.Value) {
-	for _, i := range repeated(v.Len(), func(i int) string { return setKey(v.At(i)) }) {
+	for _, i := range duplicateIndexes(v.Len(), func(i int) string { return setKey(v.At(i)) }) {
 		w.duplicate(i, v.At(i).ToGo())
 	}
 }
@@ -74,13 +74,13 @@ func (w *listWalk) set(v document.Value) {
 func (w *listWalk) keyed(n *node, v document.Value) {
 	for i, item := range v.Items() {
 		if item.Kind() != document.Map && !item.IsNull() {
-			depth := w.place.enterItem(i)
-			w.errs = append(w.errs, field.Invalid(field.NewPath(w.place.String()), item.ToGo(), "must be an object for an array of list-type map"))
-			w.place.leave(depth)
+			depth := w.path.enterItem(i)
+			w.errs = append(w.errs, field.Invalid(field.NewPath(w.path.String()), item.ToGo(), "must be an object for an array of list-type map"))
+			w.path.leave(depth)
 			return
 		}
 	}
-	for _, i := range repeated(v.Len(), func(i int) string { return n.mapKey(v.At(i)) }) {
+	for _, i := range duplicateIndexes(v.Len(), func(i int) string { return n.mapKey(v.At(i)) }) {
 		keys := map[string]any{}
 		for _, name := range n.keys {
 			if value := v.At(i).Get(name); !value.IsAbsent() {
@@ -92,16 +92,16 @@ func (w *listWalk) keyed(n *node, v document.Value) {
 }
 
 func (w *listWalk) duplicate(i int, bad any) {
-	if len(w.errs) < mostErrors {
-		depth := w.place.enterItem(i)
-		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.place.String()), bad))
-		w.place.leave(depth)
+	if len(w.errs) < maxErrors {
+		depth := w.path.enterItem(i)
+		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.path.String()), bad))
+		w.path.leave(depth)
 	}
 }
 
 // repeated returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
 // reported.
-func repeated(count int, key func(int) string) (again []int) {
+func duplicateIndexes(count int, key func(int) string) (again []int) {
 	if count <= 1 {
 		return nil
 	}

@@ -101,9 +101,9 @@ type node struct {
 
 	// fallback is the default in the schema, pruned; filled also has the defaults of nested fields. Both are absent if
 	// there is no default.
-	fallback, filled document.Value
+	defaultValue, filledDefault document.Value
 
-	work work
+	features feature
 }
 
 // property is a declared field.
@@ -114,14 +114,14 @@ type property struct {
 
 // features are the schema features that apply to the values of a node or of its descendants. Walks skip nodes without
 // the feature.
-type work uint8
+type feature uint8
 
 const (
-	defaults work = 1 << iota
-	embeds        // embedded resources
-	uniques       // lists of type set or map
-	checks        // restrictions of values
-	nulls         // types that are not nullable
+	defaults feature = 1 << iota
+	embeds           // embedded resources
+	uniques          // lists of type set or map
+	checks           // restrictions of values
+	nulls            // types that are not nullable
 )
 
 // find returns a declared field by name; nil if there is none.
@@ -153,15 +153,15 @@ func (n *node) child(name string, next *int) (child *node, declared bool) {
 }
 
 // has reports whether a feature applies to the node's values.
-func (n *node) has(w work) bool { return n != nil && n.work&w != 0 }
+func (n *node) has(w feature) bool { return n != nil && n.features&w != 0 }
 
-// saysMore reports whether the node has allOf, anyOf, oneOf or not.
-func (n *node) saysMore() bool {
+// hasCombinators reports whether the node has allOf, anyOf, oneOf or not.
+func (n *node) hasCombinators() bool {
 	return len(n.allOf)+len(n.anyOf)+len(n.oneOf) > 0 || n.not != nil
 }
 
 // inside calls do with the children of the node in the spine.
-func (n *node) inside(do func(*node)) {
+func (n *node) forChildren(do func(*node)) {
 	for _, p := range n.fields {
 		do(p.node)
 	}
@@ -174,41 +174,41 @@ func (n *node) inside(do func(*node)) {
 }
 
 // findFeatures computes the features of the node and its descendants, and their filled defaults.
-func (n *node) settle() {
-	n.inside(func(below *node) {
-		below.settle()
-		n.work |= below.work
-		if !below.filled.IsAbsent() {
-			n.work |= defaults
+func (n *node) findFeatures() {
+	n.forChildren(func(below *node) {
+		below.findFeatures()
+		n.features |= below.features
+		if !below.filledDefault.IsAbsent() {
+			n.features |= defaults
 		}
 		if !below.nullable {
-			n.work |= nulls
+			n.features |= nulls
 		}
 	})
 	if n.embedded {
-		n.work |= embeds
+		n.features |= embeds
 	}
 	if n.list != atomicList {
-		n.work |= uniques
+		n.features |= uniques
 	}
-	if n.refuses() {
-		n.work |= checks
+	if n.restricts() {
+		n.features |= checks
 	}
 	for _, more := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
 		for _, beside := range more {
-			beside.settle()
+			beside.findFeatures()
 		}
 	}
 	if n.not != nil {
-		n.not.settle()
+		n.not.findFeatures()
 	}
-	if !n.fallback.IsAbsent() {
-		n.filled = n.fill(n.fallback)
+	if !n.defaultValue.IsAbsent() {
+		n.filledDefault = n.fill(n.defaultValue)
 	}
 }
 
 // refuses reports whether the node itself restricts values.
-func (n *node) refuses() bool {
+func (n *node) restricts() bool {
 	return n.kinds != 0 || n.format.name != "" || len(n.enum)+len(n.required) > 0 || n.numbers != nil || n.texts != nil ||
-		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.saysMore()
+		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.hasCombinators()
 }

@@ -8,29 +8,29 @@ import (
 
 // previous is the value before an update, if it can be found: fields are matched by name, items only in lists of type
 // map, by their keys. Errors of unchanged values are tolerated (ratcheting).
-type before struct {
+type previous struct {
 	value document.Value
 	known bool
 }
 
 // field returns the previous value of a field. apiVersion and kind of the object are never ratcheted.
-func (b before) field(n *node, name string, atRoot bool) before {
+func (b previous) field(n *node, name string, atRoot bool) previous {
 	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
-		return before{}
+		return previous{}
 	}
 	i, found := b.value.Find(name)
 	if !found {
-		return before{}
+		return previous{}
 	}
-	return before{b.value.At(i), true}
+	return previous{b.value.At(i), true}
 }
 
 // items returns the previous items of a list.
-func (b before) items(n *node) formerItems {
+func (b previous) items(n *node) previousItems {
 	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
-		return formerItems{}
+		return previousItems{}
 	}
-	former := formerItems{n, make(map[string]document.Value, b.value.Len())}
+	former := previousItems{n, make(map[string]document.Value, b.value.Len())}
 	for _, item := range b.value.Items() {
 		if key, ok := n.keyOf(item); ok {
 			if _, there := former.byKey[key]; !there {
@@ -42,22 +42,22 @@ func (b before) items(n *node) formerItems {
 }
 
 // previousItems are the previous items of a list by their keys; the zero value has none.
-type formerItems struct {
+type previousItems struct {
 	list  *node
 	byKey map[string]document.Value
 }
 
 // of returns the previous value of an item.
-func (f formerItems) of(item document.Value) before {
+func (f previousItems) of(item document.Value) previous {
 	if f.byKey == nil {
-		return before{}
+		return previous{}
 	}
 	key, ok := f.list.keyOf(item)
 	if !ok {
-		return before{}
+		return previous{}
 	}
 	old, found := f.byKey[key]
-	return before{old, found}
+	return previous{old, found}
 }
 
 // keyOf returns the key of an item; ok is false if it has none.
@@ -87,7 +87,7 @@ func (n *node) unchanged(now, old document.Value) bool {
 	case now.Kind() == document.Map:
 		return n.fieldsUnchanged(now, old)
 	}
-	return same(now, old)
+	return equal(now, old)
 }
 
 func (n *node) fieldsUnchanged(now, old document.Value) bool {
@@ -106,12 +106,12 @@ func (n *node) fieldsUnchanged(now, old document.Value) bool {
 
 func (n *node) itemsUnchanged(now, old document.Value) bool {
 	if n.list != mapList {
-		return same(now, old)
+		return equal(now, old)
 	}
 	if now.Len() != old.Len() {
 		return false
 	}
-	former := before{old, true}.items(n)
+	former := previous{old, true}.items(n)
 	for _, item := range now.Items() {
 		if was := former.of(item); !was.known || !n.items.unchanged(item, was.value) {
 			return false

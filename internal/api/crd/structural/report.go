@@ -12,7 +12,7 @@ import (
 )
 
 // maxErrors is the maximum number of errors of one object. A body of 3 MiB can cause a million.
-const mostErrors = 10_000
+const maxErrors = 10_000
 
 // reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so that its
 // speed does not matter.
@@ -30,7 +30,7 @@ type reporter struct {
 // report returns the errors of a value. old is absent if there is no previous value.
 func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	r := reporter{base: base}
-	r.value(n, v, "", before{old, !old.IsAbsent()})
+	r.value(n, v, "", previous{old, !old.IsAbsent()})
 	return r.distinct()
 }
 
@@ -54,7 +54,7 @@ func (r *reporter) distinct() field.ErrorList {
 
 // add adds an error at a path.
 func (r *reporter) add(path string, kind field.ErrorType, bad any, detail string) {
-	if len(r.errs) < mostErrors {
+	if len(r.errs) < maxErrors {
 		r.errs = append(r.errs, &field.Error{Type: kind, Field: r.fieldName(path), BadValue: bad, Detail: detail})
 	}
 }
@@ -65,7 +65,7 @@ func (r *reporter) invalid(path string, bad any, format string, args ...any) {
 }
 
 // general adds an error that kube-apiserver reports without a path.
-func (r *reporter) general(format string, args ...any) {
+func (r *reporter) invalidWithoutPath(format string, args ...any) {
 	r.add("", field.ErrorTypeInvalid, "", fmt.Sprintf(format, args...))
 }
 
@@ -88,16 +88,16 @@ func (r *reporter) fieldName(path string) string {
 }
 
 // value checks a value, and tolerates its errors if it is unchanged.
-func (r *reporter) value(n *node, v document.Value, path string, was before) int {
+func (r *reporter) value(n *node, v document.Value, path string, was previous) int {
 	mark := len(r.errs)
-	matched := r.strictly(n, v, path, was)
+	matched := r.check(n, v, path, was)
 	if len(r.errs) > mark && was.known && n.unchanged(v, was.value) {
 		r.errs = r.errs[:mark]
 	}
 	return matched
 }
 
-func (r *reporter) strictly(n *node, v document.Value, path string, was before) int {
+func (r *reporter) check(n *node, v document.Value, path string, was previous) int {
 	if v.IsNull() {
 		return r.null(n, path)
 	}
@@ -106,7 +106,7 @@ func (r *reporter) strictly(n *node, v document.Value, path string, was before) 
 	if n.kinds != 0 || n.format.name != "" {
 		matched += 1 + r.kind(n, kind, v, path)
 	}
-	matched += r.more(n, v, path)
+	matched += r.combinators(n, v, path)
 	switch kind {
 	case text:
 		matched += r.text(n, v.Text(), path)
@@ -191,8 +191,8 @@ func (r *reporter) limits(l *textLimits, s, path string) {
 		r.add(path, e.Type, e.BadValue, e.Detail)
 	case l.minLength != none && length < l.minLength:
 		r.invalid(path, s, "should be at least %d chars long", l.minLength)
-	case l.wrongPattern != nil:
-		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.wrongPattern)
+	case l.patternErr != nil:
+		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.patternErr)
 	case l.pattern != nil && !l.pattern.MatchString(s):
 		r.invalid(path, s, "should match '%s'", l.patternText)
 	}
@@ -215,7 +215,7 @@ func (r *reporter) enum(n *node, v document.Value, path string) {
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-func (r *reporter) items(n *node, v document.Value, path string, was before) (matched int) {
+func (r *reporter) items(n *node, v document.Value, path string, was previous) (matched int) {
 	if n.items != nil {
 		old := was.items(n)
 		for i, item := range v.Items() {
@@ -229,19 +229,19 @@ func (r *reporter) items(n *node, v document.Value, path string, was before) (ma
 	if n.maxItems != none && count > n.maxItems {
 		r.tooMany(path, count, n.maxItems)
 	}
-	if n.unique && repeats(v) {
+	if n.unique && hasDuplicates(v) {
 		r.invalid(path, "", "shouldn't contain duplicates")
 	}
 	return matched
 }
 
-func (r *reporter) tooMany(path string, count, most int) {
-	e := field.TooMany(nil, count, most)
+func (r *reporter) tooMany(path string, count, maximum int) {
+	e := field.TooMany(nil, count, maximum)
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
 // fields checks the fields of a map: first the undeclared ones, then the others.
-func (r *reporter) fields(n *node, v document.Value, path string, was before) (matched int) {
+func (r *reporter) fields(n *node, v document.Value, path string, was previous) (matched int) {
 	count := v.Len()
 	if n.minProps != none && count < n.minProps {
 		r.invalid(path, int64(count), "should have at least %d properties", n.minProps)

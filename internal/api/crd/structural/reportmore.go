@@ -9,7 +9,7 @@ import (
 )
 
 // more checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
-func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
+func (r *reporter) combinators(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
 	}
@@ -20,7 +20,7 @@ func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
 		matched += r.allOf(n.allOf, v, path)
 	}
 	if n.not != nil && n.not.accepts(v) {
-		r.general("%q must not validate the schema (not)", path)
+		r.invalidWithoutPath("%q must not validate the schema (not)", path)
 	}
 	return matched + 1
 }
@@ -29,25 +29,25 @@ func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
 type trial struct {
 	errs    field.ErrorList
 	matched int
-	made    bool
+	done    bool
 }
 
 // try checks a value with a schema without reporting the errors.
 func (r *reporter) try(n *node, v document.Value, path string) trial {
 	aside := reporter{base: r.base}
-	matched := aside.value(n, v, path, before{})
+	matched := aside.value(n, v, path, previous{})
 	return trial{aside.errs, matched, true}
 }
 
 // tell reports the errors of a trial.
-func (r *reporter) tell(t trial) (matched int) {
-	r.errs = append(r.errs, t.errs[:min(len(t.errs), mostErrors-len(r.errs))]...)
+func (r *reporter) addTrial(t trial) (matched int) {
+	r.errs = append(r.errs, t.errs[:min(len(t.errs), maxErrors-len(r.errs))]...)
 	return t.matched
 }
 
 // better returns the trial with more successful checks; best if they are equal.
 func better(best, t trial) trial {
-	if !best.made || t.matched > best.matched {
+	if !best.done || t.matched > best.matched {
 		return t
 	}
 	return best
@@ -62,8 +62,8 @@ func (r *reporter) anyOf(nodes []*node, v document.Value, path string) int {
 		}
 		best = better(best, t)
 	}
-	r.general("%q must validate at least one schema (anyOf)", path)
-	return r.tell(best)
+	r.invalidWithoutPath("%q must validate at least one schema (anyOf)", path)
+	return r.addTrial(best)
 }
 
 func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
@@ -76,7 +76,7 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 			best = better(best, t)
 		case len(t.errs) == 0:
 			valid++
-			if !first.made {
+			if !first.done {
 				first = t
 			}
 		}
@@ -85,10 +85,10 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 	case 1:
 		return first.matched
 	case 0:
-		r.general("%q must validate one and only one schema (oneOf). Found none valid", path)
-		return r.tell(best)
+		r.invalidWithoutPath("%q must validate one and only one schema (oneOf). Found none valid", path)
+		return r.addTrial(best)
 	}
-	r.general("%q must validate one and only one schema (oneOf). Found %d valid alternatives", path, valid)
+	r.invalidWithoutPath("%q must validate one and only one schema (oneOf). Found %d valid alternatives", path, valid)
 	return 0
 }
 
@@ -99,14 +99,14 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 		if len(t.errs) == 0 {
 			valid++
 		}
-		matched += r.tell(t)
+		matched += r.addTrial(t)
 	}
 	if valid < len(nodes) {
 		none := ""
 		if valid == 0 {
 			none = ". None validated"
 		}
-		r.general("%q must validate all the schemas (allOf)%s", path, none)
+		r.invalidWithoutPath("%q must validate all the schemas (allOf)%s", path, none)
 	}
 	return matched
 }
@@ -114,7 +114,7 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 // number checks a number. Limits outside of the range of the type are reported for every value, and are still applied.
 func (r *reporter) number(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
-		r.general("%s", l.misfit("Checked", path))
+		r.invalidWithoutPath("%s", l.rangeError("Checked", path))
 	}
 	if l.multipleOf != nil {
 		r.multiple(l, q, path)
@@ -144,7 +144,7 @@ func orEqual(exclusive bool) string {
 // the type.
 func (r *reporter) bound(l *numberLimits, q quantity, limit float64, what, path string) (quantity, any) {
 	if !l.fits(quantity{f: limit}) {
-		r.general("%s", l.misfit(what, path))
+		r.invalidWithoutPath("%s", l.rangeError(what, path))
 		return quantity{f: q.f}, limit
 	}
 	if q.whole {

@@ -76,17 +76,17 @@ func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	if r.err != nil {
 		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the CEL rules of the schema: %w", r.err))}, nil
 	}
-	var said sayings
-	ctx := warning.WithWarningRecorder(context.Background(), &said)
+	var warnings warningRecorder
+	ctx := warning.WithWarningRecorder(context.Background(), &warnings)
 	now := asGo(obj)
 	if old.IsAbsent() {
 		errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, nil, celconfig.RuntimeCELCostBudget)
-		return ordered(errs), said
+		return ordered(errs), warnings
 	}
 	was := asGo(old)
 	related := common.NewCorrelatedObject(now, was, &model.Structural{Structural: r.schemaGo})
 	errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, was, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
-	return ordered(errs), said
+	return ordered(errs), warnings
 }
 
 // ordered sorts errors by field: the library's order is random.
@@ -96,7 +96,7 @@ func ordered(errs field.ErrorList) field.ErrorList {
 }
 
 // warningRecorder collects warnings.
-type sayings []string
+type warningRecorder []string
 
 // AddWarning implements warning.Recorder.
-func (s *sayings) AddWarning(_, text string) { *s = append(*s, text) }
+func (s *warningRecorder) AddWarning(_, text string) { *s = append(*s, text) }

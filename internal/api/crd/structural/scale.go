@@ -12,12 +12,12 @@ import (
 )
 
 // checkScale validates the fields of the scale subresource; spec.replicas only if specReplicas is set.
-func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList) {
+func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.ErrorList) {
 	scale := t.options.Scale
 	if scale == nil {
 		return nil
 	}
-	if wanted {
+	if specReplicas {
 		errs = append(errs, checkReplicas(obj, scale.SpecReplicas)...)
 	}
 	errs = append(errs, checkReplicas(obj, scale.StatusReplicas)...)

@@ -80,7 +80,7 @@ func TestPreserveUnknownFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	obj := parse(t, thing(`{"a":null,"b":{"c":1}}`))
-	read, unknown, err := typ.Read(obj)
+	read, unknown, err := typ.Decode(obj)
 	if err != nil || len(unknown) > 0 || !document.Same(read, obj) {
 		t.Errorf("Decode() = %s, %q, %v, want no change", read, unknown, err)
 	}
@@ -91,7 +91,7 @@ func TestValidObjectsDoNotAllocate(t *testing.T) {
 	typ := compile(t, schemaOf(listOfPorts))
 	obj := parse(t, thing(`[{"port":1,"protocol":"TCP"}]`))
 	for name, do := range map[string]func(){
-		"Read":     func() { typ.Read(obj) },
+		"Read":     func() { typ.Decode(obj) },
 		"Default":  func() { typ.Default(obj) },
 		"Validate": func() { typ.Validate(obj, document.Value{}) },
 		"Update":   func() { typ.Validate(obj, obj) },

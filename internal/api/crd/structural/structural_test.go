@@ -46,7 +46,7 @@ const listOfPorts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernete
 	"required":["port"],"properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"note":{"type":"string","maxLength":3}}}}`
 
 // readings are objects with the expected result of decoding and defaulting.
-var readings = []struct {
+var decodeTests = []struct {
 	name, schema, sent, want string
 	unknown                  []string
 }{
@@ -75,10 +75,10 @@ var readings = []struct {
 }
 
 func TestDecode(t *testing.T) {
-	for _, test := range readings {
+	for _, test := range decodeTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			read, unknown, err := typ.Read(parse(t, thing(test.sent)))
+			read, unknown, err := typ.Decode(parse(t, thing(test.sent)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,7 +89,7 @@ func TestDecode(t *testing.T) {
 			if want := parse(t, thing(test.want)); !document.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
-			if again, _, _ := typ.Read(got); !document.Same(typ.Default(again), got) {
+			if again, _, _ := typ.Decode(got); !document.Same(typ.Default(again), got) {
 				t.Errorf("decoding again yields %s", again)
 			}
 		})
@@ -107,14 +107,14 @@ func TestDecodeRejectsMalformedObjects(t *testing.T) {
 		{`{"spec":{"kind":3}}`, `spec.kind: Invalid value: 3: must be a string`},
 		{`{"spec":{"metadata":3}}`, `spec.metadata: Invalid value: 3: json: cannot unmarshal number into Go value of type v1.ObjectMeta (expected a map, received 3)`},
 	} {
-		if _, _, err := embedded.Read(parse(t, test.sent)); err == nil || err.Error() != test.want {
+		if _, _, err := embedded.Decode(parse(t, test.sent)); err == nil || err.Error() != test.want {
 			t.Errorf("%s\ngot  %v\nwant %s", test.sent, err, test.want)
 		}
 	}
 }
 
 // refusals are invalid objects with the expected errors.
-var refusals = []struct {
+var invalidObjects = []struct {
 	name, schema, spec string
 	want               []string
 }{
@@ -157,7 +157,7 @@ var refusals = []struct {
 }
 
 func TestValidate(t *testing.T) {
-	for _, test := range refusals {
+	for _, test := range invalidObjects {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
 			obj := parse(t, thing(test.spec))
@@ -176,7 +176,7 @@ func messages(errs field.ErrorList) (all []string) {
 }
 
 // updates are updates of invalid objects with the errors that are not ratcheted.
-var updates = []struct {
+var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
 }{
@@ -196,7 +196,7 @@ var updates = []struct {
 }
 
 func TestValidateUpdate(t *testing.T) {
-	for _, test := range updates {
+	for _, test := range updateTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
 			if got := messages(typ.Validate(parse(t, thing(test.now)), parse(t, thing(test.old)))); !slices.Equal(got, test.want) {

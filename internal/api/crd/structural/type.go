@@ -56,7 +56,7 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	if !options.Preserve {
 		t.pruneDefaults(t.root, false)
 	}
-	t.root.settle()
+	t.root.findFeatures()
 	if l.rules {
 		t.rules = newRuleset(from)
 	}
