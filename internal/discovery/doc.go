@@ -42,6 +42,6 @@
 //	  descriptions.go   descriptions of Go types
 //	paths.go          paths and operations; parameters.go, their parameters; media.go, their media types
 //	openapi2.go       the OpenAPI v2 document; openapi2proto.go, as protobuf
-//	openapi3.go       the OpenAPI v3 documents; hash3.go, their hashes; documentcache.go caches them
+//	openapi3.go       the OpenAPI v3 documents; documenthash.go, their hashes; documentcache.go caches them
 //	jsonwriter.go     writes large documents incrementally
 package discovery
