@@ -31,7 +31,7 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	return put(obj, now, k.podSpec...)
 }
 
-// projects reports whether a projected volume of a pod spec has a source of a name.
+// hasProjectedSource reports whether a projected volume of a pod spec has a source of a name.
 func hasProjectedSource(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
 		for _, source := range volume.Lookup("projected", "sources").Items() {
@@ -43,7 +43,7 @@ func hasProjectedSource(spec document.Value, name string) bool {
 	return false
 }
 
-// without returns a function that removes a field from a map.
+// removeField returns a function that removes a field from a map.
 func removeField(name string) func(document.Value) document.Value {
 	return func(v document.Value) document.Value {
 		if v.Get(name).IsAbsent() {

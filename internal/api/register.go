@@ -16,7 +16,7 @@ type Register struct {
 	contents atomic.Pointer[registerContents]
 }
 
-// registered is the immutable content of a register. A change copies the groups that it modifies.
+// registerContents is the immutable content of a register. A change copies the groups that it modifies.
 type registerContents struct {
 	groups map[string]*registeredGroup
 	all    func() []*Kind // sorted by group and resource; computed on first use
@@ -123,7 +123,7 @@ func (r *Register) find(group string, in func(*registeredGroup) map[string]*Kind
 // All returns the kinds, sorted by group and resource. The caller must not modify the slice.
 func (r *Register) All() []*Kind { return r.contents.Load().all() }
 
-// Stored returns the kind with a store name, such as apps/deployments; nil if there is none.
+// ByStoreName returns the kind with a store name, such as apps/deployments; nil if there is none.
 func (r *Register) ByStoreName(name string) *Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == coreGroup {
@@ -139,7 +139,7 @@ func (r *Register) Resource(group, version, resource string) (*Kind, bool) {
 	return k, k != nil && k.HasVersion(version)
 }
 
-// Named returns the kind of a GroupVersionKind. If the kind exists but does not serve the version, Named returns the
+// Kind returns the kind of a GroupVersionKind. If the kind exists but does not serve the version, Kind returns the
 // kind and false.
 func (r *Register) Kind(group, version, name string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byName }, name)

@@ -86,7 +86,7 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	), nil
 }
 
-// Scaled returns an object with the replicas of a Scale.
+// WithScale returns an object with the replicas of a Scale.
 func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas

@@ -18,7 +18,7 @@ type WriteGate struct {
 	idle    sync.Cond
 	// blocked is closed when writers are unblocked; nil if they are not blocked.
 	blocked chan struct{}
-	// life is canceled when the gate is closed.
+	// lifetime is canceled when the gate is closed.
 	lifetime context.Context
 	cancel   context.CancelFunc
 }

@@ -13,7 +13,7 @@ import (
 //go:embed markers.txt
 var markersText string
 
-// marks are the markers of a Go type or field, which reflection cannot access.
+// fieldMarkers are the markers of a Go type or field, which reflection cannot access.
 type fieldMarkers struct {
 	optional, required   bool
 	union, discriminator bool

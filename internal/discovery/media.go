@@ -12,7 +12,7 @@ import (
 // OpenAPI lists the media types of each operation. Clients depend on them: kubectl sends strategic merge patches only to
 // kinds that list them.
 
-// anything is the media type of request bodies of built-in kinds, as in kube-apiserver.
+// anyMediaType is the media type of request bodies of built-in kinds, as in kube-apiserver.
 var anyMediaType = []string{"*/*"}
 
 // aggregatedMedia returns the media types of aggregated discovery. As in kube-apiserver, OpenAPI lists them for the

@@ -25,7 +25,7 @@ func newOpenAPI3Builder(all []*api.Kind, options Options) *openAPI3Builder {
 	return &openAPI3Builder{newPathBuilder(openAPIV3, options), all, map[string][]byte{}}
 }
 
-// names3 returns the names of the documents of a server with the given kinds: api/v1, apis/apps/v1, and those of the
+// documentNames3 returns the names of the documents of a server with the given kinds: api/v1, apis/apps/v1, and those of the
 // discovery endpoints: api, apis, apis/apps, version.
 func documentNames3(all []*api.Kind) []string {
 	names := []string{"version", "api", "apis"}

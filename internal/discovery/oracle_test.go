@@ -67,7 +67,7 @@ func parseJSON(t *testing.T, text []byte) (v map[string]any) {
 	return v
 }
 
-// differ reports the lines that only one of two lists has.
+// compareLines reports the lines that only one of two lists has.
 func compareLines(t *testing.T, ours, theirs []string) {
 	t.Helper()
 	for _, line := range ours {
@@ -90,7 +90,7 @@ func servedVersions() (names []string) {
 	return names
 }
 
-// facts removes the parts of a document that are not compared: descriptions; enums, which the oracle's files omit
+// comparedFacts removes the parts of a document that are not compared: descriptions; enums, which the oracle's files omit
 // although the server publishes them; items that we do not serve.
 func comparedFacts(value any) any {
 	switch value := value.(type) {
@@ -162,7 +162,7 @@ func hash(value any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// tell reports the paths at which two values differ.
+// reportDifferences reports the paths at which two values differ.
 func reportDifferences(at string, ours, theirs any, report func(string)) {
 	a, isMap := ours.(map[string]any)
 	b, areMaps := theirs.(map[string]any)

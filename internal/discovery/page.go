@@ -28,7 +28,7 @@ type page struct {
 // minCompressedSize is the size from which pages are stored and sent compressed.
 const minCompressedSize = 8 << 10
 
-// packers pools gzip writers, which are large.
+// gzipWriters pools gzip writers, which are large.
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // newPage returns a page with the output of write.

@@ -76,7 +76,7 @@ func capital(s string) string {
 	return s
 }
 
-// about returns the path of a discovery document.
+// documentPath returns the path of a discovery document.
 func (m *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
@@ -146,7 +146,7 @@ func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	return paths
 }
 
-// place returns a path with operations. Parameters that all operations have in common become parameters of the path.
+// path returns a path with operations. Parameters that all operations have in common become parameters of the path.
 func (p *kindPaths) path(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// fleet returns n typical pods of about 3 KB each.
+// testPods returns n typical pods of about 3 KB each.
 func testPods(n int) []rawJSON {
 	managed := strings.Repeat(`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}}}},"manager":"kubelet","operation":"Update"},`, 8)
 	pods := make([]rawJSON, n)

@@ -69,7 +69,7 @@ func text(v document.Value) string {
 	return v.Text()
 }
 
-// filled returns a string; empty if it is absent or "".
+// nonemptyText returns a string; empty if it is absent or "".
 func nonemptyText(v document.Value, empty string) string {
 	if s := text(v); s != "" {
 		return s
@@ -148,7 +148,7 @@ func quantity(v document.Value) string {
 	return q.String()
 }
 
-// some joins the first items of a list, with the number of the remaining ones.
+// joinFirst joins the first items of a list, with the number of the remaining ones.
 func joinFirst(first []string, separator string, all, maximum int) string {
 	joined := strings.Join(first, separator)
 	if all > maximum {

@@ -49,7 +49,7 @@ func lastWith(list document.Value, field, value string) (last document.Value) {
 	return last
 }
 
-// items returns the number of items of a list; 0 for other values.
+// itemCount returns the number of items of a list; 0 for other values.
 func itemCount(v document.Value) int {
 	if v.Kind() != document.List {
 		return 0

@@ -138,7 +138,7 @@ func withoutMember(text []byte, name string) []byte {
 	return cutMembers(text, m.start, m.end)
 }
 
-// cut removes members of an object in place, with one of the adjacent commas.
+// cutMembers removes members of an object in place, with one of the adjacent commas.
 func cutMembers(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':

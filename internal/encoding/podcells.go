@@ -145,7 +145,7 @@ func terminationReason(terminated document.Value) string {
 	return "ExitCode:" + strconv.FormatInt(integer(terminated.Get("exitCode")), 10)
 }
 
-// restarts reports whether an init container is a sidecar, which keeps running.
+// isSidecar reports whether an init container is a sidecar, which keeps running.
 func isSidecar(container document.Value) bool {
 	return text(container.Get("restartPolicy")) == "Always"
 }

@@ -148,7 +148,7 @@ func (w *tableWriter) release() {
 	}
 }
 
-// forget drops the references to the previous object.
+// dropObject drops the references to the previous object.
 func (w *tableWriter) dropObject() {
 	w.row, w.metadata = row{}, nil
 	w.reader.Reset()
@@ -163,7 +163,7 @@ func (w *tableWriter) read(v *View, o Object) {
 		w.row.object = d.Document()
 		return
 	}
-	// forget drops the document before the text is overwritten.
+	// dropObject releases the document before the text is overwritten.
 	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
 	object, err := w.reader.ParseJSON(text, noLimit, document.Value{}, "metadata", "managedFields")
 	if err != nil {

@@ -88,7 +88,7 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 	return &unavailableError{err}
 }
 
-// refusal returns the error of a response that is not a success.
+// resultError returns the error of a response that is not a success.
 func resultError(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:

@@ -148,13 +148,13 @@ func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList
 	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
-// updated validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
+// updateErrors validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
 func updateErrors(obj, live document.Value) field.ErrorList {
 	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
-// unreadable returns the internal error for a definition that cannot be decoded, although it was decoded before.
+// decodingError returns the internal error for a definition that cannot be decoded, although it was decoded before.
 func decodingError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }

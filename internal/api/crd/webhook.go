@@ -108,7 +108,7 @@ func isBare(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 
-// accepted validates a converted object and restores the metadata that a webhook may not change.
+// acceptConverted validates a converted object and restores the metadata that a webhook may not change.
 func acceptConverted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
 		// Kubernetes' index is always 0, because it converts single objects

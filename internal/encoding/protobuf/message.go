@@ -19,7 +19,7 @@ import (
 type Message struct {
 	// fields are sorted by number.
 	fields []field
-	// names maps JSON names to fields, including those of embedded structs. places maps the names of the message's own
+	// names maps JSON names to fields, including those of embedded structs. fieldIndexes maps the names of the message's own
 	// fields to their indexes.
 	names        map[string]*field
 	fieldIndexes map[string]int

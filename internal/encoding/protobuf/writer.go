@@ -10,7 +10,7 @@ import (
 type writer struct {
 	buffer       []byte // written bytes are at the end
 	start        int    // the offset of the written bytes
-	fieldIndexes []int  // stack of field indexes; see find
+	fieldIndexes []int  // stack of field indexes; see findFields
 }
 
 // newWriter returns a writer for an object with the given size in JSON, which is close to its size in protobuf.
@@ -74,7 +74,7 @@ func (w *writer) message(m *Message, v document.Value) {
 	w.fieldIndexes = w.fieldIndexes[:places]
 }
 
-// find appends to places, for each field of a message, the index of the map's member with its name, and returns the
+// findFields appends to fieldIndexes, for each field of a message, the index of the map's member with its name, and returns the
 // start of these indexes. Most fields are absent, so that it iterates over the members instead of the fields.
 func (w *writer) findFields(m *Message, v document.Value) int {
 	start := len(w.fieldIndexes)

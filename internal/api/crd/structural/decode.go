@@ -36,7 +36,7 @@ type decoder struct {
 	t    *Type
 	b    fastdoc.Builder
 	path []step
-	// everything preserves all fields and nulls; preserveNulls preserves all nulls.
+	// preserveAll preserves all fields and nulls; preserveNulls preserves all nulls.
 	preserveAll, preserveNulls bool
 	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
@@ -277,7 +277,7 @@ func (r *decoder) strip(v document.Value) document.Value {
 	return change.Finish()
 }
 
-// place returns the path of a field in the notation of unknown fields.
+// unknownPath returns the path of a field in the notation of unknown fields.
 func (r *decoder) unknownPath(name string) string { return writePath(r.path, name, ".", "") }
 
 // fieldPath returns the path of a field in the notation of errors: undeclared fields are in brackets.

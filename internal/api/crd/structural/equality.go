@@ -80,7 +80,7 @@ func converts(q, to quantity) bool {
 	return q == to
 }
 
-// repeats reports whether a list has two equal items.
+// hasDuplicates reports whether a list has two equal items.
 func hasDuplicates(v document.Value) bool {
 	seen := make(map[string]bool, v.Len())
 	for _, item := range v.Items() {

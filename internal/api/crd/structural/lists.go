@@ -99,7 +99,7 @@ func (w *listWalk) duplicate(i int, bad any) {
 	}
 }
 
-// repeated returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
+// duplicateIndexes returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
 // reported.
 func duplicateIndexes(count int, key func(int) string) (again []int) {
 	if count <= 1 {

@@ -14,7 +14,7 @@ import (
 type loader struct {
 	path []string
 	err  error
-	// beside is the number of enclosing schemas that are not part of the spine.
+	// nonSpineDepth is the number of enclosing schemas that are not part of the spine.
 	nonSpineDepth int
 	// rules reports whether the spine has CEL rules.
 	rules bool
@@ -110,7 +110,7 @@ func (l *loader) fail(below, problem string) {
 	}
 }
 
-// given returns a field; absent if it is null.
+// nonNull returns a field; absent if it is null.
 func nonNull(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field

@@ -99,7 +99,7 @@ type node struct {
 	list     listType
 	keys     []string
 
-	// fallback is the default in the schema, pruned; filled also has the defaults of nested fields. Both are absent if
+	// defaultValue is the default in the schema, pruned; filledDefault also has the defaults of nested fields. Both are absent if
 	// there is no default.
 	defaultValue, filledDefault document.Value
 
@@ -112,7 +112,7 @@ type property struct {
 	node *node
 }
 
-// features are the schema features that apply to the values of a node or of its descendants. Walks skip nodes without
+// feature is a set of schema features that apply to the values of a node or of its descendants. Walks skip nodes without
 // the feature.
 type feature uint8
 
@@ -160,7 +160,7 @@ func (n *node) hasCombinators() bool {
 	return len(n.allOf)+len(n.anyOf)+len(n.oneOf) > 0 || n.not != nil
 }
 
-// inside calls do with the children of the node in the spine.
+// forChildren calls do with the children of the node in the spine.
 func (n *node) forChildren(do func(*node)) {
 	for _, p := range n.fields {
 		do(p.node)
@@ -207,7 +207,7 @@ func (n *node) findFeatures() {
 	}
 }
 
-// refuses reports whether the node itself restricts values.
+// restricts reports whether the node itself restricts values.
 func (n *node) restricts() bool {
 	return n.kinds != 0 || n.format.name != "" || len(n.enum)+len(n.required) > 0 || n.numbers != nil || n.texts != nil ||
 		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.hasCombinators()

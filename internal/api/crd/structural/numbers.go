@@ -89,7 +89,7 @@ func (q quantity) hasBits(bits int) bool {
 	return err == nil
 }
 
-// misfit returns the error for a number outside of the range of the type and format.
+// rangeError returns the error for a number outside of the range of the type and format.
 func (l *numberLimits) rangeError(what, path string) string {
 	if l.format != "" {
 		return fmt.Sprintf("%s value must be of type %s with format %s in %s", what, l.typeName, l.format, path)

@@ -64,7 +64,7 @@ func (r *reporter) invalid(path string, bad any, format string, args ...any) {
 	r.add(path, field.ErrorTypeInvalid, bad, fmt.Sprintf("%s in body ", path)+fmt.Sprintf(format, args...))
 }
 
-// general adds an error that kube-apiserver reports without a path.
+// invalidWithoutPath adds an error that kube-apiserver reports without a path.
 func (r *reporter) invalidWithoutPath(format string, args ...any) {
 	r.add("", field.ErrorTypeInvalid, "", fmt.Sprintf(format, args...))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// more checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
+// combinators checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
 func (r *reporter) combinators(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
@@ -39,7 +39,7 @@ func (r *reporter) try(n *node, v document.Value, path string) trial {
 	return trial{aside.errs, matched, true}
 }
 
-// tell reports the errors of a trial.
+// addTrial reports the errors of a trial.
 func (r *reporter) addTrial(t trial) (matched int) {
 	r.errs = append(r.errs, t.errs[:min(len(t.errs), maxErrors-len(r.errs))]...)
 	return t.matched

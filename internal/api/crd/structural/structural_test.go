@@ -45,7 +45,7 @@ func parse(t testing.TB, text string) document.Value {
 const listOfPorts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{"type":"object",
 	"required":["port"],"properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"note":{"type":"string","maxLength":3}}}}`
 
-// readings are objects with the expected result of decoding and defaulting.
+// decodeTests are objects with the expected result of decoding and defaulting.
 var decodeTests = []struct {
 	name, schema, sent, want string
 	unknown                  []string
@@ -113,7 +113,7 @@ func TestDecodeRejectsMalformedObjects(t *testing.T) {
 	}
 }
 
-// refusals are invalid objects with the expected errors.
+// invalidObjects are invalid objects with the expected errors.
 var invalidObjects = []struct {
 	name, schema, spec string
 	want               []string
@@ -175,7 +175,7 @@ func messages(errs field.ErrorList) (all []string) {
 	return all
 }
 
-// updates are updates of invalid objects with the errors that are not ratcheted.
+// updateTests are updates of invalid objects with the errors that are not ratcheted.
 var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
