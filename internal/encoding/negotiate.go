@@ -16,7 +16,7 @@ import (
 // Endpoint is the kind of response that is negotiated.
 type Endpoint uint8
 
-// The endpoints.
+// The endpoints that differ in negotiation.
 const (
 	// Objects are objects and lists of a kind, which support all shapes.
 	Objects Endpoint = iota

@@ -7,7 +7,7 @@ import (
 // block is a named list of statements: the validation rules or warnings of a type or of a kind.
 type block struct {
 	name       string
-	namespaced bool // the kind is namespaced
+	namespaced bool // objects of the kind are namespaced
 	review     bool // objects of the kind are reviews, which are not stored and have no name
 	// checksNames reports whether the rules include object-meta, which validates the name.
 	checksNames bool
@@ -33,7 +33,7 @@ type check func(c *checker, now, old document.Value) bool
 type ruleCondition struct {
 	scope  string // the name of the enclosing block; "" for this block
 	path   []step
-	useOld bool // test the previous value
+	useOld bool // tests the previous value instead of the current one
 	test   func(c *checker, v document.Value) bool
 }
 
@@ -63,7 +63,7 @@ func (c *checker) runStatements(statements []statement, now, old document.Value)
 			continue
 		}
 		if s.skipIfAbsent && now.Get(s.path[0].name).IsAbsent() {
-			continue // the usual case
+			continue // most optional fields are absent
 		}
 		base, elsewhere := c.base, c.reportPath
 		c.base, c.reportPath = len(c.path), s.reportPath

@@ -18,7 +18,7 @@ type rulebook struct {
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
 	blocks                   map[string]*block
-	checks                   map[string]checkFactory // set only during compilation
+	checks                   map[string]checkFactory // the check factories, set during compilation only
 }
 
 func newRulebook() *rulebook {

@@ -142,7 +142,7 @@ func makeUnsupported(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotEqual rejects one string.
+// makeNotEqual rejects the given string.
 func makeNotEqual(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)

@@ -40,7 +40,7 @@ type decoder struct {
 	options DecodeOptions
 	root    *Type
 	b       fastdoc.Builder
-	path    []pathStep // from the root to the current value
+	path    []pathStep // the path from the root to the current value
 	unknown []string
 }
 
@@ -189,7 +189,7 @@ func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 // emptyPart returns the value that null becomes in a list or map.
 func (t *Type) emptyPart() document.Value {
 	if t.Kind == Bytes {
-		return emptyString // as after a round trip through storage
+		return emptyString // "" is the result of a round trip through storage
 	}
 	return t.zero()
 }

@@ -78,7 +78,7 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	done := d.done
-	d.done = document.Value{} // done refers to the root document only
+	d.done = document.Value{} // done is the state of the root document only
 	next, count := 0, v.Len()
 	for _, f := range t.fieldsToDefault {
 		from := next

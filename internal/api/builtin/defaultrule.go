@@ -15,7 +15,7 @@ type operation uint8
 
 const (
 	setIfUnset operation = iota // sets an unset field
-	setAlways                   // sets the field
+	setAlways                   // sets the field even if it is set
 	mergeKeys                   // adds the missing keys of a map
 	dropField
 	roundUp // rounds quantities up
@@ -111,7 +111,7 @@ func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v
 		return r.applyIn(s, rest, v)
 	}
 	if name.pointer || name.of.Kind != Struct && name.of.Kind != Map {
-		return v // the pointer is nil, and stays nil
+		return v // a nil pointer is not allocated
 	}
 	empty := document.NewMap()
 	if made := r.applyIn(s, rest, empty); !document.Same(made, empty) {
@@ -200,7 +200,7 @@ func roundQuantity(v document.Value) document.Value {
 	}
 	q, err := ParseQuantity(v.Text())
 	if err != nil {
-		return v // decoding rejects it
+		return v // decoding rejects invalid quantities
 	}
 	q.RoundUp(resource.Milli)
 	return respelled(v, q.String())

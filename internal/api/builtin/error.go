@@ -98,7 +98,7 @@ func jsonKind(v document.Value) string {
 // pathStep is one step of a path: a struct field, a list item or a map key.
 type pathStep struct {
 	name  string
-	index int // of a list item; then name is ""
+	index int // the index of a list item; then name is ""
 	in    *Type
 	field *Field // nil unless in is a struct
 }

@@ -89,7 +89,7 @@ func (o *oneOf) has(name string) bool {
 // else. Nil means that there are none.
 type OneOfs struct {
 	local  []oneOf
-	nested []nestedOneOfs // sorted by name
+	nested []nestedOneOfs // sorted by field name
 }
 
 // nestedOneOfs is a field that contains unions: in its value, or in the items of a list with keys.
@@ -125,7 +125,7 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 		return known
 	}
 	all := &OneOfs{local: c.declared[t]}
-	c.known[at] = all // before the recursion, for recursive types
+	c.known[at] = all // added before the recursion, for recursive types
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		below, nested := topologyOf(topology.Map, f.Name), nestedOneOfs{name: f.Name}
@@ -178,7 +178,7 @@ func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 	for i := range o.local {
 		w.check(&o.local[i], config, merged)
 	}
-	next := 0 // index of the configuration's fields
+	next := 0 // index among the configuration's fields
 	for i := range o.nested {
 		nested := &o.nested[i]
 		for next < config.Len() && config.Name(next) < nested.name {
@@ -261,7 +261,7 @@ func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Value) {
 	kind := merged.Get(set.discriminator)
 	if kind.Kind() != document.String {
-		return // the default is not set yet
+		return // the discriminator has not been defaulted yet
 	}
 	for i, name := range set.members {
 		if kind.Text() == set.values[i] || !isMember(merged.Get(name)) {

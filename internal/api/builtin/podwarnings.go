@@ -103,7 +103,7 @@ func warnAppArmor(c *checker, pod, _ document.Value) {
 // isFractional reports whether a quantity is not an integer.
 func isFractional(v document.Value) bool {
 	if text := v.Text(); !strings.ContainsAny(text, ".munpeE") {
-		return false // the usual case
+		return false // nearly all quantities are integers
 	}
 	q := quantityValue(v)
 	return q.MilliValue()%1000 != 0

@@ -35,7 +35,7 @@ func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before docume
 	case t.Kind == Struct && doc.Kind() == document.Map:
 		return k.fields(t, topology.Map, doc, before)
 	case t.Kind == Map && doc.Kind() == document.Map && t.Elem.Elem == nil && t.Elem.Kind != Struct:
-		return doc // the values have no fields
+		return doc // scalar values have no unset fields
 	case t.Kind == Map && doc.Kind() == document.Map:
 		return k.values(t, topology.Map, doc, before)
 	case t.Kind == List && t.Innermost().Kind == Struct:

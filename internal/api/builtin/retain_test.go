@@ -17,7 +17,8 @@ func TestRetainUnset(t *testing.T) {
 		"zero scalars": {
 			`{"template":{"spec":{"hostNetwork":false,"nodeName":"","priority":0}}}`,
 			`{"template":{"spec":{"restartPolicy":"Always"}}}`,
-			`{"template":{"spec":{"hostNetwork":false,"nodeName":"","restartPolicy":"Always"}}}`, // priority is a pointer
+			// priority is a pointer, for which 0 is not unset
+			`{"template":{"spec":{"hostNetwork":false,"nodeName":"","restartPolicy":"Always"}}}`,
 		},
 		"empty lists and maps": {
 			`{"metadata":{"labels":{},"finalizers":[],"name":"a"}}`,

@@ -137,7 +137,7 @@ func respelled(v document.Value, text string) document.Value {
 // isCanonicalQuantity reports whether a quantity is certainly in canonical form. It recognizes the common ones: a few
 // digits and a decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
-	const maxDigits = 5 // small enough for all suffixes
+	const maxDigits = 5 // few enough digits for all suffixes
 	digits, number := 0, 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		number = 10*number + int(text[digits]-'0')

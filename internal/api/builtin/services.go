@@ -271,7 +271,7 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 func (c *checker) changedClass(spec, old document.Value) {
 	class, isLoadBalancer := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
 	if class.Text() == old.Get("loadBalancerClass").Text() {
-		return // the validation of the spec covers it
+		return // an unchanged class is covered by the validation of the spec
 	}
 	if isLoadBalancer && old.Get("type").Text() == "LoadBalancer" {
 		c.invalid(shown(class), "may not change once set", "loadBalancerClass")

@@ -14,7 +14,7 @@ type structUpdate struct {
 	b          *fastdoc.Builder
 	v          document.Value
 	changes    []document.Field // distinct names; an absent value removes the field
-	maxChanges int              // the maximum length that changes had
+	maxChanges int              // the maximum length of changes so far, for clearing it
 }
 
 func (s *structUpdate) get(name string) document.Value {

@@ -78,9 +78,9 @@ type stepKind uint8
 
 const (
 	stepField stepKind = iota
-	stepItem           // in rules: every item
-	stepKey            // in rules: every key
-	stepUp             // only in paths of errors
+	stepItem           // every item, in the paths of rules
+	stepKey            // every key, in the paths of rules
+	stepUp             // the enclosing value, only in paths of errors
 )
 
 // object validates an object in the order of kube-apiserver: on update, the checks for all kinds come first.

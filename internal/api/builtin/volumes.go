@@ -245,7 +245,7 @@ func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 	for _, name := range volumeSources {
 		now, was := spec.Get(name), old.Get(name)
 		if name == "csi" && !isAbsentOrNull(was) && isAbsentOrNull(was.Get("controllerExpandSecretRef")) {
-			now = now.Without("controllerExpandSecretRef") // adding it is allowed
+			now = now.Without("controllerExpandSecretRef") // controllerExpandSecretRef may be added
 		}
 		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, now, was) {
 			c.forbidden("spec.persistentvolumesource is immutable after creation", "persistentvolumesource")

@@ -115,7 +115,7 @@ func reviewVersions(c *checker, versions, _ document.Value) {
 
 // admissionResources rejects resources that others in the list include. Subresources follow a slash; * matches all.
 func admissionResources(c *checker, resources, _ document.Value) {
-	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // x of x/*, and x of */x
+	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // withAllBelow has x for x/*, belowAll has x for */x
 	plain := false                                                 // whether the last resource without a subresource is not *
 	for i, r := range resources.Items() {
 		text := r.Text()

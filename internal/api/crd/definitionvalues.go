@@ -90,7 +90,7 @@ func defaultConversion(conversion document.Value) document.Value {
 	return conversion.With("webhook", webhook.With("clientConfig", config.With("service", service)))
 }
 
-// DefaultChanged is Default.
+// DefaultChanged calls Default for the whole document.
 func (v definitionValues) DefaultChanged(doc, _ document.Value) document.Value { return v.Default(doc) }
 
 // emptyDefinition is the encoded zero value of the Go type.
@@ -203,7 +203,7 @@ func unknownFormats(doc document.Value) (formats []string) {
 	}
 	crd, err := toInternal(doc)
 	if err != nil {
-		return nil // Validate reports it
+		return nil // Validate reports the decoding error
 	}
 	release := environment.DefaultCompatibilityVersion()
 	look := func(s *apiextensions.JSONSchemaProps) bool {

@@ -43,7 +43,7 @@ func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	if err != nil {
 		return nil, nil // the schema is not structural, which only spec.preserveUnknownFields=true allows
 	}
-	s = s.Unfold() // int-or-string as anyOf
+	s = s.Unfold() // represents int-or-string as anyOf
 	if isV2 {
 		if d.PreserveUnknownFields || s.XPreserveUnknownFields {
 			return nil, nil

@@ -142,7 +142,7 @@ func TestConvertAll(t *testing.T) {
 			calls = append(calls, len(names))
 			return test.err
 		})))
-		stored := []document.Value{widget(t, "v2", "first", "")} // already at v2
+		stored := []document.Value{widget(t, "v2", "first", "")} // an object at v2, which needs no conversion
 		for _, name := range test.objects {
 			stored = append(stored, widget(t, "v1", name, `,"a":1`))
 		}

@@ -16,7 +16,7 @@ func (v values) DecodeWith(doc document.Value, _ builtin.DecodeOptions) (documen
 	return v.Decode(doc)
 }
 
-// DefaultChanged is Default.
+// DefaultChanged calls Default for the whole document.
 func (v values) DefaultChanged(doc, _ document.Value) document.Value { return v.Default(doc) }
 
 // Empty returns an empty object.

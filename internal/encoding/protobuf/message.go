@@ -36,7 +36,7 @@ type field struct {
 	message *Message
 }
 
-// cardinality is the cardinality of a field.
+// cardinality is how often a field occurs in a message.
 type cardinality uint8
 
 const (

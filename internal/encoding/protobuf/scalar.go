@@ -17,7 +17,7 @@ func integerOf(v document.Value) int64 {
 	if i, ok := v.Int64(); ok {
 		return i
 	}
-	f, _ := v.Float64() // such as 1e3
+	f, _ := v.Float64() // a number such as 1e3
 	return int64(f)
 }
 

@@ -22,7 +22,7 @@ func newWriter(size int) *writer {
 // The wire types of protobuf.
 const (
 	varintType = 0
-	fixedType  = 1 // of 8 bytes
+	fixedType  = 1 // 8 bytes
 	bytesType  = 2
 )
 

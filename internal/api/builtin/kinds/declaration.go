@@ -46,7 +46,7 @@ type Declaration struct {
 	// File and Line are the position of the declaration.
 	File string
 	Line int
-	// IsKind reports whether it is a kind.
+	// IsKind reports whether the declaration is a kind.
 	IsKind bool
 	// Name is the kind, such as Deployment, or the name by which rules refer to the type.
 	Name string
@@ -68,7 +68,7 @@ type Section struct {
 	Version string
 
 	file string
-	line int // the line of the header
+	line int // the line number of the section's header
 
 	text string
 }

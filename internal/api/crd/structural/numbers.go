@@ -53,7 +53,7 @@ func quantityOf(v document.Value) quantity {
 		return quantity{true, i, float64(i)}
 	}
 	f, ok := v.Float64()
-	if !ok { // out of range of float64
+	if !ok { // the number is out of range of float64
 		f, _ = strconv.ParseFloat(v.Text(), 64)
 	}
 	return quantity{f: f}

@@ -29,7 +29,7 @@ type Type struct {
 	root     *node
 	metadata *builtin.Type
 	topology *schema.Type
-	rules    *ruleset // nil if there are none
+	rules    *ruleset // nil if the schema has no CEL rules
 }
 
 // Metadata returns the type of the metadata, which all kinds share.
