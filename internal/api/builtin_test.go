@@ -38,7 +38,7 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestKindNames(t *testing.T) {
 	k := readKind(t, `kind Deployment
     group: apps
     versions: v1
@@ -93,7 +93,7 @@ func tryKind(text string) (*Kind, error) {
 	return all[0], err
 }
 
-func TestBadKinds(t *testing.T) {
+func TestInvalidKinds(t *testing.T) {
 	for text, want := range map[string]string{
 		"scope: global":                      `apps/deployment.kind:5: scope: expected namespaced or cluster, received "global"`,
 		"deprecated: v2 \"no\"":              `apps/deployment.kind:5: deprecated: expected VERSION`,

@@ -34,7 +34,7 @@ func TestStoredField(t *testing.T) {
 	}
 }
 
-func TestFields(t *testing.T) {
+func TestSelectableFields(t *testing.T) {
 	has := func(kind string, want Field) {
 		t.Helper()
 		for _, f := range builtin(t, kind).Fields {

@@ -68,7 +68,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func TestStored(t *testing.T) {
+func TestStoredVersion(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"events":                               {"core/events", "v1"},
 		"events.events.k8s.io":                 {"core/events", "v1"},

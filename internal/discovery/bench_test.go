@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// BenchmarkMake measures building documents, which the first request for each pays.
-func BenchmarkMake(b *testing.B) {
+// BenchmarkBuildDocuments measures building documents, which the first request for each pays.
+func BenchmarkBuildDocuments(b *testing.B) {
 	all := api.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
 		"openapi2": func(w io.Writer) error {
@@ -44,8 +44,8 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
-// BenchmarkKept measures the memory of a catalog after all documents have been requested.
-func BenchmarkKept(b *testing.B) {
+// BenchmarkCachedMemory measures the memory of a catalog after all documents have been requested.
+func BenchmarkCachedMemory(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.GC()

@@ -137,13 +137,13 @@ func someKinds() []*api.Kind {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
 	})
 	return append(some, &api.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}},
-		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
+		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &richDefinition{}})
 }
 
-// rich is a definition whose schema uses all features of OpenAPI schemas.
-type rich struct{ described }
+// richDefinition is a definition whose schema uses all features of OpenAPI schemas.
+type richDefinition struct{ definitionStub }
 
-func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
+func (*richDefinition) OpenAPI(string, bool) (*spec.Schema, error) {
 	text, number := spec.StringProperty(), spec.Int64Property()
 	text.Pattern, text.MaxLength, text.MinLength, text.Default, text.Enum = "a+", ptr(int64(9)), ptr(int64(1)), "a", []any{"a", "aa"}
 	number.Minimum, number.Maximum, number.MultipleOf, number.ExclusiveMaximum = ptr(1.5), ptr(9.0), ptr(0.5), true

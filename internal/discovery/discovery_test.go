@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// notServed are the resources and subresources of stable groups that kube-apiserver serves and we do not.
-var notServed = []string{
+// notServedResources are the resources and subresources of stable groups that kube-apiserver serves and we do not.
+var notServedResources = []string{
 	"certificates.k8s.io/v1 certificatesigningrequests/approval",
 	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach",
 	"v1 pods/ephemeralcontainers", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
@@ -57,7 +57,7 @@ func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string)
 }
 
 func isServed(line string) bool {
-	return !slices.ContainsFunc(notServed, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "/"), name+" ") })
+	return !slices.ContainsFunc(notServedResources, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "/"), name+" ") })
 }
 
 func readInto(t *testing.T, name string, into any) {

@@ -39,32 +39,32 @@ func TestDocumentsAreReused(t *testing.T) {
 // TestDocumentHash checks that the hash covers all properties of a kind in the document, and no others.
 func TestDocumentHash(t *testing.T) {
 	const name = "apis/example.org/v1"
-	hash := func(change func(k *api.Kind, o *Options, d *described)) string {
+	hash := func(change func(k *api.Kind, o *Options, d *definitionStub)) string {
 		k := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Custom: true}
-		definition, options := described{}, Options{Subresources: testSubresources}
+		definition, options := definitionStub{}, Options{Subresources: testSubresources}
 		k.Definition = &definition
 		change(k, &options, &definition)
 		return newSnapshot([]*api.Kind{k}, options, newDocumentCache()).documentHash(name)
 	}
-	same := hash(func(*api.Kind, *Options, *described) {})
-	for what, change := range map[string]func(k *api.Kind, o *Options, d *described){
-		"the schema":        func(_ *api.Kind, _ *Options, d *described) { d.hash[0] = 1 },
-		"selectable fields": func(_ *api.Kind, _ *Options, d *described) { d.selectable = []string{"spec.size"} },
-		"a subresource":     func(_ *api.Kind, _ *Options, d *described) { d.subresources = []string{"status"} },
-		"the scope":         func(k *api.Kind, _ *Options, _ *described) { k.Namespaced = true },
-		"custom":            func(k *api.Kind, _ *Options, _ *described) { k.Custom = false },
-		"list kind":         func(k *api.Kind, _ *Options, _ *described) { k.ListKind = "Things" },
-		"drop option":       func(_ *api.Kind, o *Options, _ *described) { o.Drop = true },
-		"unset option":      func(_ *api.Kind, o *Options, _ *described) { o.Unset = true },
+	same := hash(func(*api.Kind, *Options, *definitionStub) {})
+	for what, change := range map[string]func(k *api.Kind, o *Options, d *definitionStub){
+		"the schema":        func(_ *api.Kind, _ *Options, d *definitionStub) { d.hash[0] = 1 },
+		"selectable fields": func(_ *api.Kind, _ *Options, d *definitionStub) { d.selectable = []string{"spec.size"} },
+		"a subresource":     func(_ *api.Kind, _ *Options, d *definitionStub) { d.subresources = []string{"status"} },
+		"the scope":         func(k *api.Kind, _ *Options, _ *definitionStub) { k.Namespaced = true },
+		"custom":            func(k *api.Kind, _ *Options, _ *definitionStub) { k.Custom = false },
+		"list kind":         func(k *api.Kind, _ *Options, _ *definitionStub) { k.ListKind = "Things" },
+		"drop option":       func(_ *api.Kind, o *Options, _ *definitionStub) { o.Drop = true },
+		"unset option":      func(_ *api.Kind, o *Options, _ *definitionStub) { o.Unset = true },
 	} {
 		if hash(change) == same {
 			t.Errorf("%s: the hash did not change", what)
 		}
 	}
-	for what, change := range map[string]func(k *api.Kind, o *Options, d *described){
-		"short names":     func(k *api.Kind, _ *Options, _ *described) { k.ShortNames = []string{"t"} },
-		"another version": func(k *api.Kind, _ *Options, _ *described) { k.Versions = []string{"v2", "v1"} },
-		"server address":  func(_ *api.Kind, o *Options, _ *described) { o.Address = "elsewhere" },
+	for what, change := range map[string]func(k *api.Kind, o *Options, d *definitionStub){
+		"short names":     func(k *api.Kind, _ *Options, _ *definitionStub) { k.ShortNames = []string{"t"} },
+		"another version": func(k *api.Kind, _ *Options, _ *definitionStub) { k.Versions = []string{"v2", "v1"} },
+		"server address":  func(_ *api.Kind, o *Options, _ *definitionStub) { o.Address = "elsewhere" },
 	} {
 		if hash(change) != same {
 			t.Errorf("%s: the hash changed, although documents do not contain it", what)
@@ -72,8 +72,8 @@ func TestDocumentHash(t *testing.T) {
 	}
 }
 
-// described is a definition of a kind with the methods that the catalog uses.
-type described struct {
+// definitionStub is a definition of a kind with the methods that the catalog uses.
+type definitionStub struct {
 	api.Definition
 	hash         [32]byte
 	selectable   []string
@@ -81,18 +81,18 @@ type described struct {
 	calls        int // number of calls of OpenAPI
 }
 
-func (d *described) OpenAPI(string, bool) (*spec.Schema, error) {
+func (d *definitionStub) OpenAPI(string, bool) (*spec.Schema, error) {
 	d.calls++
 	return &spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{"object"}}}, nil
 }
-func (d *described) SchemaHash(string) [32]byte       { return d.hash }
-func (d *described) SelectableFields(string) []string { return d.selectable }
-func (d *described) Subresources(string) []string     { return d.subresources }
+func (d *definitionStub) SchemaHash(string) [32]byte       { return d.hash }
+func (d *definitionStub) SelectableFields(string) []string { return d.selectable }
+func (d *definitionStub) Subresources(string) []string     { return d.subresources }
 
 // TestIndexBuildsNoDocuments checks that the index does not build documents; each is built on first request, and
 // removed with its kind.
 func TestIndexBuildsNoDocuments(t *testing.T) {
-	definition := &described{selectable: []string{"spec.size"}}
+	definition := &definitionStub{selectable: []string{"spec.size"}}
 	k := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Custom: true, Definition: definition}
 	register, err := api.NewRegister(k)
 	if err != nil {

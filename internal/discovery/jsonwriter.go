@@ -8,9 +8,9 @@ import (
 // jsonWriter writes a large JSON object member by member, so that it is never in memory as a whole. The first error is
 // retained.
 type jsonWriter struct {
-	w      io.Writer
-	err    error
-	inside bool // the object has a member already
+	w         io.Writer
+	err       error
+	hasMember bool // the object has a member already
 }
 
 func (j *jsonWriter) text(s string) {
@@ -21,20 +21,20 @@ func (j *jsonWriter) text(s string) {
 
 func (j *jsonWriter) begin() {
 	j.text("{")
-	j.inside = false
+	j.hasMember = false
 }
 
 func (j *jsonWriter) end() {
 	j.text("}")
-	j.inside = true
+	j.hasMember = true
 }
 
 // name starts a member.
 func (j *jsonWriter) name(name string) {
-	if j.inside {
+	if j.hasMember {
 		j.text(",")
 	}
-	j.inside = true
+	j.hasMember = true
 	quoted, err := json.Marshal(name)
 	j.fail(err)
 	j.text(string(quoted) + ":")

@@ -14,7 +14,7 @@ import (
 func mediaKinds() []*api.Kind {
 	defined := func(k *api.Kind) *api.Kind {
 		k.Group, k.Versions = "example.org", []string{"v1"}
-		k.Definition = &described{subresources: []string{"status", "scale"}}
+		k.Definition = &definitionStub{subresources: []string{"status", "scale"}}
 		return k
 	}
 	builtin := &api.Kind{Group: "apps", Name: "Deployment", Resource: "deployments", Versions: []string{"v1"}, Subresources: []string{"scale", "status"}}
@@ -25,8 +25,8 @@ func mediaKinds() []*api.Kind {
 	}
 }
 
-// strings2 returns the sorted strings of a list in an OpenAPI v2 document.
-func strings2(list any) (all []string) {
+// sortedStrings returns the sorted strings of a list in an OpenAPI v2 document.
+func sortedStrings(list any) (all []string) {
 	for _, v := range list.([]any) {
 		all = append(all, v.(string))
 	}
@@ -106,13 +106,13 @@ func TestMediaOfKinds(t *testing.T) {
 					if path == test.kind && method == "get" {
 						produced += " " + test.watches
 					}
-					check(path, method, "answers", produced, strings2(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
+					check(path, method, "answers", produced, sortedStrings(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
 					taken := test.bodies
 					if method == "patch" {
 						taken = test.patches
 					}
 					if method != "get" {
-						check(path, method, "takes", taken, strings2(o2["consumes"]), mediaIn3(o3["requestBody"]))
+						check(path, method, "takes", taken, sortedStrings(o2["consumes"]), mediaIn3(o3["requestBody"]))
 					}
 				}
 			}

@@ -36,8 +36,8 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// plain accepts clauses that do not select another representation of the document.
-func plain(parameters map[string]string) bool {
+// hasNoShape accepts clauses that do not select another representation of the document.
+func hasNoShape(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {
 			return false
@@ -52,4 +52,4 @@ func selectsAggregated(parameters map[string]string) bool {
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")
 }
 
-func anyParameters(map[string]string) bool { return true }
+func acceptsAnyParameters(map[string]string) bool { return true }

@@ -34,7 +34,7 @@ func (e *snapshot) hasDocument3(name string) bool {
 }
 
 func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
-	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, anyParameters)
+	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
@@ -79,7 +79,7 @@ func (e *snapshot) serveIndex3(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
-	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, anyParameters)
+	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)

@@ -14,11 +14,11 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// parts are the definitions and paths of an OpenAPI document, by name.
-type parts map[string]any
+// documentParts are the definitions and paths of an OpenAPI document, by name.
+type documentParts map[string]any
 
-func partsOf(document map[string]any) parts {
-	out := parts{}
+func partsOf(document map[string]any) documentParts {
+	out := documentParts{}
 	definitions, _ := document["definitions"].(map[string]any)
 	if components, ok := document["components"].(map[string]any); ok {
 		definitions, _ = components["schemas"].(map[string]any)
@@ -29,7 +29,7 @@ func partsOf(document map[string]any) parts {
 	declared, _ := document["parameters"].(map[string]any)
 	paths, _ := document["paths"].(map[string]any)
 	for name, v := range paths {
-		out[name] = comparedFacts(inlined(v, declared))
+		out[name] = comparedFacts(inlineParameters(v, declared))
 	}
 	return out
 }
@@ -58,7 +58,7 @@ func ourDocuments3(t *testing.T) map[string]map[string]any {
 }
 
 // compare compares our parts with a golden file of the hashes of the oracle's parts.
-func compare(t *testing.T, file string, ours parts, oracle func(folder string) parts) {
+func compare(t *testing.T, file string, ours documentParts, oracle func(folder string) documentParts) {
 	t.Helper()
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
@@ -76,22 +76,22 @@ func compare(t *testing.T, file string, ours parts, oracle func(folder string) p
 }
 
 func TestOpenAPI2(t *testing.T) {
-	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) parts {
+	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) documentParts {
 		return partsOf(readJSON(t, filepath.Join(folder, "api/openapi-spec/swagger.json")))
 	})
 }
 
 func TestOpenAPI3(t *testing.T) {
-	all := parts{}
+	all := documentParts{}
 	for name, document := range ourDocuments3(t) {
 		for part, v := range partsOf(document) {
 			all[name+" "+part] = v
 		}
 	}
 	// A definition is the same in all documents, unless it belongs to every group, so that it is compared once.
-	once := func(all parts) parts {
+	once := func(all documentParts) documentParts {
 		seen := map[string]bool{}
-		out := parts{}
+		out := documentParts{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			_, part, _ := strings.Cut(name, " ")
 			if key := fmt.Sprint(part, hash(all[name])); !seen[key] {
@@ -101,8 +101,8 @@ func TestOpenAPI3(t *testing.T) {
 		}
 		return out
 	}
-	compare(t, "openapi3.txt", once(all), func(folder string) parts {
-		theirs := parts{}
+	compare(t, "openapi3.txt", once(all), func(folder string) documentParts {
+		theirs := documentParts{}
 		for _, name := range documentNames3(api.Builtin()) {
 			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
@@ -123,8 +123,8 @@ var undescribed = []string{
 	"io.k8s.api.certificates.v1.CertificateSigningRequestList.metadata",
 }
 
-// TestDescribed checks that definitions and fields have descriptions, for kubectl explain.
-func TestDescribed(t *testing.T) {
+// TestDescriptions checks that definitions and fields have descriptions, for kubectl explain.
+func TestDescriptions(t *testing.T) {
 	definitions := ourDocument2(t)["definitions"].(map[string]any)
 	if len(definitions) < 450 {
 		t.Errorf("%d definitions, want at least 450", len(definitions))

@@ -108,7 +108,7 @@ func comparedFacts(value any) any {
 	case []any:
 		out := []any{}
 		for _, v := range value {
-			if !unserved(v) {
+			if !isNotCompared(v) {
 				out = append(out, comparedFacts(v))
 			}
 		}
@@ -117,9 +117,9 @@ func comparedFacts(value any) any {
 	return value
 }
 
-// unserved reports whether an item of a list is not compared: parameters of alpha features, kinds of groups that we do
+// isNotCompared reports whether an item of a list is not compared: parameters of alpha features, kinds of groups that we do
 // not serve, and the parameter takeOver, which TestTakeOverIsDeclared checks.
-func unserved(item any) bool {
+func isNotCompared(item any) bool {
 	v, _ := item.(map[string]any)
 	if name := v["name"]; name == "shardSelector" || name == "ignoreStoreReadErrorWithClusterBreakingPotential" || name == "takeOver" {
 		return true
@@ -131,8 +131,8 @@ func unserved(item any) bool {
 	return !slices.ContainsFunc(api.Builtin(), func(k *api.Kind) bool { return k.Group == group && k.HasVersion(v["version"].(string)) })
 }
 
-// inlined replaces references to parameters of OpenAPI v2 documents by their declarations.
-func inlined(value any, declared map[string]any) any {
+// inlineParameters replaces references to parameters of OpenAPI v2 documents by their declarations.
+func inlineParameters(value any, declared map[string]any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		if ref, ok := value["$ref"].(string); ok && strings.HasPrefix(ref, "#/parameters/") {
@@ -140,13 +140,13 @@ func inlined(value any, declared map[string]any) any {
 		}
 		out := map[string]any{}
 		for name, v := range value {
-			out[name] = inlined(v, declared)
+			out[name] = inlineParameters(v, declared)
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, v := range value {
-			out = append(out, inlined(v, declared))
+			out = append(out, inlineParameters(v, declared))
 		}
 		return out
 	}

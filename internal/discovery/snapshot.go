@@ -121,7 +121,7 @@ func (e *snapshot) serveRoot(address string, meant func(*group) bool, before fun
 // serveDiscovery returns the handler for a discovery document.
 func (e *snapshot) serveDiscovery(address string, make func() runtime.Object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), plain)
+		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), hasNoShape)
 		if !ok {
 			writeStatus(w, r, metav1.Status{
 				Code: http.StatusNotAcceptable, Reason: metav1.StatusReasonNotAcceptable,

@@ -13,7 +13,7 @@ import (
 func subjects(kind string) cell {
 	return textFunction(func(r *row) string {
 		var names []string
-		for _, subject := range listOf(r.get("subjects")) {
+		for _, subject := range itemsOf(r.get("subjects")) {
 			if text(subject.Get("kind")) != kind {
 				continue
 			}

@@ -20,7 +20,7 @@ var metricSources = map[string]struct {
 
 // autoscalerTargets returns the current and target values of the first metrics.
 func autoscalerTargets(r *row) string {
-	metrics, statuses := listOf(r.get("spec", "metrics")), listOf(r.get("status", "currentMetrics"))
+	metrics, statuses := itemsOf(r.get("spec", "metrics")), itemsOf(r.get("status", "currentMetrics"))
 	if len(metrics) == 0 {
 		return none
 	}

@@ -92,8 +92,8 @@ func timeOf(v document.Value) time.Time {
 	return t
 }
 
-// texts returns the strings of a list, or of a field of its items.
-func texts(list document.Value, field string) []string {
+// stringItems returns the strings of a list, or of a field of its items.
+func stringItems(list document.Value, field string) []string {
 	if list.Kind() != document.List {
 		return nil
 	}

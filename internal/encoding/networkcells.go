@@ -15,14 +15,14 @@ import (
 const maxShown = 3
 
 func serviceClusterIP(r *row) string {
-	if ips := listOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
+	if ips := itemsOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
 		return text(ips[0])
 	}
 	return none
 }
 
 func serviceExternalIP(r *row) string {
-	external := texts(r.get("spec", "externalIPs"), "")
+	external := stringItems(r.get("spec", "externalIPs"), "")
 	switch text(r.get("spec", "type")) {
 	case "ClusterIP", "NodePort":
 		if len(external) == 0 {
@@ -46,7 +46,7 @@ func serviceExternalIP(r *row) string {
 // servicePorts returns ports as port:nodePort/protocol.
 func servicePorts(r *row) string {
 	var ports []string
-	for _, port := range listOf(r.get("spec", "ports")) {
+	for _, port := range itemsOf(r.get("spec", "ports")) {
 		p := strconv.FormatInt(integer(port.Get("port")), 10)
 		if node := integer(port.Get("nodePort")); node > 0 {
 			p += ":" + strconv.FormatInt(node, 10)
@@ -62,7 +62,7 @@ func servicePorts(r *row) string {
 // loadBalancer returns the distinct addresses of an object's load balancer, sorted.
 func loadBalancer(r *row) string {
 	var addresses []string
-	for _, ingress := range listOf(r.get("status", "loadBalancer", "ingress")) {
+	for _, ingress := range itemsOf(r.get("status", "loadBalancer", "ingress")) {
 		if address := nonemptyText(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
 			addresses = append(addresses, address)
 		}
@@ -73,7 +73,7 @@ func loadBalancer(r *row) string {
 
 // ingressHosts returns the first hosts. As in Kubernetes, rules without a host count among the hidden ones.
 func ingressHosts(r *row) string {
-	rules := listOf(r.get("spec", "rules"))
+	rules := itemsOf(r.get("spec", "rules"))
 	var hosts []string
 	more := false
 	for _, rule := range rules {
@@ -141,7 +141,7 @@ func ipParent(r *row) string {
 
 // endpoints returns the first addresses, each with every port of its subset.
 func endpoints(r *row) string {
-	subsets := listOf(r.get("subsets"))
+	subsets := itemsOf(r.get("subsets"))
 	if len(subsets) == 0 {
 		return none
 	}
@@ -161,7 +161,7 @@ func endpoints(r *row) string {
 		}
 	}
 	for _, subset := range subsets {
-		addresses, ports := listOf(subset.Get("addresses")), listOf(subset.Get("ports"))
+		addresses, ports := itemsOf(subset.Get("addresses")), itemsOf(subset.Get("ports"))
 		if len(ports) == 0 {
 			show(addresses, "")
 		}
@@ -174,7 +174,7 @@ func endpoints(r *row) string {
 
 func slicePorts(r *row) string {
 	var ports []string
-	for _, port := range listOf(r.get("ports")) {
+	for _, port := range itemsOf(r.get("ports")) {
 		number := "*"
 		if i, ok := port.Get("port").Int64(); ok {
 			number = strconv.FormatInt(i, 10)
@@ -188,8 +188,8 @@ func slicePorts(r *row) string {
 
 func sliceEndpoints(r *row) string {
 	var addresses []string
-	for _, endpoint := range listOf(r.get("endpoints")) {
-		addresses = append(addresses, texts(endpoint.Get("addresses"), "")...)
+	for _, endpoint := range itemsOf(r.get("endpoints")) {
+		addresses = append(addresses, stringItems(endpoint.Get("addresses"), "")...)
 	}
 	return firstOrUnset(addresses)
 }

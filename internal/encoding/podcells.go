@@ -30,14 +30,14 @@ func (r *row) podState() *podState {
 func readPod(r *row) *podState {
 	spec, status := r.get("spec"), r.get("status")
 	s := &podState{containers: itemCount(spec.Get("containers"))}
-	for _, c := range listOf(spec.Get("initContainers")) {
+	for _, c := range itemsOf(spec.Get("initContainers")) {
 		if isSidecar(c) {
 			s.containers++
 		}
 	}
 	phase := text(status.Get("phase"))
 	s.status = nonemptyText(status.Get("reason"), phase)
-	for _, condition := range listOf(status.Get("conditions")) {
+	for _, condition := range itemsOf(status.Get("conditions")) {
 		if text(condition.Get("type")) == "PodScheduled" && text(condition.Get("reason")) == "SchedulingGated" {
 			s.status = "SchedulingGated"
 		}
@@ -62,7 +62,7 @@ func readPod(r *row) *podState {
 // counted in sidecars as well.
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
-	for i, c := range listOf(status.Get("initContainerStatuses")) {
+	for i, c := range itemsOf(status.Get("initContainerStatuses")) {
 		sidecar := isSidecar(lastWith(declared, "name", text(c.Get("name"))))
 		s.countRestarts(c)
 		if sidecar {
@@ -93,7 +93,7 @@ func (s *podState) readInit(spec, status document.Value, sidecars *podState) (in
 // readContainers visits the containers in reverse order, so that the first one determines the status.
 func (s *podState) readContainers(status document.Value) {
 	running, failure := false, ""
-	list := listOf(status.Get("containerStatuses"))
+	list := itemsOf(status.Get("containerStatuses"))
 	for i := len(list) - 1; i >= 0; i-- {
 		c := list[i]
 		s.countRestarts(c)
@@ -163,7 +163,7 @@ func podRestarts(r *row) string {
 func podIP(r *row) string {
 	status := r.get("status")
 	first := ""
-	if ips := listOf(status.Get("podIPs")); len(ips) > 0 {
+	if ips := itemsOf(status.Get("podIPs")); len(ips) > 0 {
 		first = text(ips[0].Get("ip"))
 	}
 	if ip := nonemptyText(status.Get("podIP"), first); ip != "" {
@@ -173,7 +173,7 @@ func podIP(r *row) string {
 }
 
 func podGates(r *row) string {
-	gates := listOf(r.get("spec", "readinessGates"))
+	gates := itemsOf(r.get("spec", "readinessGates"))
 	if len(gates) == 0 {
 		return none
 	}

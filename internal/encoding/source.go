@@ -171,7 +171,7 @@ func refCell(paths [][]string, others []string) cell {
 func listCell(paths [][]string, others []string) cell {
 	path, empty := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
-		joined := strings.Join(texts(r.at(path), ""), ",")
+		joined := strings.Join(stringItems(r.at(path), ""), ",")
 		if joined == "" {
 			joined = empty
 		}
@@ -186,7 +186,7 @@ func eachCell(paths [][]string, others []string) cell {
 		if v.Kind() != document.List {
 			return document.AppendString(dst, absent)
 		}
-		return document.AppendString(dst, strings.Join(texts(v, field), ","))
+		return document.AppendString(dst, strings.Join(stringItems(v, field), ","))
 	}
 }
 

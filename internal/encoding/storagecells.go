@@ -25,7 +25,7 @@ var accessModes = [...]struct{ mode, short string }{
 func modesText(list document.Value) string {
 	var shown []string
 	for _, known := range accessModes {
-		for _, mode := range listOf(list) {
+		for _, mode := range itemsOf(list) {
 			if text(mode) == known.mode {
 				shown = append(shown, known.short)
 				break
@@ -37,18 +37,18 @@ func modesText(list document.Value) string {
 
 func volumeModes(r *row) string { return modesText(r.get("spec", "accessModes")) }
 
-// bound reports whether a claim has a volume; before that, its status is not meaningful.
-func bound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
+// isBound reports whether a claim has a volume; before that, its status is not meaningful.
+func isBound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
 
 func claimModes(r *row) string {
-	if !bound(r) {
+	if !isBound(r) {
 		return ""
 	}
 	return modesText(r.get("status", "accessModes"))
 }
 
 func claimCapacity(r *row) string {
-	if !bound(r) {
+	if !isBound(r) {
 		return ""
 	}
 	return quantity(r.get("status", "capacity", "storage"))

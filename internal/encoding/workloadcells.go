@@ -22,7 +22,7 @@ func deploymentSelector(r *row) string {
 
 // controller returns the object's controlling owner reference as kind.group/name.
 func controller(r *row) string {
-	for _, owner := range listOf(r.get("metadata", "ownerReferences")) {
+	for _, owner := range itemsOf(r.get("metadata", "ownerReferences")) {
 		if !owner.Get("controller").Bool() {
 			continue
 		}

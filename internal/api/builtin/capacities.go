@@ -116,7 +116,7 @@ func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum r
 		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is less than min: %s", minimum.String()), "min")
 	}
 	if !isAbsentOrNull(high) {
-		c.requestMost(quantityValue(high), minimum, defaultQuantity, maximum)
+		c.checkRangeMaximum(quantityValue(high), minimum, defaultQuantity, maximum)
 	}
 	if isAbsentOrNull(step) {
 		return
@@ -131,7 +131,7 @@ func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum r
 	}
 }
 
-func (c *checker) requestMost(greatest, minimum, defaultQuantity, maximum resource.Quantity) {
+func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum resource.Quantity) {
 	if minimum.Cmp(greatest) > 0 {
 		c.invalid(minimum.String(), fmt.Sprintf("min is larger than max: %s", greatest.String()), "max")
 	}

@@ -75,7 +75,7 @@ func valueChecks() map[string]checkFactory {
 		}),
 		"invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isSetByClient(v) {
-				c.invalid(shown(v), detail)
+				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
@@ -173,14 +173,14 @@ func intValue(v document.Value) int64 {
 }
 
 func makeMin(args []string) (check, error) {
-	return bound(args, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
+	return makeBound(args, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
 }
 
 func makeMax(args []string) (check, error) {
-	return bound(args, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
+	return makeBound(args, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
 }
 
-func bound(args []string, defaultDetail string, within func(n, limit int64) bool) (check, error) {
+func makeBound(args []string, defaultDetail string, within func(n, limit int64) bool) (check, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("expected a number")
 	}
@@ -269,7 +269,7 @@ func makeValue(args []string) (check, error) {
 	allowed, detail := args[:len(args)-1], args[len(args)-1]
 	return func(c *checker, now, _ document.Value) bool {
 		if !slices.Contains(allowed, scalarText(now)) {
-			c.invalid(shown(now), detail)
+			c.invalid(errorValue(now), detail)
 			return false
 		}
 		return true
@@ -288,7 +288,7 @@ func makeUnique(args []string) (check, error) {
 			name = last.name
 		}
 		if i := c.firstIndex(c.list, name, now.Text(), validOnly); i >= 0 && i < c.item {
-			c.duplicate(shown(now))
+			c.duplicate(errorValue(now))
 			return false
 		}
 		return true

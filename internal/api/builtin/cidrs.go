@@ -15,7 +15,7 @@ var addressName = format{nil, func(s string) (problems []string) {
 	return problems
 }}
 
-const oneCIDREach = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+const oneCIDRPerFamilyDetail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 // serviceCIDRs validates at most one CIDR of each IP family. An update can add a second family.
 func serviceCIDRs(c *checker, cidrs, _ document.Value) {
@@ -41,7 +41,7 @@ func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 		}
 		c.newServiceCIDRs(cidrs)
 	default:
-		c.invalid(shown(cidrs), "field is immutable")
+		c.invalid(errorValue(cidrs), "field is immutable")
 	}
 }
 
@@ -51,7 +51,7 @@ func (c *checker) newServiceCIDRs(cidrs document.Value) {
 		c.required("at least one CIDR required")
 		return
 	case n > 2:
-		c.invalid(shown(cidrs), "may only hold up to 2 values")
+		c.invalid(errorValue(cidrs), "may only hold up to 2 values")
 		return
 	}
 	for i, cidr := range cidrs.Items() {
@@ -64,6 +64,6 @@ func (c *checker) newServiceCIDRs(cidrs document.Value) {
 	}
 	family := netutils.IPFamilyOfCIDRString(cidrs.At(0).Text())
 	if family != netutils.IPFamilyUnknown && family == netutils.IPFamilyOfCIDRString(cidrs.At(1).Text()) {
-		c.invalid(shown(cidrs), oneCIDREach)
+		c.invalid(errorValue(cidrs), oneCIDRPerFamilyDetail)
 	}
 }

@@ -55,7 +55,7 @@ func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 		key := [4]string{t.Get("key").Text(), t.Get("operator").Text(), t.Get("value").Text(), t.Get("effect").Text()}
 		if seen[key] {
 			c.pushItem(i)
-			c.duplicate(shown(t))
+			c.duplicate(errorValue(t))
 			c.pop()
 		}
 		seen[key] = true

@@ -38,19 +38,19 @@ func contextChecks() map[string]checkFactory {
 		}),
 		"invalid-given": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if !isAbsentOrNull(v) {
-				c.invalid(shown(c.innermost()), detail)
+				c.invalid(errorValue(c.innermost()), detail)
 			}
 			return true
 		}),
 		"nonempty-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if !isAbsentOrNull(v) && v.Get("matchLabels").Len()+v.Get("matchExpressions").Len() == 0 {
-				c.invalid(shown(v), detail)
+				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
 		"valid-selector": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if matchSelector(v, document.Value{}) == selectorInvalid {
-				c.invalid(shown(v), detail)
+				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
@@ -88,12 +88,12 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 				continue
 			}
 			if found && !m.always {
-				c.forbidden(args[0], m.refusedAt)
+				c.forbidden(args[0], m.conflictName)
 				continue
 			}
 			found = true
 			if m.rules != nil {
-				c.push(m.place)
+				c.push(m.errorName)
 				c.run(m.rules, value, old.Get(m.name))
 				c.pop()
 			}
@@ -109,27 +109,27 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 type unionMember struct {
 	name  string
 	rules *block
-	// place is the name of the field in errors, refusedAt its name in the error for a second member.
-	place, refusedAt string
+	// errorName is the name of the field in errors, conflictName its name in the error for a second member.
+	errorName, conflictName string
 	// always validates the member even if another one is set, as kube-apiserver does for some.
 	always bool
 }
 
-// unionMember parses FIELD[!][/REFUSED-AT][:TYPE[@PLACE]].
+// unionMember parses FIELD[!][/CONFLICT-NAME][:TYPE[@ERROR-NAME]].
 func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 	name, rules, has := strings.Cut(text, ":")
-	rules, place, hasPlace := strings.Cut(rules, "@")
+	rules, errorName, hasErrorName := strings.Cut(rules, "@")
 	if has && book.blocks[rules] == nil {
 		return m, fmt.Errorf("expected a type after %s:, received %q", name, rules)
 	}
-	name, refusedAt, hasRefused := strings.Cut(name, "/")
+	name, conflictName, hasConflictName := strings.Cut(name, "/")
 	m.name, m.always = strings.CutSuffix(name, "!")
-	m.rules, m.place, m.refusedAt = book.blocks[rules], m.name, m.name
-	if hasPlace {
-		m.place = place
+	m.rules, m.errorName, m.conflictName = book.blocks[rules], m.name, m.name
+	if hasErrorName {
+		m.errorName = errorName
 	}
-	if hasRefused {
-		m.refusedAt = refusedAt
+	if hasConflictName {
+		m.conflictName = conflictName
 	}
 	return m, nil
 }
@@ -137,7 +137,7 @@ func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 // makeUnsupported rejects any value.
 func makeUnsupported(args []string) (check, error) {
 	return func(c *checker, now, _ document.Value) bool {
-		c.unsupported(shown(now), args)
+		c.unsupported(errorValue(now), args)
 		return true
 	}, nil
 }
@@ -207,7 +207,7 @@ func makeSelectedBy(args []string) (check, error) {
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if matchSelector(c.innermost().Get(args[0]), now) == selectorDiffers {
-			c.invalid(shownMap(now), args[1])
+			c.invalid(errorMap(now), args[1])
 		}
 		return true
 	}, nil
@@ -222,7 +222,7 @@ func quantityChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"not-zero": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if intOrPercent(v) == 0 {
-				c.invalid(shown(v), detail)
+				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
@@ -260,7 +260,7 @@ func reportChecks() map[string]checkFactory {
 			return true
 		}),
 		"report-invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
-			c.invalid(shown(v), detail)
+			c.invalid(errorValue(v), detail)
 			return true
 		}),
 	}

@@ -15,12 +15,12 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field
 	c.push("metadata")
 	now, was := obj.Get("metadata"), old.Get("metadata")
 	if c.updating {
-		c.writtenMeta(now, pathSegment)
-		c.updatedMeta(now, was)
+		c.checkMeta(now, pathSegment)
+		c.checkUpdatedMeta(now, was)
 		general, c.errs = c.errs, nil
-		c.updatedMeta(now, was)
+		c.checkUpdatedMeta(now, was)
 	} else {
-		c.createdMeta(now, nameFormats["dns-subdomain"])
+		c.checkCreatedMeta(now, nameFormats["dns-subdomain"])
 	}
 	own = c.errs
 	c.reset()
@@ -40,7 +40,7 @@ func CheckEmbeddedMetadata(metadata document.Value, place string) field.ErrorLis
 	if metadata.Get("name").Text() == "" {
 		metadata = metadata.With("name", document.NewString("nameless"))
 	}
-	c.createdMeta(metadata, embeddedName)
+	c.checkCreatedMeta(metadata, embeddedName)
 	errs := c.errs
 	c.reset()
 	checkers.Put(c)

@@ -203,7 +203,7 @@ func roundQuantity(v document.Value) document.Value {
 		return v // decoding rejects invalid quantities
 	}
 	q.RoundUp(resource.Milli)
-	return respelled(v, q.String())
+	return withText(v, q.String())
 }
 
 // condition is a condition of a default rule.

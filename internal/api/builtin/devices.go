@@ -118,7 +118,7 @@ func isRequested(requests document.Value, segments []string) bool {
 		if request.Get("name").Text() != segments[0] {
 			continue
 		}
-		return len(segments) == 1 || slices.ContainsFunc(names(request.Get("firstAvailable"), "name"), func(name string) bool { return name == segments[1] })
+		return len(segments) == 1 || slices.ContainsFunc(sortedFieldTexts(request.Get("firstAvailable"), "name"), func(name string) bool { return name == segments[1] })
 	}
 	return false
 }

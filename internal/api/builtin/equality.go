@@ -12,7 +12,7 @@ func immutable(c *checker, now document.Value, detail string) bool {
 	if _, t, pointer := c.live(); now.IsAbsent() && t != nil && t.Kind == String && !pointer {
 		now = t.zero()
 	}
-	c.invalid(shown(now), detail)
+	c.invalid(errorValue(now), detail)
 	return true
 }
 

@@ -12,8 +12,8 @@ type jsonValue struct{ value document.Value }
 // MarshalJSON is called when the error is formatted.
 func (s jsonValue) MarshalJSON() ([]byte, error) { return []byte(s.value.JSON()), nil }
 
-// shown returns a value for use in a field.Error.
-func shown(v document.Value) any {
+// errorValue returns a value for use in a field.Error.
+func errorValue(v document.Value) any {
 	switch v.Kind() {
 	case document.String:
 		return v.Text()
@@ -30,8 +30,8 @@ func shown(v document.Value) any {
 	return jsonValue{v}
 }
 
-// shownMap returns a map for use in a field.Error: null if it is absent.
-func shownMap(v document.Value) any {
+// errorMap returns a map for use in a field.Error: null if it is absent.
+func errorMap(v document.Value) any {
 	if v.Kind() != document.Map {
 		return json.RawMessage("null")
 	}

@@ -27,13 +27,13 @@ func hasStar(list document.Value) bool {
 func checkFlowVerbs(c *checker, verbs, _ document.Value) {
 	if hasStar(verbs) {
 		if verbs.Len() > 1 {
-			c.invalid(shown(verbs), "if '*' is present, must not specify other verbs")
+			c.invalid(errorValue(verbs), "if '*' is present, must not specify other verbs")
 		}
 		return
 	}
 	for _, verb := range verbs.Items() {
 		if !slices.Contains(flowVerbs, verb.Text()) {
-			c.unsupported(shown(verbs), flowVerbs)
+			c.unsupported(errorValue(verbs), flowVerbs)
 			return
 		}
 	}
@@ -102,7 +102,7 @@ func handSize(c *checker, queuing, _ document.Value) {
 var (
 	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {
 		const all = `"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`
-		return parsed(map[string]string{
+		return parseAll(map[string]string{
 			"exempt": `{"matchingPrecedence":1,"priorityLevelConfiguration":{"name":"exempt"},
 				"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],` + all + `}]}`,
 			"catch-all": `{"matchingPrecedence":10000,"priorityLevelConfiguration":{"name":"catch-all"},"distinguisherMethod":{"type":"ByUser"},
@@ -110,14 +110,14 @@ var (
 		})
 	})
 	mandatoryPriorityLevels = sync.OnceValue(func() map[string]document.Value {
-		return parsed(map[string]string{
+		return parseAll(map[string]string{
 			"exempt":    `{"type":"Exempt"}`,
 			"catch-all": `{"type":"Limited","limited":{"nominalConcurrencyShares":5,"lendablePercent":0,"limitResponse":{"type":"Reject"}}}`,
 		})
 	})
 )
 
-func parsed(texts map[string]string) map[string]document.Value {
+func parseAll(texts map[string]string) map[string]document.Value {
 	all := make(map[string]document.Value, len(texts))
 	for name, text := range texts {
 		value, err := document.ParseJSON([]byte(text))
@@ -149,6 +149,6 @@ func (c *checker) mandatory(spec, want document.Value, detail string) {
 		return
 	}
 	if t, _ := fieldType(c.kind, "spec"); !semanticEqual(t, false, spec, want) {
-		c.invalid(shown(spec), detail, "spec")
+		c.invalid(errorValue(spec), detail, "spec")
 	}
 }

@@ -54,7 +54,7 @@ var formats = map[string]format{
 // isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept common names; the regular expressions that decide
 // about other names are many times slower.
 func isDNSLabel(s string) bool {
-	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && all(s, isLowerAlnumOrDash)
+	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && allBytes(s, isLowerAlnumOrDash)
 }
 
 func isDNSSubdomain(s string) bool {
@@ -63,7 +63,7 @@ func isDNSSubdomain(s string) bool {
 	}
 	for {
 		label, rest, more := strings.Cut(s, ".")
-		if len(label) == 0 || !isLowerAlnum(label[0]) || !isLowerAlnum(label[len(label)-1]) || !all(label, isLowerAlnumOrDash) {
+		if len(label) == 0 || !isLowerAlnum(label[0]) || !isLowerAlnum(label[len(label)-1]) || !allBytes(label, isLowerAlnumOrDash) {
 			return false
 		}
 		if !more {
@@ -84,23 +84,23 @@ func isLabelKey(s string) bool {
 }
 
 func isLabelValue(s string) bool {
-	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && all(s, isNameByte)
+	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && allBytes(s, isNameByte)
 }
 
 // isPortName accepts names without dashes that have a letter.
 func isPortName(s string) bool {
-	return len(s) <= 15 && all(s, isLowerAlnum) && !all(s, isDigit)
+	return len(s) <= 15 && allBytes(s, isLowerAlnum) && !allBytes(s, isDigit)
 }
 
 func isCIdentifier(s string) bool {
-	return s != "" && !isDigit(s[0]) && all(s, func(b byte) bool { return isAlnum(b) || b == '_' })
+	return s != "" && !isDigit(s[0]) && allBytes(s, func(b byte) bool { return isAlnum(b) || b == '_' })
 }
 
 func isDataKey(s string) bool {
-	return len(s) <= 253 && s != "" && s[0] != '.' && all(s, isNameByte)
+	return len(s) <= 253 && s != "" && s[0] != '.' && allBytes(s, isNameByte)
 }
 
-func all(s string, is func(byte) bool) bool {
+func allBytes(s string, is func(byte) bool) bool {
 	for i := range len(s) {
 		if !is(s[i]) {
 			return false

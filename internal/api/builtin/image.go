@@ -66,7 +66,7 @@ func isHost(text string) bool {
 		return ok && inner != "" && strings.Trim(inner, "0123456789abcdefABCDEF:") == ""
 	}
 	for part := range strings.SplitSeq(host, ".") {
-		if part == "" || part[0] == '-' || part[len(part)-1] == '-' || !isMadeOf(part, isLetterDigitOrDash) {
+		if part == "" || part[0] == '-' || part[len(part)-1] == '-' || !consistsOf(part, isLetterDigitOrDash) {
 			return false
 		}
 	}
@@ -107,13 +107,13 @@ func isName(text string) bool {
 func isDigest(text string) bool {
 	algorithm, digits, _ := strings.Cut(text, ":")
 	size := map[string]int{"sha256": 64, "sha384": 96, "sha512": 128}[algorithm]
-	return size > 0 && len(digits) == size && isMadeOf(digits, isHexDigit)
+	return size > 0 && len(digits) == size && consistsOf(digits, isHexDigit)
 }
 
 // isIdentifier reports whether a string is an image ID instead of a reference.
-func isIdentifier(text string) bool { return len(text) == 64 && isMadeOf(text, isHexDigit) }
+func isIdentifier(text string) bool { return len(text) == 64 && consistsOf(text, isHexDigit) }
 
-func isMadeOf(text string, is func(byte) bool) bool {
+func consistsOf(text string, is func(byte) bool) bool {
 	for i := range len(text) {
 		if !is(text[i]) {
 			return false

@@ -30,7 +30,7 @@ func exitCodes(c *checker, on, _ document.Value) {
 
 func (c *checker) exitCodeValues(values document.Value, operator string) {
 	if values.Len() == 0 {
-		c.invalid(shown(values), "at least one value is required")
+		c.invalid(errorValue(values), "at least one value is required")
 	} else if values.Len() > maxExitCodes {
 		c.tooMany(values.Len(), maxExitCodes)
 	}
@@ -50,7 +50,7 @@ func (c *checker) exitCodeValues(values document.Value, operator string) {
 		last = n
 	}
 	if !isOrdered {
-		c.invalid(shown(values), "must be ordered")
+		c.invalid(errorValue(values), "must be ordered")
 	}
 }
 
@@ -177,20 +177,20 @@ func generatedSelector(c *checker, job, oldJob document.Value) {
 		if has := labels.Get(label.Name); isAbsentOrNull(has) {
 			c.required("must be '" + label.Value.Text() + "'")
 		} else if has.Text() != label.Value.Text() {
-			c.invalid(shownMap(labels), "must be '"+label.Value.Text()+"'")
+			c.invalid(errorMap(labels), "must be '"+label.Value.Text()+"'")
 		}
 		c.pop()
 	}
 	c.path = c.path[:len(c.path)-4]
 	if matchSelector(selector, document.NewMap(want...)) == selectorDiffers {
-		c.invalid(shown(selector), "`selector` not auto-generated", "spec", "selector")
+		c.invalid(errorValue(selector), "`selector` not auto-generated", "spec", "selector")
 	}
 }
 
 func jobSelects(c *checker, job, _ document.Value) {
 	have := job.Lookup("spec", "template", "metadata", "labels")
 	if matchSelector(job.Lookup("spec", "selector"), have) == selectorDiffers {
-		c.invalid(shownMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
+		c.invalid(errorMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
 	}
 }
 
@@ -214,7 +214,7 @@ func jobCompletions(c *checker, job, oldJob document.Value) {
 	}
 	switch {
 	case spec.Get("completionMode").Text() != "Indexed":
-		c.invalid(shown(now), "field is immutable", "spec", "completions")
+		c.invalid(errorValue(now), "field is immutable", "spec", "completions")
 	case !isAbsentOrNull(now) && intValue(now) != intValue(spec.Get("parallelism")):
 		c.invalid(intValue(now), "can only be modified in tandem with spec.parallelism", "spec", "completions")
 	}
@@ -263,7 +263,7 @@ func jobTemplate(c *checker, job, oldJob document.Value) {
 	}
 	if !oldJob.Lookup("spec", "suspend").Bool() || !mutable {
 		if !semanticEqual(t, false, now, old) {
-			c.invalid(shown(now), "field is immutable", "spec", "template")
+			c.invalid(errorValue(now), "field is immutable", "spec", "template")
 		}
 		return
 	}
@@ -273,7 +273,7 @@ func jobTemplate(c *checker, job, oldJob document.Value) {
 		was = withResources(was, is, list)
 	}
 	if !semanticEqual(spec, false, is, was) {
-		c.invalid(shown(is), "field is immutable", "spec", "template", "spec")
+		c.invalid(errorValue(is), "field is immutable", "spec", "template", "spec")
 	}
 }
 

@@ -112,17 +112,17 @@ func finishedJob(c *checker, job, oldJob document.Value) {
 	}
 	pods := j.status.Get("uncountedTerminatedPods")
 	if (ended || j.changed("uncountedTerminatedPods")) && pods.Get("failed").Len()+pods.Get("succeeded").Len() > 0 {
-		shownPods := struct{ Succeeded, Failed []string }{textsOrNone(pods.Get("succeeded")), textsOrNone(pods.Get("failed"))}
+		shownPods := struct{ Succeeded, Failed []string }{stringItemsOrNil(pods.Get("succeeded")), stringItemsOrNil(pods.Get("failed"))}
 		c.invalid(shownPods, "must be empty for finished job", "status", "uncountedTerminatedPods")
 	}
 }
 
-// textsOrNone returns the items of a list of strings; nil if it is empty.
-func textsOrNone(list document.Value) []string {
+// stringItemsOrNil returns the items of a list of strings; nil if it is empty.
+func stringItemsOrNil(list document.Value) []string {
 	if list.Len() == 0 {
 		return nil
 	}
-	return texts(list)
+	return stringItems(list)
 }
 
 // neverStarts reports whether a job is suspended and has zero completions.
@@ -137,13 +137,13 @@ func (j jobChange) completionTime() {
 	if j.outcome.complete != j.oldOutcome.complete || j.changed("completionTime") {
 		switch {
 		case !isAbsentOrNull(completed) && !j.outcome.complete:
-			c.invalid(shown(completed), "cannot set completionTime when there is no Complete=True condition", "status", "completionTime")
+			c.invalid(errorValue(completed), "cannot set completionTime when there is no Complete=True condition", "status", "completionTime")
 		case isAbsentOrNull(completed) && j.outcome.complete:
 			c.required("completionTime is required for Complete jobs", "status", "completionTime")
 		}
 	}
 	if j.changed("startTime", "completionTime") && isBefore(completed, started) {
-		c.invalid(shown(completed), "must be equal to or after `startTime`", "status", "completionTime")
+		c.invalid(errorValue(completed), "must be equal to or after `startTime`", "status", "completionTime")
 	}
 }
 
@@ -252,10 +252,10 @@ func jobProgress(c *checker, job, oldJob document.Value) {
 	}
 	completed, was := j.status.Get("completionTime"), j.old.Get("completionTime")
 	if !isAbsentOrNull(completed) && !isAbsentOrNull(was) && j.changed("completionTime") {
-		c.invalid(shown(completed), "field is immutable", "status", "completionTime")
+		c.invalid(errorValue(completed), "field is immutable", "status", "completionTime")
 	}
 	if !isAbsentOrNull(j.old.Get("startTime")) && j.changed("startTime") && !j.resumes() && !j.spec.Get("suspend").Bool() {
-		c.invalid(shown(j.status.Get("startTime")), "field is immutable for unsuspended job once set", "status", "startTime")
+		c.invalid(errorValue(j.status.Get("startTime")), "field is immutable for unsuspended job once set", "status", "startTime")
 	}
 	if j.oldOutcome.succeeding && !j.outcome.succeeding {
 		j.invalidConditions("cannot disable the SuccessCriteriaMet=True condition")

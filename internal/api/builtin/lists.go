@@ -15,7 +15,7 @@ func makeAlone(args []string) (check, error) {
 	}
 	return func(c *checker, list, _ document.Value) bool {
 		if list.Len() > 1 && c.firstIndex(list, "", args[0], false) >= 0 {
-			c.invalid(shown(list), args[1])
+			c.invalid(errorValue(list), args[1])
 		}
 		return true
 	}, nil
@@ -28,7 +28,7 @@ func makeNotBoth(args []string) (check, error) {
 	}
 	return func(c *checker, list, _ document.Value) bool {
 		if c.firstIndex(list, "", args[0], false) >= 0 && c.firstIndex(list, "", args[1], false) >= 0 {
-			c.invalid(shown(list), args[2])
+			c.invalid(errorValue(list), args[2])
 		}
 		return true
 	}, nil
@@ -48,7 +48,7 @@ func makeAtMost(args []string) (check, error) {
 	maximum, words, err := parseLimit(args)
 	return func(c *checker, list, _ document.Value) bool {
 		if list.Len() > maximum {
-			c.invalid(shown(list), words)
+			c.invalid(errorValue(list), words)
 		}
 		return true
 	}, err

@@ -24,9 +24,9 @@ type nameFormat struct {
 
 // nameFormats are the formats that object-meta supports.
 var nameFormats = map[string]nameFormat{
-	"dns-label":     {formats["dns-label"], prefixed("dns-label"), false},
-	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), false},
-	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label"), false},
+	"dns-label":     {formats["dns-label"], prefixFormat("dns-label"), false},
+	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
+	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
 	// The prefix is not validated if only the whole name counts.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
@@ -34,12 +34,12 @@ var nameFormats = map[string]nameFormat{
 
 	"ip-address": {addressName, addressName, false},
 
-	"generated-dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), true},
+	"generated-dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), true},
 }
 
 func anyText(string) bool { return true }
 
-func prefixed(name string) format {
+func prefixFormat(name string) format {
 	f := formats[name]
 	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
 }
@@ -58,7 +58,7 @@ func makeObjectMeta(args []string) (check, error) {
 		if c.updating && !always {
 			return true
 		}
-		c.createdMeta(now, names)
+		c.checkCreatedMeta(now, names)
 		c.finalizerKinds(now)
 		return true
 	}, nil
@@ -67,17 +67,17 @@ func makeObjectMeta(args []string) (check, error) {
 // updatedObjectMeta validates the metadata on update, in addition to the checks for all kinds.
 func updatedObjectMeta(c *checker, now, old document.Value) {
 	if c.updating {
-		c.updatedMeta(now, old)
+		c.checkUpdatedMeta(now, old)
 		c.finalizerKinds(now)
 	}
 }
 
-// writtenMeta validates the metadata with the checks for all kinds.
-func (c *checker) writtenMeta(meta document.Value, names format) {
-	c.createdMeta(meta, nameFormat{names, names, false})
+// checkMeta validates the metadata with the checks for all kinds.
+func (c *checker) checkMeta(meta document.Value, names format) {
+	c.checkCreatedMeta(meta, nameFormat{names, names, false})
 }
 
-func (c *checker) createdMeta(meta document.Value, names nameFormat) {
+func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	if prefix := meta.Get("generateName").Text(); prefix != "" {
 		c.invalidAll(prefix, names.prefix.check(prefix), "generateName")
 	}
@@ -106,8 +106,8 @@ func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	c.managedFields(meta.Get("managedFields"))
 }
 
-// updatedMeta validates the immutable fields of the metadata, and the mutable ones again.
-func (c *checker) updatedMeta(now, old document.Value) {
+// checkUpdatedMeta validates the immutable fields of the metadata, and the mutable ones again.
+func (c *checker) checkUpdatedMeta(now, old document.Value) {
 	if !isEmpty(old.Get("deletionTimestamp")) {
 		c.noNewFinalizers(now.Get("finalizers"), old.Get("finalizers"))
 	}
@@ -120,7 +120,7 @@ func (c *checker) updatedMeta(now, old document.Value) {
 	// Only deletions set these fields.
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
 		if is := now.Get(name); !isAbsentOrNull(is) && !document.Equal(is, old.Get(name)) {
-			c.invalid(shown(is), "field is immutable", name)
+			c.invalid(errorValue(is), "field is immutable", name)
 		}
 	}
 	c.labels(now.Get("labels"), "labels")
@@ -178,7 +178,7 @@ func (c *checker) owners(owners document.Value) {
 			controller = name
 			continue
 		}
-		c.invalid(shown(owners), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name), "ownerReferences")
+		c.invalid(errorValue(owners), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name), "ownerReferences")
 	}
 }
 
@@ -193,7 +193,7 @@ func (c *checker) owner(owner document.Value) {
 		}
 	}
 	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
-		c.invalid(shown(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
+		c.invalid(errorValue(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
 	}
 }
 
@@ -205,7 +205,7 @@ func (c *checker) finalizers(finalizers document.Value) {
 		foreground = foreground || f.Text() == metav1.FinalizerDeleteDependents
 	}
 	if orphan && foreground {
-		c.invalid(shown(finalizers), fmt.Sprintf("finalizer %s and %s cannot be both set", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents), "finalizers")
+		c.invalid(errorValue(finalizers), fmt.Sprintf("finalizer %s and %s cannot be both set", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents), "finalizers")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // notBothResources rejects an RBAC rule for both non-resource URLs and resources.
 func notBothResources(c *checker, rule, _ document.Value) {
 	if rule.Get("apiGroups").Len()+rule.Get("resources").Len()+rule.Get("resourceNames").Len() > 0 {
-		c.invalid(shown(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
+		c.invalid(errorValue(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
 	}
 }
 
@@ -123,7 +123,7 @@ func ingressClassNamespace(c *checker, parameters, _ document.Value) {
 func policyTypes(c *checker, spec, _ document.Value) {
 	types := spec.Get("policyTypes")
 	if types.Len() > 2 {
-		c.invalid(shown(types), "may not specify more than two policyTypes", "policyTypes")
+		c.invalid(errorValue(types), "may not specify more than two policyTypes", "policyTypes")
 		return
 	}
 	c.eachText("policyTypes", types, func(text string) {
@@ -196,9 +196,9 @@ func accessReview(c *checker, review, _ document.Value) {
 	defer c.pop()
 	switch countPresent(spec, "resourceAttributes", "nonResourceAttributes") {
 	case 2:
-		c.invalid(shown(spec.Get("nonResourceAttributes")), "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
+		c.invalid(errorValue(spec.Get("nonResourceAttributes")), "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
 	case 0:
-		c.invalid(shown(spec.Get("resourceAttributes")), "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
+		c.invalid(errorValue(spec.Get("resourceAttributes")), "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
 	}
 	if spec.Get("user").Text() == "" && spec.Get("groups").Len() == 0 {
 		c.invalid(spec.Get("user").Text(), "at least one of user or group must be specified", "user")

@@ -34,7 +34,7 @@ func (c *checker) taints(taints document.Value) {
 		c.requiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
 		c.pop()
 		if seen[[2]string{key, effect}] {
-			c.duplicate(shown(taint))
+			c.duplicate(errorValue(taint))
 			c.errs[len(c.errs)-1].Detail = "taints must be unique by key and effect pair"
 		}
 		seen[[2]string{key, effect}] = true
@@ -44,8 +44,8 @@ func (c *checker) taints(taints document.Value) {
 
 // Legacy annotations of nodes.
 const (
-	taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
-	avoidAnnotation  = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+	taintsAnnotation          = "scheduler.alpha.kubernetes.io/taints"
+	preferAvoidPodsAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
 // nodeAnnotations validates legacy annotations. Errors of malformed JSON are those of Go's decoder, which depend on
@@ -61,13 +61,13 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 			c.pop()
 		}
 	}
-	if text := annotations.Get(avoidAnnotation).Text(); text != "" {
+	if text := annotations.Get(preferAvoidPodsAnnotation).Text(); text != "" {
 		var read corev1.AvoidPods
 		if err := json.Unmarshal([]byte(text), &read); err != nil {
-			c.invalid(avoidAnnotation, err.Error(), "AvoidPods")
+			c.invalid(preferAvoidPodsAnnotation, err.Error(), "AvoidPods")
 			return
 		}
-		c.push(avoidAnnotation)
+		c.push(preferAvoidPodsAnnotation)
 		for i, entry := range read.PreferAvoidPods {
 			c.pushItem(i)
 			if owner := entry.PodSignature.PodController; owner == nil {
@@ -92,7 +92,7 @@ func nodeAmounts(c *checker, list, _ document.Value) {
 
 // cidrsOf returns the pod CIDRs of a node. The legacy field podCIDR takes precedence over podCIDRs.
 func cidrsOf(spec document.Value) []string {
-	first, all := spec.Get("podCIDR").Text(), texts(spec.Get("podCIDRs"))
+	first, all := spec.Get("podCIDR").Text(), stringItems(spec.Get("podCIDRs"))
 	if first != "" && (len(all) == 0 || all[0] != first) {
 		return []string{first}
 	}
@@ -122,7 +122,7 @@ func podCIDRs(c *checker, spec, _ document.Value) {
 	}
 }
 
-const podCIDRFixed = `node updates may not change podCIDR except from "" to valid`
+const podCIDRUpdateDetail = `node updates may not change podCIDR except from "" to valid`
 
 // podCIDRsFrozen rejects changes of pod CIDRs, with one error for each that differs.
 func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
@@ -131,12 +131,12 @@ func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
 		return
 	}
 	if len(old) != len(cidrs) {
-		c.forbidden(podCIDRFixed, "podCIDRs")
+		c.forbidden(podCIDRUpdateDetail, "podCIDRs")
 		return
 	}
 	for i, cidr := range cidrs {
 		if cidr != old[i] {
-			c.forbidden(podCIDRFixed, "podCIDRs")
+			c.forbidden(podCIDRUpdateDetail, "podCIDRs")
 		}
 	}
 }

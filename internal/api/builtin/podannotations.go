@@ -26,18 +26,18 @@ func podAnnotations(c *checker, pod, _ document.Value) {
 	annotations := pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 {
 		c.push("metadata")
-		c.meaningfulAnnotations(annotations, pod.Get("spec"))
+		c.validateAnnotations(annotations, pod.Get("spec"))
 		c.pop()
 	}
 }
 
 func templateAnnotations(c *checker, template, _ document.Value) {
 	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
-		c.meaningfulAnnotations(annotations, template.Get("spec"))
+		c.validateAnnotations(annotations, template.Get("spec"))
 	}
 }
 
-func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
+func (c *checker) validateAnnotations(annotations, spec document.Value) {
 	c.push("annotations")
 	if mirror := annotations.Get(mirrorAnnotation); !isAbsentOrNull(mirror) && spec.Get("nodeName").Text() == "" {
 		c.pushKey(mirrorAnnotation)

@@ -27,16 +27,16 @@ func setPodLevelResources(s *structUpdate) {
 		}
 	}
 	if limits.Len() > 0 {
-		whole = with(whole, "limits", given, limits)
-		whole = with(whole, "requests", requests, podRequests(spec, limits, requests))
+		whole = withChanged(whole, "limits", given, limits)
+		whole = withChanged(whole, "requests", requests, podRequests(spec, limits, requests))
 	}
 	if !document.Same(whole, spec.Get("resources")) {
 		s.set("spec", spec.With("resources", whole))
 	}
 }
 
-// with returns v with a field set, if the field changes.
-func with(v document.Value, name string, old, value document.Value) document.Value {
+// withChanged returns v with a field set, if the field changes.
+func withChanged(v document.Value, name string, old, value document.Value) document.Value {
 	if document.Same(old, value) {
 		return v
 	}

@@ -105,15 +105,15 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	c.push("dnsConfig")
 	defer c.pop()
 	if servers.Len() > 3 {
-		c.invalid(shown(servers), "must not have more than 3 nameservers", "nameservers")
+		c.invalid(errorValue(servers), "must not have more than 3 nameservers", "nameservers")
 	}
 	c.eachText("nameservers", servers, func(text string) { ip(c, document.NewString(text), document.Value{}) })
 	searches := config.Get("searches")
 	if searches.Len() > 32 {
-		c.invalid(shown(searches), "must not have more than 32 search paths", "searches")
+		c.invalid(errorValue(searches), "must not have more than 32 search paths", "searches")
 	}
-	if len(strings.Join(texts(searches), " ")) > 2048 {
-		c.invalid(shown(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
+	if len(strings.Join(stringItems(searches), " ")) > 2048 {
+		c.invalid(errorValue(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
 	}
 	c.eachText("searches", searches, func(text string) {
 		if text != "." {
@@ -178,16 +178,16 @@ func spreadNotRepeated(c *checker, constraint, _ document.Value) {
 	if last == nil {
 		last = make(map[string]int, c.list.Len())
 		for i, other := range c.list.Items() {
-			last[spread(other)] = i
+			last[spreadKey(other)] = i
 		}
 		c.storeIndex(indexKey{list: c.list, name: both}, last)
 	}
-	if last[spread(constraint)] > c.item {
-		c.duplicate(spread(constraint), both)
+	if last[spreadKey(constraint)] > c.item {
+		c.duplicate(spreadKey(constraint), both)
 	}
 }
 
-func spread(constraint document.Value) string {
+func spreadKey(constraint document.Value) string {
 	return fmt.Sprintf("{%v, %v}", constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text())
 }
 
@@ -204,11 +204,11 @@ func privilegeEscalation(c *checker, sc, _ document.Value) {
 		return
 	}
 	if sc.Get("privileged").Bool() {
-		c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+		c.invalid(errorValue(sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
 	}
 	for _, capability := range sc.Lookup("capabilities", "add").Items() {
 		if capability.Text() == "CAP_SYS_ADMIN" {
-			c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+			c.invalid(errorValue(sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
 }

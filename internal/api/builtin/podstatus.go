@@ -233,8 +233,8 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 const maxHealthMessageLength = 1024
 
 func (c *checker) health(r document.Value) {
-	if health := r.Get("health").Text(); !slices.Contains(healths, health) {
-		c.unsupported(health, healths, "health")
+	if health := r.Get("health").Text(); !slices.Contains(healthStates, health) {
+		c.unsupported(health, healthStates, "health")
 	}
 	if message := r.Get("message"); !isAbsentOrNull(message) && message.Text() == "" {
 		c.required("must be non-empty if specified", "message")
@@ -243,7 +243,7 @@ func (c *checker) health(r document.Value) {
 	}
 }
 
-var healths = []string{"Healthy", "Unhealthy", "Unknown"}
+var healthStates = []string{"Healthy", "Unhealthy", "Unknown"}
 
 // isRequestedResource reports whether a container requests a resource, or a request of a claim.
 func isRequestedResource(resources document.Value, name string) bool {

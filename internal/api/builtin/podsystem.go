@@ -6,13 +6,13 @@ import (
 
 // The fields that pods for Windows cannot have: of the pod, and of the containers' security contexts.
 var (
-	notOnWindows = []string{
+	windowsForbiddenFields = []string{
 		"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
 		"securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy",
 		"securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup",
 		"securityContext.supplementalGroups", "securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy",
 	}
-	notInWindowsContainers = []string{
+	windowsForbiddenContainerFields = []string{
 		"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
 		"allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
 	}
@@ -53,7 +53,7 @@ func (c *checker) linuxPod(spec document.Value) {
 
 func (c *checker) windowsPod(spec document.Value) {
 	const words = "cannot be set for a windows pod"
-	for _, place := range notOnWindows {
+	for _, place := range windowsForbiddenFields {
 		steps, _ := readPath(place)
 		v := spec
 		for _, s := range steps {
@@ -66,7 +66,7 @@ func (c *checker) windowsPod(spec document.Value) {
 	}
 	c.forContainers(spec, func(container document.Value) {
 		sc := container.Get("securityContext")
-		for _, name := range notInWindowsContainers {
+		for _, name := range windowsForbiddenContainerFields {
 			if !isAbsentOrNull(sc.Get(name)) {
 				c.forbidden(words, "securityContext", name)
 			}
@@ -154,7 +154,7 @@ func controllerSelects(c *checker, spec, _ document.Value) {
 	have := spec.Lookup("template", "metadata", "labels")
 	for key, value := range spec.Get("selector").Fields() {
 		if label := have.Get(key); isAbsentOrNull(label) || label.Text() != value.Text() {
-			c.invalid(shownMap(have), "`selector` does not match template `labels`", "template", "metadata", "labels")
+			c.invalid(errorMap(have), "`selector` does not match template `labels`", "template", "metadata", "labels")
 			return
 		}
 	}

@@ -31,14 +31,14 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 		except = append(except, "terminationGracePeriodSeconds")
 	}
 	if old.Get("schedulingGates").Len() > 0 {
-		spec = c.narrowed(t, spec, old)
+		spec = c.narrowScheduling(t, spec, old)
 	}
 	if !equalExcept(t, spec, old, except) || !equalExceptImages(t, spec, old, "containers") || !equalExceptImages(t, spec, old, "initContainers") {
-		c.forbidden(podFrozen)
+		c.forbidden(podUpdateDetail)
 	}
 }
 
-const podFrozen = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+const podUpdateDetail = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 func (c *checker) frozenAnnotations(now, old document.Value) {
 	c.push("metadata")
@@ -95,7 +95,7 @@ func (c *checker) deadlineUpdate(spec, old document.Value) bool {
 	switch {
 	case isAbsentOrNull(now):
 		if !isAbsentOrNull(was) {
-			c.invalid(shown(now), "must not update from a positive integer to nil value", name)
+			c.invalid(errorValue(now), "must not update from a positive integer to nil value", name)
 		}
 		return true
 	case n < 0 || n > math.MaxInt32:
@@ -166,12 +166,12 @@ func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	return true
 }
 
-// narrowed validates changes of the node selector and node affinity of a gated pod, which may only become stricter, and
+// narrowScheduling validates changes of the node selector and node affinity of a gated pod, which may only become stricter, and
 // returns its spec with the live values of these fields.
-func (c *checker) narrowed(t *Type, spec, old document.Value) document.Value {
+func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
 		if now := spec.Lookup("nodeSelector", key); isAbsentOrNull(now) || now.Text() != value.Text() {
-			c.invalid(shownMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
+			c.invalid(errorMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
 			break
 		}
 	}
@@ -204,13 +204,13 @@ func (c *checker) narrowedAffinity(now, was document.Value) {
 	}
 	defer func() { c.path = c.path[:len(c.path)-4] }()
 	if old.Len() != terms.Len() {
-		c.invalid(shown(terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+		c.invalid(errorValue(terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
 		return
 	}
 	for i, term := range terms.Items() {
 		if !hasOnlyAdditions(term, old.At(i)) {
 			c.pushItem(i)
-			c.invalid(shown(term), "only additions are allowed (no mutations or deletions)")
+			c.invalid(errorValue(term), "only additions are allowed (no mutations or deletions)")
 			c.pop()
 		}
 	}

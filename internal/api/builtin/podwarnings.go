@@ -57,7 +57,7 @@ func (c *checker) warnOfAnnotations(pod, container document.Value, base int) {
 
 func (c *checker) warnOfSeccomp(annotations document.Value, key string) {
 	if !isAbsentOrNull(annotations.Get(key)) {
-		c.addWarning(c.keyed(key, "metadata", "annotations") + `: non-functional in v1.27+; use the "seccompProfile" field instead`)
+		c.addWarning(c.keyPath(key, "metadata", "annotations") + `: non-functional in v1.27+; use the "seccompProfile" field instead`)
 	}
 }
 
@@ -68,7 +68,7 @@ func (c *checker) warnOfAppArmor(pod, container document.Value) {
 	if isAbsentOrNull(annotation) || !isAbsentOrNull(container.Lookup("securityContext", "appArmorProfile")) || profileMatches(annotation.Text(), ofPod) {
 		return
 	}
-	c.addWarning(c.keyed(key, "metadata", "annotations") + `: deprecated since v1.30; use the "appArmorProfile" field instead`)
+	c.addWarning(c.keyPath(key, "metadata", "annotations") + `: deprecated since v1.30; use the "appArmorProfile" field instead`)
 }
 
 // profileMatches reports whether an AppArmor annotation is equivalent to a profile.
@@ -113,7 +113,7 @@ func isFractional(v document.Value) bool {
 func (c *checker) fractional(amounts document.Value, name string, below ...string) {
 	if v := amounts.Get(name); isFractional(v) {
 		q := quantityValue(v)
-		c.addWarning(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", c.keyed(name, below...), q.String()))
+		c.addWarning(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", c.keyPath(name, below...), q.String()))
 	}
 }
 

@@ -16,8 +16,8 @@ type placedPort struct {
 	container, index int
 }
 
-func (c *checker) portPlace(p placedPort) string {
-	return c.place("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
+func (c *checker) portPath(p placedPort) string {
+	return c.fieldPath("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
 }
 
 // portKey is the identity of a port.
@@ -44,7 +44,7 @@ func (c *checker) portWarnings(ports []placedPort) {
 		if byKey == nil {
 			for j, other := range ports[:i] {
 				if other.number == p.number && other.key() == p.key() {
-					c.samePorts(p, ports[j])
+					c.warnSamePorts(p, ports[j])
 				}
 			}
 			continue
@@ -53,11 +53,11 @@ func (c *checker) portWarnings(ports []placedPort) {
 			if c.hasMaxWarnings() {
 				return
 			}
-			c.samePorts(p, ports[j])
+			c.warnSamePorts(p, ports[j])
 		}
 		byKey[p.key()] = append(byKey[p.key()], i)
 	}
-	c.samePortNames(ports)
+	c.warnSamePortNames(ports)
 }
 
 func (c *checker) hostIPWithoutPort(p placedPort) {
@@ -70,11 +70,11 @@ func (c *checker) hostIPWithoutPort(p placedPort) {
 		HostPort, ContainerPort int64
 		Protocol, HostIP        string
 	}{p.port.Get("name").Text(), 0, p.number, p.key().protocol, address}
-	c.addWarning(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPlace(p), shown))
+	c.addWarning(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPath(p), shown))
 }
 
-// samePorts warns about two ports with the same number and protocol; the wording depends on their host ports and IPs.
-func (c *checker) samePorts(p, other placedPort) {
+// warnSamePorts warns about two ports with the same number and protocol; the wording depends on their host ports and IPs.
+func (c *checker) warnSamePorts(p, other placedPort) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
 	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))
 	word := ""
@@ -88,10 +88,10 @@ func (c *checker) samePorts(p, other placedPort) {
 	default:
 		return
 	}
-	c.addWarning(c.portPlace(p) + ": " + word + " port definition with " + c.portPlace(other))
+	c.addWarning(c.portPath(p) + ": " + word + " port definition with " + c.portPath(other))
 }
 
-func (c *checker) samePortNames(ports []placedPort) {
+func (c *checker) warnSamePortNames(ports []placedPort) {
 	var first map[string]int
 	if len(ports) > maxLinearSearch {
 		first = make(map[string]int, len(ports))
@@ -112,8 +112,8 @@ func (c *checker) samePortNames(ports []placedPort) {
 			first[name] = i
 		}
 		if found {
-			other := c.portPlace(ports[j])
-			c.addWarning(fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", c.portPlace(p), name, other, other))
+			other := c.portPath(ports[j])
+			c.addWarning(fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", c.portPath(p), name, other, other))
 		}
 	}
 }

@@ -39,8 +39,8 @@ func isScope(text string) bool {
 // resource.
 const maxScopeErrors = 100
 
-// inapplicable returns the number of resources of a quota that a scope cannot be applied to.
-func inapplicable(hard document.Value, scope string) (n int) {
+// countInapplicable returns the number of resources of a quota that a scope cannot be applied to.
+func countInapplicable(hard document.Value, scope string) (n int) {
 	for name := range hard.Fields() {
 		if isStandardOfQuotas(name) && !scopeApplies(scope, name) {
 			n++
@@ -53,13 +53,13 @@ func isStandardOfQuotas(name string) bool {
 	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-// conflictingPairs are the pairs of scopes that exclude each other.
-var conflictingPairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
+// conflictingScopePairs are the pairs of scopes that exclude each other.
+var conflictingScopePairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
 
 func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value) {
-	for _, pair := range conflictingPairs {
+	for _, pair := range conflictingScopePairs {
 		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
-			c.invalid(shown(shownScopes), "conflicting scopes")
+			c.invalid(errorValue(shownScopes), "conflicting scopes")
 		}
 	}
 }
@@ -71,13 +71,13 @@ func quotaScopes(c *checker, scopes, _ document.Value) {
 			return
 		}
 		if !isScope(scope.Text()) {
-			c.invalid(shown(scopes), "unsupported scope")
+			c.invalid(errorValue(scopes), "unsupported scope")
 		}
-		for range inapplicable(hard, scope.Text()) {
-			c.invalid(shown(scopes), "unsupported scope applied to resource")
+		for range countInapplicable(hard, scope.Text()) {
+			c.invalid(errorValue(scopes), "unsupported scope applied to resource")
 		}
 	}
-	c.conflictingScopes(texts(scopes), scopes)
+	c.conflictingScopes(stringItems(scopes), scopes)
 }
 
 // quotaScopeSelector validates the requirements of a scope selector; kube-apiserver reports errors at the list.
@@ -91,12 +91,12 @@ func quotaScopeSelector(c *checker, requirements, _ document.Value) {
 		if !isScope(scope) {
 			c.invalid(scope, "unsupported scope", "scopeName")
 		}
-		for range inapplicable(spec.Get("hard"), scope) {
-			c.invalid(shown(spec.Get("scopeSelector")), "unsupported scope applied to resource")
+		for range countInapplicable(spec.Get("hard"), scope) {
+			c.invalid(errorValue(spec.Get("scopeSelector")), "unsupported scope applied to resource")
 		}
 		c.scopeOperator(r, scope)
 	}
-	c.conflictingScopes(names(requirements, "scopeName"), spec.Get("scopes"))
+	c.conflictingScopes(sortedFieldTexts(requirements, "scopeName"), spec.Get("scopes"))
 }
 
 func (c *checker) scopeOperator(r document.Value, scope string) {
@@ -114,7 +114,7 @@ func (c *checker) scopeOperator(r document.Value, scope string) {
 		}
 	case "Exists", "DoesNotExist":
 		if values.Len() > 0 {
-			c.invalid(shown(values), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector", "values")
+			c.invalid(errorValue(values), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector", "values")
 		}
 	default:
 		c.invalid(operator, "not a valid selector operator", "operator")

@@ -214,7 +214,7 @@ func (c *checker) resourceClaims(claims document.Value) {
 		case c.firstIndex(ofPod, "name", name, false) < 0:
 			detail := "must be one of the names in pod.spec.resourceClaims which is empty"
 			if ofPod.Len() > 0 {
-				detail = "must be one of the names in pod.spec.resourceClaims: " + strings.Join(names(ofPod, "name"), ", ")
+				detail = "must be one of the names in pod.spec.resourceClaims: " + strings.Join(sortedFieldTexts(ofPod, "name"), ", ")
 			}
 			c.notFound(name)
 			c.errs[len(c.errs)-1].Detail = detail
@@ -252,12 +252,12 @@ func (c *checker) requiredEnum(text string, allowed ...string) {
 // scopesFrozen rejects changes of a quota's scopes, regardless of their order.
 func scopesFrozen(c *checker, now, _ document.Value) {
 	set := func(v document.Value) []string {
-		list := texts(v)
+		list := stringItems(v)
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
 	if c.updating && !slices.Equal(set(now), set(c.scopes[0].old.Lookup("spec", "scopes"))) {
-		c.invalid(shown(now), "field is immutable")
+		c.invalid(errorValue(now), "field is immutable")
 	}
 }
 

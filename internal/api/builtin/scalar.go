@@ -104,7 +104,7 @@ func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error
 	if err != nil {
 		return v, r.badValue(t, v, err.Error())
 	}
-	return respelled(v, q.String()), nil
+	return withText(v, q.String()), nil
 }
 
 // Limits of quantities. A small exponent expands to many digits: parsing 1e-999999999 takes minutes.
@@ -126,8 +126,8 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// respelled returns a string value; v itself if it has that text.
-func respelled(v document.Value, text string) document.Value {
+// withText returns a string value; v itself if it has that text.
+func withText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
 	}
@@ -196,7 +196,7 @@ func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if err != nil {
 		return v, r.badValue(t, v, err.Error())
 	}
-	return respelled(v, base64.StdEncoding.EncodeToString(content)), nil
+	return withText(v, base64.StdEncoding.EncodeToString(content)), nil
 }
 
 // byteItem is the type of an item of a byte list.

@@ -171,7 +171,7 @@ func percentLimit(c *checker, now, _ document.Value) {
 
 func isPercent(text string) bool {
 	digits, ok := strings.CutSuffix(text, "%")
-	return ok && digits != "" && all(digits, isDigit)
+	return ok && digits != "" && allBytes(digits, isDigit)
 }
 
 // intOrPercent returns an integer, or the number before a percent sign.
@@ -183,8 +183,8 @@ func intOrPercent(v document.Value) int64 {
 	return n
 }
 
-// texts returns the items of a list of strings.
-func texts(list document.Value) []string {
+// stringItems returns the items of a list of strings.
+func stringItems(list document.Value) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {
 		found = append(found, item.Text())
@@ -192,8 +192,8 @@ func texts(list document.Value) []string {
 	return found
 }
 
-// names returns the string values of a field of all items, sorted.
-func names(list document.Value, field string) []string {
+// sortedFieldTexts returns the string values of a field of all items, sorted.
+func sortedFieldTexts(list document.Value, field string) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {
 		found = append(found, item.Get(field).Text())

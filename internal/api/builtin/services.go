@@ -101,9 +101,9 @@ func clusterIPs(c *checker, spec, _ document.Value) {
 	if ips.Kind() == document.List && ips.Len() > 0 {
 		switch {
 		case first == "":
-			c.invalid(shown(ips), "must be empty when `clusterIP` is not specified", "clusterIPs")
+			c.invalid(errorValue(ips), "must be empty when `clusterIP` is not specified", "clusterIPs")
 		case ips.At(0).Text() != first:
-			c.invalid(shown(ips), "first value must match `clusterIP`", "clusterIPs")
+			c.invalid(errorValue(ips), "first value must match `clusterIP`", "clusterIPs")
 		}
 	}
 	c.families(spec)
@@ -139,7 +139,7 @@ func (c *checker) families(spec document.Value) {
 func (c *checker) addresses(ips document.Value) (valid bool) {
 	before := len(c.errs)
 	if ips.Kind() == document.List && ips.Len() > 1 && ips.At(0).Text() == "None" {
-		c.invalid(shown(ips), "'None' must be the first and only value", "clusterIPs")
+		c.invalid(errorValue(ips), "'None' must be the first and only value", "clusterIPs")
 	}
 	c.push("clusterIPs")
 	for i, address := range ips.Items() {
@@ -153,15 +153,15 @@ func (c *checker) addresses(ips document.Value) (valid bool) {
 	c.pop()
 	valid = len(c.errs) == before
 	if ips.Len() > 2 {
-		c.invalid(shown(ips), "may only hold up to 2 values", "clusterIPs")
+		c.invalid(errorValue(ips), "may only hold up to 2 values", "clusterIPs")
 	}
 	return valid
 }
 
 func (c *checker) addressFamilies(spec, ips document.Value) {
 	if ips.Len() > 1 {
-		if dual, err := netutils.IsDualStackIPStrings(texts(ips)); err == nil && !dual {
-			c.invalid(shown(ips), "may specify no more than one IP for each IP family", "clusterIPs")
+		if dual, err := netutils.IsDualStackIPStrings(stringItems(ips)); err == nil && !dual {
+			c.invalid(errorValue(ips), "may specify no more than one IP for each IP family", "clusterIPs")
 		}
 	}
 	families := spec.Get("ipFamilies")
@@ -188,7 +188,7 @@ func nodePortsUnique(c *checker, ports, _ document.Value) {
 }
 
 func portsUnique(c *checker, ports, _ document.Value) {
-	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(shownPort(p)) })
+	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(errorPort(p)) })
 }
 
 func (c *checker) uniquePairs(ports document.Value, name string, report func(document.Value)) {
@@ -214,8 +214,8 @@ func (c *checker) uniquePairs(ports document.Value, name string, report func(doc
 	}
 }
 
-// shownPort returns kube-apiserver's representation of a duplicate port in errors.
-func shownPort(p document.Value) any {
+// errorPort returns kube-apiserver's representation of a duplicate port in errors.
+func errorPort(p document.Value) any {
 	text, _ := json.Marshal(struct {
 		Name        string
 		Protocol    string
@@ -274,7 +274,7 @@ func (c *checker) changedClass(spec, old document.Value) {
 		return // an unchanged class is covered by the validation of the spec
 	}
 	if isLoadBalancer && old.Get("type").Text() == "LoadBalancer" {
-		c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+		c.invalid(errorValue(class), "may not change once set", "loadBalancerClass")
 	}
 	switch {
 	case isAbsentOrNull(class):
@@ -293,7 +293,7 @@ func (c *checker) changedAddresses(spec, old document.Value) {
 	if isHeadless(spec) && isHeadless(old) {
 		return
 	}
-	now, was := texts(spec.Get("clusterIPs")), texts(old.Get("clusterIPs"))
+	now, was := stringItems(spec.Get("clusterIPs")), stringItems(old.Get("clusterIPs"))
 	c.push("clusterIPs")
 	defer c.pop()
 	report := func(i int) {
@@ -313,7 +313,7 @@ func (c *checker) changedAddresses(spec, old document.Value) {
 	}
 	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
 		c.pop()
-		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
+		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
 		c.push("clusterIPs")
 	}
 }
@@ -322,7 +322,7 @@ func (c *checker) changedFamilies(spec, old document.Value) {
 	if isHeadless(spec) || isHeadless(old) {
 		return
 	}
-	now, was := texts(spec.Get("ipFamilies")), texts(old.Get("ipFamilies"))
+	now, was := stringItems(spec.Get("ipFamilies")), stringItems(old.Get("ipFamilies"))
 	if len(now) == 0 || len(was) == 0 {
 		return
 	}
@@ -335,11 +335,11 @@ func (c *checker) changedFamilies(spec, old document.Value) {
 			}
 		}
 	} else if now[0] != was[0] {
-		c.invalid(texts(spec.Get("clusterIPs")), "may not change once set")
+		c.invalid(stringItems(spec.Get("clusterIPs")), "may not change once set")
 	}
 	c.pop()
 	c.pop()
 	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
-		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
+		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
 	}
 }

@@ -14,7 +14,7 @@ import (
 // signingConditions validates the conditions of a signing request. Violations that the live object has are tolerated.
 func signingConditions(c *checker, conditions, old document.Value) {
 	decided := hasType(old, "Approved") && hasType(old, "Denied")
-	twice, unnamed := hasTwice(old), hasType(old, "")
+	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
 	seen := map[string]bool{}
 	for i, condition := range conditions.Items() {
 		name, status := condition.Get("type").Text(), condition.Get("status").Text()
@@ -53,8 +53,8 @@ func countType(conditions document.Value, name string) (n int) {
 	return n
 }
 
-func hasTwice(conditions document.Value) bool {
-	types := names(conditions, "type")
+func hasDuplicateTypes(conditions document.Value) bool {
+	types := sortedFieldTexts(conditions, "type")
 	return len(slices.Compact(types)) < conditions.Len()
 }
 

@@ -14,7 +14,7 @@ import (
 // slices.
 func singleTerm(c *checker, terms, _ document.Value) {
 	if terms.Len() != 1 {
-		c.invalid(shown(terms), "must have exactly one node selector term")
+		c.invalid(errorValue(terms), "must have exactly one node selector term")
 	}
 }
 
@@ -139,7 +139,7 @@ func singleAttribute(c *checker, attribute, _ document.Value) {
 	case n == 0:
 		c.invalid("", detail)
 	case n > 1:
-		c.invalid(shown(attribute), detail)
+		c.invalid(errorValue(attribute), detail)
 	}
 }
 
@@ -172,10 +172,10 @@ func bindingConditions(c *checker, device, _ document.Value) {
 	c.conditionsOnce("bindingConditions", waits, document.Value{})
 	c.conditionsOnce("bindingFailureConditions", fails, waits)
 	if waits.Len() == 0 && fails.Len() > 0 {
-		c.invalid(shown(waits), "bindingConditions are required to use bindingFailureConditions", "bindingConditions")
+		c.invalid(errorValue(waits), "bindingConditions are required to use bindingFailureConditions", "bindingConditions")
 	}
 	if fails.Len() == 0 && waits.Len() > 0 {
-		c.invalid(shown(fails), "bindingFailureConditions are required to use bindingConditions", "bindingFailureConditions")
+		c.invalid(errorValue(fails), "bindingFailureConditions are required to use bindingConditions", "bindingFailureConditions")
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *checker) conditionNames(field string, list document.Value) {
 
 // conditionsOnce rejects duplicate conditions, and conditions of the other list.
 func (c *checker) conditionsOnce(field string, list, other document.Value) {
-	all, others := texts(list), texts(other)
+	all, others := stringItems(list), stringItems(other)
 	c.push(field)
 	for i, name := range all {
 		c.pushItem(i)

@@ -45,7 +45,7 @@ func notDecremented(c *checker, now, old document.Value) {
 
 // newItemIP accepts an address that an item of the same list of the live object has in the same field.
 func newItemIP(c *checker, now, _ document.Value) {
-	if isPlainIP(now.Text()) || hadText(c.scopes[0].old, c.path, now.Text()) {
+	if isPlainIP(now.Text()) || containsAtPath(c.scopes[0].old, c.path, now.Text()) {
 		return
 	}
 	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
@@ -57,16 +57,16 @@ func isPlainIP(text string) bool {
 	return err == nil && !addr.Is4In6() && addr.Zone() == ""
 }
 
-// hadText reports whether a string is at the end of a path, with any list indexes.
-func hadText(v document.Value, rest []step, text string) bool {
+// containsAtPath reports whether a string is at the end of a path, with any list indexes.
+func containsAtPath(v document.Value, rest []step, text string) bool {
 	if len(rest) == 0 {
 		return v.Kind() == document.String && v.Text() == text
 	}
 	if rest[0].kind != stepItem {
-		return hadText(v.Get(rest[0].name), rest[1:], text)
+		return containsAtPath(v.Get(rest[0].name), rest[1:], text)
 	}
 	for _, item := range v.Items() {
-		if hadText(item, rest[1:], text) {
+		if containsAtPath(item, rest[1:], text) {
 			return true
 		}
 	}

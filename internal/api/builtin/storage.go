@@ -75,7 +75,7 @@ func (c *checker) topology(expressions document.Value) string {
 		if _, ok := valuesByKey[key]; ok {
 			c.duplicate(key, "key")
 		}
-		set := texts(values)
+		set := stringItems(values)
 		slices.Sort(set)
 		valuesByKey[key] = slices.Compact(set)
 		c.pop()
@@ -111,21 +111,21 @@ func driverFrozen(c *checker, drivers, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "drivers")
 	for _, is := range drivers.Items() {
 		if i := c.firstIndex(old, "name", is.Get("name").Text(), false); i >= 0 && !equalExcept(t, is, old.At(i), []string{"allocatable"}) {
-			c.invalid(shown(is), "field is immutable")
+			c.invalid(errorValue(is), "field is immutable")
 		}
 	}
 }
 
-const oneVolumeSource = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+const oneVolumeSourceDetail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 // attachmentSource requires exactly one volume to attach.
 func attachmentSource(c *checker, source, _ document.Value) {
 	name, inline := source.Get("persistentVolumeName"), source.Get("inlineVolumeSpec")
 	switch {
 	case isAbsentOrNull(name) && isAbsentOrNull(inline):
-		c.required(oneVolumeSource)
+		c.required(oneVolumeSourceDetail)
 	case !isAbsentOrNull(name) && !isAbsentOrNull(inline):
-		c.forbidden(oneVolumeSource)
+		c.forbidden(oneVolumeSourceDetail)
 	case !isAbsentOrNull(name) && name.Text() == "":
 		c.required("must specify non empty persistentVolumeName", "persistentVolumeName")
 	}

@@ -87,14 +87,14 @@ const (
 func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
 	if c.updating {
 		c.push("metadata")
-		c.writtenMeta(obj.Get("metadata"), pathSegment)
-		c.updatedMeta(obj.Get("metadata"), old.Get("metadata"))
+		c.checkMeta(obj.Get("metadata"), pathSegment)
+		c.checkUpdatedMeta(obj.Get("metadata"), old.Get("metadata"))
 		c.pop()
 	}
 	c.run(b, obj, old)
 	if !c.updating && !b.checksNames && !b.review && len(c.errs) == 0 {
 		c.push("metadata")
-		c.writtenMeta(obj.Get("metadata"), pathSegment)
+		c.checkMeta(obj.Get("metadata"), pathSegment)
 		c.pop()
 	}
 	return c.errs
@@ -125,8 +125,8 @@ func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	return document.Value{}, document.Value{}, false
 }
 
-// place returns the field path of errors, extended by the given fields.
-func (c *checker) place(below ...string) string {
+// fieldPath returns the field path of errors, extended by the given fields.
+func (c *checker) fieldPath(below ...string) string {
 	var b strings.Builder
 	if c.reportPath == nil {
 		writeSteps(&b, c.path)
@@ -174,7 +174,7 @@ func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...st
 	if len(c.errs) == maxErrors {
 		return
 	}
-	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.place(below...), BadValue: bad, Detail: detail})
+	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.fieldPath(below...), BadValue: bad, Detail: detail})
 }
 
 func (c *checker) invalid(bad any, detail string, below ...string) {

@@ -110,7 +110,7 @@ func TestInvalidRules(t *testing.T) {
 
 // TestDifferenceMaxErrors checks that the number of errors of one object is limited.
 func TestDifferenceMaxErrors(t *testing.T) {
-	typ, doc := benchmarked(t)
+	typ, doc := benchmarkDeployment(t)
 	bad := document.NewMap(document.Field{Name: "name", Value: document.NewString("c")})
 	containers := document.NewList(slices.Repeat([]document.Value{bad}, 3*maxErrors)...)
 	template := doc.Lookup("spec", "template")
@@ -122,7 +122,7 @@ func TestDifferenceMaxErrors(t *testing.T) {
 
 // TestManySpreadConstraints checks that the cost is linear in the number of topology spread constraints.
 func TestManySpreadConstraints(t *testing.T) {
-	typ, doc := benchmarked(t)
+	typ, doc := benchmarkDeployment(t)
 	text := &strings.Builder{}
 	for i := range 40_000 {
 		fmt.Fprintf(text, `,{"maxSkew":1,"topologyKey":"k%d","whenUnsatisfiable":"DoNotSchedule"}`, i)
@@ -146,7 +146,7 @@ func TestManySpreadConstraints(t *testing.T) {
 
 // TestConcurrentValidate validates in several goroutines, for the race detector.
 func TestConcurrentValidate(t *testing.T) {
-	typ, doc := benchmarked(t)
+	typ, doc := benchmarkDeployment(t)
 	bad := doc.With("metadata", doc.Get("metadata").Without("name"))
 	var all sync.WaitGroup
 	for range 8 {
@@ -176,7 +176,7 @@ func TestConcurrentValidateOfEveryKind(t *testing.T) {
 		all.Go(func() {
 			for i := range cases {
 				c := cases[(i+start*len(cases)/4)%len(cases)]
-				if _, extra, _ := outcome(c.said, spelled(c.t.Validate(c.doc, c.old))); len(extra) > 0 {
+				if _, extra, _ := compareErrors(c.messages, errorTexts(c.t.Validate(c.doc, c.old))); len(extra) > 0 {
 					t.Errorf("%s %s %s: %q", c.verb, c.object, c.change, extra)
 				}
 			}
@@ -215,9 +215,9 @@ func FuzzValidate(f *testing.F) {
 	})
 }
 
-func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
+func benchmarkDeployment(t testing.TB) (typ *Type, doc document.Value) {
 	forVerdicts(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
-		if c.object == "apps.v1.Deployment web" && len(c.said) == 0 {
+		if c.object == "apps.v1.Deployment web" && len(c.messages) == 0 {
 			typ, doc = c.t, c.doc
 		}
 		return typ == nil
@@ -230,7 +230,7 @@ func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	typ, doc := benchmarked(b)
+	typ, doc := benchmarkDeployment(b)
 	for name, old := range map[string]document.Value{"create": {}, "update": doc} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

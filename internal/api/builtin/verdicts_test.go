@@ -21,13 +21,13 @@ const verdictsFolder = "testdata/validation/"
 
 // verdictCase is kube-apiserver's result for an object with one change.
 type verdictCase struct {
-	object string // the object's kind and name
-	t      *Type
-	verb   string
-	change string
-	doc    document.Value
-	old    document.Value
-	said   []string
+	object   string // the object's kind and name
+	t        *Type
+	verb     string
+	change   string
+	doc      document.Value
+	old      document.Value
+	messages []string
 }
 
 // forVerdicts calls visit with every n-th recorded case of the oracle, until visit returns false.
@@ -64,10 +64,10 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 			c = verdictCase{object: parts[1] + " " + base.Lookup("metadata", "name").Text(), t: typ}
 			continue
 		}
-		c.verb, c.change, c.said = parts[0], parts[1]+" "+parts[2], nil
+		c.verb, c.change, c.messages = parts[0], parts[1]+" "+parts[2], nil
 		if parts[3] != "" {
 			// The write path checks resourceVersion, not validation.
-			c.said = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
+			c.messages = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
 		}
 		var value document.Value
 		if parts[2] != "" {
@@ -75,7 +75,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 				t.Fatal(err)
 			}
 		}
-		c.doc = changed(base, strings.Split(parts[1][1:], "/"), value)
+		c.doc = withValueAt(base, strings.Split(parts[1][1:], "/"), value)
 		c.old = document.Value{}
 		if generation, ok := strings.CutPrefix(c.verb, "warn update "); ok {
 			c.doc = withGeneration(t, c.doc, base, generation)
@@ -109,14 +109,14 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
-// changed returns a copy with another value at a path; an absent value removes the field or item.
-func changed(v document.Value, at []string, value document.Value) document.Value {
+// withValueAt returns a copy with another value at a path; an absent value removes the field or item.
+func withValueAt(v document.Value, at []string, value document.Value) document.Value {
 	if len(at) == 0 {
 		return value
 	}
 	name := pointerNames.Replace(at[0])
 	if v.Kind() != document.List {
-		return v.With(name, changed(v.Get(name), at[1:], value))
+		return v.With(name, withValueAt(v.Get(name), at[1:], value))
 	}
 	i, err := strconv.Atoi(name)
 	if err != nil {
@@ -125,7 +125,7 @@ func changed(v document.Value, at []string, value document.Value) document.Value
 	var items []document.Value
 	for j, item := range v.Items() {
 		if j == i {
-			item = changed(item, at[1:], value)
+			item = withValueAt(item, at[1:], value)
 		}
 		if !item.IsAbsent() {
 			items = append(items, item)
@@ -134,7 +134,7 @@ func changed(v document.Value, at []string, value document.Value) document.Value
 	return document.NewList(items...)
 }
 
-func spelled(errs field.ErrorList) (said []string) {
+func errorTexts(errs field.ErrorList) (said []string) {
 	for _, e := range errs {
 		message, _, _ := strings.Cut(e.ErrorBody(), "\n")
 		said = append(said, fmt.Sprintf("%s %s %s", string(e.Type), e.Field, message))
@@ -164,9 +164,9 @@ func essence(said string) string {
 	return kind + " " + message
 }
 
-// outcome compares kube-apiserver's errors with ours: those that we lack, those that only we report, and the number of
+// compareErrors compares kube-apiserver's errors with ours: those that we lack, those that only we report, and the number of
 // those that differ in the shown value only.
-func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
+func compareErrors(theirs, ours []string) (lacking, extra []string, otherValues int) {
 	left := slices.Clone(ours)
 	for _, e := range theirs {
 		i := slices.Index(left, e)
@@ -207,30 +207,30 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 		every = 10
 	}
 	forVerdicts(t, file, every, func(c verdictCase) bool {
-		ours := spelled(validate(c.t, c.doc, c.old))
-		lacking, extra, otherValues := outcome(c.said, ours)
+		ours := errorTexts(validate(c.t, c.doc, c.old))
+		lacking, extra, otherValues := compareErrors(c.messages, ours)
 		if len(extra) > 0 {
-			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
+			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
 		}
 		kind := strings.Fields(c.object)[0]
 		if kinds[kind] == nil {
 			kinds[kind] = &tally{}
 		}
-		kinds[kind].count(len(c.said) > 0, len(ours) > 0)
+		kinds[kind].count(len(c.messages) > 0, len(ours) > 0)
 		cases++
-		found += len(c.said) - len(lacking)
+		found += len(c.messages) - len(lacking)
 		others += otherValues
-		if len(c.said) > 0 {
+		if len(c.messages) > 0 {
 			refused++
 			if len(lacking) == 0 {
 				complete++
 			}
-			if slices.Equal(ours, c.said) {
+			if slices.Equal(ours, c.messages) {
 				identical++
 			}
 		}
 		for _, e := range lacking {
-			gaps[kind+" "+general(essence(e))]++
+			gaps[kind+" "+withoutDigits(essence(e))]++
 		}
 		return true
 	})
@@ -265,8 +265,8 @@ func (n tally) String() string {
 	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected by kube-apiserver only, %d by us only", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
 }
 
-// general replaces digits, which differ from case to case.
-func general(said string) string {
+// withoutDigits replaces digits, which differ from case to case.
+func withoutDigits(said string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return '0'

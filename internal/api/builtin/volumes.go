@@ -49,7 +49,7 @@ func fibreChannel(c *checker, fc, _ document.Value) {
 		c.required("must specify either targetWWNs or wwids, but not both", "targetWWNs")
 	}
 	if targets.Len() > 0 && ids.Len() > 0 {
-		c.invalid(shown(targets), "targetWWNs and wwids can not be specified simultaneously", "targetWWNs")
+		c.invalid(errorValue(targets), "targetWWNs and wwids can not be specified simultaneously", "targetWWNs")
 	}
 	if targets.Len() == 0 {
 		return
@@ -68,7 +68,7 @@ func singleProjection(c *checker, source, _ document.Value) {
 }
 
 func singleAccessMode(c *checker, modes, _ document.Value) {
-	list := texts(modes)
+	list := stringItems(modes)
 	if len(list) < 2 || !slices.Contains(list, "ReadWriteOncePod") {
 		return
 	}
@@ -99,7 +99,7 @@ func dataSourceKind(c *checker, source, _ document.Value) {
 func volumeCapacity(c *checker, spec, _ document.Value) {
 	capacity := spec.Get("capacity")
 	if isAbsentOrNull(capacity.Get("storage")) || capacity.Len() > 1 {
-		c.unsupported(shownMap(capacity), []string{"storage"}, "capacity")
+		c.unsupported(errorMap(capacity), []string{"storage"}, "capacity")
 	}
 	c.push("capacity")
 	for name, v := range capacity.Fields() {
@@ -153,7 +153,7 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	c.pop()
 	mode, pointer := fieldType(t, "volumeMode")
 	if now := spec.Get("volumeMode"); !semanticEqual(mode, pointer, now, old.Get("volumeMode")) {
-		c.invalid(shown(now), "field is immutable", "volumeMode")
+		c.invalid(errorValue(now), "field is immutable", "volumeMode")
 	}
 	class := spec.Get("volumeAttributesClassName")
 	if isAbsentOrNull(oldClaim.Lookup("status", "currentVolumeAttributesClassName")) || class.Text() != "" {
@@ -269,7 +269,7 @@ func nodeAffinityFrozen(c *checker, now, _ document.Value) {
 	if c.isUnchanged(now) || equalTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
 		return
 	}
-	c.invalid(shown(now), "field is immutable, except for updating from beta label to GA")
+	c.invalid(errorValue(now), "field is immutable, except for updating from beta label to GA")
 }
 
 func equalTerms(now, old document.Value) bool {

@@ -43,7 +43,7 @@ const maxWarnings = 256
 // warn adds a warning with the path of a field below the current path.
 func (c *checker) warn(text string, below ...string) {
 	if !c.hasMaxWarnings() {
-		c.addWarning(c.place(below...) + ": " + text)
+		c.addWarning(c.fieldPath(below...) + ": " + text)
 	}
 }
 
@@ -56,9 +56,9 @@ func (c *checker) addWarning(text string) {
 
 func (c *checker) hasMaxWarnings() bool { return len(c.warnings) >= maxWarnings }
 
-// keyed returns the path of a map key below the current path.
-func (c *checker) keyed(key string, below ...string) string {
-	return c.place(below...) + "[" + key + "]"
+// keyPath returns the path of a map key below the current path.
+func (c *checker) keyPath(key string, below ...string) string {
+	return c.fieldPath(below...) + "[" + key + "]"
 }
 
 // warningChecks are the checks that only warnings name.
@@ -127,7 +127,7 @@ func makeWarnKey(args []string) (check, error) {
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if !isAbsentOrNull(now.Get(args[0])) {
-			c.addWarning(c.keyed(args[0]) + ": " + args[1])
+			c.addWarning(c.keyPath(args[0]) + ": " + args[1])
 		}
 		return true
 	}, nil

@@ -20,10 +20,10 @@ func TestWarnings(t *testing.T) {
 		case "warn status":
 			ours = c.t.StatusWarnings(c.doc, c.old)
 		}
-		if !slices.Equal(ours, c.said) {
-			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
+		if !slices.Equal(ours, c.messages) {
+			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
 		}
-		if len(c.said) > 0 {
+		if len(c.messages) > 0 {
 			warned++
 		} else {
 			quiet++
@@ -41,10 +41,10 @@ func TestManyWarnings(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
 	const many = 50_000
 	for name, spec := range map[string]string{
-		"ports":   `{"containers":[{"name":"c","ports":[` + repeated(many, `{"containerPort":80,"name":"a"}`) + `]}]}`,
-		"env":     `{"containers":[{"name":"c","env":[` + repeated(many, `{"name":"A"}`) + `]}]}`,
-		"aliases": `{"hostAliases":[` + repeated(many, `{"ip":"1.2.3.4"}`) + `]}`,
-		"files":   `{"volumes":[{"name":"v","configMap":{"items":[` + repeated(many, `{"path":"a/b"}`) + `]}}]}`,
+		"ports":   `{"containers":[{"name":"c","ports":[` + repeatText(many, `{"containerPort":80,"name":"a"}`) + `]}]}`,
+		"env":     `{"containers":[{"name":"c","env":[` + repeatText(many, `{"name":"A"}`) + `]}]}`,
+		"aliases": `{"hostAliases":[` + repeatText(many, `{"ip":"1.2.3.4"}`) + `]}`,
+		"files":   `{"volumes":[{"name":"v","configMap":{"items":[` + repeatText(many, `{"path":"a/b"}`) + `]}}]}`,
 	} {
 		doc, err := document.ParseJSON([]byte(`{"metadata":{},"template":{"spec":` + spec + `}}`))
 		if err != nil {
@@ -56,7 +56,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 }
 
-func repeated(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
+func repeatText(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
 
 // TestManyDifferentPorts checks that many distinct ports yield no warning.
 func TestManyDifferentPorts(t *testing.T) {

@@ -109,7 +109,7 @@ func reviewVersions(c *checker, versions, _ document.Value) {
 		supported = supported || version == "v1" || version == "v1beta1"
 	}
 	if !supported {
-		c.invalid(shown(versions), "must include at least one of v1, v1beta1")
+		c.invalid(errorValue(versions), "must include at least one of v1, v1beta1")
 	}
 }
 
@@ -143,9 +143,9 @@ func admissionResources(c *checker, resources, _ document.Value) {
 		c.pop()
 	}
 	if resources.Len() > 1 && c.firstIndex(resources, "", "*/*", false) >= 0 {
-		c.invalid(shown(resources), "if '*/*' is present, must not specify other resources")
+		c.invalid(errorValue(resources), "if '*/*' is present, must not specify other resources")
 	}
 	if plain && c.firstIndex(resources, "", "*", false) >= 0 {
-		c.invalid(shown(resources), "if '*' is present, must not specify other resources without subresources")
+		c.invalid(errorValue(resources), "if '*' is present, must not specify other resources without subresources")
 	}
 }

@@ -22,7 +22,7 @@ func progressDeadline(c *checker, spec, _ document.Value) {
 // rolloutProgress rejects a rolling update with maxUnavailable and maxSurge 0, which could not progress.
 func rolloutProgress(c *checker, update, _ document.Value) {
 	if maxUnavailable := update.Get("maxUnavailable"); intOrPercent(maxUnavailable) == 0 && intOrPercent(update.Get("maxSurge")) == 0 {
-		c.invalid(shown(maxUnavailable), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
+		c.invalid(errorValue(maxUnavailable), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
 	}
 }
 
@@ -31,7 +31,7 @@ func daemonRollout(c *checker, update, _ document.Value) {
 	fewer, more := intOrPercent(update.Get("maxUnavailable")) != 0, intOrPercent(surge) != 0
 	switch {
 	case fewer && more:
-		c.invalid(shown(surge), "may not be set when maxUnavailable is non-zero", "maxSurge")
+		c.invalid(errorValue(surge), "may not be set when maxUnavailable is non-zero", "maxSurge")
 	case !fewer && !more:
 		c.required("cannot be 0 when maxSurge is 0", "maxUnavailable")
 	}

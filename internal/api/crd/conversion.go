@@ -15,8 +15,8 @@ import (
 // conversionError is the error of an object that could not be converted. A retry may succeed.
 type conversionError struct {
 	status *apierrors.StatusError
-	// answered reports whether the webhook responded: a retry with the same definition yields the same response.
-	answered bool
+	// responded reports whether the webhook responded: a retry with the same definition yields the same response.
+	responded bool
 }
 
 func newConversionError(err error) *conversionError {
@@ -33,7 +33,7 @@ func (e *unavailableError) Unwrap() error { return e.error }
 // IsUnavailable reports whether a conversion failed because the webhook did not respond.
 func IsUnavailable(err error) bool {
 	var failed *conversionError
-	return errors.As(err, &failed) && !failed.answered
+	return errors.As(err, &failed) && !failed.responded
 }
 
 // Error implements error.

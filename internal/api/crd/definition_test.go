@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("received %+v", d)
 	}
 	v1 := d.Version("v1")
-	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || dotted(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
+	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || jsonPath(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
 		t.Errorf("received %+v", v1)
 	}
 }

@@ -29,7 +29,7 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 		if wanted == has || !among[wanted] {
 			return wanted
 		}
-		problem = &Condition{"NamesAccepted", false, reason, inUse(wanted)}
+		problem = &Condition{"NamesAccepted", false, reason, inUseMessage(wanted)}
 		return has
 	}
 	accepted.Plural = choose(d.RequestedNames.Plural, accepted.Plural, t.resources, "PluralConflict")
@@ -48,13 +48,13 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 	return accepted, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
 }
 
-func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }
+func inUseMessage(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
 // shortNameConflicts returns the conflicts of the requested short names, of which either all or none are accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
-			conflicts = append(conflicts, inUse(name))
+			conflicts = append(conflicts, inUseMessage(name))
 		}
 	}
 	return conflicts

@@ -72,11 +72,11 @@ func sameScale(a, b *api.ScalePaths) bool {
 }
 
 func scaleText(s *api.ScalePaths) string {
-	return strings.Join([]string{dotted(s.Replicas), dotted(s.StatusReplicas), dotted(s.Selector)}, " ")
+	return strings.Join([]string{jsonPath(s.Replicas), jsonPath(s.StatusReplicas), jsonPath(s.Selector)}, " ")
 }
 
-// dotted formats a path like JSON paths in definitions; "" if it is nil.
-func dotted(path []string) string {
+// jsonPath formats a path like JSON paths in definitions; "" if it is nil.
+func jsonPath(path []string) string {
 	if path == nil {
 		return ""
 	}
@@ -86,7 +86,7 @@ func dotted(path []string) string {
 func (d *Resource) newVersion(v *Version) *compiledVersion {
 	options := structural.Options{Group: d.Group, Version: v.Name, Kind: d.AcceptedNames.Kind, Namespaced: d.Namespaced, Preserve: d.PreserveUnknownFields}
 	if s := v.scale; s != nil {
-		options.Scale = &structural.Scale{SpecReplicas: dotted(s.Replicas), StatusReplicas: dotted(s.StatusReplicas), LabelSelector: dotted(s.Selector)}
+		options.Scale = &structural.Scale{SpecReplicas: jsonPath(s.Replicas), StatusReplicas: jsonPath(s.StatusReplicas), LabelSelector: jsonPath(s.Selector)}
 	}
 	sealed := v.Schema
 	return &compiledVersion{

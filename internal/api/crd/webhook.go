@@ -89,7 +89,7 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 
 // convertTogether converts all objects or none. A single object with neither metadata nor content is not sent.
 func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
-	if len(all) == 1 && isBare(all[0]) {
+	if len(all) == 1 && hasOnlyType(all[0]) {
 		return none{}.Convert(ctx, all, to)
 	}
 	converted, err := c.send(ctx, all, to)
@@ -104,7 +104,7 @@ func (c *webhookConverter) convertTogether(ctx context.Context, all []document.V
 	return converted, nil
 }
 
-func isBare(doc document.Value) bool {
+func hasOnlyType(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 

@@ -39,7 +39,7 @@ func (w *writer) special(f *field, v document.Value) {
 	case quantity:
 		w.textField(1, v.Text())
 	case intOrString:
-		w.intOrText(v)
+		w.intOrString(v)
 	case duration:
 		d, _ := time.ParseDuration(v.Text())
 		w.varint(uint64(d))
@@ -84,7 +84,7 @@ func (w *writer) time(s string, precision time.Duration) {
 }
 
 // intOrString writes an IntOrString: its type and both values.
-func (w *writer) intOrText(v document.Value) {
+func (w *writer) intOrString(v document.Value) {
 	which, number, text := uint64(0), integerOf(v), ""
 	if v.Kind() == document.String {
 		which, number, text = 1, 0, v.Text()

@@ -195,7 +195,7 @@ func parseFile(name, text string) (declarations []*Declaration, err error) {
 		offset += len(line)
 	}
 	for _, d := range p.declarations {
-		p.errs = append(p.errs, d.checkPlace())
+		p.errs = append(p.errs, d.checkFileName())
 	}
 	if kinds := slices.IndexFunc(p.declarations, func(d *Declaration) bool { return d.IsKind }); kinds != 0 && path.Ext(name) == ".kind" {
 		p.errs = append(p.errs, &Error{name, 1, errors.New("expected a kind as the first declaration")})
@@ -278,7 +278,7 @@ func (p *fileParser) member(number int, content string) {
 		p.fail(number, "expected one of %q, received %q", allowed, name)
 	case isSection != (value == ""):
 		p.fail(number, "expected a value after the name of a property and none after the name of a section, received %q", content)
-	case place < d.lastPlace(allowed):
+	case place < d.lastPosition(allowed):
 		p.fail(number, "expected names in the order %q; move %s up", allowed, name)
 	case slices.ContainsFunc(d.Sections(name), func(s *Section) bool { return s.Version == version || s.Version == "" || version == "" }),
 		d.Property(name).Value != "":
@@ -291,8 +291,8 @@ func (p *fileParser) member(number int, content string) {
 	}
 }
 
-// lastPlace returns the position, among the allowed names, of the declaration's last name.
-func (d *Declaration) lastPlace(allowed []string) int {
+// lastPosition returns the position, among the allowed names, of the declaration's last name.
+func (d *Declaration) lastPosition(allowed []string) int {
 	switch {
 	case len(d.sections) > 0:
 		return slices.Index(allowed, d.sections[len(d.sections)-1].Name)

@@ -99,8 +99,8 @@ func (s *Set) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkPlace reports a kind in the wrong file: the directory must be its group, the file name the kind in lower case.
-func (d *Declaration) checkPlace() error {
+// checkFileName reports a kind in the wrong file: the directory must be its group, the file name the kind in lower case.
+func (d *Declaration) checkFileName() error {
 	if !d.IsKind {
 		return nil
 	}

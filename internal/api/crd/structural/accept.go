@@ -84,7 +84,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && hasDuplicates(v) {
 		return false
 	}
-	if !n.items.has(checks) {
+	if !n.items.has(restrictions) {
 		return true
 	}
 	for i := range count {
@@ -108,14 +108,14 @@ func (n *node) acceptsFields(v document.Value) bool {
 			return false
 		}
 	}
-	if len(n.fields) == 0 && !n.closed && !n.additional.has(checks) {
+	if len(n.fields) == 0 && !n.closed && !n.additional.has(restrictions) {
 		return true
 	}
 	next := 0
 	for i := range count {
 		name, value := v.Field(i)
 		child, declared := n.child(name, &next)
-		if n.closed && !declared || child.has(checks) && !child.accepts(value) {
+		if n.closed && !declared || child.has(restrictions) && !child.accepts(value) {
 			return false
 		}
 	}

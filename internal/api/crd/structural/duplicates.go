@@ -8,7 +8,7 @@ import (
 // mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items; if it is
 // false, there are none. Otherwise a listWalk decides. It does not allocate for short lists.
 func (n *node) mayHaveDuplicates(v document.Value) bool {
-	if !n.has(uniques) || fastdoc.IsSealed(v) {
+	if !n.has(uniqueItems) || fastdoc.IsSealed(v) {
 		return false
 	}
 	switch v.Kind() {

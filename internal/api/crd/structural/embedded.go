@@ -15,7 +15,7 @@ import (
 
 // checkEmbedded validates the embedded resources of an object: their apiVersion, kind and metadata.
 func checkEmbedded(root *node, obj document.Value) field.ErrorList {
-	if !root.has(embeds) {
+	if !root.has(embeddedResources) {
 		return nil
 	}
 	var w embeddedWalk
@@ -30,7 +30,7 @@ type embeddedWalk struct {
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
-	if !n.has(embeds) || fastdoc.IsSealed(v) {
+	if !n.has(embeddedResources) || fastdoc.IsSealed(v) {
 		return
 	}
 	switch v.Kind() {

@@ -50,7 +50,7 @@ func (n *node) enumerates(v document.Value) bool {
 	return slices.ContainsFunc(n.enum, func(listed document.Value) bool {
 		switch {
 		case v.Kind() == document.Number && listed.Kind() == document.Number:
-			return converts(quantityOf(v), quantityOf(listed))
+			return equalsConverted(quantityOf(v), quantityOf(listed))
 		case v.Kind() == document.Number && listed.Kind() == document.String:
 			q := quantityOf(v)
 			return q.whole && string(rune(clamp(q.i))) == listed.Text()
@@ -69,8 +69,8 @@ func clamp(i int64) int32 {
 	return int32(i)
 }
 
-// converts reports whether a number equals another one after conversion to its Go type.
-func converts(q, to quantity) bool {
+// equalsConverted reports whether a number equals another one after conversion to its Go type.
+func equalsConverted(q, to quantity) bool {
 	if to.whole && !q.whole {
 		return int64(q.f) == to.i
 	}

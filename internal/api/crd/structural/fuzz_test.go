@@ -10,13 +10,13 @@ import (
 // defaulting are idempotent.
 func FuzzType(f *testing.F) {
 	for _, test := range decodeTests {
-		f.Add(schemaOf(test.schema), thing(test.sent), thing(test.want))
+		f.Add(schemaOf(test.schema), testObject(test.sent), testObject(test.want))
 	}
 	for _, test := range invalidObjects {
-		f.Add(schemaOf(test.schema), thing(test.spec), thing(`{}`))
+		f.Add(schemaOf(test.schema), testObject(test.spec), testObject(`{}`))
 	}
 	for _, test := range updateTests {
-		f.Add(schemaOf(test.schema), thing(test.now), thing(test.old))
+		f.Add(schemaOf(test.schema), testObject(test.now), testObject(test.old))
 	}
 	f.Fuzz(func(t *testing.T, schema, now, old string) {
 		s, err := document.ParseJSON(schema)

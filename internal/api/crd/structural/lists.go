@@ -32,7 +32,7 @@ type listWalk struct {
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
-	if !n.has(uniques) || fastdoc.IsSealed(v) {
+	if !n.has(uniqueItems) || fastdoc.IsSealed(v) {
 		return
 	}
 	switch v.Kind() {

@@ -26,10 +26,10 @@ func (l *loader) load(v document.Value) *node {
 		nullable: v.Get("nullable").Bool(),
 		minItems: limit(v, "minItems"), maxItems: limit(v, "maxItems"), unique: v.Get("uniqueItems").Bool(),
 		minProps: limit(v, "minProperties"), maxProps: limit(v, "maxProperties"),
-		required:     texts(v.Get("required")),
+		required:     stringItems(v.Get("required")),
 		preserve:     v.Get("x-kubernetes-preserve-unknown-fields").Bool(),
 		embedded:     v.Get("x-kubernetes-embedded-resource").Bool(),
-		keys:         texts(v.Get("x-kubernetes-list-map-keys")),
+		keys:         stringItems(v.Get("x-kubernetes-list-map-keys")),
 		list:         listTypes[v.Get("x-kubernetes-list-type").Text()],
 		defaultValue: nonNull(v, "default").Clone(),
 	}
@@ -132,7 +132,7 @@ func limit(v document.Value, name string) int {
 	return int(n)
 }
 
-func texts(list document.Value) (all []string) {
+func stringItems(list document.Value) (all []string) {
 	for _, item := range list.Items() {
 		all = append(all, strings.Clone(item.Text()))
 	}

@@ -117,11 +117,11 @@ type property struct {
 type feature uint8
 
 const (
-	defaults feature = 1 << iota
-	embeds           // embedded resources
-	uniques          // lists of type set or map
-	checks           // restrictions of values
-	nulls            // types that are not nullable
+	defaults          feature = 1 << iota
+	embeddedResources         // embedded resources
+	uniqueItems               // lists of type set or map
+	restrictions              // restrictions of values
+	nonNullable               // types that are not nullable
 )
 
 // find returns a declared field by name; nil if there is none.
@@ -182,17 +182,17 @@ func (n *node) findFeatures() {
 			n.features |= defaults
 		}
 		if !below.nullable {
-			n.features |= nulls
+			n.features |= nonNullable
 		}
 	})
 	if n.embedded {
-		n.features |= embeds
+		n.features |= embeddedResources
 	}
 	if n.list != atomicList {
-		n.features |= uniques
+		n.features |= uniqueItems
 	}
 	if n.restricts() {
-		n.features |= checks
+		n.features |= restrictions
 	}
 	for _, more := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
 		for _, beside := range more {

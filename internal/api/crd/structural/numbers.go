@@ -108,8 +108,8 @@ func (l *numberLimits) accepts(q quantity) bool {
 		}
 	}
 	return (l.multipleOf == nil || isMultiple(q, *l.multipleOf)) &&
-		(l.minimum == nil || !below(q, *l.minimum, l.exclusiveMinimum)) &&
-		(l.maximum == nil || !above(q, *l.maximum, l.exclusiveMax))
+		(l.minimum == nil || !isBelow(q, *l.minimum, l.exclusiveMinimum)) &&
+		(l.maximum == nil || !exceeds(q, *l.maximum, l.exclusiveMax))
 }
 
 // isMultiple reports whether a number is a multiple of a factor. For integers, the factor is truncated to an integer.
@@ -127,7 +127,7 @@ func isMultiple(q quantity, factor float64) bool {
 	return swag.IsFloat64AJSONInteger(q.f / factor)
 }
 
-func below(q quantity, bound float64, exclusive bool) bool {
+func isBelow(q quantity, bound float64, exclusive bool) bool {
 	if q.whole {
 		whole := int64(bound)
 		return q.i < whole || exclusive && q.i == whole
@@ -135,7 +135,7 @@ func below(q quantity, bound float64, exclusive bool) bool {
 	return q.f < bound || exclusive && q.f == bound
 }
 
-func above(q quantity, bound float64, exclusive bool) bool {
+func exceeds(q quantity, bound float64, exclusive bool) bool {
 	if q.whole {
 		whole := int64(bound)
 		return q.i > whole || exclusive && q.i == whole

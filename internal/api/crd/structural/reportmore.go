@@ -45,8 +45,8 @@ func (r *reporter) addTrial(t trial) (matched int) {
 	return t.matched
 }
 
-// better returns the trial with more successful checks; best if they are equal.
-func better(best, t trial) trial {
+// betterTrial returns the trial with more successful checks; best if they are equal.
+func betterTrial(best, t trial) trial {
 	if !best.done || t.matched > best.matched {
 		return t
 	}
@@ -60,7 +60,7 @@ func (r *reporter) anyOf(nodes []*node, v document.Value, path string) int {
 		if len(t.errs) == 0 {
 			return t.matched
 		}
-		best = better(best, t)
+		best = betterTrial(best, t)
 	}
 	r.invalidWithoutPath("%q must validate at least one schema (anyOf)", path)
 	return r.addTrial(best)
@@ -73,7 +73,7 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 		t := r.try(n, v, path)
 		switch {
 		case len(t.errs) > 0 && valid == 0:
-			best = better(best, t)
+			best = betterTrial(best, t)
 		case len(t.errs) == 0:
 			valid++
 			if !first.done {
@@ -121,13 +121,13 @@ func (r *reporter) number(l *numberLimits, q quantity, path string) {
 	}
 	if l.minimum != nil {
 		q, bound := r.bound(l, q, *l.minimum, "Minimum boundary", path)
-		if below(q, *l.minimum, l.exclusiveMinimum) {
+		if isBelow(q, *l.minimum, l.exclusiveMinimum) {
 			r.invalid(path, q.value(), "should be greater than %s%v", orEqual(l.exclusiveMinimum), bound)
 		}
 	}
 	if l.maximum != nil {
 		q, bound := r.bound(l, q, *l.maximum, "Maximum boundary", path)
-		if above(q, *l.maximum, l.exclusiveMax) {
+		if exceeds(q, *l.maximum, l.exclusiveMax) {
 			r.invalid(path, q.value(), "should be less than %s%v", orEqual(l.exclusiveMax), bound)
 		}
 	}

@@ -78,19 +78,19 @@ func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	}
 	var warnings warningRecorder
 	ctx := warning.WithWarningRecorder(context.Background(), &warnings)
-	now := asGo(obj)
+	now := toGoMap(obj)
 	if old.IsAbsent() {
 		errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, nil, celconfig.RuntimeCELCostBudget)
-		return ordered(errs), warnings
+		return sortErrors(errs), warnings
 	}
-	was := asGo(old)
+	was := toGoMap(old)
 	related := common.NewCorrelatedObject(now, was, &model.Structural{Structural: r.schemaGo})
 	errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, was, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
-	return ordered(errs), warnings
+	return sortErrors(errs), warnings
 }
 
-// ordered sorts errors by field: the library's order is random.
-func ordered(errs field.ErrorList) field.ErrorList {
+// sortErrors sorts errors by field: the library's order is random.
+func sortErrors(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Field, b.Field) })
 	return errs
 }

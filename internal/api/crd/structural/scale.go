@@ -28,7 +28,7 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 	if v, clear := follow(obj, names); clear && (v.IsAbsent() || v.Kind() == document.String) {
 		return errs
 	}
-	if selector, _, err := unstructured.NestedString(asGo(obj), names...); err != nil {
+	if selector, _, err := unstructured.NestedString(toGoMap(obj), names...); err != nil {
 		errs = append(errs, field.Invalid(field.NewPath(scale.LabelSelector), selector, err.Error()))
 	}
 	return errs
@@ -41,7 +41,7 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	replicas, ok := v.Int64()
 	if !ok && !(clear && v.IsAbsent()) {
 		var err error
-		if replicas, _, err = unstructured.NestedInt64(asGo(obj), names...); err != nil {
+		if replicas, _, err = unstructured.NestedInt64(toGoMap(obj), names...); err != nil {
 			return field.ErrorList{field.Invalid(field.NewPath(path), replicas, err.Error())}
 		}
 	}
@@ -70,7 +70,7 @@ func follow(v document.Value, names []string) (at document.Value, clear bool) {
 
 func pathNames(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-func asGo(obj document.Value) map[string]any {
+func toGoMap(obj document.Value) map[string]any {
 	m, _ := obj.ToGo().(map[string]any)
 	return m
 }

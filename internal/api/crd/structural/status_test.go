@@ -25,7 +25,7 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := parse(t, thing(`{"replicas":-1}`)).With("status", parse(t, `{"replicas":"3","selector":4}`))
+	obj := parse(t, testObject(`{"replicas":-1}`)).With("status", parse(t, `{"replicas":"3","selector":4}`))
 	want := []string{
 		`.spec.replicas: Invalid value: -1: should be a non-negative integer`,
 		`.status.replicas: Invalid value: 0: .status.replicas accessor error: 3 is of the type string, expected int64`,
@@ -79,7 +79,7 @@ func TestPreserveUnknownFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := parse(t, thing(`{"a":null,"b":{"c":1}}`))
+	obj := parse(t, testObject(`{"a":null,"b":{"c":1}}`))
 	read, unknown, err := typ.Decode(obj)
 	if err != nil || len(unknown) > 0 || !document.Same(read, obj) {
 		t.Errorf("Decode() = %s, %q, %v, want no change", read, unknown, err)
@@ -89,7 +89,7 @@ func TestPreserveUnknownFields(t *testing.T) {
 // TestValidObjectsDoNotAllocate checks that decoding, defaulting and validating a valid object does not allocate.
 func TestValidObjectsDoNotAllocate(t *testing.T) {
 	typ := compile(t, schemaOf(listOfPorts))
-	obj := parse(t, thing(`[{"port":1,"protocol":"TCP"}]`))
+	obj := parse(t, testObject(`[{"port":1,"protocol":"TCP"}]`))
 	for name, do := range map[string]func(){
 		"Read":     func() { typ.Decode(obj) },
 		"Default":  func() { typ.Default(obj) },

@@ -14,8 +14,8 @@ import (
 // options are the options of all types in these tests.
 var options = Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true}
 
-// thing returns a valid object with the given spec.
-func thing(spec string) string {
+// testObject returns a valid object with the given spec.
+func testObject(spec string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"spec":` + spec + `}`
 }
 
@@ -78,7 +78,7 @@ func TestDecode(t *testing.T) {
 	for _, test := range decodeTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			read, unknown, err := typ.Decode(parse(t, thing(test.sent)))
+			read, unknown, err := typ.Decode(parse(t, testObject(test.sent)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestDecode(t *testing.T) {
 				t.Errorf("unknown %q, want %q", unknown, test.unknown)
 			}
 			got := typ.Default(read)
-			if want := parse(t, thing(test.want)); !document.Equal(got, want) {
+			if want := parse(t, testObject(test.want)); !document.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if again, _, _ := typ.Decode(got); !document.Same(typ.Default(again), got) {
@@ -160,7 +160,7 @@ func TestValidate(t *testing.T) {
 	for _, test := range invalidObjects {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			obj := parse(t, thing(test.spec))
+			obj := parse(t, testObject(test.spec))
 			if got := messages(typ.Validate(obj, document.Value{})); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
@@ -199,7 +199,7 @@ func TestValidateUpdate(t *testing.T) {
 	for _, test := range updateTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			if got := messages(typ.Validate(parse(t, thing(test.now)), parse(t, thing(test.old)))); !slices.Equal(got, test.want) {
+			if got := messages(typ.Validate(parse(t, testObject(test.now)), parse(t, testObject(test.old)))); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
@@ -213,7 +213,7 @@ func TestRulesCostBudget(t *testing.T) {
 	rule := fmt.Sprintf(`{"rule":"%[1]s.all(a, %[1]s.all(b, %[1]s.all(c, %[1]s.all(d, %[1]s.all(e, e < 10)))))"}`, numbers)
 	typ := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+strings.Repeat(rule+",", 29)+rule+`],"properties":{"a":{"type":"integer"}}}`))
 	few := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+rule+`],"properties":{"a":{"type":"integer"}}}`))
-	now, old := parse(t, thing(`{"a":2}`)), parse(t, thing(`{"a":1}`))
+	now, old := parse(t, testObject(`{"a":2}`)), parse(t, testObject(`{"a":1}`))
 	for _, before := range []document.Value{{}, old} {
 		if got := messages(few.Validate(now, before)); len(got) != 0 {
 			t.Errorf("Validate() with one rule = %q, want none", got)
@@ -226,7 +226,7 @@ func TestRulesCostBudget(t *testing.T) {
 
 func TestRatchetedRulesYieldWarnings(t *testing.T) {
 	typ := compile(t, schemaOf(`{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self > 3","message":"be large"}]},"b":{"type":"string"}}}`))
-	errs, warnings := typ.Check(parse(t, thing(`{"a":1,"b":"y"}`)), parse(t, thing(`{"a":1,"b":"x"}`)))
+	errs, warnings := typ.Check(parse(t, testObject(`{"a":1,"b":"y"}`)), parse(t, testObject(`{"a":1,"b":"x"}`)))
 	if len(errs) > 0 || !slices.Equal(warnings, []string{`spec.a: Invalid value: 1: be large`}) {
 		t.Errorf("errors %v, warnings %q", errs, warnings)
 	}

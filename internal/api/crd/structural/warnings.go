@@ -18,7 +18,7 @@ func (t *Type) Warnings(obj, old document.Value) (warnings []string) {
 	if finalizers.Len() == 0 {
 		return nil
 	}
-	added, had := texts(finalizers), texts(old.Lookup("metadata", "finalizers"))
+	added, had := stringItems(finalizers), stringItems(old.Lookup("metadata", "finalizers"))
 	slices.Sort(added)
 	for _, name := range slices.Compact(added) {
 		if !slices.Contains(had, name) {
