@@ -72,6 +72,6 @@ func TestPrepared(t *testing.T) {
 		}
 	})
 	if compared < 100 {
-		t.Errorf("%d objects compared, want at least 70", compared)
+		t.Errorf("%d objects compared, want at least 100", compared)
 	}
 }
