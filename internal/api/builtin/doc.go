@@ -42,7 +42,7 @@
 //   - A document that needs no change is returned as the same Value, without allocations.
 //   - {}, [] and zeros of the request are kept, although Go would drop them. kube-apiserver treats such a document like
 //     the one without them.
-//   - A sealed part is not changed.
+//   - An unparsed part is not changed.
 //
 // # Where to look
 //

@@ -26,7 +26,7 @@
 //   - Decoding and defaulting are idempotent.
 //   - A document that needs no change is returned as the same Value, without allocations.
 //   - {}, [] and zeros in the metadata of the request are kept, although Go would drop them.
-//   - A sealed part is not changed.
+//   - An unparsed part is not changed.
 //   - A Type retains no memory of the document that it was compiled from.
 //   - Errors are sorted by field name, where kube-apiserver's order is random.
 //
