@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
 // preparePodForCreate sets the QoS class and the condition of scheduling gates, adds the requirements of matchLabelKeys to
 // selectors, and sets AppArmor profiles from their legacy annotations.
 func preparePodForCreate(_ string, obj, _ document.Value, w Write) document.Value {
-	obj = put(obj, document.NewString(qosClass(obj.Get("spec"))), "status", "qosClass")
+	obj = put(obj, document.NewString(qos.Class(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
 		obj = put(obj, document.NewList(gatedCondition(w)), "status", "conditions")
 	}

@@ -26,7 +26,7 @@
 // follows serviceAccountName, a Secret's stringData is moved to data.
 //
 // [Type.Default] follows the defaults, [OneOfs.Clashes] finds the one-ofs that an applier and other field managers have filled
-// twice, [Type.Validate] and [Type.ValidateStatus] return kube-apiserver's errors, and [Type.Warnings],
+// twice, [Type.Validate] and [Type.ValidateSubresource] return kube-apiserver's errors, and [Type.Warnings],
 // [Type.StatusWarnings] and [Type.SentWarnings] its warnings. A check that the language can not express is a function that
 // irregular.go names.
 //
@@ -70,7 +70,7 @@
 //	irregular.go  the checks that are code, by name
 //	  metadata.go, selectors.go, resources.go, limits.go, quotas.go, configdata.go, events.go, nodes.go
 //	  services.go, endpoints.go, networks.go, cidrs.go
-//	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
+//	  pods.go, podsystem.go, podupdate.go, podsubresources.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go what is in volumes of some kinds
 //	  storage.go has the group of that name, classes.go what is neither stored nor run
 //	  webhooks.go and policies.go have admission, expressions.go what is compiled there, flows.go flow control, signing.go certificates

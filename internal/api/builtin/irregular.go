@@ -25,7 +25,7 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"int-or-percent": intOrPercentFormat, "percent-limit": percentLimit,
 
 		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
-		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
+		"pod-update": podUpdate, "ephemeral-containers-update": ephemeralContainersUpdate, "pod-resize": podResize, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
 		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
 		"os-fields": osFields, "node-annotations": nodeAnnotations, "node-taints": nodeTaints, "node-amounts": nodeAmounts, "pod-cidrs": podCIDRs,
 		"pod-cidrs-frozen": podCIDRsFrozen, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,

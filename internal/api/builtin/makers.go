@@ -261,6 +261,10 @@ func certainRefusals() map[string]maker {
 			c.forbidden(detail)
 			return true
 		}),
+		"denied": detailed("", func(c *checker, _ document.Value, detail string) bool {
+			c.errs = append(c.errs, field.Forbidden(field.NewPath(""), detail)) // kube-apiserver reports it at no field
+			return true
+		}),
 		"wrong": detailed("", func(c *checker, v document.Value, detail string) bool {
 			c.invalid(shown(v), detail)
 			return true

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,7 +39,7 @@ func TestEveryKindHasRules(t *testing.T) {
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
 			typ, _ := Builtin(name)
-			if has := ruleset().statuses[typ] != nil; has != slices.Contains(k.Subresources, "status") {
+			if has := ruleset().subresources["status"][typ] != nil; has != slices.Contains(k.Subresources, "status") {
 				t.Errorf("%s: expected rules of its status: %v, received %v", name, !has, has)
 			}
 		}
@@ -49,7 +50,7 @@ func TestEveryKindHasRules(t *testing.T) {
 // about a field that does not exist is found. Rules of types that are used in several places are
 // followed from each.
 func TestRulesNameFields(t *testing.T) {
-	for _, blocks := range []map[*Type]*block{ruleset().kinds, ruleset().statuses} {
+	for _, blocks := range append(slices.Collect(maps.Values(ruleset().subresources)), ruleset().kinds) {
 		for typ, b := range blocks {
 			followFields(t, b.name, typ, b.statements)
 		}
