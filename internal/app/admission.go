@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/deviceaccess"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
@@ -32,6 +33,7 @@ func plugins(authorizer *rbac.Authorizer, policies *policy.Policies, webhooks *w
 		&deviceaccess.Plugin{Authorizer: authorizer},
 		&rbacescalation.Plugin{Authorizer: authorizer},
 		persistentvolumeclaimresize.Plugin{},
+		&certificateapproval.Plugin{Authorizer: admission.Authorizer(authorizer)},
 		webhooks.Mutating(),
 		policies,
 		webhooks.Validating(),

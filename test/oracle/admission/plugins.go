@@ -12,10 +12,12 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	upstreamapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
 	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
@@ -23,6 +25,8 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
@@ -49,6 +53,7 @@ var pairs = []pair{
 	{"taintnodesbycondition", taintnodesbycondition.Plugin{}, func() (upstream.Interface, error) { return nodetaint.NewPlugin(), nil }, randomTaints, 10},
 	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
 	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
+	{"certificateapproval", &certificateapproval.Plugin{Authorizer: admissiontest.Signers}, newApproval, nil, 0},
 	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
 }
 
@@ -60,6 +65,12 @@ func newLimitRanger() (upstream.Interface, error) { return upstreamlimits.NewLim
 
 func newTolerations() (upstream.Interface, error) {
 	return upstreamtolerations.NewDefaultTolerationSeconds(), nil
+}
+
+func newApproval() (upstream.Interface, error) {
+	plugin := upstreamapproval.NewPlugin()
+	plugin.SetAuthorizer(admissiontest.Signers)
+	return plugin, nil
 }
 
 // newResize returns the plugin as kube-apiserver registers it, because it has no public constructor. Informers that are
