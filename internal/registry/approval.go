@@ -6,6 +6,7 @@ func approvalSubresource() *Subresource {
 	return &Subresource{
 		Name:     "approval",
 		Verbs:    []string{"get", "patch", "update"},
+		NoTables: true,
 		Validate: validateAt("approval"),
 	}
 }

@@ -8,6 +8,7 @@ func ephemeralContainersSubresource() *Subresource {
 	return &Subresource{
 		Name:     "ephemeralcontainers",
 		Verbs:    []string{"get", "patch", "update"},
+		NoTables: true,
 		Restrict: onlyEphemeralContainers,
 		Validate: validateAt("ephemeralcontainers"),
 	}

@@ -9,6 +9,7 @@ func resizeSubresource() *Subresource {
 	return &Subresource{
 		Name:     "resize",
 		Verbs:    []string{"get", "patch", "update"},
+		NoTables: true,
 		Restrict: onlyResources,
 		Validate: validateAt("resize"),
 	}

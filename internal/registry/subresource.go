@@ -22,6 +22,8 @@ type Subresource struct {
 	Verbs []string
 	// Body is the type of its bodies; the zero value means the type of the resource.
 	Body schema.GroupVersionKind
+	// NoTables reports that responses can not be Tables.
+	NoTables bool
 	// project returns the projection of an endpoint whose bodies are not the objects themselves; nil if they are.
 	project func(e *Endpoint) projection
 	// Restrict returns obj with only those changes to the live object that a write may make. nil means that the
@@ -145,5 +147,5 @@ func statusSubresource() *Subresource {
 
 // finalizeSubresource removes the finalizers of a namespace.
 func finalizeSubresource() *Subresource {
-	return &Subresource{Name: "finalize", Verbs: []string{"update"}}
+	return &Subresource{Name: "finalize", Verbs: []string{"update"}, NoTables: true}
 }

@@ -295,7 +295,7 @@ func readPath(text string) ([]step, error) {
 	if text == "." {
 		return steps, nil
 	}
-	for part := range strings.SplitSeq(text, ".") {
+	for _, part := range splitPath(text) {
 		name := strings.TrimRight(part, "[]{}")
 		if name == "" {
 			return nil, fmt.Errorf("expected a path such as spec.ports[].name, received %q", text)
