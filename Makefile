@@ -59,6 +59,10 @@ test-clients-peer: ## run the same clients against the real kube-apiserver, whic
 test-kubectls: ## have every kubectl that is built go from client-side to server-side apply and back; CADASTRE_TARGET=kube-apiserver asks the real server
 	$(GO) -C test/clients test -count=1 -v ./kubectls
 
+.PHONY: test-scheduler
+test-scheduler: ## have the real kube-scheduler, if make scheduler has built it, schedule pods of the server; CADASTRE_TARGET=kube-apiserver asks the real server
+	$(GO) -C test/clients test -count=1 -v ./scheduler
+
 ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
 ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
 # What is not served: this subresource.
