@@ -193,7 +193,9 @@ func TestVerdicts(t *testing.T) {
 
 // TestStatusVerdicts replays what it said about writes to statuses. Nothing of that may be missing.
 func TestStatusVerdicts(t *testing.T) {
-	validate := func(typ *Type, obj, live document.Value) field.ErrorList { return typ.ValidateSubresource("status", obj, live) }
+	validate := func(typ *Type, obj, live document.Value) field.ErrorList {
+		return typ.ValidateSubresource("status", obj, live)
+	}
 	for _, gap := range replay(t, "statuses.txt.gz", validate) {
 		t.Errorf("kube-apiserver says, and we do not: %s", gap)
 	}
