@@ -20,7 +20,9 @@ import (
 	upstreamapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
 	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/nodedeclaredfeatures"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	"k8s.io/kubernetes/plugin/pkg/admission/podresize"
 	upstreampriority "k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 
@@ -30,7 +32,9 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/podresizevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
 )
@@ -54,6 +58,8 @@ var pairs = []pair{
 	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
 	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
 	{"certificateapproval", &certificateapproval.Plugin{Authorizer: admissiontest.Signers}, newApproval, nil, 0},
+	{"nodedeclaredfeaturevalidator", nodedeclaredfeaturevalidator.Plugin{}, func() (upstream.Interface, error) { return nodedeclaredfeatures.NewPlugin() }, nil, 0},
+	{"podresizevalidator", podresizevalidator.Plugin{}, func() (upstream.Interface, error) { return podresize.NewPlugin() }, nil, 0},
 	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
 }
 
