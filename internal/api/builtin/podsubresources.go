@@ -15,13 +15,24 @@ func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	defer c.pop()
 	t := c.elemHere(name)
 	for _, old := range oldPod.Lookup("spec", name).Items() {
-		switch i := c.first(containers, "name", old.Get("name").Text(), false); {
+		switch i := lastNamed(containers, old.Get("name").Text()); {
 		case i < 0:
 			c.forbidden(fmt.Sprintf("existing ephemeral containers %q may not be removed\n", old.Get("name").Text()), name)
 		case !same(t, false, containers.At(i), old):
 			c.forbidden(fmt.Sprintf("existing ephemeral containers %q may not be changed", old.Get("name").Text()), name)
 		}
 	}
+}
+
+// lastNamed returns the index of the last container of a name; -1 if there is none.
+func lastNamed(containers document.Value, name string) int {
+	last := -1
+	for i, container := range containers.Items() {
+		if container.Get("name").Text() == name {
+			last = i
+		}
+	}
+	return last
 }
 
 // elemHere returns the type of the items of a list below the current path.
