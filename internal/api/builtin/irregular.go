@@ -30,8 +30,7 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"os-fields": osFields, "node-annotations": nodeAnnotations, "node-taints": nodeTaints, "node-amounts": nodeAmounts, "pod-cidrs": podCIDRs,
 		"pod-cidrs-frozen": podCIDRsFrozen, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
 		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
-		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
-		"ephemeral-target": ephemeralTarget, "ephemeral-fields": ephemeralFields,
+		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName, "ephemeral-target": ephemeralTarget, "ephemeral-fields": ephemeralFields,
 
 		"resource-list": resourceList, "pod-resources": podResources, "container-resources": containerResources,
 		"resize-policy": resizePolicy, "quota-resource": quotaResource, "scopes-frozen": scopesFrozen,

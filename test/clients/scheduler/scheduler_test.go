@@ -165,7 +165,9 @@ func TestSchedule(t *testing.T) {
 		t.Errorf("expected node-0, received %s", node)
 	}
 	// A gated pod is not scheduled until the gate is removed.
-	w.pod("gated", "50m", func(pod *corev1.Pod) { pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}} })
+	w.pod("gated", "50m", func(pod *corev1.Pod) {
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	})
 	w.pod("after", "50m", nil)
 	w.wait("after", "bound", isBound)
 	gated := w.wait("gated", "gated", func(pod *corev1.Pod) bool { return scheduled(pod).Reason == corev1.PodReasonSchedulingGated })
