@@ -85,10 +85,14 @@ test-clients-peer: ## run the same clients against the real kube-apiserver, whic
 test-kubectls: ## have every kubectl that is built go from client-side to server-side apply and back; CADASTRE_TARGET=kube-apiserver asks the real server
 	$(GO) -C test/clients test -count=1 -v ./kubectls
 
+.PHONY: test-scheduler
+test-scheduler: ## have the real kube-scheduler, if make scheduler has built it, schedule pods of the server; CADASTRE_TARGET=kube-apiserver asks the real server
+	$(GO) -C test/clients test -count=1 -v ./scheduler
+
 ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
 ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
-# What is not served: these subresources.
-ENVTESTSKIP ?= ServiceAccount tokens|approve CSRs
+# What is not served: this subresource.
+ENVTESTSKIP ?= ServiceAccount tokens
 
 .PHONY: test-envtest
 test-envtest: ## run others' test suites that use envtest against the server, but for what is not served; ENVTEST=sigs.k8s.io/controller-runtime/pkg/cache runs another
@@ -104,6 +108,10 @@ test-bench: ## run the benchmark module's tests: fixtures, peer, same results
 .PHONY: peers
 peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see test/peers/); some twenty minutes
 	nice -n 19 $(GO) -C test/peers run ./cmd/build
+
+.PHONY: scheduler
+scheduler: ## build the real kube-scheduler, outside the repository, for make test-scheduler; minutes, after make peers
+	nice -n 19 $(GO) -C test/peers run ./cmd/build kube-scheduler
 
 KUBECTLS ?=
 

@@ -15,6 +15,7 @@
 //	controllerruntime/  a manager with two reconcilers
 //	envtest/            controller-runtime's envtest, which starts our server
 //	flux/               the library by which Flux applies
+//	scheduler/          the real kube-scheduler, where it is built (make scheduler, make test-scheduler)
 //
 // What no client library would send, or show:
 //

@@ -1,12 +1,14 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +23,7 @@ const (
 	Etcd          = "etcd"
 	KubeAPIServer = "kube-apiserver"
 	Kubectl       = "kubectl"
+	KubeScheduler = "kube-scheduler"
 )
 
 // packages says from which package each program is built. The small one comes first, so that a build
@@ -29,7 +32,14 @@ var packages = []struct{ program, source string }{
 	{Etcd, "go.etcd.io/etcd/server/v3"},
 	{KubeAPIServer, "k8s.io/kubernetes/cmd/kube-apiserver"},
 	{Kubectl, "k8s.io/kubernetes/cmd/kubectl"},
+	{KubeScheduler, "k8s.io/kubernetes/cmd/kube-scheduler"},
 }
+
+// Usual are the programs that most tests need.
+var Usual = []string{Etcd, KubeAPIServer, Kubectl}
+
+// targets are the make targets that build programs which are not among the usual ones.
+var targets = map[string]string{KubeScheduler: "make scheduler"}
 
 // ErrNotBuilt says that a program is missing. Tests skip on it.
 var ErrNotBuilt = errors.New("not built")
@@ -54,15 +64,16 @@ func Program(name string) (string, error) {
 	}
 	file := filepath.Join(folder, name)
 	if _, err := os.Stat(file); err != nil {
-		return "", fmt.Errorf("%s is %w in %s: run make peers, or set %s to the folder that has it",
-			name, ErrNotBuilt, folder, FolderVariable)
+		target := cmp.Or(targets[name], "make peers")
+		return "", fmt.Errorf("%s is %w in %s: run %s, or set %s to the folder that has it",
+			name, ErrNotBuilt, folder, target, FolderVariable)
 	}
 	return file, nil
 }
 
-// Build compiles every program from the module in the folder source (binaries/) to [Folder]. What is up
-// to date already is left alone.
-func Build(ctx context.Context, source string) error {
+// Build compiles programs from the module in the folder source (binaries/) to [Folder]. Programs that are up to date are left
+// alone.
+func Build(ctx context.Context, source string, programs ...string) error {
 	folder, err := Folder()
 	if err != nil {
 		return err
@@ -71,6 +82,9 @@ func Build(ctx context.Context, source string) error {
 		return err
 	}
 	for _, p := range packages {
+		if !slices.Contains(programs, p.program) {
+			continue
+		}
 		output := filepath.Join(folder, p.program)
 		fmt.Fprintf(os.Stderr, "building %s\n", output)
 		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", linkerFlags(KubernetesVersion), "-o", output, p.source)

@@ -10,6 +10,7 @@
 //   - binaries.go: where the programs are, and how they are built
 //   - kubectls.go: kubectl of many versions, each from its own modules; kubectl.txt is its main function
 //   - controlplane.go: etcd and kube-apiserver together, from start to stop
+//   - scheduler.go: kube-scheduler for any server
 //   - certificates.go: the certificate authority, certificates and keys that they need
 //   - process.go: one program that runs, its log, its end
 //   - process_linux.go, process_other.go: that it ends when we do

@@ -12,21 +12,29 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	upstreamapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
 	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/nodedeclaredfeatures"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	"k8s.io/kubernetes/plugin/pkg/admission/podresize"
 	upstreampriority "k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/podresizevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
 )
@@ -49,6 +57,9 @@ var pairs = []pair{
 	{"taintnodesbycondition", taintnodesbycondition.Plugin{}, func() (upstream.Interface, error) { return nodetaint.NewPlugin(), nil }, randomTaints, 10},
 	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
 	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
+	{"certificateapproval", &certificateapproval.Plugin{Authorizer: admissiontest.Signers}, newApproval, nil, 0},
+	{"nodedeclaredfeaturevalidator", nodedeclaredfeaturevalidator.Plugin{}, func() (upstream.Interface, error) { return nodedeclaredfeatures.NewPlugin() }, nil, 0},
+	{"podresizevalidator", podresizevalidator.Plugin{}, func() (upstream.Interface, error) { return podresize.NewPlugin() }, nil, 0},
 	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
 }
 
@@ -60,6 +71,12 @@ func newLimitRanger() (upstream.Interface, error) { return upstreamlimits.NewLim
 
 func newTolerations() (upstream.Interface, error) {
 	return upstreamtolerations.NewDefaultTolerationSeconds(), nil
+}
+
+func newApproval() (upstream.Interface, error) {
+	plugin := upstreamapproval.NewPlugin()
+	plugin.SetAuthorizer(admissiontest.Signers)
+	return plugin, nil
 }
 
 // newResize returns the plugin as kube-apiserver registers it, because it has no public constructor. Informers that are

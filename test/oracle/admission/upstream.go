@@ -11,10 +11,10 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authentication/user"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/cadastre/cadastre/document"
@@ -70,7 +70,7 @@ func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest
 		p.SetExternalKubeInformerFactory(factory)
 	}
 	if p, ok := plugin.(initializer.WantsFeatures); ok {
-		p.InspectFeatureGates(featuregate.NewFeatureGate())
+		p.InspectFeatureGates(utilfeature.DefaultFeatureGate)
 	}
 	if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
 		p.SetReadyFunc(func() bool { return true })
@@ -82,6 +82,7 @@ func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest
 func fill(factory informers.SharedInformerFactory, stored []runtime.Object) error {
 	indexers := map[string]cache.Indexer{
 		"Namespace":     factory.Core().V1().Namespaces().Informer().GetIndexer(),
+		"Node":          factory.Core().V1().Nodes().Informer().GetIndexer(),
 		"LimitRange":    factory.Core().V1().LimitRanges().Informer().GetIndexer(),
 		"PriorityClass": factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer(),
 		"StorageClass":  factory.Storage().V1().StorageClasses().Informer().GetIndexer(),

@@ -11,6 +11,7 @@
 //
 //	strategies.go    kube-apiserver's strategies, by kind
 //	statuses.go      those of writes to the status
+//	subresources_test.go   those of other subresources
 //	warnings.go      what they tell clients
 //	upstream.go      how they are asked
 //	spoil.go         what is done to the objects

@@ -169,7 +169,7 @@ func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []chang
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := typ.ValidateStatus(doc, old)
+	ours := typ.ValidateSubresource("status", doc, old)
 	if (len(ours) == 0) != (len(said) == 0) || len(ours) != len(said) {
 		t.Errorf("%s from %v to %v:\n ours %v\n theirs %q", s.name, from, to, ours, said)
 	}
