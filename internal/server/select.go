@@ -37,7 +37,7 @@ func (q *request) selectCustom(s *watchcache.Selection, selector fields.Selector
 	s.Fields = fields.AndSelectors(others...)
 	if len(own) > 0 {
 		s.Match = q.matchCustom(endpoint, fields.AndSelectors(own...))
-		s.Foresee = func(all []*watchcache.Object) {
+		s.Prefetch = func(all []*watchcache.Object) {
 			if q.selectError() != nil {
 				return // the request fails: nobody has to wait for the rest
 			}

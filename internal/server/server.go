@@ -35,7 +35,7 @@ type Options struct {
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
 	// Admission follows what says who has a say in writes; nil if nobody has.
-	Admission *informer.Follower
+	Admission *informer.Informer
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits

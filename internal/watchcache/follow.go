@@ -12,16 +12,17 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// follow is the follower.
-func (c *Cache) follow(ctx context.Context, w storage.Watcher) {
+// runReflector applies the store's commits to the cache until the context ends or the store is closed. A broken watch
+// is resumed.
+func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
 	for {
-		err := c.followOne(ctx, w)
+		err := c.consumeWatch(ctx, w)
 		w.Close()
 		if ctx.Err() != nil || errors.Is(err, storage.ErrClosed) {
 			c.end()
 			return
 		}
-		c.options.Log.Warn("cache: lost sight of the store; trying again", "error", err)
+		c.options.Log.Warn("cache: watch of the store failed; retrying", "error", err)
 		if w, err = c.resume(ctx, err); err != nil {
 			c.end()
 			return
@@ -29,19 +30,19 @@ func (c *Cache) follow(ctx context.Context, w storage.Watcher) {
 	}
 }
 
-// followOne takes batches until there are no more.
-func (c *Cache) followOne(ctx context.Context, w storage.Watcher) error {
+// consumeWatch applies batches until the watch fails.
+func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
 	for {
 		batch, err := w.Next(ctx)
 		if err != nil {
 			return err
 		}
-		c.take(batch)
+		c.applyBatch(batch)
 	}
 }
 
-// resume watches the store again, and first loads it again if the history that is missing was
-// forgotten. It fails only when the cache or the store is closed.
+// resume opens a new watch of the store. If the missing history is compacted, it first reloads all objects. It
+// retries with exponential backoff and fails only if the cache or the store is closed.
 func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		var w storage.Watcher
@@ -66,56 +67,56 @@ func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, erro
 	}
 }
 
-// end wakes all who wait, since nothing comes any more.
+// end closes done and wakes all waiting readers and watchers, which then fail with ErrClosed.
 func (c *Cache) end() {
 	close(c.done)
 	c.progress.close()
-	for k := range c.eachKind() {
-		k.end()
+	for k := range c.allResources() {
+		k.wakeAll()
 	}
 }
 
-// take does what a batch says:
+// applyBatch applies a batch of commits:
 //
-//  1. objects are made of values
-//  2. each kind does what concerns it, and observers are told
-//  3. progress moves on, for writers and readers that wait for it
+//  1. values are parsed into objects
+//  2. each resource applies its changes, and observers are notified
+//  3. progress advances, which unblocks writers and readers that wait for it
 //  4. watchers are woken
-//  5. the window is made small enough
-func (c *Cache) take(batch storage.Batch) {
-	changes := map[*kind][]change{}
+//  5. the window is trimmed
+func (c *Cache) applyBatch(batch storage.Batch) {
+	changes := map[*resourceCache][]change{}
 	for _, e := range batch.Events {
-		name, _, ok := cutKind(e.Key)
+		name, _, ok := cutResource(e.Key)
 		if !ok {
-			c.options.Log.Error("cache: the store has something that is not an object; it is left alone", "key", e.Key)
+			c.options.Log.Error("cache: ignoring a key that does not name an object", "key", e.Key)
 			continue
 		}
-		k := c.kind(name)
-		changes[k] = append(changes[k], c.read(k, e))
+		k := c.resource(name)
+		changes[k] = append(changes[k], c.parseEvent(k, e))
 	}
 	var wake wakers
-	c.change(changes, &wake)
-	c.progress.move(batch.Revision)
+	c.applyChanges(changes, &wake)
+	c.progress.advance(batch.Revision)
 	wake.all()
 	c.trim()
 }
 
-// change has each kind do what concerns it, and tells observers when all is done.
-func (c *Cache) change(changes map[*kind][]change, wake *wakers) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
-	events := c.happened[:0]
+// applyChanges applies the changes of each resource, and then notifies observers.
+func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) {
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
+	events := c.eventBuffer[:0]
 	for k, list := range changes {
-		events = k.change(list, events, wake)
+		events = k.applyChanges(list, events, wake)
 	}
-	c.tellObservers(events)
-	if clear(events); cap(events) <= fewEvents {
-		c.happened = events
+	c.notifyObservers(events)
+	if clear(events); cap(events) <= maxIdleBuffer {
+		c.eventBuffer = events
 	}
 }
 
-// read makes a change of what the store tells.
-func (c *Cache) read(k *kind, e storage.Event) change {
+// parseEvent turns an event of the store into a change of the resource.
+func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
 	made := change{key: e.Key, revision: e.Revision}
 	if e.IsDelete() {
 		return made
@@ -124,27 +125,27 @@ func (c *Cache) read(k *kind, e storage.Event) change {
 		return made
 	}
 	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {
-		c.options.Log.Error("cache: an object that can't be read was written; its kind can't be listed until it is deleted or written anew", "error", made.err)
+		c.options.Log.Error("cache: an unreadable object was written; its resource cannot be listed until the object is deleted or replaced", "error", made.err)
 	}
 	return made
 }
 
-// trim forgets events as long as the window keeps too much alive, the oldest of the kind that
-// has most: a kind that changes all the time must not take the past from those that don't.
+// trim drops events until the window is within its limit: always the oldest event of the resource whose events take
+// most memory, so that a busy resource does not evict the events of quiet ones.
 func (c *Cache) trim() {
-	most := int64(c.options.WindowBytes)
-	if c.windowBytes.Load() <= most {
+	limit := int64(c.options.WindowBytes)
+	if c.windowBytes.Load() <= limit {
 		return
 	}
-	kinds := slices.Collect(c.eachKind())
-	for c.windowBytes.Load() > most {
-		slices.MaxFunc(kinds, func(a, b *kind) int { return cmp.Compare(a.bytes.Load(), b.bytes.Load()) }).dropFirst()
+	kinds := slices.Collect(c.allResources())
+	for c.windowBytes.Load() > limit {
+		slices.MaxFunc(kinds, func(a, b *resourceCache) int { return cmp.Compare(a.bytes.Load(), b.bytes.Load()) }).dropFirst()
 	}
 }
 
-// eachKind goes through the kinds that there are now.
-func (c *Cache) eachKind() iter.Seq[*kind] {
+// allResources iterates over the resources that are known at the time of the call.
+func (c *Cache) allResources() iter.Seq[*resourceCache] {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return maps.Values(maps.Clone(c.kinds))
+	return maps.Values(maps.Clone(c.resources))
 }

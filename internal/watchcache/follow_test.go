@@ -15,11 +15,10 @@ import (
 	"github.com/cadastre/cadastre/internal/testwait"
 )
 
-// failingStore breaks the watches of its followers, as a network does, and may have forgotten
-// meanwhile what they missed.
+// failingStore makes the watches of the reflector fail once, as after a network failure or a compaction.
 type failingStore struct {
 	storage.Store
-	fail *atomic.Pointer[error] // what the next call of a watcher fails with
+	fail *atomic.Pointer[error] // the error of the next call of Next
 }
 
 type failingWatcher struct {
@@ -43,14 +42,14 @@ func (w failingWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	return batch, err
 }
 
-// TestBrokenWatch goes on where it was; watchers don't notice.
-func TestBrokenWatch(t *testing.T) {
+// TestReflectorResumesBrokenWatch: after a failed watch of the store no event is lost or repeated.
+func TestReflectorResumesBrokenWatch(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
 	w := watch(t, c, WatchOptions{})
 	want := []string{}
 	for i := range 10 {
-		broken := errors.New("the network is gone")
+		broken := errors.New("connection reset")
 		if i%2 == 0 {
 			s.fail.Store(&broken)
 		}
@@ -59,26 +58,27 @@ func TestBrokenWatch(t *testing.T) {
 	}
 	for i, got := range next(t, w, 10) {
 		if !strings.HasPrefix(got, want[i]+"@") {
-			t.Errorf("%s, want %s", got, want[i])
+			t.Errorf("event %d = %s, want %s", i, got, want[i])
 		}
 	}
 }
 
-// TestForgottenHistory has the cache load the store again, and its watchers cut off.
-func TestForgottenHistory(t *testing.T) {
+// TestReflectorReloadsAfterCompaction: if the history after the last seen revision is compacted, the cache reloads
+// all objects and its watchers fail with ErrTooOld.
+func TestReflectorReloadsAfterCompaction(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 2})
 	starting := watch(t, c, WatchOptions{InitialState: true})
-	listed(t, c, Query{Limit: 1}) // there is a past
-	forgotten := storage.ErrCompacted
-	s.fail.Store(&forgotten)
+	listed(t, c, Query{Limit: 1}) // retains a snapshot
+	compacted := storage.ErrCompacted
+	s.fail.Store(&compacted)
 	remove(t, c, podKey("default", "a"))
 	for _, w := range []*Watcher{w, starting} {
 		if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
-			t.Errorf("%v, want ErrTooOld", err)
+			t.Errorf("Next() = %v, want ErrTooOld", err)
 		}
 	}
 	put(t, c, podKey("default", "c"), pod("c", "web", "n1", 0))
@@ -89,13 +89,13 @@ func TestForgottenHistory(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/c@4" {
 		t.Error(got)
 	}
-	if window, pods := c.windowBytes.Load(), c.kind(pods).bytes.Load(); window != pods || window <= 0 {
-		t.Errorf("%d bytes in the window, %d of the kind", window, pods)
+	if window, pods := c.windowBytes.Load(), c.resource(pods).bytes.Load(); window != pods || window <= 0 {
+		t.Errorf("window has %d bytes, its only resource %d; want equal and positive", window, pods)
 	}
 }
 
-// TestStoreCloses ends the cache, too.
-func TestStoreCloses(t *testing.T) {
+// TestClosedStoreClosesCache: when the store is closed, watches fail with ErrClosed.
+func TestClosedStoreClosesCache(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{})
 	w := watch(t, c, WatchOptions{})
@@ -103,16 +103,16 @@ func TestStoreCloses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Next() = %v, want ErrClosed", err)
 	}
 	if _, err := Open(t.Context(), s, Options{}); !errors.Is(err, storage.ErrClosed) {
-		t.Errorf("%v, want store.ErrClosed", err)
+		t.Errorf("Open() = %v, want storage.ErrClosed", err)
 	}
 }
 
-// TestCloseLeavesNothing: when a cache has been closed, nothing of it runs any more.
-func TestCloseLeavesNothing(t *testing.T) {
-	before := running()
+// TestCloseStopsGoroutines: a closed cache has no goroutines left, also with open watches.
+func TestCloseStopsGoroutines(t *testing.T) {
+	before := countGoroutines()
 	s := openStore(t)
 	for range 3 {
 		c, err := Open(t.Context(), s, Options{Log: quiet})
@@ -137,11 +137,11 @@ func TestCloseLeavesNothing(t *testing.T) {
 		c.Close()
 		c.Close()
 	}
-	testwait.For(t, "the goroutines of the caches to end", func() bool { return running() <= before })
+	testwait.For(t, "the goroutines of the caches to exit", func() bool { return countGoroutines() <= before })
 }
 
-// running counts the goroutines of caches.
-func running() (count int) {
+// countGoroutines returns the number of goroutines that run methods of this package.
+func countGoroutines() (count int) {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
@@ -152,7 +152,7 @@ func running() (count int) {
 	return count
 }
 
-// TestReopen finds what was there, and goes on from there.
+// TestReopen: a reopened cache has the same objects, and serves watches from revisions before it was opened.
 func TestReopen(t *testing.T) {
 	s := openStore(t)
 	first := openCache(t, s, Options{})
@@ -166,17 +166,17 @@ func TestReopen(t *testing.T) {
 	first.Close()
 	c := openCache(t, s, Options{})
 	if got := names(listed(t, c, Query{Freshness: Any})); got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("List() = %s, want %s", got, want)
 	}
-	// A watch that began with the first goes on with the second.
+	// A watch of the first cache is resumed on the second.
 	w := watch(t, c, WatchOptions{After: 24})
 	if got := next(t, w, 1); got[0] != "ADDED default/"+nameOf(2400)+"@25" {
 		t.Error(got)
 	}
 }
 
-// TestLateKind: a kind that nobody has asked for yet, and that has no objects, has its history.
-func TestLateKind(t *testing.T) {
+// TestHistoryOfEmptyResource: the history of a resource without objects, which was never read before, is available.
+func TestHistoryOfEmptyResource(t *testing.T) {
 	s := openStore(t)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
@@ -197,16 +197,16 @@ func TestLateKind(t *testing.T) {
 	}
 }
 
-// TestLoadAgain is seen by who waits, and by lists.
-func TestLoadAgain(t *testing.T) {
+// TestReloadWakesWatchers: a reload wakes waiting watchers, and invalidates the current snapshot.
+func TestReloadWakesWatchers(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 1})
-	ended := waiting(t, w)
-	listed(t, c, Query{}) // there is a snapshot
-	forgotten := storage.ErrCompacted
-	s.fail.Store(&forgotten)
+	ended := waitInBackground(t, w)
+	listed(t, c, Query{}) // takes a snapshot
+	compacted := storage.ErrCompacted
+	s.fail.Store(&compacted)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -219,29 +219,30 @@ func TestLoadAgain(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
-		t.Error("the watcher was not woken")
+		t.Error("watcher was not woken by the reload")
 	}
 }
 
-// lateFollower holds back the follower, which is the first to watch. Nothing is recalled, or who
-// watches would not need the store's history.
-type lateFollower struct {
-	lateStore
+// delayedReflector delays the first watch, which is the reflector's. The backfill of the window fails, so that other
+// watchers read the store's history.
+type delayedReflector struct {
+	delayedStore
 	following *atomic.Bool
 }
 
-func (s lateFollower) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
+func (s delayedReflector) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	if s.following.CompareAndSwap(false, true) {
-		return s.lateStore.Watch(ctx, prefix, after)
+		return s.delayedStore.Watch(ctx, prefix, after)
 	}
 	if prefix == "" {
-		return nil, errors.New("nothing is recalled")
+		return nil, errors.New("no backfill")
 	}
 	return s.Store.Watch(ctx, prefix, after)
 }
 
-// TestHistoryIsAhead of the follower: nothing is told twice, in whatever parts the follower comes.
-func TestHistoryIsAhead(t *testing.T) {
+// TestHistoryAheadOfReflector: a watcher that has read the store's history beyond the reflector's progress receives
+// each event once.
+func TestHistoryAheadOfReflector(t *testing.T) {
 	s := openStore(t)
 	commit := func(i int) {
 		if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", nameOf(i)).String(), Value: pod(nameOf(i), "web", "n1", 0)}); err != nil {
@@ -249,30 +250,30 @@ func TestHistoryIsAhead(t *testing.T) {
 		}
 	}
 	commit(0)
-	late := lateFollower{lateStore{s, make(chan struct{})}, new(atomic.Bool)}
+	late := delayedReflector{delayedStore{s, make(chan struct{})}, new(atomic.Bool)}
 	c := openCache(t, late, Options{})
 	w := watch(t, c, WatchOptions{Selection: Selection{Namespace: "default"}})
 	for i := 1; i < 400; i++ {
 		commit(i)
 	}
 	got := next(t, w, 400)
-	if w.old != nil || c.progress.revision() > 1 {
-		t.Fatal("tests nothing")
+	if w.history != nil || c.progress.revision() > 1 {
+		t.Fatal("precondition: the watcher must have read the history, and progress must be 1")
 	}
-	late.let <- struct{}{}
+	late.release <- struct{}{}
 	testwait.For(t, "revision 400", func() bool { return c.progress.revision() >= 400 })
 	silent(t, w)
 	commit(400)
-	late.let <- struct{}{}
+	late.release <- struct{}{}
 	got = append(got, next(t, w, 1)...)
 	for i, e := range got {
 		if want := fmt.Sprintf("ADDED default/%s@%d", nameOf(i), i+1); e != want {
-			t.Fatalf("%d: %s, want %s", i, e, want)
+			t.Fatalf("event %d = %s, want %s", i, e, want)
 		}
 	}
 }
 
-// changingStore deletes an item between the pages of a list.
+// changingStore deletes an object between the first and the second page of a list.
 type changingStore struct {
 	storage.Store
 	deleted *atomic.Bool
@@ -287,8 +288,8 @@ func (s changingStore) List(ctx context.Context, r storage.Range) (storage.Page,
 	return s.Store.List(ctx, r)
 }
 
-// TestLoadOfOneMoment: what changes while the store is loaded is seen, too.
-func TestLoadOfOneMoment(t *testing.T) {
+// TestLoadIsConsistent: a change between two pages of the initial list is applied after it.
+func TestLoadIsConsistent(t *testing.T) {
 	s := openStore(t)
 	var writes []storage.Write
 	for i := range 2 * pageSize {
@@ -299,6 +300,6 @@ func TestLoadOfOneMoment(t *testing.T) {
 	}
 	c := openCache(t, changingStore{s, new(atomic.Bool)}, Options{})
 	if l := listed(t, c, Query{}); len(l.Objects) != 2*pageSize-1 || l.Revision != 2 {
-		t.Errorf("%d objects at %d", len(l.Objects), l.Revision)
+		t.Errorf("List() = %d objects at revision %d, want %d at 2", len(l.Objects), l.Revision, 2*pageSize-1)
 	}
 }

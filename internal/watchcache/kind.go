@@ -9,51 +9,51 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// kind is what the cache has of one kind: what is now, what was, and who watches.
-type kind struct {
-	name   string // GROUP/RESOURCE
-	fields []Field
-	wanted []wanted
-	forms  *forms
+// resourceCache is the cache of one resource: current objects, event window, topics and snapshots.
+type resourceCache struct {
+	name       string // GROUP/RESOURCE
+	fields     []Field
+	fieldPaths []pathNode
+	forms      *forms
 
-	// bytes is how much the events keep alive, windowBytes that of all kinds together. They
-	// are atomic since the follower compares kinds without their locks.
+	// bytes is the memory that the events keep alive, windowBytes that of all resources together. They are atomic
+	// because the reflector compares resources without taking their locks.
 	bytes       atomic.Int64
 	windowBytes *atomic.Int64
 
 	mu sync.RWMutex // guards all below
-	// objects are the current ones. unreadable are values that are not objects: as long as
-	// there are any, what they are part of can't be listed.
+	// objects is the current state. unreadable has the errors of values that are not objects; lists that would
+	// include such a key fail.
 	objects    tree
 	unreadable map[string]error
-	// snapshot is a copy of objects, if there is one that is still the same; past are copies
-	// of what was.
+	// snapshot is a clone of objects that is still current, or nil. past has clones of earlier states.
 	snapshot *tree
-	past     past
-	// last is the revision of the last event. all is the topic about all; its events are
-	// those after horizon.
+	past     pastSnapshots
+	// last is the revision of the last event. all is the topic of all events; it has those after horizon.
 	last, horizon storage.Revision
 	all           *topic
 	topics        topics
-	// starting are watchers that have not got all of the initial state, those with the oldest
-	// one first.
+	// starting lists the watchers that have not received all of the initial state, in the order of the revisions of
+	// that state.
 	starting list.List
 }
 
-func newKind(name string, fields []Field, forms *forms, windowBytes *atomic.Int64, horizon storage.Revision) *kind {
-	return &kind{
-		name: name, fields: fields, wanted: wantedFields(fields), forms: forms, windowBytes: windowBytes,
+func newResourceCache(name string, fields []Field, forms *forms, windowBytes *atomic.Int64, horizon storage.Revision) *resourceCache {
+	return &resourceCache{
+		name: name, fields: fields, fieldPaths: newPathTrie(fields), forms: forms, windowBytes: windowBytes,
 		last: horizon, horizon: horizon, all: newTopic(topicKey{}), unreadable: map[string]error{},
 	}
 }
 
-// prefix is what the keys of the kind begin with.
-func (k *kind) prefix() string { return k.name + "/" }
+// prefix returns the common prefix of the resource's keys.
+func (k *resourceCache) prefix() string { return k.name + "/" }
 
-// place returns the namespace and name in a key of the kind.
-func (k *kind) place(key string) (namespace, name string) { return splitPlace(key[len(k.name)+1:]) }
+// splitKey returns the namespace and name of a key of the resource.
+func (k *resourceCache) splitKey(key string) (namespace, name string) {
+	return splitNamespacedName(key[len(k.name)+1:])
+}
 
-func (k *kind) fieldNames() []string {
+func (k *resourceCache) fieldNames() []string {
 	names := []string{"metadata.name", "metadata.namespace"}
 	for _, f := range k.fields {
 		names = append(names, f.Name)
@@ -61,17 +61,17 @@ func (k *kind) fieldNames() []string {
 	return names
 }
 
-// change is what the follower has found to do to one object.
+// change is the change of one object by a commit.
 type change struct {
 	key      string
 	revision storage.Revision
 	object   *Object // nil if it was deleted, or is unreadable
-	err      error   // why it is
+	err      error   // why the value is unreadable
 }
 
-// change does changes, in the order of their revisions, and notes who is to be woken. It appends what
-// happened to events.
-func (k *kind) change(changes []change, events []*event, wake *wakers) []*event {
+// applyChanges applies changes, in the order of their revisions, and collects the topics to wake. It appends the
+// resulting events to events.
+func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wakers) []*event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.snapshot = nil
@@ -79,12 +79,12 @@ func (k *kind) change(changes []change, events []*event, wake *wakers) []*event 
 		k.last = c.revision
 		_, repaired := k.unreadable[c.key]
 		delete(k.unreadable, c.key)
-		e := k.put(c)
+		e := k.applyChange(c)
 		switch {
 		case c.err != nil || repaired:
-			// There is no state to go back to, and nothing that could be told to watchers:
-			// that an object is gone would be wrong.
-			k.cutOff(c.revision, wake)
+			// There is no previous version to return to, and no event that watchers could receive: a deletion would
+			// be wrong.
+			k.expireWatchers(c.revision, wake)
 		case e != nil:
 			k.publish(e, wake)
 		}
@@ -95,10 +95,10 @@ func (k *kind) change(changes []change, events []*event, wake *wakers) []*event 
 	return events
 }
 
-// put changes the tree. It returns nil if there is nothing to tell. The caller of this, as of all
-// that follows but has, replace and dropFirst, holds the lock.
-func (k *kind) put(c change) *event {
-	e := &event{kind: k, revision: c.revision, after: c.object}
+// applyChange updates the tree. It returns nil if there is no event. The caller holds the lock, as for all methods
+// below except hasRevision, replace and dropFirst.
+func (k *resourceCache) applyChange(c change) *event {
+	e := &event{resource: k, revision: c.revision, after: c.object}
 	copied := k.objects.copied
 	if c.object != nil {
 		e.before = k.objects.set(c.object)
@@ -115,9 +115,9 @@ func (k *kind) put(c change) *event {
 	return e
 }
 
-// has reports whether an object is there at a revision; at 0 whether there is nothing. The caller does
+// hasRevision reports whether the current object is at a revision; 0 means that there is no object. The caller does
 // not hold the lock.
-func (k *kind) has(key string, revision storage.Revision) bool {
+func (k *resourceCache) hasRevision(key string, revision storage.Revision) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if now := k.objects.get(key); now != nil {
@@ -126,12 +126,12 @@ func (k *kind) has(key string, revision storage.Revision) bool {
 	return revision == 0 && k.unreadable[key] == nil
 }
 
-// publish puts an event into the window and into the topics that it touches.
-func (k *kind) publish(e *event, wake *wakers) {
-	k.grow(e.size())
+// publish adds an event to the window and to the topics that it matches.
+func (k *resourceCache) publish(e *event, wake *wakers) {
+	k.addBytes(e.size())
 	k.all.events.add(e)
 	wake.add(k.all)
-	k.topics.touched(e, func(t *topic) {
+	k.topics.forEvent(e, func(t *topic) {
 		if !t.events.lastIs(e) {
 			t.events.add(e)
 			wake.add(t)
@@ -139,48 +139,48 @@ func (k *kind) publish(e *event, wake *wakers) {
 	})
 }
 
-// cutOff drops all events up to a revision, so that no watcher can go on.
-func (k *kind) cutOff(revision storage.Revision, wake *wakers) {
+// expireWatchers drops all events up to a revision, so that all watchers fail with ErrTooOld.
+func (k *resourceCache) expireWatchers(revision storage.Revision, wake *wakers) {
 	for t := range k.eachTopic() {
 		t.events.dropAll()
 		wake.add(t)
 	}
-	k.grow(-int(k.bytes.Load()))
-	k.moveHorizon(revision)
+	k.addBytes(-int(k.bytes.Load()))
+	k.advanceHorizon(revision)
 }
 
-// replace puts another state in the place of all there is. Watchers are cut off.
-func (k *kind) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
+// replace sets a new state. All watchers fail with ErrTooOld.
+func (k *resourceCache) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
 	var wake wakers
 	k.mu.Lock()
 	k.objects, k.unreadable, k.snapshot, k.last = objects, unreadable, nil, revision
-	k.cutOff(revision, &wake)
+	k.expireWatchers(revision, &wake)
 	k.mu.Unlock()
 	wake.all()
 }
 
-// dropFirst forgets the oldest event.
-func (k *kind) dropFirst() {
+// dropFirst drops the oldest event of the window.
+func (k *resourceCache) dropFirst() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	dropped := k.all.events.dropFirst()
-	k.topics.touched(dropped, func(t *topic) {
+	k.topics.forEvent(dropped, func(t *topic) {
 		if t.events.firstIs(dropped) {
 			t.events.dropFirst()
 		}
 	})
-	k.grow(-dropped.size())
-	k.moveHorizon(dropped.revision)
+	k.addBytes(-dropped.size())
+	k.advanceHorizon(dropped.revision)
 }
 
-// grow notes that the events keep more alive, or less.
-func (k *kind) grow(bytes int) {
+// addBytes adds to the memory that the events keep alive; bytes may be negative.
+func (k *resourceCache) addBytes(bytes int) {
 	k.bytes.Add(int64(bytes))
 	k.windowBytes.Add(int64(bytes))
 }
 
-// end wakes all who wait.
-func (k *kind) end() {
+// wakeAll wakes all waiting watchers.
+func (k *resourceCache) wakeAll() {
 	var wake wakers
 	k.mu.Lock()
 	for t := range k.eachTopic() {
@@ -190,10 +190,10 @@ func (k *kind) end() {
 	wake.all()
 }
 
-// moveHorizon notes that events up to a revision are gone, and lets go of states that are older.
-func (k *kind) moveHorizon(revision storage.Revision) {
+// advanceHorizon records that events up to a revision were dropped, and releases older snapshots.
+func (k *resourceCache) advanceHorizon(revision storage.Revision) {
 	k.horizon = revision
-	k.past.forget(revision)
+	k.past.dropBefore(revision)
 	for first := k.starting.Front(); first != nil; first = k.starting.Front() {
 		w := first.Value.(*Watcher)
 		if w.after >= revision {
@@ -204,7 +204,7 @@ func (k *kind) moveHorizon(revision storage.Revision) {
 	}
 }
 
-func (k *kind) eachTopic() iter.Seq[*topic] {
+func (k *resourceCache) eachTopic() iter.Seq[*topic] {
 	return func(yield func(*topic) bool) {
 		if !yield(k.all) {
 			return
@@ -217,8 +217,8 @@ func (k *kind) eachTopic() iter.Seq[*topic] {
 	}
 }
 
-// subscribe returns the topic with that key. The caller holds the lock.
-func (k *kind) subscribe(key topicKey) *topic {
+// subscribe returns the topic with that key, creating it if needed. The caller holds the lock.
+func (k *resourceCache) subscribe(key topicKey) *topic {
 	t := k.all
 	if key != (topicKey{}) {
 		if t = k.topics.byKey[key]; t == nil {
@@ -230,15 +230,15 @@ func (k *kind) subscribe(key topicKey) *topic {
 	return t
 }
 
-// unsubscribe gives a topic back. The caller holds the lock.
-func (k *kind) unsubscribe(t *topic) {
+// unsubscribe ends a subscription of a topic, and removes a topic that has no other. The caller holds the lock.
+func (k *resourceCache) unsubscribe(t *topic) {
 	if t.watchers--; t.watchers == 0 && t != k.all {
 		k.topics.remove(t)
 	}
 }
 
-// now returns the current objects. The caller holds the lock.
-func (k *kind) now() tree {
+// currentSnapshot returns a snapshot of the current objects. The caller holds the lock.
+func (k *resourceCache) currentSnapshot() tree {
 	if k.snapshot == nil {
 		snapshot := k.objects.clone()
 		k.snapshot = &snapshot

@@ -10,8 +10,9 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestUnknownKinds leave nothing behind when they are asked for.
-func TestUnknownKinds(t *testing.T) {
+// TestUnknownResourcesAreNotRetained: reads of resources without objects, and invalid requests, do not add cache
+// entries.
+func TestUnknownResourcesAreNotRetained(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	for i := range 10 {
 		kind := fmt.Sprintf("core/thing%d", i)
@@ -23,18 +24,18 @@ func TestUnknownKinds(t *testing.T) {
 		}
 	}
 	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: "nonsense"}}); err == nil {
-		t.Error("nonsense is watched")
+		t.Error("Watch(nonsense) = nil error, want an error")
 	}
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nothing/x", Value: []byte("{}")}); err == nil {
-		t.Error("nonsense is written")
+		t.Error("Commit({}) = nil error, want an error")
 	}
-	if len(c.kinds) > 0 {
-		t.Errorf("%d kinds", len(c.kinds))
+	if len(c.resources) > 0 {
+		t.Errorf("%d resources are cached, want none", len(c.resources))
 	}
 }
 
-// TestWrongKinds are not taken for a part of a key.
-func TestWrongKinds(t *testing.T) {
+// TestInvalidResourceNames: List, Watch and Get reject names that would be prefixes of other keys.
+func TestInvalidResourceNames(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{WindowBytes: -1})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
@@ -42,22 +43,22 @@ func TestWrongKinds(t *testing.T) {
 	for _, kind := range []string{"", "core", "core/", "/pods", "core/pods/default", "core/pods/"} {
 		for _, f := range []Freshness{Latest, Exactly(1)} {
 			if l, err := c.List(t.Context(), Query{Selection: Selection{Kind: kind}, Freshness: f}); err == nil {
-				t.Errorf("%q: %s", kind, names(l))
+				t.Errorf("List(%q) = %s, want an error", kind, names(l))
 			}
 		}
 		if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: kind}}); err == nil {
-			t.Errorf("%q is watched", kind)
+			t.Errorf("Watch(%q) = nil error, want an error", kind)
 		}
 	}
 	for _, key := range []Key{{Kind: pods, Name: "default/a"}, {Kind: "core", Namespace: "pods/default", Name: "a"}, {Kind: pods, Namespace: "default"}} {
 		if o, err := c.Get(t.Context(), key, Any); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%+v: %v, %v", key, o, err)
+			t.Errorf("Get(%+v) = %v, %v, want ErrNotFound", key, o, err)
 		}
 	}
 }
 
-// TestFieldsMayAsk: what objects can be selected by may be in the cache itself.
-func TestFieldsMayAsk(t *testing.T) {
+// TestFieldsMayReadCache: Options.Fields may read from the cache.
+func TestFieldsMayReadCache(t *testing.T) {
 	var c atomic.Pointer[Cache]
 	opened := openCache(t, openStore(t), Options{Fields: func(kind string) []Field {
 		if c := c.Load(); c != nil && kind == pods {

@@ -2,12 +2,12 @@ package watchcache
 
 import "strings"
 
-// What tells about the life of an object is found without parsing it: who it belongs to, whether it
-// is to be deleted, and who has a say in that.
+// Metadata that the garbage collector and finalizers need is read from the JSON without parsing the object: UID,
+// ownerReferences, deletionTimestamp and finalizers.
 
-// UID returns what tells the object from others that have its name at other times; "" if it has none.
+// UID returns metadata.uid; "" if there is none.
 func (o *Object) UID() string {
-	m := membersFrom(o.text, int(o.place.end))
+	m := membersFrom(o.text, int(o.resourceVersion.end))
 	for m.next("uid") {
 		if m.name == "uid" {
 			uid, _, err := readString(o.text, m.at)
@@ -20,15 +20,15 @@ func (o *Object) UID() string {
 	return ""
 }
 
-// IsDeleting reports whether the object is to be deleted.
-func (o *Object) IsDeleting() bool { return o.deletion != 0 }
+// IsDeleting reports whether the object has a deletionTimestamp.
+func (o *Object) IsDeleting() bool { return o.deletionAt != 0 }
 
 // OwnerReferences returns the JSON of metadata.ownerReferences; "" if there are none.
 func (o *Object) OwnerReferences() string {
-	if o.owners == 0 {
+	if o.ownersAt == 0 {
 		return ""
 	}
-	start := int(o.owners)
+	start := int(o.ownersAt)
 	list := o.text[start:min(skipValue(o.text, start), len(o.text))]
 	if list == "[]" || list == "null" {
 		return ""
@@ -36,13 +36,12 @@ func (o *Object) OwnerReferences() string {
 	return list
 }
 
-// AwaitedBy reports whether an object that is to be deleted waits for who has a certain finalizer. Of
-// others nobody is asked.
-func (o *Object) AwaitedBy(finalizer string) bool {
-	if o.deletion == 0 {
+// AwaitsFinalizer reports whether the object has a deletionTimestamp and a finalizer with that name.
+func (o *Object) AwaitsFinalizer(finalizer string) bool {
+	if o.deletionAt == 0 {
 		return false
 	}
-	m := membersFrom(o.text, int(o.deletion))
+	m := membersFrom(o.text, int(o.deletionAt))
 	for m.next("finalizers") {
 		if m.name == "finalizers" {
 			return strings.Contains(o.text[m.at:min(skipValue(o.text, m.at), len(o.text))], `"`+finalizer+`"`)
@@ -51,7 +50,7 @@ func (o *Object) AwaitedBy(finalizer string) bool {
 	return false
 }
 
-// membersFrom goes through the members of an object that come after a place: its start, or the end of a
+// membersFrom iterates over the members of a JSON object from a position on: the start of the object, or the end of a
 // member.
 func membersFrom(text string, at int) members {
 	if at < len(text) && text[at] == '{' {

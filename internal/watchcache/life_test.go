@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestLife: what is found in the text is what a parsed document has.
-func TestLife(t *testing.T) {
+// TestMetadata: the accessors return the same values as the parsed document.
+func TestMetadata(t *testing.T) {
 	k := testKind(nil)
 	for i, metadata := range []string{
 		`"name":"web"`,
@@ -34,46 +34,46 @@ func TestLife(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, o := range []*Object{o, o.At(12)} {
-			checkLife(t, o, doc.Get("metadata"))
+		for _, o := range []*Object{o, o.WithRevision(12)} {
+			checkMetadata(t, o, doc.Get("metadata"))
 		}
 	}
 }
 
-func checkLife(t *testing.T, o *Object, metadata document.Value) {
+func checkMetadata(t *testing.T, o *Object, metadata document.Value) {
 	t.Helper()
 	isDeleting := !metadata.Get("deletionTimestamp").IsAbsent()
 	if got, want := o.UID(), metadata.Get("uid").Text(); got != want {
-		t.Errorf("%s: received uid %q, want %q", o.text, got, want)
+		t.Errorf("%s: UID() = %q, want %q", o.text, got, want)
 	}
 	if o.IsDeleting() != isDeleting {
-		t.Errorf("%s: received deleting %t", o.text, o.IsDeleting())
+		t.Errorf("%s: IsDeleting() = %t, want %t", o.text, o.IsDeleting(), isDeleting)
 	}
 	owners := ""
 	if list := metadata.Get("ownerReferences"); list.Len() > 0 {
 		owners = list.JSON()
 	}
 	if got := o.OwnerReferences(); got != owners {
-		t.Errorf("%s: received owners %q, want %q", o.text, got, owners)
+		t.Errorf("%s: OwnerReferences() = %q, want %q", o.text, got, owners)
 	}
 	for _, finalizer := range []string{"orphan", "foregroundDeletion", "a"} {
 		want := false
 		for _, f := range metadata.Get("finalizers").Items() {
 			want = want || isDeleting && f.Text() == finalizer
 		}
-		if got := o.AwaitedBy(finalizer); got != want {
-			t.Errorf("%s: received %t for %s, want %t", o.text, got, finalizer, want)
+		if got := o.AwaitsFinalizer(finalizer); got != want {
+			t.Errorf("%s: AwaitsFinalizer(%s) = %t, want %t", o.text, finalizer, got, want)
 		}
 	}
 }
 
-func TestLifeCostsNothing(t *testing.T) {
+func TestMetadataAllocatesNothing(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(
 		`{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z","finalizers":["b"],"name":"web","ownerReferences":[{"uid":"x"}],"uid":"u"}}`), 9)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := testing.AllocsPerRun(100, func() { _, _, _ = o.UID(), o.OwnerReferences(), o.AwaitedBy("orphan") }); n > 0 {
-		t.Errorf("received %v allocations, want none", n)
+	if n := testing.AllocsPerRun(100, func() { _, _, _ = o.UID(), o.OwnerReferences(), o.AwaitsFinalizer("orphan") }); n > 0 {
+		t.Errorf("accessors allocate %v times, want 0", n)
 	}
 }

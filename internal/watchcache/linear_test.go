@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
-// items shows a cache as something with items: their values are in a field of the objects.
+// items adapts a cache to the store interface of the linearizability test: an item's value is stored in spec.nodeName
+// of a pod.
 type items struct {
 	c *Cache
 	f Freshness
@@ -34,7 +35,7 @@ func (i items) Commit(ctx context.Context, writes ...storage.Write) (storage.Rev
 	return revision, err
 }
 
-// TestLinearizable holds for reads of any age, too, as long as nobody else writes.
+// TestLinearizable: a cache that is the only writer of its store is linearizable, also for reads with Freshness Any.
 func TestLinearizable(t *testing.T) {
 	for _, f := range []Freshness{Latest, Any} {
 		t.Run(fmt.Sprint(f), func(t *testing.T) {

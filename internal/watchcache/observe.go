@@ -2,36 +2,36 @@ package watchcache
 
 import "slices"
 
-// Observer is told of all that happens to objects of all kinds, those that come later included. The
-// follower tells it, before anybody whose write or read waits is answered: an observer is never behind
-// what can be read, and everybody waits for it. So it notes what it is told, and does not read or write.
+// Observer receives all changes of the objects of all resources, including resources that are created later. Its
+// methods are called by the reflector, before writes are acknowledged and waiting reads return: an observer is never
+// behind the state that clients can read. Since all clients wait for it, an observer only records changes, and must
+// not read or write objects.
 type Observer interface {
-	// Begin comes first, and again if the cache has lost sight of the store: what was told before
-	// counts no longer, and all objects that there are follow, as if they had just come to be.
-	Begin()
-	// Changed tells what became of one object: before is nil if there was none, after if there is
-	// none any more.
+	// Reset is called first, and again after the cache has reloaded the store: the observer discards its state, and
+	// then receives all current objects as additions.
+	Reset()
+	// Changed reports the change of one object: before is nil if it was created, after is nil if it was deleted.
 	Changed(before, after *Object)
 }
 
-// Observe tells an observer of all objects that there are, and then of all that happens, until stop is
-// called.
+// Observe registers an observer, which first receives all current objects. stop removes it.
 func (c *Cache) Observe(o Observer) (stop func()) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	c.observers = append(c.observers, o)
-	c.tellAll(o)
+	c.notifyAll(o)
 	return func() {
-		c.telling.Lock()
-		defer c.telling.Unlock()
+		c.notifyMu.Lock()
+		defer c.notifyMu.Unlock()
 		c.observers = slices.DeleteFunc(c.observers, func(other Observer) bool { return other == o })
 	}
 }
 
-// tellAll tells an observer what there is. The caller holds telling, so that nothing changes.
-func (c *Cache) tellAll(o Observer) {
-	o.Begin()
-	for k := range c.eachKind() {
+// notifyAll resets an observer and passes all current objects to it. The caller holds notifyMu, so that no object
+// changes.
+func (c *Cache) notifyAll(o Observer) {
+	o.Reset()
+	for k := range c.allResources() {
 		k.mu.RLock()
 		for object := range k.objects.from("") {
 			o.Changed(nil, object)
@@ -40,8 +40,8 @@ func (c *Cache) tellAll(o Observer) {
 	}
 }
 
-// tellObservers tells what has happened. The caller holds telling.
-func (c *Cache) tellObservers(events []*event) {
+// notifyObservers passes events to all observers. The caller holds notifyMu.
+func (c *Cache) notifyObservers(events []*event) {
 	for _, o := range c.observers {
 		for _, e := range events {
 			o.Changed(e.before, e.after)

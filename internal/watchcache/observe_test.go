@@ -10,40 +10,40 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// notes is an observer that knows what there is, by what it was told.
-type notes struct {
+// observedState is an observer that records the current revision of every object, and inconsistent calls.
+type observedState struct {
 	mu     sync.Mutex
 	begun  int
 	now    map[string]storage.Revision
 	errors []string
 }
 
-func (n *notes) Begin() {
+func (n *observedState) Reset() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.begun++
 	n.now = map[string]storage.Revision{}
 }
 
-func (n *notes) Changed(before, after *Object) {
+func (n *observedState) Changed(before, after *Object) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if before != nil {
 		if n.now[before.key] != before.revision {
-			n.errors = append(n.errors, fmt.Sprintf("%s was at %d, told as %d", before.key, n.now[before.key], before.revision))
+			n.errors = append(n.errors, fmt.Sprintf("%s: recorded revision %d, Changed received %d as before", before.key, n.now[before.key], before.revision))
 		}
 		delete(n.now, before.key)
 	}
 	if after != nil {
 		if _, there := n.now[after.key]; there {
-			n.errors = append(n.errors, after.key+" is there twice")
+			n.errors = append(n.errors, after.key+": created twice")
 		}
 		n.now[after.key] = after.revision
 	}
 }
 
-// check holds the notes against what the cache has.
-func (n *notes) check(t *testing.T, c *Cache, kinds ...string) {
+// check compares the recorded state with lists of the cache.
+func (n *observedState) check(t *testing.T, c *Cache, kinds ...string) {
 	t.Helper()
 	want := map[string]storage.Revision{}
 	for _, kind := range kinds {
@@ -61,15 +61,16 @@ func (n *notes) check(t *testing.T, c *Cache, kinds ...string) {
 		t.Error(n.errors)
 	}
 	if !maps.Equal(n.now, want) {
-		t.Errorf("received %v, want %v", n.now, want)
+		t.Errorf("observer has %v, want %v", n.now, want)
 	}
 }
 
-// TestObserve: who observes knows all, whenever it came, before who wrote is answered.
+// TestObserve: an observer has the complete state whenever it was registered, and receives a write before it is
+// acknowledged.
 func TestObserve(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "early"), pod("early", "a", "", 1))
-	first, second := &notes{}, &notes{}
+	first, second := &observedState{}, &observedState{}
 	defer c.Observe(first)()
 	first.check(t, c, pods)
 	var writers sync.WaitGroup
@@ -85,7 +86,7 @@ func TestObserve(t *testing.T) {
 				put(t, c, key, pod(key.Name, "a", "", 1))
 				first.mu.Lock()
 				if first.now[key.String()] == 0 {
-					t.Errorf("%s was written, and the observer does not know", key)
+					t.Errorf("Commit(%s) returned before the observer received the change", key)
 				}
 				first.mu.Unlock()
 			}
@@ -102,7 +103,7 @@ func TestObserve(t *testing.T) {
 	stop()
 	put(t, c, podKey("default", "late"), pod("late", "a", "", 1))
 	if second.now["core/pods/default/late"] != 0 {
-		t.Error("who has stopped is told more")
+		t.Error("observer received a change after stop")
 	}
 	first.check(t, c, kinds...)
 }

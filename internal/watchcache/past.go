@@ -7,21 +7,21 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// past has states of a kind that somebody has asked for and may ask for again, as those do who
-// list in pages. Their objects are current ones or in the window; they share most of their nodes
-// with each other and with the current state.
-type past []pastState
+// pastSnapshots has snapshots of a resource at earlier revisions, the least recently used first, for clients that
+// list page by page. Their objects are current ones or in the window; the trees share most of their nodes with each
+// other and with the current state.
+type pastSnapshots []pastSnapshot
 
-type pastState struct {
+type pastSnapshot struct {
 	revision storage.Revision
 	objects  tree
 }
 
-// pastStates is how many there may be.
-const pastStates = 64
+// maxPastSnapshots is the maximum number of past snapshots per resource.
+const maxPastSnapshots = 64
 
-// use returns the state at a revision, and makes it the one that was used last.
-func (p past) use(revision storage.Revision) (tree, bool) {
+// get returns the snapshot at a revision, and marks it as the most recently used.
+func (p pastSnapshots) get(revision storage.Revision) (tree, bool) {
 	for i, s := range p {
 		if s.revision == revision {
 			copy(p[i:], p[i+1:])
@@ -32,35 +32,34 @@ func (p past) use(revision storage.Revision) (tree, bool) {
 	return tree{}, false
 }
 
-// add notes a state; the one that was not used for longest makes room.
-func (p *past) add(s pastState) {
-	if _, known := p.use(s.revision); known {
+// add adds a snapshot, and evicts the least recently used one if there are too many.
+func (p *pastSnapshots) add(s pastSnapshot) {
+	if _, known := p.get(s.revision); known {
 		return
 	}
-	if len(*p) == pastStates {
+	if len(*p) == maxPastSnapshots {
 		*p = slices.Delete(*p, 0, 1)
 	}
 	*p = append(*p, s)
 }
 
-// forget lets go of the states before a revision.
-func (p *past) forget(before storage.Revision) {
-	*p = slices.DeleteFunc(*p, func(s pastState) bool { return s.revision < before })
+// dropBefore releases the snapshots before a revision.
+func (p *pastSnapshots) dropBefore(before storage.Revision) {
+	*p = slices.DeleteFunc(*p, func(s pastSnapshot) bool { return s.revision < before })
 }
 
-// remember notes the state at a revision.
-func (k *kind) remember(revision storage.Revision, objects tree) {
+// retainSnapshot adds a snapshot at a revision, unless it is before the horizon.
+func (k *resourceCache) retainSnapshot(revision storage.Revision, objects tree) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if revision >= k.horizon {
-		k.past.add(pastState{revision, objects})
+		k.past.add(pastSnapshot{revision, objects})
 	}
 }
 
-// stateAt returns the objects as they were at a revision, or false if the window does not go
-// back that far.
-func (k *kind) stateAt(m *matcher, revision storage.Revision) (objects tree, ok bool, err error) {
-	objects, since, ok, err := k.lookBack(m, revision)
+// snapshotAt returns the objects at a revision, or false if the window does not go back that far.
+func (k *resourceCache) snapshotAt(m *matcher, revision storage.Revision) (objects tree, ok bool, err error) {
+	objects, since, ok, err := k.snapshotAndEvents(m, revision)
 	if len(since) == 0 {
 		return objects, ok, err
 	}
@@ -71,30 +70,30 @@ func (k *kind) stateAt(m *matcher, revision storage.Revision) (objects tree, ok 
 			objects.set(e.before)
 		}
 	}
-	k.remember(revision, objects)
+	k.retainSnapshot(revision, objects)
 	return objects, true, nil
 }
 
-// lookBack returns a state that is at hand, and the events to undo to have the one at a revision.
-func (k *kind) lookBack(m *matcher, revision storage.Revision) (objects tree, since []*event, ok bool, err error) {
+// snapshotAndEvents returns an available snapshot, and the events to undo in it to get the state at a revision.
+func (k *resourceCache) snapshotAndEvents(m *matcher, revision storage.Revision) (objects tree, since []*event, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.readable(m); err != nil || revision < k.horizon {
 		return tree{}, nil, false, err
 	}
 	if revision >= k.last {
-		return k.now(), nil, true, nil
+		return k.currentSnapshot(), nil, true, nil
 	}
-	if objects, ok := k.past.use(revision); ok {
+	if objects, ok := k.past.get(revision); ok {
 		return objects, nil, true, nil
 	}
 	return k.objects.clone(), slices.Clone(k.all.events.between(revision, k.last)), true, nil
 }
 
-// listPast lists the state at a revision: from the window, or else from the store's history.
-func (c *Cache) listPast(ctx context.Context, k *kind, m *matcher, q Query) (List, error) {
+// listPast lists the state at a revision: from the window, or otherwise from the store's history.
+func (c *Cache) listPast(ctx context.Context, k *resourceCache, m *matcher, q Query) (List, error) {
 	revision := q.Freshness.revision
-	objects, ok, err := k.stateAt(m, revision)
+	objects, ok, err := k.snapshotAt(m, revision)
 	if err != nil {
 		return List{}, err
 	}
@@ -107,13 +106,13 @@ func (c *Cache) listPast(ctx context.Context, k *kind, m *matcher, q Query) (Lis
 }
 
 // listHistory lists the state at a revision from the store's history.
-func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (List, error) {
+func (c *Cache) listHistory(ctx context.Context, k *resourceCache, m *matcher, q Query) (List, error) {
 	list := List{Revision: q.Freshness.revision}
 	if list.Revision <= 0 {
-		return list, nil // there was nothing; to the store it would mean now
+		return list, nil // the state before the first commit; to the store 0 would mean the current revision
 	}
 	r := storage.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
-	if m.onlyPlace && q.Limit > 0 {
+	if m.onlyNamespacedName && q.Limit > 0 {
 		r.Limit = min(q.Limit+1, pageSize)
 	}
 	for {
@@ -139,8 +138,8 @@ func (c *Cache) listHistory(ctx context.Context, k *kind, m *matcher, q Query) (
 	}
 }
 
-// pageObjects returns the objects of a part of the store.
-func pageObjects(k *kind, items []storage.Item) ([]*Object, error) {
+// pageObjects parses the items of a page.
+func pageObjects(k *resourceCache, items []storage.Item) ([]*Object, error) {
 	objects := make([]*Object, len(items))
 	for i, item := range items {
 		var err error
@@ -151,31 +150,31 @@ func pageObjects(k *kind, items []storage.Item) ([]*Object, error) {
 	return objects, nil
 }
 
-// openHistory follows the store's history of a kind.
-func (c *Cache) openHistory(ctx context.Context, k *kind, after storage.Revision) (storage.Watcher, error) {
+// openHistory opens a watch of the store's history of a resource.
+func (c *Cache) openHistory(ctx context.Context, k *resourceCache, after storage.Revision) (storage.Watcher, error) {
 	w, err := c.store.Watch(ctx, k.prefix(), after)
 	return w, fromStore(err)
 }
 
-// nextOld returns the next events of the store's history, and how far they go.
-func nextOld(ctx context.Context, k *kind, history storage.Watcher) (events []*event, until storage.Revision, err error) {
+// readHistory returns the next events of the store's history, and the revision up to which they are complete.
+func readHistory(ctx context.Context, k *resourceCache, history storage.Watcher) (events []*event, until storage.Revision, err error) {
 	batch, err := history.Next(ctx)
 	if err != nil {
 		return nil, 0, fromStore(err)
 	}
 	for _, from := range batch.Events {
-		e, err := oldEvent(k, from)
+		e, err := historyEvent(k, from)
 		if err != nil {
-			return nil, 0, ErrTooOld // as when it happens now, see kind.change
+			return nil, 0, ErrTooOld // an unreadable value expires watchers, see resourceCache.applyChanges
 		}
 		events = append(events, e)
 	}
 	return events, batch.Revision, nil
 }
 
-// oldEvent makes an event of what the store's history has.
-func oldEvent(k *kind, from storage.Event) (e *event, err error) {
-	e = &event{kind: k, revision: from.Revision}
+// historyEvent parses an event of the store's history.
+func historyEvent(k *resourceCache, from storage.Event) (e *event, err error) {
+	e = &event{resource: k, revision: from.Revision}
 	if from.Previous != nil {
 		if e.before, err = newObject(k, from.Key, from.Previous, from.PreviousRevision); err != nil {
 			return nil, err

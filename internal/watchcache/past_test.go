@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestSmallPages of the store's history read no more than they need.
+// TestSmallPages: a page of a list from the store's history reads one item more than its limit from the store.
 func TestSmallPages(t *testing.T) {
 	s := countingStore{openStore(t), new(atomic.Int64)}
 	c := openCache(t, s, Options{WindowBytes: -1})
@@ -18,7 +18,7 @@ func TestSmallPages(t *testing.T) {
 	s.items.Store(0)
 	l := listed(t, c, Query{Freshness: Exactly(99), Limit: 3})
 	if got := s.items.Load(); got != 4 || len(l.Objects) != 3 || !l.More {
-		t.Errorf("%d items are read from the store for a page of %d", got, len(l.Objects))
+		t.Errorf("%d items were read from the store for a page of %d, want 4 for 3", got, len(l.Objects))
 	}
 }
 
@@ -33,31 +33,31 @@ func (s countingStore) List(ctx context.Context, r storage.Range) (storage.Page,
 	return page, err
 }
 
-// TestStatesAreKept that were found by undoing: who lists in pages asks again.
-func TestStatesAreKept(t *testing.T) {
+// TestPastSnapshotIsRetained: a snapshot that was computed by undoing events is retained for the next page.
+func TestPastSnapshotIsRetained(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	for range 3 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	}
 	listed(t, c, Query{Freshness: Exactly(1)})
-	if _, known := c.kind(pods).past.use(1); !known {
-		t.Error("the state is not kept")
+	if _, known := c.resource(pods).past.get(1); !known {
+		t.Error("the snapshot at revision 1 was not retained")
 	}
 }
 
-// TestManyPagers: those who come again find what they had.
-func TestManyPagers(t *testing.T) {
-	var p past
-	for i := range storage.Revision(pastStates) {
-		p.add(pastState{revision: i})
+// TestPastSnapshotsEviction: the least recently used snapshot is evicted.
+func TestPastSnapshotsEviction(t *testing.T) {
+	var p pastSnapshots
+	for i := range storage.Revision(maxPastSnapshots) {
+		p.add(pastSnapshot{revision: i})
 	}
-	p.use(0)
-	p.add(pastState{revision: 1000})
-	p.add(pastState{revision: 1000})
-	if _, known := p.use(0); !known || len(p) != pastStates {
-		t.Errorf("%d states, without the one that was used last", len(p))
+	p.get(0)
+	p.add(pastSnapshot{revision: 1000})
+	p.add(pastSnapshot{revision: 1000})
+	if _, known := p.get(0); !known || len(p) != maxPastSnapshots {
+		t.Errorf("%d snapshots, want %d including the most recently used", len(p), maxPastSnapshots)
 	}
-	if _, known := p.use(1); known {
-		t.Error("the one that was not used is still there")
+	if _, known := p.get(1); known {
+		t.Error("the least recently used snapshot was not evicted")
 	}
 }

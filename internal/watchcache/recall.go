@@ -8,64 +8,63 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// When a server starts again, all who watched go on from where they were, at once. So the window
-// goes back to before the cache was opened, as far as it would have gone had it been there: the
-// events are read from the store's history, once for all.
+// After a restart all clients resume their watches at once, from revisions before the start. Therefore the window is
+// filled with events from before the cache was opened, which are read from the store's history once.
 
-// recalledRevisions is how far back it goes at most. Where the history of so many revisions is not
-// there any more, or is too large to go through, it goes back an eighth of that, and so on.
-const recalledRevisions = 8192
+// maxBackfillRevisions is the maximum number of revisions that the backfill reads. If the history of that many
+// revisions is compacted or too large, an eighth of it is tried, and so on.
+const maxBackfillRevisions = 8192
 
-// recall puts what happened before a revision, at which the cache was loaded, into the window. That
-// may be too much for it until the follower comes by again.
-func (c *Cache) recall(ctx context.Context, at storage.Revision) {
+// backfillWindow adds the events before the revision at which the cache was loaded to the window. The window may
+// exceed its limit until the reflector trims it.
+func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	if c.options.WindowBytes == 0 {
 		return
 	}
-	events, after, err := c.readFarBack(ctx, at)
+	events, after, err := c.readRecentHistory(ctx, at)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrClosed) {
-			c.options.Log.Warn("cache: watches can't go on from before this start", "error", err)
+			c.options.Log.Warn("cache: cannot read the store's history; watches from before this start need to list again", "error", err)
 		}
 		return
 	}
-	byKind := map[*kind][]*event{}
+	byKind := map[*resourceCache][]*event{}
 	for _, e := range events {
-		byKind[e.kind] = append(byKind[e.kind], e)
+		byKind[e.resource] = append(byKind[e.resource], e)
 	}
 	c.mu.Lock()
 	if c.base == at {
 		c.base = after
 	}
-	kinds := maps.Clone(c.kinds)
+	kinds := maps.Clone(c.resources)
 	c.mu.Unlock()
 	for _, k := range kinds {
-		k.extend(byKind[k], after, at)
+		k.prependEvents(byKind[k], after, at)
 	}
 }
 
-// readFarBack reads the events up to a revision from as far back as can be.
-func (c *Cache) readFarBack(ctx context.Context, at storage.Revision) (events []*event, after storage.Revision, err error) {
-	for back := storage.Revision(recalledRevisions); back > 0; back /= 8 {
-		events, after, err = c.readBack(ctx, max(0, at-back), at)
-		if !errors.Is(err, errTooMuch) && !errors.Is(err, storage.ErrCompacted) {
+// readRecentHistory reads the events up to a revision, from as far back as possible.
+func (c *Cache) readRecentHistory(ctx context.Context, at storage.Revision) (events []*event, after storage.Revision, err error) {
+	for back := storage.Revision(maxBackfillRevisions); back > 0; back /= 8 {
+		events, after, err = c.readHistoryBetween(ctx, max(0, at-back), at)
+		if !errors.Is(err, errHistoryTooLarge) && !errors.Is(err, storage.ErrCompacted) {
 			return events, after, err
 		}
 	}
 	return nil, at, nil
 }
 
-var errTooMuch = errors.New("there is too much history")
+var errHistoryTooLarge = errors.New("history too large")
 
-// readBack reads the events after one revision up to another, and returns the newest of them that
-// the window has room for, and after which revision those are.
-func (c *Cache) readBack(ctx context.Context, after, at storage.Revision) ([]*event, storage.Revision, error) {
+// readHistoryBetween reads the events after one revision up to another. It returns the newest of them that fit into
+// half of the window, and the revision after which they are complete.
+func (c *Cache) readHistoryBetween(ctx context.Context, after, at storage.Revision) ([]*event, storage.Revision, error) {
 	w, err := c.store.Watch(ctx, "", after)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer w.Close()
-	r := recaller{c: c, after: after, made: map[string]*Object{}}
+	r := backfill{c: c, after: after, made: map[string]*Object{}}
 	read := 0
 	for until := after; until < at; {
 		batch, err := w.Next(ctx)
@@ -79,31 +78,30 @@ func (c *Cache) readBack(ctx context.Context, after, at storage.Revision) ([]*ev
 			read += len(e.Value) + len(e.Previous)
 		}
 		if read > 4*c.options.WindowBytes {
-			return nil, 0, errTooMuch
+			return nil, 0, errHistoryTooLarge
 		}
 		until = batch.Revision
 	}
-	return r.fitting(c.options.WindowBytes / 2), r.after, nil
+	return r.newest(c.options.WindowBytes / 2), r.after, nil
 }
 
-// recaller makes events of what the store's history has.
-type recaller struct {
+// backfill collects events of the store's history.
+type backfill struct {
 	c      *Cache
 	events []*event
 	after  storage.Revision
-	bytes  int // that the events keep alive
-	// made are the objects as they were last: each is what the next event of its key has as
-	// the one before.
+	bytes  int // size of events
+	// made has the latest version of each object: the version before of the next event with that key.
 	made map[string]*Object
 }
 
-// add makes an event. What can't be read ends the past: it begins anew behind it.
-func (r *recaller) add(from storage.Event) {
-	name, _, ok := cutKind(from.Key)
+// add parses an event. An unreadable value discards all earlier events: the window then starts after it.
+func (r *backfill) add(from storage.Event) {
+	name, _, ok := cutResource(from.Key)
 	if !ok {
 		return
 	}
-	k := r.c.kind(name)
+	k := r.c.resource(name)
 	before, err := r.object(k, from.Key, from.Previous, from.PreviousRevision)
 	var after *Object
 	if err == nil {
@@ -114,14 +112,14 @@ func (r *recaller) add(from storage.Event) {
 		return
 	}
 	r.made[from.Key] = after
-	e := &event{kind: k, revision: from.Revision, before: before, after: after}
+	e := &event{resource: k, revision: from.Revision, before: before, after: after}
 	r.events = append(r.events, e)
 	r.bytes += e.size()
 }
 
-// object returns the version of an object that was at a revision, nil if there was none. Those
-// that are known already are shared.
-func (r *recaller) object(k *kind, key string, value []byte, revision storage.Revision) (*Object, error) {
+// object returns the version of an object at a revision; nil if value is nil. Versions that are in memory already are
+// shared.
+func (r *backfill) object(k *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -137,9 +135,9 @@ func (r *recaller) object(k *kind, key string, value []byte, revision storage.Re
 	return newObject(k, key, value, revision)
 }
 
-// fitting returns the newest events that keep no more alive than they may.
-func (r *recaller) fitting(most int) []*event {
-	for r.bytes > most {
+// newest drops the oldest events until the others fit into maxBytes, and returns those.
+func (r *backfill) newest(maxBytes int) []*event {
+	for r.bytes > maxBytes {
 		r.bytes -= r.events[0].size()
 		r.after = r.events[0].revision
 		r.events = r.events[1:]
@@ -147,16 +145,16 @@ func (r *recaller) fitting(most int) []*event {
 	return r.events
 }
 
-// extend puts events of the past before those that the window has, which begin at a revision;
-// unless the window has moved on meanwhile.
-func (k *kind) extend(earlier []*event, after, at storage.Revision) {
+// prependEvents adds events before those of the window, which are complete after revision at. It does nothing if the
+// horizon is not at: the window has been trimmed meanwhile.
+func (k *resourceCache) prependEvents(earlier []*event, after, at storage.Revision) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.horizon != at {
 		return
 	}
 	for _, e := range earlier {
-		k.grow(e.size())
+		k.addBytes(e.size())
 	}
 	k.all.events.prepend(earlier)
 	k.horizon = after

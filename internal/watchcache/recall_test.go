@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/internal/testwait"
 )
 
-// recalled opens a cache and waits until it has recalled the past.
-func recalled(t *testing.T, s storage.Store, o Options) *Cache {
+// openBackfilled opens a cache and waits for the backfill of its window.
+func openBackfilled(t *testing.T, s storage.Store, o Options) *Cache {
 	t.Helper()
 	c := openCache(t, s, o)
-	k := c.kind(pods)
+	k := c.resource(pods)
 	testwait.For(t, "the window to reach back before the cache was opened", func() bool {
 		k.mu.RLock()
 		defer k.mu.RUnlock()
@@ -21,9 +21,9 @@ func recalled(t *testing.T, s storage.Store, o Options) *Cache {
 	return c
 }
 
-// TestRecall: after a restart, watches and lists of the past come from the window, which is as it
-// would have been.
-func TestRecall(t *testing.T) {
+// TestBackfill: after a restart, watches and lists at earlier revisions are served from the window, with the same
+// results as before.
+func TestBackfill(t *testing.T) {
 	s := openStore(t)
 	first := openCache(t, s, Options{})
 	for i := range 300 {
@@ -33,52 +33,52 @@ func TestRecall(t *testing.T) {
 			remove(t, first, key)
 		}
 	}
-	second := recalled(t, s, Options{})
-	if got := second.kind(pods).horizon; got != 0 {
-		t.Fatalf("recalled from %d on", got)
+	second := openBackfilled(t, s, Options{})
+	if got := second.resource(pods).horizon; got != 0 {
+		t.Fatalf("horizon after the backfill = %d, want 0", got)
 	}
 	if first, second := first.windowBytes.Load(), second.windowBytes.Load(); second > first || second < first*8/10 {
-		t.Errorf("the window has %d bytes, had %d", second, first)
+		t.Errorf("window has %d bytes after the restart, %d before", second, first)
 	}
 	web := Selection{Labels: labelSelector(t, "app=web")}
 	for _, after := range []storage.Revision{0, 1, 50, 200} {
 		want, got := watch(t, first, WatchOptions{Selection: web, After: after}), watch(t, second, WatchOptions{Selection: web, After: after})
-		if got.old != nil {
-			t.Errorf("a watch after %d reads the store", after)
+		if got.history != nil {
+			t.Errorf("watch after %d reads the store's history, want the window", after)
 		}
 		if want, got := fmt.Sprint(next(t, want, 50)), fmt.Sprint(next(t, got, 50)); want != got {
-			t.Errorf("after %d: %s, want %s", after, got, want)
+			t.Errorf("watch after %d: events %s, want %s", after, got, want)
 		}
 		q := Query{Selection: web, Freshness: Exactly(after)}
 		if want, got := names(listed(t, first, q)), names(listed(t, second, q)); want != got {
-			t.Errorf("at %d: %s, want %s", after, got, want)
+			t.Errorf("list at %d = %s, want %s", after, got, want)
 		}
 	}
-	// Versions are shared between events, and with what is now.
+	// Versions are shared between events, and with the current objects.
 	seen := map[string]*Object{}
-	for _, e := range second.kind(pods).all.events.list {
+	for _, e := range second.resource(pods).all.events.list {
 		if before := seen[e.key()]; before != e.before {
-			t.Fatalf("%d: the version before is another object", e.revision)
+			t.Fatalf("event %d: the version before is not shared with the previous event", e.revision)
 		}
 		seen[e.key()] = e.after
 	}
 	for key, o := range seen {
-		if o != second.kind(pods).objects.get(key) {
-			t.Errorf("%s: the last version is another object", key)
+		if o != second.resource(pods).objects.get(key) {
+			t.Errorf("%s: the last version is not shared with the current object", key)
 		}
 	}
 }
 
-// TestRecallLittle: it goes back as far as it may, and no further.
-func TestRecallLittle(t *testing.T) {
+// TestBackfillLimits: the backfill stops at the size limit, at the compacted revision and at an unreadable value.
+func TestBackfillLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		window  int
 		compact storage.Revision
-		bad     storage.Revision // where something can't be read
+		bad     storage.Revision // the revision of an unreadable value
 	}{
-		"little room":     {window: 40_000},
-		"history is gone": {compact: 950},
-		"unreadable":      {bad: 400},
+		"small window": {window: 40_000},
+		"compacted":    {compact: 950},
+		"unreadable":   {bad: 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t)
@@ -97,15 +97,15 @@ func TestRecallLittle(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := recalled(t, s, Options{WindowBytes: test.window})
-			horizon := c.kind(pods).horizon
+			c := openBackfilled(t, s, Options{WindowBytes: test.window})
+			horizon := c.resource(pods).horizon
 			if test.bad > 0 && horizon != test.bad+10 || horizon < test.compact || test.window > 0 && c.windowBytes.Load() > int64(test.window) {
-				t.Errorf("recalled from %d on, %d bytes", horizon, c.windowBytes.Load())
+				t.Errorf("horizon after the backfill = %d, window has %d bytes", horizon, c.windowBytes.Load())
 			}
 			if got := next(t, watch(t, c, WatchOptions{After: horizon}), int(1000-horizon)); got[0] != fmt.Sprintf("MODIFIED default/%s@%d", nameOf(int(horizon%10)), horizon+1) {
 				t.Error(got[0])
 			}
-			// What happens meanwhile is not lost.
+			// New events follow the backfilled ones.
 			put(t, c, podKey("default", "z"), pod("z", "web", "n1", 0))
 			if got := next(t, watch(t, c, WatchOptions{After: 999}), 2); got[1] != "ADDED default/z@1001" {
 				t.Error(got)
@@ -114,17 +114,17 @@ func TestRecallLittle(t *testing.T) {
 	}
 }
 
-// TestRecallTooLate: a window that has moved on is left alone.
-func TestRecallTooLate(t *testing.T) {
+// TestBackfillTooLate: a window whose horizon has moved during the backfill is not extended.
+func TestBackfillTooLate(t *testing.T) {
 	k := testKind(nil)
 	k.horizon = 10
-	earlier := []*event{{kind: k, revision: 4, after: &Object{kind: k, key: "core/pods/default/a"}}}
-	k.extend(earlier, 3, 9)
+	earlier := []*event{{resource: k, revision: 4, after: &Object{resource: k, key: "core/pods/default/a"}}}
+	k.prependEvents(earlier, 3, 9)
 	if k.horizon != 10 || len(k.all.events.list) != 0 {
-		t.Error("the window was extended")
+		t.Error("prependEvents extended a window whose horizon has moved")
 	}
-	k.extend(earlier, 3, 10)
+	k.prependEvents(earlier, 3, 10)
 	if k.horizon != 3 || len(k.all.events.list) != 1 || k.all.events.first != -1 || k.bytes.Load() == 0 {
-		t.Error("the window was not extended")
+		t.Error("prependEvents did not extend the window")
 	}
 }

@@ -64,8 +64,8 @@ func (x *Expirer) Run(ctx context.Context) {
 	}
 }
 
-// Begin forgets all: what there is is told anew.
-func (x *Expirer) Begin() {
+// Reset forgets all: what there is is told anew.
+func (x *Expirer) Reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.next = nil

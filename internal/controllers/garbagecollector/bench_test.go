@@ -30,7 +30,7 @@ func BenchmarkChanged(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			c := &Collector{Objects: k.All, queue: workqueue.NewQueue[task](firstWait, lastWait)}
-			c.Begin()
+			c.Reset()
 			for i := range 1000 { // there are others
 				c.index.change(fmt.Sprint("core/configmaps/default/d", i), nil, []reference{{uid: fmt.Sprint("uid", i)}})
 			}

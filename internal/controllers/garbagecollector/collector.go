@@ -61,8 +61,8 @@ func (c *Collector) Run(ctx context.Context) {
 	c.queue.Run(ctx, atOnce, c.do)
 }
 
-// Begin forgets all: what there is is told anew.
-func (c *Collector) Begin() {
+// Reset forgets all: what there is is told anew.
+func (c *Collector) Reset() {
 	c.index.reset()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,7 +103,7 @@ func ownersOf(object *watchcache.Object) string {
 
 // isAwaited reports whether an object that is to be deleted waits for the collector.
 func isAwaited(object *watchcache.Object) bool {
-	return object.AwaitedBy(registry.OrphanFinalizer) || object.AwaitedBy(registry.ForegroundFinalizer)
+	return object.AwaitsFinalizer(registry.OrphanFinalizer) || object.AwaitsFinalizer(registry.ForegroundFinalizer)
 }
 
 // forget notes that an object is gone.

@@ -67,9 +67,9 @@ func (c *Collector) judge(ctx context.Context, key string) error {
 		return err
 	}
 	switch {
-	case object.AwaitedBy(registry.OrphanFinalizer):
+	case object.AwaitsFinalizer(registry.OrphanFinalizer):
 		return c.orphan(ctx, object)
-	case object.AwaitedBy(registry.ForegroundFinalizer):
+	case object.AwaitsFinalizer(registry.ForegroundFinalizer):
 		return c.clearAway(ctx, object)
 	case object.IsDeleting():
 		return nil // when it is gone, its dependants are judged
@@ -102,7 +102,7 @@ func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err 
 			return w, err
 		case owner == nil:
 			w.dangling = append(w.dangling, r.uid)
-		case owner.AwaitedBy(registry.ForegroundFinalizer):
+		case owner.AwaitsFinalizer(registry.ForegroundFinalizer):
 			w.waiting = append(w.waiting, r.uid)
 		default:
 			w.solid = append(w.solid, r.uid)
@@ -168,7 +168,7 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return err
 		}
-		if dependant == nil || !dependant.AwaitedBy(registry.ForegroundFinalizer) {
+		if dependant == nil || !dependant.AwaitsFinalizer(registry.ForegroundFinalizer) {
 			continue
 		}
 		if err := c.change(ctx, object, "ownerReferences", unblocked); err != nil {

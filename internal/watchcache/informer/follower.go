@@ -11,45 +11,45 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// A Keeper makes something of all objects of the kinds.
-type Keeper interface {
-	// Replace has all objects of a kind, in the place of those that there were.
+// Handler receives the objects of the informer's resources. Its methods are never called concurrently.
+type Handler interface {
+	// Replace receives all objects of a resource, replacing those of earlier calls.
 	Replace(kind string, objects []*watchcache.Object)
-	// Change has what happened to objects of a kind.
+	// Change receives events of a resource, in order.
 	Change(kind string, events []watchcache.Event)
 }
 
-// Options are what is followed, and who keeps it.
+// Options configure an informer.
 type Options struct {
-	Cache  *watchcache.Cache
-	Kinds  []string // the keeper is told of them in this order at the start
-	Keeper Keeper
-	Log    *slog.Logger
-	// About is what the objects say, for the log.
+	Cache   *watchcache.Cache
+	Kinds   []string // GROUP/RESOURCE; Start lists them in this order
+	Handler Handler
+	Log     *slog.Logger
+	// About describes the objects, for the log, such as "RBAC rules".
 	About string
 }
 
-// A Follower tells a keeper of objects as they change.
-type Follower struct {
+// Informer delivers the objects of some resources to a handler. Its methods are safe for concurrent use.
+type Informer struct {
 	Options
 
-	mu sync.Mutex // also while the keeper is told
-	// seen are the revisions up to which the keeper has been told of all of a kind; lost are the kinds that can't be
-	// followed at present. moved is closed when any of this changes.
-	seen  map[string]storage.Revision
-	lost  map[string]bool
-	moved chan struct{}
+	mu sync.Mutex // also held while the handler is called
+	// seen has, per resource, the revision up to which the handler has received all changes. lost has the resources
+	// that cannot be read at present. moved is closed, and replaced, when any of this changes.
+	seen    map[string]storage.Revision
+	failed  map[string]bool
+	updated chan struct{}
 
-	life    context.Context
+	runCtx  context.Context
 	stop    context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Start follows until Close. A kind with an object that is not readable does not keep it from that: whoever is to
-// delete the object needs a server.
-func Start(ctx context.Context, o Options) (*Follower, error) {
-	f := &Follower{Options: o, seen: map[string]storage.Revision{}, lost: map[string]bool{}, moved: make(chan struct{})}
-	f.life, f.stop = context.WithCancel(context.Background())
+// Start lists all resources and then watches them until Close. A resource with an unreadable object is no error: the
+// object can be deleted only if the server starts.
+func Start(ctx context.Context, o Options) (*Informer, error) {
+	f := &Informer{Options: o, seen: map[string]storage.Revision{}, failed: map[string]bool{}, updated: make(chan struct{})}
+	f.runCtx, f.stop = context.WithCancel(context.Background())
 	for _, kind := range o.Kinds {
 		f.seen[kind] = 0
 	}
@@ -59,22 +59,22 @@ func Start(ctx context.Context, o Options) (*Follower, error) {
 			f.Close()
 			return nil, err
 		}
-		f.running.Go(func() { f.follow(kind, watcher) })
+		f.running.Go(func() { f.run(kind, watcher) })
 	}
 	return f, nil
 }
 
-// Close ends following.
-func (f *Follower) Close() {
+// Close stops all watches and waits for the informer's goroutines.
+func (f *Informer) Close() {
 	f.stop()
 	f.running.Wait()
 }
 
-// load tells of all that there is of a kind, and returns what tells of what comes next.
-func (f *Follower) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
+// load passes all objects of a resource to the handler, and returns a watcher for the changes after them.
+func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
 	watcher, err := f.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}, InitialState: true})
 	if err != nil {
-		f.lose(kind, err)
+		f.markFailed(kind, err)
 		return nil, err
 	}
 	var objects []*watchcache.Object
@@ -82,7 +82,7 @@ func (f *Follower) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 		events, err := watcher.Next(ctx)
 		if err != nil {
 			watcher.Close()
-			f.lose(kind, err)
+			f.markFailed(kind, err)
 			return nil, err
 		}
 		for _, e := range events {
@@ -95,57 +95,58 @@ func (f *Follower) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 	}
 }
 
-// lose notes that a kind can't be followed: all stays as it was.
-func (f *Follower) lose(kind string, err error) {
-	if f.life.Err() != nil {
-		return // nobody asks any more
+// markFailed records that a resource cannot be read. The handler keeps its state.
+func (f *Informer) markFailed(kind string, err error) {
+	if f.runCtx.Err() != nil {
+		return // the informer is closed
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.lost[kind] && !errors.Is(err, watchcache.ErrClosed) {
-		f.Log.Error("cannot read all that says "+f.About+": it is left as it was", "kind", kind, "error", err)
+	if !f.failed[kind] && !errors.Is(err, watchcache.ErrClosed) {
+		f.Log.Error("cannot list resource; keeping the previous state", "about", f.About, "resource", kind, "error", err)
 	}
-	f.lost[kind] = true
-	f.move()
+	f.failed[kind] = true
+	f.notify()
 }
 
-func (f *Follower) replace(kind string, objects []*watchcache.Object, revision storage.Revision) {
+func (f *Informer) replace(kind string, objects []*watchcache.Object, revision storage.Revision) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.Keeper.Replace(kind, objects)
-	f.seen[kind], f.lost[kind] = revision, false
-	f.move()
+	f.Handler.Replace(kind, objects)
+	f.seen[kind], f.failed[kind] = revision, false
+	f.notify()
 }
 
-// move wakes who waits. The caller holds the lock.
-func (f *Follower) move() {
-	close(f.moved)
-	f.moved = make(chan struct{})
+// notify wakes the waiters of Sync and Updated. The caller holds the lock.
+func (f *Informer) notify() {
+	close(f.updated)
+	f.updated = make(chan struct{})
 }
 
-// Moved returns a channel that is closed when the keeper has been told of something more.
-func (f *Follower) Moved() <-chan struct{} {
+// Updated returns a channel that is closed at the handler's next update.
+func (f *Informer) Updated() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.moved
+	return f.updated
 }
 
-// Done returns a channel that is closed when following has ended.
-func (f *Follower) Done() <-chan struct{} { return f.life.Done() }
+// Done returns a channel that is closed when the informer is closed.
+func (f *Informer) Done() <-chan struct{} { return f.runCtx.Done() }
 
-// retryLoad is how long to wait before a kind that can't be followed is tried again.
+// retryLoad is the delay before a resource that cannot be read is listed again.
 const retryLoad = time.Second
 
-// follow goes on until the Follower is closed. The watcher is nil if the kind could not be loaded.
-func (f *Follower) follow(kind string, watcher *watchcache.Watcher) {
-	for f.life.Err() == nil {
+// run lists and watches a resource until the informer is closed. The watcher is nil if the resource could not be
+// listed.
+func (f *Informer) run(kind string, watcher *watchcache.Watcher) {
+	for f.runCtx.Err() == nil {
 		if watcher == nil {
 			f.pause()
-		} else if errors.Is(f.tell(kind, watcher), watchcache.ErrClosed) {
+		} else if errors.Is(f.consume(kind, watcher), watchcache.ErrClosed) {
 			return
 		}
 		var err error
-		if watcher, err = f.load(f.life, kind); errors.Is(err, watchcache.ErrClosed) {
+		if watcher, err = f.load(f.runCtx, kind); errors.Is(err, watchcache.ErrClosed) {
 			return
 		}
 	}
@@ -154,18 +155,18 @@ func (f *Follower) follow(kind string, watcher *watchcache.Watcher) {
 	}
 }
 
-func (f *Follower) pause() {
+func (f *Informer) pause() {
 	select {
 	case <-time.After(retryLoad):
-	case <-f.life.Done():
+	case <-f.runCtx.Done():
 	}
 }
 
-// tell tells of events until the watcher ends.
-func (f *Follower) tell(kind string, watcher *watchcache.Watcher) error {
+// consume passes events to the handler until the watcher fails.
+func (f *Informer) consume(kind string, watcher *watchcache.Watcher) error {
 	defer watcher.Close()
 	for {
-		events, err := watcher.Next(f.life)
+		events, err := watcher.Next(f.runCtx)
 		if err != nil {
 			return err
 		}
@@ -173,42 +174,43 @@ func (f *Follower) tell(kind string, watcher *watchcache.Watcher) error {
 	}
 }
 
-// change tells of events, but not of those that only say how far the kind is.
-func (f *Follower) change(kind string, events []watchcache.Event) {
-	var about []watchcache.Event
+// change passes events to the handler, without bookmarks, and advances seen.
+func (f *Informer) change(kind string, events []watchcache.Event) {
+	var withObject []watchcache.Event
 	for _, e := range events {
 		if e.Object != nil {
-			about = append(about, e)
+			withObject = append(withObject, e)
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(about) > 0 {
-		f.Keeper.Change(kind, about)
+	if len(withObject) > 0 {
+		f.Handler.Change(kind, withObject)
 	}
 	f.seen[kind] = events[len(events)-1].Revision
-	f.move()
+	f.notify()
 }
 
-// Sync waits until what was written to a kind up to a revision counts. Whoever answers a writer calls it before, so that
-// the writer's next request is judged by what it wrote. For other kinds it does nothing.
-func (f *Follower) Sync(ctx context.Context, kind string, revision storage.Revision) error {
+// Sync waits until the handler has received all changes of a resource up to a revision, so that a client whose write
+// has been acknowledged is evaluated with it from then on. It returns immediately for resources that are not watched
+// or cannot be read, and for a nil informer.
+func (f *Informer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	if f == nil {
 		return nil
 	}
 	for {
 		f.mu.Lock()
 		seen, isFollowed := f.seen[kind]
-		there, moved := !isFollowed || seen >= revision || f.lost[kind], f.moved
+		synced, updated := !isFollowed || seen >= revision || f.failed[kind], f.updated
 		f.mu.Unlock()
-		if there {
+		if synced {
 			return nil
 		}
 		select {
-		case <-moved:
+		case <-updated:
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.life.Done():
+		case <-f.runCtx.Done():
 			return watchcache.ErrClosed
 		}
 	}

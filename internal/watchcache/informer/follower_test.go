@@ -20,32 +20,32 @@ import (
 
 const apples, pears = "example.com/apples", "example.com/pears"
 
-// orchard is a store with its cache, and what a follower tells of it.
-type orchard struct {
+// fixture is a store with a cache and the state that an informer's handler has received.
+type fixture struct {
 	*testing.T
 	store storage.Store
 	cache *watchcache.Cache
 	log   strings.Builder
 
-	mu   sync.Mutex
-	told map[string][]string // names, by kind
+	mu       sync.Mutex
+	received map[string][]string // resource → names
 }
 
-func newOrchard(t *testing.T) *orchard {
+func newFixture(t *testing.T) *fixture {
 	s := watchcachetest.OpenStore(t)
-	return &orchard{T: t, store: s, cache: watchcachetest.Over(t, s), told: map[string][]string{}}
+	return &fixture{T: t, store: s, cache: watchcachetest.Over(t, s), received: map[string][]string{}}
 }
 
-func (o *orchard) set(kind string, objects map[string]*watchcache.Object) {
+func (o *fixture) set(kind string, objects map[string]*watchcache.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.told[kind] = slices.Sorted(maps.Keys(objects))
+	o.received[kind] = slices.Sorted(maps.Keys(objects))
 }
 
-func (o *orchard) follow() *informer.Follower {
+func (o *fixture) start() *informer.Informer {
 	o.Helper()
 	f, err := informer.Start(o.Context(), informer.Options{
-		Cache: o.cache, Kinds: []string{apples, pears}, Keeper: informer.Whole(o.set), About: "what grows",
+		Cache: o.cache, Kinds: []string{apples, pears}, Handler: informer.SnapshotHandler(o.set), About: "fruits",
 		Log: slog.New(slog.NewTextHandler(io.MultiWriter(&o.log, o.Output()), nil)),
 	})
 	if err != nil {
@@ -55,8 +55,8 @@ func (o *orchard) follow() *informer.Follower {
 	return f
 }
 
-// write puts a value in the place of whatever is there; "" deletes it.
-func (o *orchard) write(kind, name, value string) storage.Revision {
+// write creates or replaces the value of an object; "" deletes it.
+func (o *fixture) write(kind, name, value string) storage.Revision {
 	o.Helper()
 	key := watchcache.Key{Kind: kind, Name: name}.String()
 	w := storage.Write{Key: key}
@@ -77,20 +77,20 @@ func object(name string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Fruit","metadata":{"name":"` + name + `"}}`
 }
 
-func (o *orchard) want(kind string, names ...string) {
+func (o *fixture) want(kind string, names ...string) {
 	o.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Equal(o.told[kind], names) {
-		o.Errorf("%s: told of %v, expected %v", kind, o.told[kind], names)
+	if !slices.Equal(o.received[kind], names) {
+		o.Errorf("%s: handler has %v, want %v", kind, o.received[kind], names)
 	}
 }
 
-// TestFollow: a keeper has all from the start, and what was written when Sync returns.
-func TestFollow(t *testing.T) {
-	o := newOrchard(t)
+// TestInformer: the handler has all objects when Start returns, and a written object when Sync returns.
+func TestInformer(t *testing.T) {
+	o := newFixture(t)
 	o.write(apples, "cox", object("cox"))
-	f := o.follow()
+	f := o.start()
 	o.want(apples, "cox")
 	o.want(pears)
 	for _, step := range []struct {
@@ -102,74 +102,75 @@ func TestFollow(t *testing.T) {
 		{apples, "cox", object("cox"), []string{"boskoop", "cox"}},
 		{pears, "williams", object("williams"), []string{"williams"}},
 	} {
-		moved := f.Moved()
+		updated := f.Updated()
 		revision := o.write(step.kind, step.name, step.value)
 		if err := f.Sync(t.Context(), step.kind, revision); err != nil {
 			t.Fatal(err)
 		}
 		o.want(step.kind, step.want...)
-		<-moved
+		<-updated
 	}
 }
 
-// TestSync waits for kinds that are followed alone, and not for ever.
+// TestSync: Sync waits only for watched resources, and returns when the context ends or the informer is closed.
 func TestSync(t *testing.T) {
-	o := newOrchard(t)
-	f := o.follow()
+	o := newFixture(t)
+	f := o.start()
 	const never = 1 << 40
 	if err := f.Sync(t.Context(), "example.com/plums", never); err != nil {
 		t.Error(err)
 	}
-	if err := (*informer.Follower)(nil).Sync(t.Context(), apples, never); err != nil {
+	if err := (*informer.Informer)(nil).Sync(t.Context(), apples, never); err != nil {
 		t.Error(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := f.Sync(short, apples, never); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("received %v, expected that it waits", err)
+		t.Errorf("Sync() = %v, want context.DeadlineExceeded", err)
 	}
 	time.AfterFunc(10*time.Millisecond, f.Close)
 	if err := f.Sync(t.Context(), apples, never); !errors.Is(err, watchcache.ErrClosed) {
-		t.Errorf("received %v, expected that it has ended", err)
+		t.Errorf("Sync() = %v, want ErrClosed", err)
 	}
 	<-f.Done()
 }
 
-// TestUnreadable: what can't be read leaves all as it was and keeps nobody waiting, and counts again when it can.
-func TestUnreadable(t *testing.T) {
-	o := newOrchard(t)
+// TestUnreadableObject: an unreadable object does not block Start or Sync; the resource is listed again after the
+// object was deleted.
+func TestUnreadableObject(t *testing.T) {
+	o := newFixture(t)
 	o.write(apples, "bad", "{")
-	f := o.follow()
+	f := o.start()
 	o.want(apples)
-	if !strings.Contains(o.log.String(), "cannot read all that says what grows: it is left as it was") {
-		t.Errorf("logged %q", o.log.String())
+	if !strings.Contains(o.log.String(), "cannot list resource; keeping the previous state") {
+		t.Errorf("log = %q, want a message that the resource cannot be listed", o.log.String())
 	}
 	if err := f.Sync(t.Context(), apples, o.write(apples, "cox", object("cox"))); err != nil {
 		t.Error(err)
 	}
 	o.write(apples, "bad", "")
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		moved := f.Moved()
+		updated := f.Updated()
 		o.mu.Lock()
-		isBack := slices.Equal(o.told[apples], []string{"cox"})
+		isListed := slices.Equal(o.received[apples], []string{"cox"})
 		o.mu.Unlock()
-		if isBack {
+		if isListed {
 			return
 		}
 		select {
-		case <-moved:
+		case <-updated:
 		case <-time.After(time.Second):
 		}
 	}
-	t.Error("it is not followed again")
+	t.Error("resource was not listed again after the unreadable object was deleted")
 }
 
-// TestStartFails with a cache that is closed.
-func TestStartFails(t *testing.T) {
-	o := newOrchard(t)
+// TestStartFailsOnClosedCache: Start returns ErrClosed if the cache is closed.
+func TestStartFailsOnClosedCache(t *testing.T) {
+	o := newFixture(t)
 	o.cache.Close()
-	_, err := informer.Start(t.Context(), informer.Options{Cache: o.cache, Kinds: []string{apples}, Keeper: informer.Whole(o.set), Log: slog.New(slog.DiscardHandler)})
+	_, err := informer.Start(t.Context(), informer.Options{Cache: o.cache, Kinds: []string{apples}, Handler: informer.SnapshotHandler(o.set), Log: slog.New(slog.DiscardHandler)})
 	if !errors.Is(err, watchcache.ErrClosed) {
-		t.Errorf("received %v", err)
+		t.Errorf("Start() = %v, want ErrClosed", err)
 	}
 }

@@ -2,36 +2,36 @@ package informer
 
 import "github.com/cadastre/cadastre/internal/watchcache"
 
-// Whole returns a keeper for kinds of few objects and no namespaces: whenever one changes it calls a function with all
-// of them, by name. The function must not keep the map.
-func Whole(changed func(kind string, objects map[string]*watchcache.Object)) Keeper {
-	return &whole{changed: changed, there: map[string]map[string]*watchcache.Object{}}
+// SnapshotHandler returns a handler for cluster-scoped resources with few objects: at every change it calls a
+// function with all objects of the resource by name. The function must not retain the map.
+func SnapshotHandler(changed func(kind string, objects map[string]*watchcache.Object)) Handler {
+	return &snapshotHandler{changed: changed, objects: map[string]map[string]*watchcache.Object{}}
 }
 
-type whole struct {
+type snapshotHandler struct {
 	changed func(kind string, objects map[string]*watchcache.Object)
-	there   map[string]map[string]*watchcache.Object // by kind and name
+	objects map[string]map[string]*watchcache.Object // resource → name → object
 }
 
-// Replace implements Keeper.
-func (w *whole) Replace(kind string, objects []*watchcache.Object) {
-	there := make(map[string]*watchcache.Object, len(objects))
+// Replace implements Handler.
+func (w *snapshotHandler) Replace(kind string, objects []*watchcache.Object) {
+	byName := make(map[string]*watchcache.Object, len(objects))
 	for _, o := range objects {
-		there[o.Name()] = o
+		byName[o.Name()] = o
 	}
-	w.there[kind] = there
-	w.changed(kind, there)
+	w.objects[kind] = byName
+	w.changed(kind, byName)
 }
 
-// Change implements Keeper.
-func (w *whole) Change(kind string, events []watchcache.Event) {
-	there := w.there[kind]
+// Change implements Handler.
+func (w *snapshotHandler) Change(kind string, events []watchcache.Event) {
+	byName := w.objects[kind]
 	for _, e := range events {
 		if e.Type == watchcache.Deleted {
-			delete(there, e.Object.Name())
+			delete(byName, e.Object.Name())
 		} else {
-			there[e.Object.Name()] = e.Object
+			byName[e.Object.Name()] = e.Object
 		}
 	}
-	w.changed(kind, there)
+	w.changed(kind, byName)
 }
