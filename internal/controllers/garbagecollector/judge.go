@@ -16,15 +16,15 @@ import (
 )
 
 var (
-	// errUnknownKind is for owners of kinds that are not served: nobody knows whether they exist.
+	// errUnknownKind is the error for owners of kinds that are not served: they may exist.
 	errUnknownKind = errors.New("the kind of an owner is not served")
-	// errNoPlace is for owners that are in a namespace, of objects that are not.
-	errNoPlace = errors.New("an owner is in a namespace, and the object is in none")
-	// errNewDependant is for owners that got dependants while theirs were orphaned.
-	errNewDependant = errors.New("something new depends on it")
+	// errNamespacedOwner is the error for namespaced owners of cluster-scoped objects.
+	errNamespacedOwner = errors.New("a cluster-scoped object has a namespaced owner")
+	// errNewDependent is the error for owners that got dependents while theirs were orphaned.
+	errNewDependent = errors.New("the owner got a new dependent while its dependents were orphaned")
 )
 
-// subject is an object that is judged.
+// subject is an object that is reconciled, with its kind.
 type subject struct {
 	*watchcache.Object
 	kind *api.Kind
@@ -43,15 +43,15 @@ func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := c.kindAt(key.Kind)
+	kind := c.servedKind(key.Kind)
 	if kind == nil {
 		return nil, errUnknownKind
 	}
 	return &subject{object, kind}, nil
 }
 
-// kindAt returns the kind that is called so in keys.
-func (c *Collector) kindAt(name string) *api.Kind {
+// servedKind returns the served kind with a name GROUP/RESOURCE; nil if there is none.
+func (c *Collector) servedKind(name string) *api.Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == "core" {
 		group = ""
@@ -60,41 +60,41 @@ func (c *Collector) kindAt(name string) *api.Kind {
 	return kind
 }
 
-// judge finds out what is to be done with an object, and does it.
-func (c *Collector) judge(ctx context.Context, key string) error {
+// reconcile reconciles the object with a key: it decides by the object's owners and finalizers what to do, and does it.
+func (c *Collector) reconcile(ctx context.Context, key string) error {
 	object, err := c.find(ctx, key)
 	if err != nil || object == nil {
 		return err
 	}
 	switch {
 	case object.AwaitsFinalizer(registry.OrphanFinalizer):
-		return c.orphan(ctx, object)
+		return c.orphanDependents(ctx, object)
 	case object.AwaitsFinalizer(registry.ForegroundFinalizer):
-		return c.clearAway(ctx, object)
+		return c.deleteDependents(ctx, object)
 	case object.IsDeleting():
-		return nil // when it is gone, its dependants are judged
+		return nil // its dependents are reconciled after its deletion
 	}
-	owners, err := c.weigh(ctx, object)
+	owners, err := c.classifyOwners(ctx, object)
 	switch {
-	case errors.Is(err, errNoPlace):
-		return nil // that does not change
+	case errors.Is(err, errNamespacedOwner):
+		return nil // final: the scope of a kind does not change
 	case err != nil:
 		return err
 	case len(owners.solid) > 0:
-		return c.release(ctx, object, append(owners.dangling, owners.waiting...))
-	case len(owners.waiting) > 0 && c.index.hasDependants(object.UID()):
+		return c.removeOwnerReferences(ctx, object, append(owners.dangling, owners.waiting...))
+	case len(owners.waiting) > 0 && c.index.hasDependents(object.UID()):
 		return c.deleteInForeground(ctx, object)
 	case len(owners.dangling)+len(owners.waiting) > 0:
-		return c.delete(ctx, object, formerly(object))
+		return c.delete(ctx, object, propagationOf(object))
 	}
 	return nil
 }
 
-// weighed are the uids of the owners of an object.
-type weighed struct{ solid, dangling, waiting []string }
+// classifiedOwners has the UIDs of an object's owners by the state of the owner.
+type classifiedOwners struct{ solid, dangling, waiting []string }
 
-// weigh finds out which of an object's owners there are.
-func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err error) {
+// classifyOwners looks up the owners of an object.
+func (c *Collector) classifyOwners(ctx context.Context, object *subject) (w classifiedOwners, err error) {
 	for _, r := range references(object.Object) {
 		owner, err := c.owner(ctx, object, r)
 		switch {
@@ -111,14 +111,14 @@ func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err 
 	return w, nil
 }
 
-// owner returns the owner that a reference names; nil if there is none. One that has the name but another
-// uid is another one.
+// owner returns the owner of a reference; nil if it does not exist. An object with the same name but another UID is
+// not the owner.
 func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*watchcache.Object, error) {
 	version, err := r.groupVersion()
 	kind, isServed := c.Objects.Kinds.Named(version.Group, version.Version, r.kind)
 	if err != nil || !isServed || kind.OnlyCreate {
-		if c.index.isGone(r.uid) {
-			return nil, nil // its kind went with it
+		if c.index.isDeleted(r.uid) {
+			return nil, nil // its kind was unregistered after its deletion
 		}
 		return nil, errUnknownKind
 	}
@@ -127,8 +127,8 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*w
 		key.Namespace = object.Namespace()
 	}
 	if kind.Namespaced && key.Namespace == "" {
-		c.reportElsewhere(ctx, object, kind, r)
-		return nil, errNoPlace
+		c.reportOwnerInOtherNamespace(ctx, object, kind, r)
+		return nil, errNamespacedOwner
 	}
 	owner, err := c.Objects.Cache.Get(ctx, key, watchcache.Any)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -137,14 +137,15 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*w
 	if err == nil && owner.UID() == r.uid {
 		return owner, nil
 	}
-	if kind.Namespaced && !c.index.isGone(r.uid) {
-		c.reportElsewhere(ctx, object, kind, r)
+	if kind.Namespaced && !c.index.isDeleted(r.uid) {
+		c.reportOwnerInOtherNamespace(ctx, object, kind, r)
 	}
 	return nil, nil
 }
 
-// formerly is what the finalizers of an object that is not deleted yet say about its dependants.
-func formerly(object *subject) registry.Propagation {
+// propagationOf returns the propagation policy that the finalizers of an object, which is not being deleted yet, imply for
+// its dependents.
+func propagationOf(object *subject) registry.Propagation {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return registry.Background
@@ -160,18 +161,18 @@ func formerly(object *subject) registry.Propagation {
 	return registry.Background
 }
 
-// deleteInForeground deletes an object that has dependants, and whose owner waits. If a dependant waits as
-// well, they may wait for each other: then the object no longer blocks.
+// deleteInForeground deletes an object that has dependents and a waiting owner. If a dependent waits as well, they
+// may form a cycle: then blockOwnerDeletion is first removed from the object's references.
 func (c *Collector) deleteInForeground(ctx context.Context, object *subject) error {
-	for _, key := range c.index.dependants(object.UID()) {
-		dependant, err := c.find(ctx, key)
+	for _, key := range c.index.dependents(object.UID()) {
+		dependent, err := c.find(ctx, key)
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return err
 		}
-		if dependant == nil || !dependant.AwaitsFinalizer(registry.ForegroundFinalizer) {
+		if dependent == nil || !dependent.AwaitsFinalizer(registry.ForegroundFinalizer) {
 			continue
 		}
-		if err := c.change(ctx, object, "ownerReferences", unblocked); err != nil {
+		if err := c.patchMetadata(ctx, object, "ownerReferences", withoutBlocking); err != nil {
 			return err
 		}
 		if object, err = c.find(ctx, object.Key()); err != nil || object == nil {
@@ -182,49 +183,50 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 	return c.delete(ctx, object, registry.Foreground)
 }
 
-// clearAway has the dependants of an object that waits for them deleted. If none blocks it, it may go.
-func (c *Collector) clearAway(ctx context.Context, owner *subject) error {
-	for _, key := range c.index.dependants(owner.UID()) {
-		// Those that are being deleted are judged when that changes. To judge them now would go on for ever where
-		// objects wait for each other.
-		dependant, err := c.find(ctx, key)
-		if err != nil || dependant != nil && !dependant.IsDeleting() {
+// deleteDependents enqueues the dependents of a waiting owner for deletion. If none blocks it, its foreground finalizer is
+// removed.
+func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error {
+	for _, key := range c.index.dependents(owner.UID()) {
+		// A dependent that is being deleted is enqueued when that changes. Enqueuing it here would never end for
+		// objects that wait for each other.
+		dependent, err := c.find(ctx, key)
+		if err != nil || dependent != nil && !dependent.IsDeleting() {
 			c.queue.Add(task{key: key})
 		}
 	}
-	if c.index.await(owner.UID(), owner.Key()) {
+	if c.index.waitUntilUnblocked(owner.UID(), owner.Key()) {
 		return nil
 	}
-	return c.finalize(ctx, owner, registry.ForegroundFinalizer)
+	return c.removeFinalizer(ctx, owner, registry.ForegroundFinalizer)
 }
 
-// orphan takes the references to an owner from its dependants, and then lets it go.
-func (c *Collector) orphan(ctx context.Context, owner *subject) error {
+// orphanDependents removes the references to an owner from its dependents, and then the owner's orphan finalizer.
+func (c *Collector) orphanDependents(ctx context.Context, owner *subject) error {
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(workers)
 	uid := owner.UID()
-	for _, key := range c.index.dependants(uid) {
+	for _, key := range c.index.dependents(uid) {
 		group.Go(func() error {
-			dependant, err := c.find(ctx, key)
-			if err != nil || dependant == nil {
+			dependent, err := c.find(ctx, key)
+			if err != nil || dependent == nil {
 				return err
 			}
-			return c.release(ctx, dependant, []string{uid})
+			return c.removeOwnerReferences(ctx, dependent, []string{uid})
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return fmt.Errorf("orphan what depends on it: %w", err)
+		return fmt.Errorf("orphaning dependents: %w", err)
 	}
-	if c.index.hasDependants(uid) {
-		return errNewDependant
+	if c.index.hasDependents(uid) {
+		return errNewDependent
 	}
-	return c.finalize(ctx, owner, registry.OrphanFinalizer)
+	return c.removeFinalizer(ctx, owner, registry.OrphanFinalizer)
 }
 
-// release takes the references to some owners from an object.
-func (c *Collector) release(ctx context.Context, object *subject, uids []string) error {
+// removeOwnerReferences removes the references to some owners from an object.
+func (c *Collector) removeOwnerReferences(ctx context.Context, object *subject, uids []string) error {
 	if len(uids) == 0 {
 		return nil
 	}
-	return c.change(ctx, object, "ownerReferences", func(list document.Value) document.Value { return without(list, uids) })
+	return c.patchMetadata(ctx, object, "ownerReferences", func(list document.Value) document.Value { return withoutOwners(list, uids) })
 }

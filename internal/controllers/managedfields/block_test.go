@@ -71,8 +71,9 @@ func wantApplyBlocked(k *kit, g *gatedStore) {
 	}
 }
 
-// TestWritersAreBlocked: there is no write by the new schema before all managedFields are migrated. The write would be
-// merged with managedFields of the old schema, and could not be told from an unmigrated one afterwards.
+// TestWritersAreBlocked: no write by the new schema is accepted before all managedFields are migrated. The write
+// would be merged with managedFields of the old schema, and could not be distinguished from an unmigrated one
+// afterwards.
 func TestWritersAreBlocked(t *testing.T) {
 	k, g := openGated(t)
 	g.isClosed.Store(true)
@@ -97,7 +98,7 @@ func TestWritersStayBlockedAfterAnotherUpdate(t *testing.T) {
 	wantApplyBlocked(k, g)
 }
 
-// TestWritersAreBlockedAfterRestart: a restarted server finishes the migration before the first write, too.
+// TestWritersAreBlockedAfterRestart: a restarted server also finishes the migration before it accepts the first write.
 func TestWritersAreBlockedAfterRestart(t *testing.T) {
 	k, g := openGated(t)
 	k.Stop()
@@ -110,8 +111,8 @@ func TestWritersAreBlockedAfterRestart(t *testing.T) {
 	again.MustApply("one", twoItems)
 }
 
-// TestWritersAreBlockedWhenServedAgain: so are writers of a kind that was not served for a while; and the migration
-// waits for writes that are in flight by the kind that was served before.
+// TestWritersAreBlockedWhenServedAgain: writers of a kind that is served again are blocked, too, and the migration
+// waits for writes in flight by the previously served kind.
 func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	k, g := openGated(t)
 	old := k.Widgets("v1").Kind.Uses
@@ -155,7 +156,7 @@ func TestBlockedWriterTimesOut(t *testing.T) {
 }
 
 // TestWritersStayBlockedOnShutdown: a server that is stopped during a migration does not unblock writers. After the
-// restart their writes could not be told from those by the old schema.
+// restart their writes could not be distinguished from writes by the old schema.
 func TestWritersStayBlockedOnShutdown(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "one", ", map: {x: 1}")
@@ -169,6 +170,6 @@ func TestWritersStayBlockedOnShutdown(t *testing.T) {
 	k.wantBlocked()
 	cancel()
 	if err := <-done; !apierrors.IsTimeout(err) {
-		t.Errorf("the write that was blocked received %v, expected a timeout", err)
+		t.Errorf("the blocked write returned %v, want a timeout", err)
 	}
 }

@@ -17,60 +17,60 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Kind is what the kind of namespaces is called in keys.
+// Kind is the watch cache's name of namespaces: GROUP/RESOURCE.
 const Kind = "core/namespaces"
 
-// finalizer is the remover's own.
+// finalizer is the controller's entry in spec.finalizers.
 const finalizer = "kubernetes"
 
-// How long the remover waits before it looks again at what was still there, at first and at most.
+// minBackoff and maxBackoff limit the exponential backoff of namespaces that are not empty yet.
 const (
-	firstWait = 20 * time.Millisecond
-	lastWait  = time.Second
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = time.Second
 )
 
-// Remover removes namespaces that are to be deleted.
-type Remover struct {
+// Controller deletes terminating namespaces.
+type Controller struct {
 	Objects *registry.Registry
-	// User is who deletes, Manager as whom it is known in managedFields.
+	// User performs the controller's writes, Manager is its field manager.
 	User    *authn.User
 	Manager string
 	Log     *slog.Logger
 
-	// names are those of the namespaces that are to be removed.
-	names *workqueue.Queue[string]
+	// queue is the workqueue of terminating namespaces.
+	queue *workqueue.Queue[string]
 }
 
-// Run removes namespaces until the context ends or the cache is closed.
-func (r *Remover) Run(ctx context.Context) {
-	r.names = workqueue.NewQueue[string](firstWait, lastWait)
+// Run watches namespaces and processes the workqueue until the context ends or the cache is closed.
+func (r *Controller) Run(ctx context.Context) {
+	r.queue = workqueue.NewQueue[string](minBackoff, maxBackoff)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() {
 		defer cancel()
-		r.followAlways(ctx)
+		r.watchNamespaces(ctx)
 	})
-	r.names.Run(ctx, atOnce, r.remove)
+	r.queue.Run(ctx, workers, r.process)
 }
 
-// followAlways follows until the context ends or the cache is closed.
-func (r *Remover) followAlways(ctx context.Context) {
+// watchNamespaces watches namespaces, and restarts a failed watch, until the context ends or the cache is closed.
+func (r *Controller) watchNamespaces(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := r.follow(ctx)
+		err := r.watch(ctx)
 		if errors.Is(err, watchcache.ErrClosed) || ctx.Err() != nil {
 			return
 		}
 		if !errors.Is(err, watchcache.ErrTooOld) {
-			r.Log.Error("cannot see which namespaces are to be removed", "error", err)
-			sleep(ctx, lastWait)
+			r.Log.Error("cannot watch namespaces; retrying", "error", err)
+			sleep(ctx, maxBackoff)
 		}
 	}
 }
 
-// follow looks at all namespaces, and at all that changes.
-func (r *Remover) follow(ctx context.Context) error {
+// watch enqueues all terminating namespaces, and then those that become terminating.
+func (r *Controller) watch(ctx context.Context) error {
 	watcher, err := r.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
 		return err
@@ -83,22 +83,22 @@ func (r *Remover) follow(ctx context.Context) error {
 		}
 		for _, e := range events {
 			if e.Object != nil && e.Type != watchcache.Deleted && e.Object.IsDeleting() {
-				r.names.Add(e.Object.Name())
+				r.queue.Add(e.Object.Name())
 			}
 		}
 	}
 }
 
-// remove removes a namespace, as far as that is up to the remover and can be done now. It reports whether it is.
-func (r *Remover) remove(ctx context.Context, name string) (isDone bool) {
-	isDone, err := r.step(ctx, name)
+// process reconciles a namespace and logs its error. It reports whether it is done; otherwise it is retried.
+func (r *Controller) process(ctx context.Context, name string) (isDone bool) {
+	isDone, err := r.reconcile(ctx, name)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
-		r.Log.Warn("cannot remove a namespace yet", "namespace", name, "error", err)
+		r.Log.Warn("cannot delete a namespace; retrying", "namespace", name, "error", err)
 	}
 	return isDone
 }
 
-// sleep waits, unless the context ends.
+// sleep waits for the duration or until the context ends.
 func sleep(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -108,8 +108,9 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// step does what can be done now to remove a namespace. It is done if the rest is up to others.
-func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error) {
+// reconcile deletes the content of a terminating namespace, and the controller's finalizer when the namespace is empty.
+// isDone is set if the controller has nothing left to do.
+func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
 	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
 		return true, nil
@@ -120,7 +121,7 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 	if !namespace.IsDeleting() {
 		return true, nil
 	}
-	doc, err := namespace.WithoutManagedFields() // who owned what still does when it is put back
+	doc, err := namespace.WithoutManagedFields() // an update without managedFields retains them
 	if err != nil {
 		return false, err
 	}
@@ -135,33 +136,33 @@ func (r *Remover) step(ctx context.Context, name string) (isDone bool, err error
 		_, err := r.Objects.Delete(ctx, r.deletion("", name, r.namespaces("")))
 		return err == nil, err
 	case len(kept) == finalizers:
-		return true, nil // its own is gone already
+		return true, nil // the controller's finalizer is removed already
 	}
-	if left, err := r.empty(ctx, name); !left.isNothing() || err != nil {
-		return false, errors.Join(err, r.tell(ctx, doc, left, err))
+	if left, err := r.deleteContent(ctx, name); !left.isEmpty() || err != nil {
+		return false, errors.Join(err, r.writeConditions(ctx, doc, left, err))
 	}
 	doc = doc.With("spec", doc.Get("spec").With("finalizers", document.NewList(kept...)))
 	_, err = r.Objects.Update(ctx, r.request(name, r.namespaces("finalize"), doc))
 	return err == nil || apierrors.IsNotFound(err), err
 }
 
-// namespaces is where namespaces are written.
-func (r *Remover) namespaces(subresource string) *registry.Endpoint {
+// namespaces returns the endpoint of namespaces or of a subresource of them.
+func (r *Controller) namespaces(subresource string) *registry.Endpoint {
 	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
 	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)
 	if err != nil {
-		panic(err) // it is built in
+		panic(err) // cannot happen: namespaces are built in
 	}
 	return endpoint
 }
 
-func (r *Remover) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
+func (r *Controller) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
 	return &registry.Request{
 		Endpoint: endpoint, Name: name, Body: registry.Body{Text: doc.JSON()},
 		User: r.User, Manager: r.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	}
 }
 
-func (r *Remover) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
+func (r *Controller) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
 	return &registry.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Propagation: registry.Background}
 }

@@ -14,9 +14,9 @@ import (
 
 const configMaps = "core/configmaps"
 
-var errDisk = errors.New("the disk is full")
+var errDisk = errors.New("no space left on device")
 
-// count returns how many objects of a kind there are in a namespace.
+// count returns the number of objects of a resource in a namespace.
 func (k *kit) count(kind, namespace string) int {
 	k.Helper()
 	list, err := k.all.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind, Namespace: namespace}, Freshness: watchcache.Latest})
@@ -26,18 +26,19 @@ func (k *kit) count(kind, namespace string) int {
 	return len(list.Objects)
 }
 
-// step does one step, which must succeed.
-func (k *kit) step(namespace string) (isDone bool) {
+// reconcile calls the controller's reconcile once; an error fails the test.
+func (k *kit) reconcile(namespace string) (isDone bool) {
 	k.Helper()
-	isDone, err := k.remover().step(k.Context(), namespace)
+	isDone, err := k.controller().reconcile(k.Context(), namespace)
 	if err != nil {
 		k.Fatal(err)
 	}
 	return isDone
 }
 
-// TestRemove: what was there before the remover ran, and what comes while it runs.
-func TestRemove(t *testing.T) {
+// TestDeleteNamespace: namespaces that were deleted before and after the start of the controller are removed with
+// their content; others are not.
+func TestDeleteNamespace(t *testing.T) {
 	k := open(t, nil)
 	for _, namespace := range []string{"before", "other"} {
 		k.mustCreate("namespaces", "", named(namespace))
@@ -48,14 +49,14 @@ func TestRemove(t *testing.T) {
 	}
 	k.mustDelete("namespaces", "", "before")
 	k.run()
-	k.waitGone("before")
+	k.waitDeleted("before")
 	k.mustCreate("namespaces", "", named("while"))
 	k.mustCreate("configmaps", "while", named("a"))
 	k.mustDelete("namespaces", "", "while")
-	k.waitGone("while")
+	k.waitDeleted("while")
 	for _, namespace := range []string{"before", "while"} {
 		if n := k.count(configMaps, namespace) + k.count("core/secrets", namespace); n > 0 {
-			t.Errorf("%d objects are left in %s", n, namespace)
+			t.Errorf("%d objects are left in %s, want none", n, namespace)
 		}
 	}
 	if n := k.count(configMaps, "other") + k.count("core/secrets", "other"); n != 3 {
@@ -63,62 +64,62 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestGoesOn: a remover that is stopped leaves nothing undone for the next one.
-func TestGoesOn(t *testing.T) {
+// TestRestart: a restarted controller continues the deletion of a namespace.
+func TestRestart(t *testing.T) {
 	k := open(t, nil)
 	k.mustCreate("namespaces", "", named("going"))
-	k.mustCreate("configmaps", "going", heldBy("held", "example.org/hold"))
+	k.mustCreate("configmaps", "going", withFinalizer("held", "example.org/hold"))
 	stop := k.run()
 	k.mustDelete("namespaces", "", "going")
-	k.wait("the object is marked", func() bool {
+	k.wait("the object to get a deletionTimestamp", func() bool {
 		return !k.get(configMaps, "going", "held").Lookup("metadata", "deletionTimestamp").IsAbsent()
 	})
 	stop()
 	k.merge("configmaps", "going", "held", `{"metadata":{"finalizers":null}}`)
 	if k.get(Kind, "", "going").IsAbsent() {
-		t.Fatal("it is gone, and nobody removes it")
+		t.Fatal("namespace was deleted while no controller is running")
 	}
 	k.run()
-	k.waitGone("going")
+	k.waitDeleted("going")
 }
 
-// TestStep: steps by hand, for what each leaves.
-func TestStep(t *testing.T) {
+// TestReconcile: single calls of reconcile for a namespace that does not exist, is active, and is terminating.
+func TestReconcile(t *testing.T) {
 	k := open(t, nil)
-	if !k.step("nowhere") {
-		t.Error("a namespace that is not there needs another step")
+	if !k.reconcile("nowhere") {
+		t.Error("reconcile() of a namespace that does not exist: isDone = false, want true")
 	}
 	k.mustCreate("namespaces", "", named("n"))
 	k.mustCreate("configmaps", "n", named("a"))
-	if !k.step("n") || k.count(configMaps, "n") != 1 {
-		t.Error("a namespace that nobody deleted was touched")
+	if !k.reconcile("n") || k.count(configMaps, "n") != 1 {
+		t.Error("reconcile() of an active namespace must be a no-op")
 	}
 	k.mustDelete("namespaces", "", "n")
-	if !k.step("n") || !k.get(Kind, "", "n").IsAbsent() || k.count(configMaps, "n") != 0 {
-		t.Error("one step is not enough for what nobody holds")
+	if !k.reconcile("n") || !k.get(Kind, "", "n").IsAbsent() || k.count(configMaps, "n") != 0 {
+		t.Error("want a namespace without finalizers to be deleted by one reconcile()")
 	}
 }
 
-// TestFinalizers: the remover takes away its own, and the namespace stays for those of others.
+// TestFinalizers: the controller removes its own finalizer; the namespace is retained as long as it has other
+// finalizers.
 func TestFinalizers(t *testing.T) {
 	k := open(t, nil)
-	k.mustCreate("namespaces", "", heldBy("held", "example.org/hold"))
+	k.mustCreate("namespaces", "", withFinalizer("held", "example.org/hold"))
 	k.mustDelete("namespaces", "", "held")
-	if !k.step("held") {
-		t.Error("there is nothing left to do for the remover")
+	if !k.reconcile("held") {
+		t.Error("reconcile(): isDone = false, want true")
 	}
 	there := k.get(Kind, "", "held")
 	if n := there.Lookup("spec", "finalizers").Len(); there.IsAbsent() || n != 0 {
-		t.Errorf("received %s", there.JSON())
+		t.Errorf("namespace = %s, want it to exist without spec.finalizers", there.JSON())
 	}
 	k.merge("namespaces", "", "held", `{"metadata":{"finalizers":null}}`)
 	if !k.get(Kind, "", "held").IsAbsent() {
-		t.Error("it is there, and nobody holds it")
+		t.Error("namespace exists without finalizers, want it deleted")
 	}
 }
 
-// TestPodsFirst: as long as a pod is there, so is all else. A pod is waited for until its time has
-// passed.
+// TestPodsFirst: other objects are retained as long as there are pods. A pod is deleted at the end of its grace period.
 func TestPodsFirst(t *testing.T) {
 	k := open(t, nil)
 	now := time.Now()
@@ -128,17 +129,17 @@ func TestPodsFirst(t *testing.T) {
 	k.mustCreate("pods", "n", `{"metadata":{"name":"p"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":60,"containers":[{"name":"c","image":"i"}]}}`)
 	k.mustDelete("namespaces", "", "n")
 	for range 2 {
-		if k.step("n") || k.count("core/pods", "n") != 1 || k.count(configMaps, "n") != 1 {
-			t.Fatal("the pod has time, and what guards it stays")
+		if k.reconcile("n") || k.count("core/pods", "n") != 1 || k.count(configMaps, "n") != 1 {
+			t.Fatal("want the pod and the ConfigMap to be retained during the grace period")
 		}
 	}
 	now = now.Add(2 * time.Minute)
-	if !k.step("n") || k.count("core/pods", "n")+k.count(configMaps, "n") != 0 || !k.get(Kind, "", "n").IsAbsent() {
-		t.Error("the time of the pod is over")
+	if !k.reconcile("n") || k.count("core/pods", "n")+k.count(configMaps, "n") != 0 || !k.get(Kind, "", "n").IsAbsent() {
+		t.Error("want all content and the namespace deleted after the grace period")
 	}
 }
 
-// conditions returns those of a namespace: type=status reason: message.
+// conditions returns the conditions of a namespace: type → "STATUS REASON: MESSAGE".
 func conditions(namespace document.Value) map[string]string {
 	all := map[string]string{}
 	for _, c := range namespace.Lookup("status", "conditions").Items() {
@@ -147,18 +148,19 @@ func conditions(namespace document.Value) map[string]string {
 	return all
 }
 
-// TestConditions tell what is left, once, and since when.
+// TestConditions: conditions report the remaining content; they are written only if they change, and
+// lastTransitionTime only with the status.
 func TestConditions(t *testing.T) {
 	k := open(t, nil)
 	now := time.Now().Truncate(time.Second)
 	k.all.Now = func() time.Time { return now }
 	k.mustCreate("namespaces", "", named("n"))
-	k.mustCreate("configmaps", "n", heldBy("a", "example.org/one"))
-	k.mustCreate("configmaps", "n", heldBy("b", "example.org/one"))
-	k.mustCreate("secrets", "n", heldBy("s", "example.org/two"))
+	k.mustCreate("configmaps", "n", withFinalizer("a", "example.org/one"))
+	k.mustCreate("configmaps", "n", withFinalizer("b", "example.org/one"))
+	k.mustCreate("secrets", "n", withFinalizer("s", "example.org/two"))
 	k.mustDelete("namespaces", "", "n")
-	if k.step("n") {
-		t.Error("it is not done as long as something is there")
+	if k.reconcile("n") {
+		t.Error("reconcile(): isDone = true with remaining content, want false")
 	}
 	first := k.get(Kind, "", "n")
 	want := map[string]string{
@@ -170,7 +172,7 @@ func TestConditions(t *testing.T) {
 	}
 	for name, text := range want {
 		if got := conditions(first)[name]; got != text {
-			t.Errorf("%s is %q, want %q", name, got, text)
+			t.Errorf("condition %s = %q, want %q", name, got, text)
 		}
 	}
 	if n := len(conditions(first)); n != len(want) {
@@ -178,33 +180,33 @@ func TestConditions(t *testing.T) {
 	}
 	before := now
 	now = now.Add(time.Hour)
-	k.step("n")
+	k.reconcile("n")
 	if again := k.get(Kind, "", "n"); !document.Equal(again, first) {
-		t.Errorf("the same is told again: %s, then %s", first.JSON(), again.JSON())
+		t.Errorf("unchanged conditions were written again: %s, then %s", first.JSON(), again.JSON())
 	}
 	k.merge("secrets", "n", "s", `{"metadata":{"finalizers":null}}`)
-	k.step("n")
+	k.reconcile("n")
 	second := k.get(Kind, "", "n")
 	if got := conditions(second)["NamespaceFinalizersRemaining"]; !strings.HasSuffix(got, "remaining: example.org/one in 2 resource instances") {
-		t.Errorf("received %q", got)
+		t.Errorf("condition NamespaceFinalizersRemaining = %q, want only example.org/one", got)
 	}
 	for _, c := range second.Lookup("status", "conditions").Items() {
 		if got := c.Get("lastTransitionTime").Text(); got != before.UTC().Format(time.RFC3339) {
-			t.Errorf("%s is so since %s, want %s: only its message has changed", c.Get("type").Text(), got, before)
+			t.Errorf("lastTransitionTime of %s = %s, want %s: only its message has changed", c.Get("type").Text(), got, before)
 		}
 	}
 }
 
-// TestConditionsOfFailures: that something can't be deleted is told, too.
+// TestConditionsOfFailures: an error of the deletion is reported in a condition.
 func TestConditionsOfFailures(t *testing.T) {
 	k := open(t, nil)
 	k.mustCreate("namespaces", "", named("n"))
 	k.mustDelete("namespaces", "", "n")
-	if err := k.remover().tell(k.Context(), k.get(Kind, "", "n"), &remains{}, apierrors.NewInternalError(errDisk)); err != nil {
+	if err := k.controller().writeConditions(k.Context(), k.get(Kind, "", "n"), &remaining{}, apierrors.NewInternalError(errDisk)); err != nil {
 		t.Fatal(err)
 	}
 	got := conditions(k.get(Kind, "", "n"))["NamespaceDeletionContentFailure"]
 	if !strings.HasPrefix(got, "True ContentDeletionFailed: ") || !strings.Contains(got, errDisk.Error()) {
-		t.Errorf("received %q", got)
+		t.Errorf("condition NamespaceDeletionContentFailure = %q, want True with the error", got)
 	}
 }
