@@ -61,10 +61,10 @@ type Watcher struct {
 	c *Cache
 	k *resourceCache
 	m matcher
-	// after is the revision up to which all events have been delivered, told the revision of the last delivered event
+	// after is the revision up to which all events have been delivered, delivered the revision of the last delivered event
 	// or bookmark.
 	//
-	//	told <= after
+	//	delivered <= after
 	after, delivered storage.Revision
 	// A watcher has up to four stages. First it delivers the initial state: lastKey is the last delivered key,
 	// starting the watcher's element in resourceCache.starting. Or else it delivers the store's history, if it starts

@@ -83,7 +83,7 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	}
 }
 
-// TestConvertedAlone: if a review of many objects fails, each object is sent alone, and the objects before the first that
+// TestFailedReviewIsSplit: if a review of many objects fails, each object is sent alone, and the objects before the first that
 // fails are served.
 func TestFailedReviewIsSplit(t *testing.T) {
 	for _, test := range []struct {

@@ -27,7 +27,7 @@ type Elector struct {
 	Duration, Deadline, Retry time.Duration
 	Log                       *slog.Logger
 
-	// observed is the last observed record, seenAt the time at which it was first observed.
+	// observed is the last observed record, observedAt the time at which it was first observed.
 	observed   record
 	observedAt time.Time
 }

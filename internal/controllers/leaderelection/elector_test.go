@@ -55,7 +55,7 @@ func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *s
 // Run resolves the ambiguity between Kit.Run and Elector.Run.
 func (v *server) Run(run func(context.Context)) func() { return v.Kit.Run(run) }
 
-// disconnectedStore is a store whose commits fail while isCut is set.
+// disconnectedStore is a store whose commits fail while isDisconnected is set.
 type disconnectedStore struct {
 	storage.Store
 	isDisconnected *atomic.Bool

@@ -127,7 +127,7 @@ func TestUnrelatedNamespaceUpdates(t *testing.T) {
 	}
 }
 
-// TestRefusedAtTheCommit: a create or apply that passed admission is rejected if the namespace is deleted before the
+// TestRejectedAtCommit: a create or apply that passed admission is rejected if the namespace is deleted before the
 // commit.
 func TestRejectedAtCommit(t *testing.T) {
 	for _, verb := range []string{"create", "apply"} {

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// A stopwatch measures how long this process has been running. A time in which everything stood still, since somebody
-// stopped the processes or the machine slept, is not searched, and does not count: it is a gap between two looks at the
-// clock that is longer than looks are apart.
+// stopwatch measures the time that this process has been running. Time during which the process was stopped or the
+// machine slept is not counted: a gap between two ticks that is longer than maxGap counts as maxGap.
 type stopwatch struct {
 	mu      sync.Mutex
 	now     func() time.Time
@@ -16,16 +15,16 @@ type stopwatch struct {
 	end     chan struct{}
 }
 
-// The clock is looked at every beat; a gap counts for no more than the longest.
+// tickInterval is the interval of ticks, maxGap the maximum time that is counted between two ticks.
 const (
-	beat       = time.Second
-	longestGap = 5 * beat
+	tickInterval = time.Second
+	maxGap       = 5 * tickInterval
 )
 
 func startStopwatch() *stopwatch {
 	w := &stopwatch{now: time.Now, last: time.Now(), end: make(chan struct{})}
 	go func() {
-		ticks := time.NewTicker(beat)
+		ticks := time.NewTicker(tickInterval)
 		defer ticks.Stop()
 		for {
 			select {
@@ -39,15 +38,15 @@ func startStopwatch() *stopwatch {
 	return w
 }
 
-// stop ends the looking at the clock.
+// stop stops the ticks.
 func (w *stopwatch) stop() { close(w.end) }
 
-// elapsed is how long the process has been running since the start.
+// elapsed returns the time that the process has been running since the start.
 func (w *stopwatch) elapsed() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := w.now()
-	w.running += min(now.Sub(w.last), longestGap)
+	w.running += min(now.Sub(w.last), maxGap)
 	w.last = now
 	return w.running
 }

@@ -2,28 +2,28 @@ package differential
 
 import "slices"
 
-// Media that bodies are sent in, and answers asked for.
+// Media types of bodies and responses.
 const (
 	mediaYAML     = "application/yaml"
 	mediaProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// inAnotherForm sometimes sends a whole object as YAML or protobuf, or wants such an answer.
-func (g *generator) inAnotherForm(s Step) Step {
+// withMediaType sometimes sends a complete object as YAML or protobuf, or requests such a response.
+func (g *generator) withMediaType(s Step) Step {
 	media := []string{mediaYAML}
-	if !g.kind.isDefined() {
+	if !g.kind.isCustom() {
 		media = append(media, mediaProtobuf)
 	}
 	if (s.Verb == "CREATE" || s.Verb == "UPDATE") && g.chance(20) && !s.hasUnknown() {
-		s.Media = one(g, media)
+		s.Media = pick(g, media)
 	}
 	if s.Verb != "DELETE" && s.Verb != "EDIT" && g.chance(8) {
-		s.Accept = one(g, media)
+		s.Accept = pick(g, media)
 	}
 	return s
 }
 
-// hasUnknown is for what protobuf can't say.
+// hasUnknown reports whether the body has an unknown field, which protobuf cannot encode.
 func (s Step) hasUnknown() bool {
-	return slices.ContainsFunc(places(s.Body), func(p place) bool { return len(p) > 0 && p[len(p)-1] == unknownName })
+	return slices.ContainsFunc(fieldPaths(s.Body), func(p fieldPath) bool { return len(p) > 0 && p[len(p)-1] == unknownField })
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file has what is still expected where answers differ on purpose.
+// This file has functions that loosen expectations for deliberate differences.
 
-func anything([]txtar.File) []txtar.File { return nil }
+func expectNothing([]txtar.File) []txtar.File { return nil }
 
 func withoutOwners(expected []txtar.File) []txtar.File {
 	return slices.DeleteFunc(expected, func(f txtar.File) bool { return f.Name == "owners" })
 }
 
-// withoutProtection takes the finalizers of Kubernetes out of an object: there are no others in it.
+// withoutProtection removes the finalizers from the expected object; protected kinds have only those of Kubernetes.
 func withoutProtection(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		if object, err := document.ParseYAML(file.Data); err == nil && file.Name == "object" {
@@ -30,41 +30,41 @@ func withoutProtection(expected []txtar.File) []txtar.File {
 	return expected
 }
 
-func onlyAnswer(expected []txtar.File) []txtar.File { return expected[:1] }
+func expectStatus(expected []txtar.File) []txtar.File { return expected[:1] }
 
-// changedOrNot leaves the status alone.
-func changedOrNot(expected []txtar.File) []txtar.File {
+// ignoreChanged removes "changed" or "unchanged" from the expected status.
+func ignoreChanged(expected []txtar.File) []txtar.File {
 	code, _, _ := strings.Cut(string(expected[0].Data), " ")
 	expected[0].Data = []byte(strings.TrimSpace(code) + "\n")
 	return expected
 }
 
-// writtenOrNot lets what is written again without a change be left alone, and nothing that is left alone be written.
-func writtenOrNot(expected []txtar.File) []txtar.File {
+// allowNoOp accepts a no-op where the reference server has written, but not the reverse.
+func allowNoOp(expected []txtar.File) []txtar.File {
 	if strings.TrimSpace(string(expected[0].Data)) == "200 changed" {
-		return changedOrNot(expected)
+		return ignoreChanged(expected)
 	}
 	return expected
 }
 
-// onlyObject leaves the status and the owners alone.
-func onlyObject(expected []txtar.File) []txtar.File { return changedOrNot(withoutOwners(expected)) }
+// expectObject removes the managedFields, and "changed" from the status.
+func expectObject(expected []txtar.File) []txtar.File { return ignoreChanged(withoutOwners(expected)) }
 
-// anyValues lets maps that are shown in an error, and how they differ, be anything.
-func anyValues(expected []txtar.File) []txtar.File {
+// maskValues masks maps and diffs in error messages.
+func maskValues(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		if status, err := document.ParseYAML(file.Data); err == nil && file.Name == "error" {
-			expected[i].Data = []byte(anyValuesIn(status).YAML() + "\n")
+			expected[i].Data = []byte(maskValuesIn(status).YAML() + "\n")
 		}
 	}
 	return expected
 }
 
-func anyValuesIn(v document.Value) document.Value {
-	for _, p := range places(v) {
-		if text := at(v, p); text.Kind() == document.String {
+func maskValuesIn(v document.Value) document.Value {
+	for _, p := range fieldPaths(v) {
+		if text := valueAt(v, p); text.Kind() == document.String {
 			masked := differenceIn.ReplaceAllString(mapIn.ReplaceAllString(text.Text(), "$1 value: <any>$2"), "<any>")
-			v = replaced(v, p, document.NewString(masked))
+			v = withValue(v, p, document.NewString(masked))
 		}
 	}
 	return v
@@ -75,11 +75,11 @@ var (
 	differenceIn = regexp.MustCompile(`(?s)\n@@.*`)
 )
 
-func badRequest(expected []txtar.File) []txtar.File { return onlyCode(expected, 400) }
+func expectBadRequest(expected []txtar.File) []txtar.File { return expectCode(expected, 400) }
 
-func notFound(expected []txtar.File) []txtar.File { return onlyCode(expected, 404) }
+func expectNotFound(expected []txtar.File) []txtar.File { return expectCode(expected, 404) }
 
-func onlyCode(expected []txtar.File, code int) []txtar.File {
+func expectCode(expected []txtar.File, code int) []txtar.File {
 	expected[0].Data = fmt.Appendln(nil, code)
 	return expected[:1]
 }

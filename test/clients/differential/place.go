@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A place is the names of fields, and marked indexes, that lead to a value.
-type place = []string
+// fieldPath is a path to a value: field names, and indexes with a mark.
+type fieldPath = []string
 
-// indexMark is before indexes, which names never start with.
+// indexMark is the prefix of indexes; no field name starts with it.
 const indexMark = "\x00"
 
 func isIndex(name string) bool { return strings.HasPrefix(name, indexMark) }
@@ -21,9 +21,9 @@ func indexIn(name string) int {
 	return i
 }
 
-// places lists everything in a body, each before what is in it. The first is the body itself.
-func places(body document.Value) []place {
-	all := []place{nil}
+// fieldPaths returns the paths of all values in a body in preorder; the first one is empty.
+func fieldPaths(body document.Value) []fieldPath {
+	all := []fieldPath{nil}
 	switch body.Kind() {
 	case document.Map:
 		for name, value := range body.Fields() {
@@ -37,20 +37,20 @@ func places(body document.Value) []place {
 	return all
 }
 
-func below(name string, value document.Value) []place {
-	var all []place
-	for _, p := range places(value) {
-		all = append(all, append(place{name}, p...))
+func below(name string, value document.Value) []fieldPath {
+	var all []fieldPath
+	for _, p := range fieldPaths(value) {
+		all = append(all, append(fieldPath{name}, p...))
 	}
 	return all
 }
 
-// fieldsOf lists the places of fields, and not those of items.
-func fieldsOf(body document.Value) []place {
-	return slices.DeleteFunc(places(body)[1:], func(p place) bool { return isIndex(p[len(p)-1]) })
+// fieldsOf returns the paths of fields, without those of items.
+func fieldsOf(body document.Value) []fieldPath {
+	return slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool { return isIndex(p[len(p)-1]) })
 }
 
-func at(body document.Value, p place) document.Value {
+func valueAt(body document.Value, p fieldPath) document.Value {
 	for _, name := range p {
 		if isIndex(name) {
 			body = body.At(indexIn(name))
@@ -61,26 +61,26 @@ func at(body document.Value, p place) document.Value {
 	return body
 }
 
-// replaced has another value at a place; the absent one removes what is there.
-func replaced(body document.Value, p place, value document.Value) document.Value {
+// withValue returns the body with another value at a path; an absent value removes it.
+func withValue(body document.Value, p fieldPath, value document.Value) document.Value {
 	if len(p) == 0 {
 		return value
 	}
 	if !isIndex(p[0]) {
-		return body.With(p[0], replaced(body.Get(p[0]), p[1:], value))
+		return body.With(p[0], withValue(body.Get(p[0]), p[1:], value))
 	}
 	items, i := itemsOf(body), indexIn(p[0])
-	if items[i] = replaced(items[i], p[1:], value); items[i].IsAbsent() {
+	if items[i] = withValue(items[i], p[1:], value); items[i].IsAbsent() {
 		items = slices.Delete(items, i, i+1)
 	}
 	return document.NewList(items...)
 }
 
-// removed takes out what is at a place, and what would be empty without it: what Cadastre makes of empty maps and
-// lists is its own.
-func removed(body document.Value, p place) document.Value {
-	for len(p) > 1 && at(body, p[:len(p)-1]).Len() == 1 {
+// withoutValue removes the value at a path, and containers that become empty, because Cadastre treats empty maps and lists
+// differently.
+func withoutValue(body document.Value, p fieldPath) document.Value {
+	for len(p) > 1 && valueAt(body, p[:len(p)-1]).Len() == 1 {
 		p = p[:len(p)-1]
 	}
-	return replaced(body, p, document.Value{})
+	return withValue(body, p, document.Value{})
 }

@@ -7,72 +7,73 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file is about the difference "A patch leaves nothing of itself behind".
+// This file detects the difference "A patch leaves nothing of itself behind".
 
-// replacesWithRest is for patches that put a null or a directive into a map that they replace. Kubernetes makes "" of the
-// null, and takes the directive for a field.
-func replacesWithRest(s Step) bool {
+// replacesWithResidue reports whether a patch has a null or directive within a map that it replaces. kube-apiserver
+// stores the null as "", and the directive as a field.
+func replacesWithResidue(s Step) bool {
 	selector := s.Body.Lookup("spec", "selector")
 	isReplaced := strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/")
-	return isReplaced && (hasNullIn(selector) || slices.ContainsFunc(places(selector), isDirective)) ||
-		slices.ContainsFunc(places(s.Body), func(p place) bool {
-			m := at(s.Body, p)
-			return m.Get("$patch").Text() == "replace" && isOfPatch(m.Without("$patch"))
+	return isReplaced && (hasNullIn(selector) || slices.ContainsFunc(fieldPaths(selector), isDirective)) ||
+		slices.ContainsFunc(fieldPaths(s.Body), func(p fieldPath) bool {
+			m := valueAt(s.Body, p)
+			return m.Get("$patch").Text() == "replace" && hasPatchSyntax(m.Without("$patch"))
 		})
 }
 
 // hasNullIn reports whether a map in a selector has a null.
 func hasNullIn(selector document.Value) bool {
-	return slices.ContainsFunc(places(selector), func(p place) bool { return len(p) > 1 && at(selector, p).IsNull() })
+	return slices.ContainsFunc(fieldPaths(selector), func(p fieldPath) bool { return len(p) > 1 && valueAt(selector, p).IsNull() })
 }
 
-// isOfPatch reports whether something in a value is about the patch, and not about the object.
-func isOfPatch(v document.Value) bool {
-	return slices.ContainsFunc(places(v), func(p place) bool { return isDirective(p) || at(v, p).IsNull() })
+// hasPatchSyntax reports whether a value contains a directive or a null.
+func hasPatchSyntax(v document.Value) bool {
+	return slices.ContainsFunc(fieldPaths(v), func(p fieldPath) bool { return isDirective(p) || valueAt(v, p).IsNull() })
 }
 
-// leavesRest is for patches of which something gets into the object with what is new: a directive, or, in
-// an item, a null in a map of strings, of which Kubernetes makes "".
-func leavesRest(live, patch document.Value) bool {
+// leavesResidue reports whether a directive of a patch gets into the object with a new value, or, in an item, a null in
+// a map of strings, which kube-apiserver stores as "".
+func leavesResidue(live, patch document.Value) bool {
 	for name, value := range patch.Fields() {
 		old := live.Get(name)
 		switch {
-		case old.IsAbsent() && isKeptWhereNew(value):
+		case old.IsAbsent() && hasStoredDirective(value):
 			return true
-		case value.Kind() == document.Map && leavesRest(old, value):
+		case value.Kind() == document.Map && leavesResidue(old, value):
 			return true
-		case value.Kind() == document.List && (old.Kind() == document.List || isOrdered(patch, name)) && leavesRestInItems(mergeKeys[name], old, value):
+		case value.Kind() == document.List && (old.Kind() == document.List || hasElementOrder(patch, name)) && leavesResidueInItems(mergeKeys[name], old, value):
 			return true
 		}
 	}
 	return false
 }
 
-// isOrdered is for lists of which a patch says the order: Kubernetes merges them also if there is none yet.
-func isOrdered(patch document.Value, name string) bool {
+// hasElementOrder reports whether a patch has $setElementOrder for a list: kube-apiserver then merges it even if the object
+// has no such list.
+func hasElementOrder(patch document.Value, name string) bool {
 	return !patch.Get("$setElementOrder/" + name).IsAbsent()
 }
 
-// isKeptWhereNew is for what has directives that Kubernetes takes for fields where nothing was before.
-func isKeptWhereNew(patch document.Value) bool {
-	return slices.ContainsFunc(places(patch), func(p place) bool { return isDirective(p) && at(patch, p).Text() != "delete" })
+// hasStoredDirective reports whether a new value has directives that kube-apiserver stores as fields.
+func hasStoredDirective(patch document.Value) bool {
+	return slices.ContainsFunc(fieldPaths(patch), func(p fieldPath) bool { return isDirective(p) && valueAt(patch, p).Text() != "delete" })
 }
 
-func leavesRestInItems(keys []string, live, patch document.Value) bool {
+func leavesResidueInItems(keys []string, live, patch document.Value) bool {
 	for _, item := range patch.Items() {
-		switch old, known := itemLike(keys, live, item); {
-		case known && old.IsAbsent() && item.Get("$patch").IsAbsent() && hasRest(item):
+		switch old, known := matchingItem(keys, live, item); {
+		case known && old.IsAbsent() && item.Get("$patch").IsAbsent() && hasResidue(item):
 			return true
-		case leavesRest(old, item):
+		case leavesResidue(old, item):
 			return true
 		}
 	}
 	return false
 }
 
-// itemLike returns the live item that one of a patch is merged into; absent if there is none. It reports false if the
-// item has no merge key.
-func itemLike(keys []string, live, item document.Value) (document.Value, bool) {
+// matchingItem returns the live item that an item of a patch is merged into; absent if there is none. It returns false if
+// the item has no merge key.
+func matchingItem(keys []string, live, item document.Value) (document.Value, bool) {
 	for _, key := range keys {
 		id := item.Get(key)
 		if id.IsAbsent() {
@@ -88,9 +89,9 @@ func itemLike(keys []string, live, item document.Value) (document.Value, bool) {
 	return document.Value{}, false
 }
 
-// hasRest reports whether a new item has something in it that is about the patch.
-func hasRest(item document.Value) bool {
-	return slices.ContainsFunc(places(item), func(p place) bool {
-		return isDirective(p) || len(p) > 1 && at(item, p).IsNull() && hasAnyNames(p[len(p)-2])
+// hasResidue reports whether a new item contains a directive, or a null in a map with arbitrary keys.
+func hasResidue(item document.Value) bool {
+	return slices.ContainsFunc(fieldPaths(item), func(p fieldPath) bool {
+		return isDirective(p) || len(p) > 1 && valueAt(item, p).IsNull() && hasArbitraryKeys(p[len(p)-2])
 	})
 }

@@ -11,33 +11,33 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file has the signs by which a step is known to be one of which the answers differ.
+// This file detects steps whose responses differ deliberately.
 
-// isWrittenTwice is for kinds that Kubernetes writes once more, as they are, when somebody writes them for the first time
-// after they were made, or after their status was put.
+// isWrittenTwice reports whether kube-apiserver writes an object of the resource again, unchanged, at the first write
+// after its creation or after an update of its status.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
-// isAsBefore is for what changes neither the object nor who owns what. The order of owners may change, if there are
-// several; scripts write it in one that does not.
-func isAsBefore(a answer) bool {
-	owners := entriesIn(a.owners)
-	return len(owners) > 1 && maps.Equal(owners, entriesIn(a.ownersBefore)) && document.Equal(a.object, a.before)
+// isUnchanged reports whether neither the object nor the field sets of managers changed, with several managers, whose
+// order may have changed; scripts have a fixed order.
+func isUnchanged(a answer) bool {
+	owners := parseOwners(a.owners)
+	return len(owners) > 1 && maps.Equal(owners, parseOwners(a.ownersBefore)) && document.Equal(a.object, a.before)
 }
 
-// isDefined is for steps about a kind of users' own.
-func isDefined(s Step) bool { return strings.HasPrefix(s.Address, definedGroup+"/") }
+// isCustomResource reports whether a step is about a custom resource.
+func isCustomResource(s Step) bool { return strings.HasPrefix(s.Address, customGroup+"/") }
 
-// hasSeveralVersions is for objects whose owners may be at other versions than the one that is written.
+// hasSeveralVersions reports whether managed fields entries of the object may have other versions than the written one.
 func hasSeveralVersions(object document.Value) bool {
 	version := object.Get("apiVersion").Text()
-	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, definedGroup+"/")
+	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, customGroup+"/")
 }
 
-// seenAt is an object without what the version of an address does not show: autoscaling/v1 has in annotations what
+// viewAt removes from an object what the version of an address does not show: autoscaling/v1 has in annotations what
 // autoscaling/v2 has in fields.
-func seenAt(address string, object document.Value) document.Value {
+func viewAt(address string, object document.Value) document.Value {
 	metadata := object.Get("metadata")
 	annotations := metadata.Get("annotations")
 	if object.Get("apiVersion").Text() != "autoscaling/v1" || !strings.HasPrefix(address, "autoscaling/v2 ") || annotations.IsAbsent() {
@@ -54,7 +54,7 @@ func seenAt(address string, object document.Value) document.Value {
 	return object.With("metadata", metadata.With("annotations", annotations))
 }
 
-func hasTwins(list document.Value) bool {
+func hasDuplicates(list document.Value) bool {
 	items := itemsOf(list)
 	for i, item := range items {
 		if slices.ContainsFunc(items[:i], func(other document.Value) bool { return document.Equal(item, other) }) {
@@ -64,13 +64,13 @@ func hasTwins(list document.Value) bool {
 	return false
 }
 
-// isProtected is for what Kubernetes gives finalizers.
+// isProtected reports whether Kubernetes adds a protection finalizer to objects of the kind.
 func isProtected(object document.Value) bool {
 	return strings.HasPrefix(object.Get("kind").Text(), "PersistentVolume")
 }
 
-// isMadeByStatus is for statuses of which Kubernetes makes an object.
-func isMadeByStatus(address string) bool {
+// isCreatedByStatus reports whether kube-apiserver creates an object by a write to this status.
+func isCreatedByStatus(address string) bool {
 	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
 }
 
@@ -87,19 +87,19 @@ func isRespelled(body, list document.Value) bool {
 	return false
 }
 
-// empties is for JSON patches that may take the last of a list or map in an item.
-func empties(s Step) bool {
+// mayEmptyContainer reports whether a JSON patch may remove the last entry of a list or map within an item.
+func mayEmptyContainer(s Step) bool {
 	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
 		return operation.Get("op").Text() == "remove" && inItem.MatchString(operation.Get("path").Text())
 	})
 }
 
-// inItem finds what is in a list or map of an item.
+// inItem matches JSON pointers to an entry of a list or map within an item.
 var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
-// countsNothing reports whether a change of what the generation is about was counted where there is none. Kubernetes
-// does so for kinds of which it compares how values were read.
-func countsNothing(a answer) bool {
+// incrementsGenerationWithoutChange reports whether generation was incremented without a change of spec or webhooks, as kube-apiserver
+// does for kinds whose decoded values it compares.
+func incrementsGenerationWithoutChange(a answer) bool {
 	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
 	switch a.object.Get("kind").Text() {
 	case "NetworkPolicy", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
@@ -108,11 +108,11 @@ func countsNothing(a answer) bool {
 	return false
 }
 
-// quantitiesIn finds the strings that can be read as quantities.
+// quantitiesIn returns the strings in a value that parse as quantities.
 func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	found := map[string]resource.Quantity{}
-	for _, p := range places(v) {
-		if text := at(v, p); text.Kind() == document.String {
+	for _, p := range fieldPaths(v) {
+		if text := valueAt(v, p); text.Kind() == document.String {
 			if quantity, err := resource.ParseQuantity(text.Text()); err == nil {
 				found[text.Text()] = quantity
 			}
@@ -121,16 +121,16 @@ func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	return found
 }
 
-// hasEmpty reports whether a map or a list in a body has nothing in it.
+// hasEmpty reports whether a body has an empty map, or an empty list.
 func hasEmpty(body document.Value, kind document.Kind) bool {
-	return slices.ContainsFunc(places(body), func(p place) bool {
-		value := at(body, p)
+	return slices.ContainsFunc(fieldPaths(body), func(p fieldPath) bool {
+		value := valueAt(body, p)
 		return value.Kind() == kind && value.Len() == 0
 	})
 }
 
-// isScaledByUpdate reports whether somebody owns the replicas by an update, as scripts write owners: an entry starts at
-// the beginning of a line, and goes on in lines that are indented.
+// isScaledByUpdate reports whether an Update entry owns spec.replicas. owners has the format of scripts: an entry
+// starts at the beginning of a line and continues in indented lines.
 func isScaledByUpdate(owners string) bool {
 	isUpdate := false
 	for line := range strings.Lines(owners) {
@@ -145,15 +145,15 @@ func isScaledByUpdate(owners string) bool {
 	return false
 }
 
-// takesReset reports whether a write to the one endpoint of a custom resource has taken something from those who wrote
-// at the other, at another version.
-func takesReset(s Step, a answer) bool {
-	if !isDefined(s) {
+// removesResetFields reports whether a write to one endpoint of a custom resource removed fields from an entry that was
+// written at the other endpoint, at another version.
+func removesResetFields(s Step, a answer) bool {
+	if !isCustomResource(s) {
 		return false
 	}
 	version, path, _ := strings.Cut(s.Address, " ")
-	after := entriesIn(a.owners)
-	for entry, fields := range entriesIn(a.ownersBefore) {
+	after := parseOwners(a.owners)
+	for entry, fields := range parseOwners(a.ownersBefore) {
 		isOfStatus := strings.HasSuffix(entry, " status")
 		isElsewhere := isOfStatus != strings.HasSuffix(path, "/status") && !slices.Contains(strings.Fields(entry), version)
 		if isElsewhere && after[entry] != fields {
@@ -163,13 +163,13 @@ func takesReset(s Step, a answer) bool {
 	return false
 }
 
-// hasMoved is for who applied an autoscaler at another version before.
-func hasMoved(s Step, owners string) bool {
+// appliedAtOtherVersion reports whether the manager of an apply has an entry at another version of the autoscaler.
+func appliedAtOtherVersion(s Step, owners string) bool {
 	version, path, _ := strings.Cut(s.Address, " ")
 	if s.Verb != "APPLY" || !strings.HasPrefix(version, "autoscaling/") {
 		return false
 	}
-	for entry := range entriesIn(owners) {
+	for entry := range parseOwners(owners) {
 		words := strings.Fields(entry)
 		isSame := len(words) > 2 && words[0] == s.Manager && words[1] == "Apply" && strings.HasSuffix(path, "/status") == (len(words) > 3)
 		if isSame && words[2] != version {
@@ -179,8 +179,8 @@ func hasMoved(s Step, owners string) bool {
 	return false
 }
 
-// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were, than it had. At
-// autoscaling/v1 these were not seen in their order: one alone has none.
+// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were applied, than
+// before. At autoscaling/v1 their order is unknown, so that only several metrics count.
 func changesMetrics(s Step, a answer) bool {
 	is, wanted := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
 	if wanted.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
@@ -192,17 +192,16 @@ func changesMetrics(s Step, a answer) bool {
 	return !is.IsAbsent() && !document.Equal(wanted, is)
 }
 
-// isMeasured is for autoscalers that say how much they have measured, to which autoscaling/v1 adds what it was not
-// told.
-func isMeasured(autoscaler document.Value) bool {
+// hasCurrentMetrics reports whether an autoscaler has current metrics, to which autoscaling/v1 adds values that were not sent.
+func hasCurrentMetrics(autoscaler document.Value) bool {
 	return autoscaler.Lookup("status", "currentMetrics").Len() > 0 || !autoscaler.Lookup("status", "currentCPUUtilizationPercentage").IsAbsent() ||
 		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()
 }
 
-// losesEmptied reports whether somebody has lost a map or list of the metadata that is gone.
-func losesEmptied(a answer) bool {
-	after := entriesIn(a.owners)
-	for entry, fields := range entriesIn(a.ownersBefore) {
+// losesEmptiedContainer reports whether an entry has lost a map or list of the metadata that was removed.
+func losesEmptiedContainer(a answer) bool {
+	after := parseOwners(a.owners)
+	for entry, fields := range parseOwners(a.ownersBefore) {
 		for field := range strings.FieldsSeq(fields) {
 			name, isOfMetadata := strings.CutPrefix(field, ".metadata.")
 			isLost := isOfMetadata && !slices.Contains(strings.Fields(after[entry]), field)
@@ -214,16 +213,16 @@ func losesEmptied(a answer) bool {
 	return false
 }
 
-// testsNull is for JSON patches that test for something with a null in it.
+// testsNull reports whether a JSON patch has a test operation whose value contains null.
 func testsNull(patch document.Value) bool {
 	return slices.ContainsFunc(itemsOf(patch), func(operation document.Value) bool {
 		value := operation.Get("value")
-		return operation.Get("op").Text() == "test" && slices.ContainsFunc(places(value), func(p place) bool { return at(value, p).IsNull() })
+		return operation.Get("op").Text() == "test" && slices.ContainsFunc(fieldPaths(value), func(p fieldPath) bool { return valueAt(value, p).IsNull() })
 	})
 }
 
-// entriesIn returns the fields of each entry, as scripts write owners.
-func entriesIn(owners string) map[string]string {
+// parseOwners parses managedFields in the format of scripts: entry → fields.
+func parseOwners(owners string) map[string]string {
 	entries, entry := map[string]string{}, ""
 	for line := range strings.Lines(owners) {
 		fields := line
@@ -235,7 +234,7 @@ func entriesIn(owners string) map[string]string {
 	return entries
 }
 
-func uidsIn(metadata document.Value) document.Value {
+func ownerUIDs(metadata document.Value) document.Value {
 	return valuesOf(metadata.Get("ownerReferences"), "uid")
 }
 
@@ -249,27 +248,27 @@ func conditionsIn(autoscaler document.Value) document.Value {
 	return valuesOf(conditions, "type")
 }
 
-// touchesTwins reports whether a patch has a list of which two items in an object have the same merge key.
-func touchesTwins(object, patch document.Value) bool {
-	for _, p := range places(object)[1:] {
-		name, list := p[len(p)-1], at(object, p)
-		isTwice := name == "finalizers" && hasTwins(list) ||
-			slices.ContainsFunc(mergeKeys[name], func(key string) bool { return hasTwins(valuesOf(list, key)) })
-		if isTwice && slices.ContainsFunc(places(patch)[1:], func(p place) bool { return p[len(p)-1] == name }) {
+// touchesDuplicates reports whether a patch has a list of which two items in an object have the same merge key.
+func touchesDuplicates(object, patch document.Value) bool {
+	for _, p := range fieldPaths(object)[1:] {
+		name, list := p[len(p)-1], valueAt(object, p)
+		isTwice := name == "finalizers" && hasDuplicates(list) ||
+			slices.ContainsFunc(mergeKeys[name], func(key string) bool { return hasDuplicates(valuesOf(list, key)) })
+		if isTwice && slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool { return p[len(p)-1] == name }) {
 			return true
 		}
 	}
 	return false
 }
 
-// replacesNothing is for patches that replace a map where there is none.
+// replacesNothing reports whether a patch replaces a map that the object lacks.
 func replacesNothing(object, patch document.Value) bool {
-	return slices.ContainsFunc(places(patch)[1:], func(p place) bool {
-		return at(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && at(object, p).IsAbsent()
+	return slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool {
+		return valueAt(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && valueAt(object, p).IsAbsent()
 	})
 }
 
-// valuesOf returns what the items of a list have at a key.
+// valuesOf returns the values of a field in the items of a list.
 func valuesOf(list document.Value, key string) document.Value {
 	var values []document.Value
 	for _, item := range itemsOf(list) {
@@ -280,13 +279,13 @@ func valuesOf(list document.Value, key string) document.Value {
 	return document.NewList(values...)
 }
 
-// addsTwin is for JSON patches that add a reference to an owner that there is already. If both are equal, one is
+// addsDuplicateOwner reports whether a JSON patch adds an owner reference with an existing uid. If both are equal, one is
 // dropped later.
-func addsTwin(s Step, metadata document.Value) bool {
+func addsDuplicateOwner(s Step, metadata document.Value) bool {
 	if s.Verb != "JSONPATCH" {
 		return false
 	}
-	uids := itemsOf(uidsIn(metadata))
+	uids := itemsOf(ownerUIDs(metadata))
 	for _, operation := range itemsOf(s.Body) {
 		value := operation.Get("value")
 		for _, reference := range append(itemsOf(value), value) {
@@ -302,12 +301,12 @@ func addsTwin(s Step, metadata document.Value) bool {
 	return false
 }
 
-func hasNameless(list document.Value) bool {
+func hasItemWithoutName(list document.Value) bool {
 	return slices.ContainsFunc(itemsOf(list), func(item document.Value) bool { return item.Get("name").IsAbsent() })
 }
 
-// isGone is for the last that is seen of an object that was deleted, once it has no finalizers.
-func isGone(object document.Value) bool {
+// isFinallyDeleted reports whether an object is the last version of a deleted object without finalizers.
+func isFinallyDeleted(object document.Value) bool {
 	metadata := object.Get("metadata")
 	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").IsAbsent() &&
 		document.Equal(metadata.Get("deletionGracePeriodSeconds"), document.NewInt(0))

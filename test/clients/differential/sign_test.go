@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestScaledByUpdate: only an entry of an update that has the replicas counts.
+// TestScaledByUpdate: only an Update entry with spec.replicas counts.
 func TestScaledByUpdate(t *testing.T) {
 	for owners, want := range map[string]bool{
 		"":                                    false,
@@ -18,12 +18,12 @@ func TestScaledByUpdate(t *testing.T) {
 		"alice Update apps/v1: .spec.paused .spec.replicas":                                          true,
 	} {
 		if got := isScaledByUpdate(owners); got != want {
-			t.Errorf("received %t, want %t for\n%s", got, want, owners)
+			t.Errorf("isScaledByUpdate(%s) = %t, want %t", owners, got, want)
 		}
 	}
 }
 
-// TestConditions: they are found at either version of an autoscaler.
+// TestConditions: conditions are found at both versions of an autoscaler.
 func TestConditions(t *testing.T) {
 	for object, want := range map[string]string{
 		`{}`: `[]`,
@@ -32,21 +32,21 @@ func TestConditions(t *testing.T) {
 		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/conditions: 'x'}}}`:                           `[]`,
 	} {
 		if got := conditionsIn(parsed(t, object)); !document.Equal(got, parsed(t, want)) {
-			t.Errorf("received %s, want %s for %s", got, want, object)
+			t.Errorf("conditions of %s = %s, want %s", object, got, want)
 		}
 	}
 }
 
-// TestGone: an object that was deleted stays for as long as it has finalizers, or is given time.
-func TestGone(t *testing.T) {
+// TestFinallyDeleted: a deleted object exists as long as it has finalizers or a grace period.
+func TestFinallyDeleted(t *testing.T) {
 	for metadata, want := range map[string]bool{
 		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
 		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0, finalizers: [a/b]}`: false,
 		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30}`:                   false,
 		`{name: x}`: false,
 	} {
-		if got := isGone(field("metadata", parsed(t, metadata))); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, metadata)
+		if got := isFinallyDeleted(field("metadata", parsed(t, metadata))); got != want {
+			t.Errorf("metadata %s: %t, want %t", metadata, got, want)
 		}
 	}
 }
@@ -58,12 +58,12 @@ func TestHasEmpty(t *testing.T) {
 	} {
 		got := [2]bool{hasEmpty(parsed(t, body), document.Map), hasEmpty(parsed(t, body), document.List)}
 		if got != want {
-			t.Errorf("%s: expected %v for maps and lists, received %v", body, want, got)
+			t.Errorf("hasEmpty(%s): want %v for maps and lists, received %v", body, want, got)
 		}
 	}
 }
 
-func TestTouchesTwins(t *testing.T) {
+func TestTouchesDuplicates(t *testing.T) {
 	const references = "metadata: {ownerReferences: [{uid: a}, {uid: b}, {uid: a, controller: true}]}"
 	for _, test := range []struct {
 		object, patch string
@@ -78,8 +78,8 @@ func TestTouchesTwins(t *testing.T) {
 		{"metadata: {finalizers: [a/a, a/a]}", "metadata: {finalizers: [a/b]}", true},
 		{"metadata: {finalizers: [a/a, a/b]}", "metadata: {finalizers: [a/b]}", false},
 	} {
-		if got := touchesTwins(parsed(t, test.object), parsed(t, test.patch)); got != test.want {
-			t.Errorf("%s and %s: expected %t, received %t", test.object, test.patch, test.want, got)
+		if got := touchesDuplicates(parsed(t, test.object), parsed(t, test.patch)); got != test.want {
+			t.Errorf("object %s, patch %s: %t, want %t", test.object, test.patch, got, test.want)
 		}
 	}
 }
@@ -94,13 +94,13 @@ func TestRespelled(t *testing.T) {
 		"spec: {driver: gpu.example.com}":                                         false,
 	} {
 		if got := isRespelled(parsed(t, body), list); got != want {
-			t.Errorf("%s: expected %t, received %t", body, want, got)
+			t.Errorf("isRespelled(%s) = %t, want %t", body, got, want)
 		}
 	}
 }
 
-// TestTakesReset: only what was written at the other endpoint, at another version, is lost as Kubernetes loses it.
-func TestTakesReset(t *testing.T) {
+// TestRemovesResetFields: only entries of the other endpoint, at another version, count.
+func TestRemovesResetFields(t *testing.T) {
 	const group = "differential.example.com"
 	before := "carol Apply " + group + "/v1beta1 status: .status.a\nbob Update " + group + "/v1: .spec.a\n"
 	for _, c := range []struct {
@@ -114,14 +114,14 @@ func TestTakesReset(t *testing.T) {
 		{group + "/v1 widgets/shared", "carol Apply " + group + "/v1beta1 status:\n  .status.a\n", false},
 		{"apps/v1 deployments/shared", "", false},
 	} {
-		if got := takesReset(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
-			t.Errorf("%s, %q: received %t", c.address, c.owners, got)
+		if got := removesResetFields(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
+			t.Errorf("address %s, owners %q: unexpected %t", c.address, c.owners, got)
 		}
 	}
 }
 
-// TestWrittenOrNot: only who writes the same again may do so or not, and only where the first server does.
-func TestWrittenOrNot(t *testing.T) {
+// TestAllowNoOp: only unchanged objects count, and only a write of the reference server may be a no-op.
+func TestAllowNoOp(t *testing.T) {
 	const before = "alice Apply v1: .data.a\nbob Apply v1: .data.b"
 	for _, test := range []struct {
 		object, owners string
@@ -133,23 +133,23 @@ func TestWrittenOrNot(t *testing.T) {
 		{`{data: {a: other}}`, before, false},
 	} {
 		a := answer{code: 200, before: parsed(t, `{data: {a: x}}`), ownersBefore: before, object: parsed(t, test.object), owners: test.owners}
-		if got := isAsBefore(a); got != test.want {
-			t.Errorf("%s of %q: expected %t, received %t", test.object, test.owners, test.want, got)
+		if got := isUnchanged(a); got != test.want {
+			t.Errorf("object %s, owners %q: %t, want %t", test.object, test.owners, got, test.want)
 		}
 	}
 	for answer, want := range map[string]string{"200 changed\n": "200\n", "200 unchanged\n": "200 unchanged\n"} {
-		if got := string(writtenOrNot([]txtar.File{{Name: "answer", Data: []byte(answer)}})[0].Data); got != want {
-			t.Errorf("%q: expected %q, received %q", answer, want, got)
+		if got := string(allowNoOp([]txtar.File{{Name: "answer", Data: []byte(answer)}})[0].Data); got != want {
+			t.Errorf("answer %q became %q, want %q", answer, got, want)
 		}
 	}
 	const alone = "alice Apply v1: .data.a"
-	if isAsBefore(answer{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
-		t.Error("there is no order of one owner")
+	if isUnchanged(answer{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
+		t.Error("want false for a single field manager")
 	}
 }
 
-// TestEmpties: only what is taken from a list or map in an item counts.
-func TestEmpties(t *testing.T) {
+// TestMayEmptyContainer: only removals from a list or map within an item count.
+func TestMayEmptyContainer(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
 		"[{op: remove, path: /spec/limits/0/max/cpu}]":                                               true,
@@ -158,17 +158,17 @@ func TestEmpties(t *testing.T) {
 		"[{op: remove, path: /subsets/0/addresses}]":                                                 false,
 		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
 	} {
-		if got := empties(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, patch)
+		if got := mayEmptyContainer(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
+			t.Errorf("patch %s: %t, want %t", patch, got, want)
 		}
 	}
-	if empties(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
-		t.Error("a merge patch has no operations")
+	if mayEmptyContainer(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
+		t.Error("want false for a merge patch")
 	}
 }
 
-// TestCountsNothing: what the generation is about must be as before, in a kind of which Kubernetes compares too much.
-func TestCountsNothing(t *testing.T) {
+// TestIncrementsGenerationWithoutChange: only an incremented generation without a change of the spec counts, for certain kinds.
+func TestIncrementsGenerationWithoutChange(t *testing.T) {
 	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
 	for after, want := range map[string]bool{
 		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:              true,
@@ -178,17 +178,17 @@ func TestCountsNothing(t *testing.T) {
 		`{kind: NetworkPolicy, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}, webhooks: 1}`: false,
 		`{kind: Deployment, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:                 false,
 	} {
-		if got := countsNothing(answer{before: before, object: parsed(t, after)}); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, after)
+		if got := incrementsGenerationWithoutChange(answer{before: before, object: parsed(t, after)}); got != want {
+			t.Errorf("object %s: %t, want %t", after, got, want)
 		}
 	}
-	if countsNothing(answer{object: before}) {
-		t.Error("what is new was not counted before")
+	if incrementsGenerationWithoutChange(answer{object: before}) {
+		t.Error("want false for a new object")
 	}
 }
 
-// TestSeenAt: what autoscaling/v1 says in annotations is not seen at autoscaling/v2, and nothing else is lost.
-func TestSeenAt(t *testing.T) {
+// TestViewAt: only the annotations of autoscaling/v1 are removed, and only at autoscaling/v2.
+func TestViewAt(t *testing.T) {
 	const metrics = `autoscaling.alpha.kubernetes.io/metrics: "[]"`
 	for object, want := range map[string]string{
 		`{apiVersion: autoscaling/v1, metadata: {name: a, annotations: {` + metrics + `}}}`:        `{apiVersion: autoscaling/v1, metadata: {name: a}}`,
@@ -196,17 +196,17 @@ func TestSeenAt(t *testing.T) {
 		`{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`:                 `{apiVersion: autoscaling/v2, metadata: {annotations: {` + metrics + `}}}`,
 		`{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`: `{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`,
 	} {
-		if got := seenAt("autoscaling/v2 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, want)) {
-			t.Errorf("%s: received %s, want %s", object, got.JSON(), want)
+		if got := viewAt("autoscaling/v2 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, want)) {
+			t.Errorf("at autoscaling/v2: %s became %s, want %s", object, got.JSON(), want)
 		}
-		if got := seenAt("autoscaling/v1 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, object)) {
-			t.Errorf("%s: received %s at the same version", object, got.JSON())
+		if got := viewAt("autoscaling/v1 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, object)) {
+			t.Errorf("at autoscaling/v1: %s became %s, want it unchanged", object, got.JSON())
 		}
 	}
 }
 
-// TestHasMoved: the same manager must have applied at the same endpoint, and at another version.
-func TestHasMoved(t *testing.T) {
+// TestAppliedAtOtherVersion: the manager must have applied at the same endpoint, at another version.
+func TestAppliedAtOtherVersion(t *testing.T) {
 	applied := Step{Verb: "APPLY", Manager: "bob", Address: "autoscaling/v2 horizontalpodautoscalers/shared"}
 	for owners, want := range map[string]bool{
 		"bob Apply autoscaling/v1: .spec.maxReplicas":                         true,
@@ -217,18 +217,18 @@ func TestHasMoved(t *testing.T) {
 		"bob Apply autoscaling/v1 status: .status.currentReplicas":            false,
 		"bob Apply autoscaling/v2: .a\nalice Apply autoscaling/v1: .spec.b\n": false,
 	} {
-		if got := hasMoved(applied, owners); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, owners)
+		if got := appliedAtOtherVersion(applied, owners); got != want {
+			t.Errorf("owners %s: %t, want %t", owners, got, want)
 		}
 	}
 	patched := applied
 	patched.Verb = "MERGE"
-	if hasMoved(patched, "bob Apply autoscaling/v1: .a") {
-		t.Error("a patch moves nobody")
+	if appliedAtOtherVersion(patched, "bob Apply autoscaling/v1: .a") {
+		t.Error("want false for a merge patch")
 	}
 }
 
-// TestChangesMetrics: what was applied counts, and otherwise what was there.
+// TestChangesMetrics: the metrics are compared with the applied ones, otherwise with those before.
 func TestChangesMetrics(t *testing.T) {
 	for _, c := range []struct {
 		body, before, object string
@@ -245,12 +245,12 @@ func TestChangesMetrics(t *testing.T) {
 	} {
 		a := answer{before: parsed(t, c.before), object: parsed(t, c.object)}
 		if got := changesMetrics(Step{Body: parsed(t, c.body)}, a); got != c.want {
-			t.Errorf("received %t, want %t for %+v", got, c.want, c)
+			t.Errorf("changesMetrics(%+v) = %t, want %t", c, got, c.want)
 		}
 	}
 }
 
-// TestLosesEmptied: what is lost must be a map or list that was there and is not any more.
+// TestLosesEmptied: only a map or list that existed before and was removed counts.
 func TestLosesEmptied(t *testing.T) {
 	const owned = "alice Update autoscaling/v1: .metadata.annotations .spec.maxReplicas"
 	before := parsed(t, `{metadata: {annotations: {x: "1"}}}`)
@@ -265,13 +265,13 @@ func TestLosesEmptied(t *testing.T) {
 		{"alice Update autoscaling/v1: .spec.maxReplicas", `{metadata: {annotations: {y: "1"}}}`, false},
 	} {
 		a := answer{before: before, object: parsed(t, c.object), ownersBefore: owned, owners: c.owners}
-		if got := losesEmptied(a); got != c.want {
-			t.Errorf("received %t, want %t for %+v", got, c.want, c)
+		if got := losesEmptiedContainer(a); got != c.want {
+			t.Errorf("losesEmptied(%+v) = %t, want %t", c, got, c.want)
 		}
 	}
 }
 
-// TestTestsNull: only what is tested counts, whatever it is in.
+// TestTestsNull: only test operations count, at any depth of their value.
 func TestTestsNull(t *testing.T) {
 	for patch, want := range map[string]bool{
 		`[{op: add, path: /a, value: null}, {op: test, path: /a, value: {c: null}}]`: true,
@@ -280,13 +280,13 @@ func TestTestsNull(t *testing.T) {
 		`[{op: test, path: /a}]`: false,
 	} {
 		if got := testsNull(parsed(t, patch)); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, patch)
+			t.Errorf("testsNull(%s) = %t, want %t", patch, got, want)
 		}
 	}
 }
 
-// TestIsMeasured: at each version it is said in another way.
-func TestIsMeasured(t *testing.T) {
+// TestHasCurrentMetrics: each version has current metrics in other fields.
+func TestHasCurrentMetrics(t *testing.T) {
 	for object, want := range map[string]bool{
 		`{status: {currentMetrics: [{type: Pods}]}}`:                                         true,
 		`{status: {currentCPUUtilizationPercentage: 20}}`:                                    true,
@@ -294,8 +294,8 @@ func TestIsMeasured(t *testing.T) {
 		`{metadata: {annotations: {autoscaling.alpha.kubernetes.io/metrics: "[]"}}}`:         false,
 		`{status: {currentMetrics: null, currentReplicas: 1}}`:                               false,
 	} {
-		if got := isMeasured(parsed(t, object)); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, object)
+		if got := hasCurrentMetrics(parsed(t, object)); got != want {
+			t.Errorf("object %s: %t, want %t", object, got, want)
 		}
 	}
 }

@@ -10,34 +10,35 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Spoken notes which media a server's answers about objects of a namespace are in, and how they were asked for. A test that
-// wants a client to speak protobuf sees that it does.
-type Spoken struct {
+// MediaRecorder records the media types of responses about namespaced objects, and the Accept headers of their requests, so
+// that a test can check that a client uses protobuf.
+type MediaRecorder struct {
 	lock    sync.Mutex
 	media   []string
 	accepts []string
 }
 
-// Config returns a config whose clients are listened to. It comes before other wrappers, so that what they change is seen.
-func (s *Spoken) Config(config *rest.Config) *rest.Config {
+// Config returns a config whose requests are recorded. It must be called before other wrappers are added, so that
+// their changes are recorded.
+func (s *MediaRecorder) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &listener{next: next, spoken: s} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &recordingTransport{next: next, recorder: s} })
 	return config
 }
 
-// Media are the types of the answers, each once, without parameters.
-func (s *Spoken) Media() []string { return s.sorted(&s.media) }
+// Media returns the media types of the responses, sorted, without duplicates and parameters.
+func (s *MediaRecorder) Media() []string { return s.sorted(&s.media) }
 
-// Accepts are the headers that the answers were asked for with.
-func (s *Spoken) Accepts() []string { return s.sorted(&s.accepts) }
+// Accepts returns the Accept headers of the requests, sorted, without duplicates.
+func (s *MediaRecorder) Accepts() []string { return s.sorted(&s.accepts) }
 
-func (s *Spoken) sorted(all *[]string) []string {
+func (s *MediaRecorder) sorted(all *[]string) []string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	return slices.Compact(slices.Sorted(slices.Values(*all)))
 }
 
-func (s *Spoken) note(accept, contentType string) {
+func (s *MediaRecorder) record(accept, contentType string) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		media = contentType
@@ -47,16 +48,16 @@ func (s *Spoken) note(accept, contentType string) {
 	s.accepts, s.media = append(s.accepts, accept), append(s.media, media)
 }
 
-type listener struct {
-	next   http.RoundTripper
-	spoken *Spoken
+type recordingTransport struct {
+	next     http.RoundTripper
+	recorder *MediaRecorder
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l *listener) RoundTrip(request *http.Request) (*http.Response, error) {
+func (l *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.next.RoundTrip(request)
 	if err == nil && strings.Contains(request.URL.Path, "/namespaces/") {
-		l.spoken.note(request.Header.Get("Accept"), response.Header.Get("Content-Type"))
+		l.recorder.record(request.Header.Get("Accept"), response.Header.Get("Content-Type"))
 	}
 	return response, err
 }
