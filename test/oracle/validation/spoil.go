@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// change is one thing that is done to an object: another value at a place, or none.
+// change is a modification of an object: another value at a path, or its removal.
 type change struct {
 	At    string // a JSON pointer
-	Value any    // removed if it is absent, which is what gone stands for
+	Value any    // removed removes the value
 }
 
-type goneType struct{}
+type removedType struct{}
 
-var gone = goneType{}
+var removed = removedType{}
 
 func (c change) String() string {
-	if c.Value == gone {
+	if c.Value == removed {
 		return c.At + "\t"
 	}
 	text, _ := json.Marshal(c.Value)
@@ -29,7 +29,7 @@ func (c change) String() string {
 
 var long = strings.Repeat("a", 300)
 
-// changes returns what can be done to a value that was decoded from JSON, and to all in it.
+// changes returns modifications of a JSON value and of all values in it.
 func changes(at string, v any) (list []change) {
 	add := func(values ...any) {
 		for _, value := range values {
@@ -37,7 +37,7 @@ func changes(at string, v any) (list []change) {
 		}
 	}
 	if at != "" {
-		add(gone)
+		add(removed)
 	}
 	switch v := v.(type) {
 	case map[string]any:
@@ -68,8 +68,7 @@ func changes(at string, v any) (list []change) {
 	return list
 }
 
-// readChanges reads changes of single objects: TYPE NAME POINTER JSON on a line, where the JSON is
-// left out to remove what is there.
+// readChanges reads modifications of single objects: lines TYPE NAME POINTER JSON; without JSON the value is removed.
 func readChanges(file string) (map[string][]change, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -85,12 +84,12 @@ func readChanges(file string) (map[string][]change, error) {
 		if len(parts) < 3 {
 			return nil, fmt.Errorf("%s: expected TYPE NAME POINTER JSON, received %q", file, line)
 		}
-		c := change{At: parts[2], Value: gone}
+		c := change{At: parts[2], Value: removed}
 		if len(parts) == 4 {
 			if err := json.Unmarshal([]byte(parts[3]), &c.Value); err != nil {
 				return nil, fmt.Errorf("%s: %q: %w", file, line, err)
 			}
-			c.Value = grown(c.Value)
+			c.Value = expanded(c.Value)
 		}
 		object := parts[0] + " " + parts[1]
 		found[object] = append(found[object], c)
@@ -98,29 +97,29 @@ func readChanges(file string) (map[string][]change, error) {
 	return found, nil
 }
 
-// grown returns a value with what is too long to be written out: see changes.txt.
-func grown(v any) any {
+// expanded expands placeholders for long values: see changes.txt.
+func expanded(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = grown(v[i])
+			v[i] = expanded(v[i])
 		}
 	case map[string]any:
 		if n, ok := v["$text"].(float64); ok {
 			return strings.Repeat("x", int(n))
 		}
 		if pair, ok := v["$list"].([]any); ok {
-			return slices.Repeat([]any{grown(pair[1])}, int(pair[0].(float64)))
+			return slices.Repeat([]any{expanded(pair[1])}, int(pair[0].(float64)))
 		}
 		if pair, ok := v["$map"].([]any); ok {
 			made := map[string]any{}
 			for i := range int(pair[0].(float64)) {
-				made["k"+strconv.Itoa(i)] = grown(pair[1])
+				made["k"+strconv.Itoa(i)] = expanded(pair[1])
 			}
 			return made
 		}
 		for name := range v {
-			v[name] = grown(v[name])
+			v[name] = expanded(v[name])
 		}
 	}
 	return v
@@ -130,7 +129,7 @@ func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1
 
 func unescape(name string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(name) }
 
-// apply returns a copy of a value with a change made.
+// apply returns a copy of a value with a change.
 func apply(v any, c change) any {
 	if c.At == "" {
 		return c.Value
@@ -150,7 +149,7 @@ func replace(v any, steps []string, value any) any {
 		for key, old := range v {
 			copied[key] = old
 		}
-		if len(steps) == 1 && value == any(gone) {
+		if len(steps) == 1 && value == any(removed) {
 			delete(copied, name)
 		} else {
 			copied[name] = replace(v[name], steps[1:], value)
@@ -161,7 +160,7 @@ func replace(v any, steps []string, value any) any {
 		if err != nil || i >= len(v) {
 			return v
 		}
-		if len(steps) == 1 && value == any(gone) {
+		if len(steps) == 1 && value == any(removed) {
 			return slices.Delete(slices.Clone(v), i, i+1)
 		}
 		copied := slices.Clone(v)
