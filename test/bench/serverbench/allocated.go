@@ -10,22 +10,23 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// allocatedMetric is how servers that are written in Go tell what they have taken from their heap since they began.
+// allocatedMetric is the metric of Go servers with the bytes that were allocated on the heap since the start.
 const allocatedMetric = "go_memstats_alloc_bytes_total "
 
-// TellsAllocations reports whether the server can be asked: the floor can't.
-func (s *Server) TellsAllocations() bool { return s.tells }
+// ReportsAllocations reports whether the server has the metric; the floor has not.
+func (s *Server) ReportsAllocations() bool { return s.reportsAllocations }
 
-// What a server takes is counted over a few stretches of time, of which the median is taken: now and then its store does
-// something large by itself. The runtime counts memory only when a block of it is full, so that few operations say little.
+// Allocations are measured in several intervals, and the median is used, because the store sometimes does large
+// background work. The Go runtime counts allocations only per span, so that each interval needs a minimum number of
+// operations.
 const (
 	stretches    = 8
 	leastCounted = 10
 )
 
-// allocations is how many bytes the server takes from its heap for an operation that one client does over and over, after
-// a few that are not counted. One client, because watchers get the events of several at once, the more the slower
-// they are, and what an event takes would depend on that.
+// allocations returns the bytes that the server allocates per operation of one client, after some operations that are
+// not counted. There is one client, because watchers receive the events of several clients in batches whose size
+// depends on the speed of the watchers.
 func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64, error) {
 	w := &worker{Client: s.NewClient()}
 	defer w.Close()
@@ -45,7 +46,7 @@ func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64
 	return stat.Of(taken).Median, nil
 }
 
-// stretch is what the server takes for an operation in some time.
+// stretch returns the allocated bytes per operation in an interval.
 func (w *worker) stretch(ctx context.Context, long time.Duration, do operation) (float64, error) {
 	before, reading, err := w.readTwice(ctx)
 	if err != nil {
@@ -61,13 +62,13 @@ func (w *worker) stretch(ctx context.Context, long time.Duration, do operation) 
 	return (after - before - reading) / float64(counted), err
 }
 
-// step does it once.
+// step executes the operation once.
 func (w *worker) step(ctx context.Context, do operation) error {
 	defer func() { w.turn++ }()
 	return do(ctx, w)
 }
 
-// readTwice also says what it takes to be asked.
+// readTwice returns the metric, and the bytes that reading it allocates.
 func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err error) {
 	first, err := w.allocated(ctx)
 	if err != nil {
@@ -77,7 +78,7 @@ func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err
 	return allocated, allocated - first, err
 }
 
-// allocated asks the server.
+// allocated reads the metric from the server.
 func (c *Client) allocated(ctx context.Context) (float64, error) {
 	metrics, err := c.Do(ctx, Request{Method: "GET", Path: "/metrics", Accept: "text/plain"})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestAllocations counts what operations take, neither what it takes to be asked nor what the server does once by itself.
+// TestAllocations: neither the allocations of reading the metric nor a single large one are attributed to operations.
 func TestAllocations(t *testing.T) {
 	const reading, each, once = 5000, 300, 1 << 30
 	var taken, asked atomic.Int64
@@ -28,19 +28,19 @@ func TestAllocations(t *testing.T) {
 	operation := do(func(*worker) Request { return Request{Method: "GET", Path: "/some"} })
 	got, err := Load{Window: 10 * time.Millisecond}.allocations(t.Context(), s, operation)
 	if err != nil || got != each {
-		t.Errorf("%v bytes an operation, %v, expected %d", got, err, each)
+		t.Errorf("allocations() = %v, %v, want %d", got, err, each)
 	}
 }
 
-// TestAllocationsFail with the operation, or because the server does not tell.
+// TestAllocationsFail: errors of the operation, and a missing metric, are returned.
 func TestAllocationsFail(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	nothing := func(context.Context, *worker) error { return nil }
 	if _, err := (Load{}).allocations(t.Context(), s, nothing); err == nil || !strings.Contains(err.Error(), "expected a line") {
-		t.Errorf("error %v, expected that there is no such line", err)
+		t.Errorf("allocations() = %v, want an error about the missing metric", err)
 	}
 	fails := func(context.Context, *worker) error { return io.ErrClosedPipe }
 	if _, err := (Load{}).allocations(t.Context(), s, fails); err != io.ErrClosedPipe {
-		t.Errorf("error %v, expected that of the operation", err)
+		t.Errorf("allocations() = %v, want the error of the operation", err)
 	}
 }

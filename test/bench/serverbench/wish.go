@@ -1,16 +1,16 @@
 package serverbench
 
-// A Media is how answers are written.
+// Media is the media type of a response.
 type Media string
 
-// The media that all servers have.
+// The media types that all servers support.
 const (
 	JSON     Media = jsonType
 	Protobuf Media = "application/vnd.kubernetes.protobuf"
 	CBOR     Media = "application/cbor"
 )
 
-// Name is short.
+// Name returns the short name of the media type.
 func (m Media) Name() string {
 	switch m {
 	case Protobuf:
@@ -21,22 +21,22 @@ func (m Media) Name() string {
 	return "json"
 }
 
-// A Wish is how a client wants objects: in a media, whole or without managedFields.
-type Wish struct {
+// Format is the requested format of objects: the media type, with or without managedFields.
+type Format struct {
 	Media Media
 	Drop  bool
 }
 
-// Accept is the header that says so.
-func (w Wish) Accept() string {
+// Accept returns the Accept header.
+func (w Format) Accept() string {
 	if w.Drop {
 		return string(w.Media) + ";drop=metadata.managedFields"
 	}
 	return string(w.Media)
 }
 
-// Name says what is left out.
-func (w Wish) Name() string {
+// Name returns "dropped" without managedFields, otherwise "full".
+func (w Format) Name() string {
 	if w.Drop {
 		return "dropped"
 	}

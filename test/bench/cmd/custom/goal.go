@@ -11,7 +11,7 @@ const (
 	tenth = 0.1
 	// late is in seconds.
 	late = 0.001
-	// sameWork allows for noise.
+	// sameWork tolerates noise.
 	sameWork = 1.2
 )
 

@@ -12,53 +12,53 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// sight is what can be seen of all objects.
-type sight struct {
-	// revision is that of the store.
+// snapshot is a summary of the state of all objects.
+type snapshot struct {
+	// revision is the revision of the store.
 	revision string
-	// values is a hash of all that is not about owners and revisions.
+	// values is a hash of the objects without managedFields and resourceVersion.
 	values [sha256.Size]byte
-	// owners counts the objects by who owns their fields.
+	// owners counts the objects by their field managers.
 	owners map[string]int
 }
 
-// page is a part of a list.
+// page is a page of a list.
 type page struct {
 	Metadata struct{ ResourceVersion, Continue string }
 	Items    []map[string]any
 }
 
-// look lists the objects.
-func look(ctx context.Context, s *serverbench.Server) (sight, error) {
+// takeSnapshot lists all objects.
+func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) {
 	c := s.NewClient()
 	defer c.Close()
-	seen := sight{owners: map[string]int{}}
+	snap := snapshot{owners: map[string]int{}}
 	hash := sha256.New()
 	for next := ""; ; {
 		answer, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1000&continue=" + url.QueryEscape(next)})
 		if err != nil {
-			return seen, err
+			return snap, err
 		}
 		var p page
 		if err := json.Unmarshal(answer, &p); err != nil {
-			return seen, err
+			return snap, err
 		}
 		for _, item := range p.Items {
-			text, err := seen.take(item)
+			text, err := snap.add(item)
 			if err != nil {
-				return seen, err
+				return snap, err
 			}
 			hash.Write(text)
 		}
 		if next = p.Metadata.Continue; next == "" {
-			seen.revision = p.Metadata.ResourceVersion
-			hash.Sum(seen.values[:0])
-			return seen, nil
+			snap.revision = p.Metadata.ResourceVersion
+			hash.Sum(snap.values[:0])
+			return snap, nil
 		}
 	}
 }
 
-// revision is that of the store.
+// revision returns the revision of the store.
 func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	c := s.NewClient()
 	defer c.Close()
@@ -73,8 +73,8 @@ func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	return strconv.ParseInt(p.Metadata.ResourceVersion, 10, 64)
 }
 
-// take counts the owners of an object, and returns the rest of it.
-func (s *sight) take(object map[string]any) ([]byte, error) {
+// add counts the field managers of an object, and returns the rest of it.
+func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf("expected an object with metadata, received %v", object)
@@ -91,13 +91,13 @@ func (s *sight) take(object map[string]any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// same compares: the values must be those of before, and the manager the one owner of each object, by apply.
-func (s sight) same(before sight, manager string, objects int) error {
+// checkMigrated checks that the values are unchanged, and that the manager is the only field manager of each object, by apply.
+func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
 	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
-		return fmt.Errorf("owners: expected %v, received %v", want, s.owners)
+		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)
 	}
 	if s.values != before.values {
-		return fmt.Errorf("values: expected those with the hash %x, received %x", before.values, s.values)
+		return fmt.Errorf("values: expected hash %x, received %x", before.values, s.values)
 	}
 	return nil
 }

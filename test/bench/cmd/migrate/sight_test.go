@@ -6,19 +6,19 @@ import (
 	"testing"
 )
 
-func seen(t *testing.T, objects ...string) sight {
+func snap(t *testing.T, objects ...string) snapshot {
 	t.Helper()
-	s := sight{owners: map[string]int{}}
+	s := snapshot{owners: map[string]int{}}
 	for _, text := range objects {
 		var o map[string]any
 		if err := json.Unmarshal([]byte(text), &o); err != nil {
 			t.Fatal(err)
 		}
-		rest, err := s.take(o)
+		rest, err := s.add(o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(s.values[:], rest) // the beginning of it will do
+		copy(s.values[:], rest) // a prefix is sufficient
 	}
 	return s
 }
@@ -30,24 +30,24 @@ const (
 	changed  = `{"a":2,"metadata":{"managedFields":[{"manager":"new","operation":"Apply"}]}}`
 )
 
-func TestWhatIsLostIsSeen(t *testing.T) {
-	before := seen(t, former)
+func TestSnapshotDetectsLoss(t *testing.T) {
+	before := snap(t, former)
 	for _, test := range []struct {
 		name, now, want string
 		objects         int
 	}{
 		{"nothing", migrated, "", 1},
-		{"not migrated", former, "owners", 1},
-		{"a former owner", shared, "owners", 1},
-		{"an object", migrated, "owners", 2},
-		{"a value", changed, "values", 1},
+		{"not migrated", former, "field managers", 1},
+		{"another manager", shared, "field managers", 1},
+		{"object missing", migrated, "field managers", 2},
+		{"value changed", changed, "values", 1},
 	} {
-		err := seen(t, test.now).same(before, "new", test.objects)
+		err := snap(t, test.now).checkMigrated(before, "new", test.objects)
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%s: expected %q, received %v", test.name, test.want, err)
+			t.Errorf("%s: want %q, received %v", test.name, test.want, err)
 		}
 	}
-	if _, err := (&sight{}).take(map[string]any{}); err == nil {
-		t.Error("an object without metadata is none")
+	if _, err := (&snapshot{}).add(map[string]any{}); err == nil {
+		t.Error("take() of an object without metadata succeeded, want an error")
 	}
 }

@@ -2,7 +2,7 @@ package main
 
 import "github.com/cadastre/cadastre/test/bench/stat"
 
-// sameCost allows for noise where a cost should not grow.
+// sameCost tolerates noise where a cost should not grow.
 const sameCost = 1.2
 
 var goals = []stat.Goal{
