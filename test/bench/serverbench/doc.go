@@ -1,6 +1,6 @@
 // Package serverbench runs the same load on our server, on kube-apiserver with etcd, and on the floor: a minimal Go
 // HTTPS server that transfers the same bytes. All run in separate processes; clients use HTTP/2 over TLS with one
-// connection each, and JSON unless a Wish selects another media type.
+// connection each, and JSON unless a Format selects another media type.
 //
 //	server.go        a running server: address, credentials, process ids, usage
 //	ours.go          builds and starts our server
@@ -15,9 +15,9 @@
 //	watch.go         cost of watchers; begin.go, of starting a watch; frame.go, framing of events
 //	custom.go        custom resources; definitions.go, many CRDs
 //	beside.go        a watch on one kind during load on another
-//	managed.go       objects with several field managers; wish.go, media type and managedFields of responses
+//	managed.go       objects with several field managers; format.go, media type and managedFields of responses
 //	share.go         the size of managedFields in a response
-//	allocated.go     heap allocations of a server
+//	allocations.go   heap allocations of a server
 //	clientcost.go    heap allocations of client-go
 //	fleet.go         start, memory, and many objects
 //
