@@ -16,12 +16,12 @@ var (
 	ErrClosed = errors.New("cache: closed")
 )
 
-// TooNewError reports that the requested revision is in the future. Wanted is the requested revision, Now the current
+// TooNewError reports that the requested revision is in the future. Requested is the requested revision, Now the current
 // one.
-type TooNewError struct{ Wanted, Now storage.Revision }
+type TooNewError struct{ Requested, Now storage.Revision }
 
 func (e *TooNewError) Error() string {
-	return fmt.Sprintf("cache: expected a revision up to %d, received %d; retry later, or request an earlier revision", e.Now, e.Wanted)
+	return fmt.Sprintf("cache: expected a revision up to %d, received %d; retry later, or request an earlier revision", e.Now, e.Requested)
 }
 
 // errExactly is the error of Get and Watch for Exactly: both read only current objects.

@@ -60,7 +60,7 @@ func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
 	defer cancel()
 	err := c.progress.wait(short, f.revision)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return &TooNewError{Wanted: f.revision, Now: c.progress.revision()}
+		return &TooNewError{Requested: f.revision, Now: c.progress.revision()}
 	}
 	return err
 }

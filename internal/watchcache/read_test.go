@@ -175,7 +175,7 @@ func TestFreshness(t *testing.T) {
 		t.Errorf("not older than 0: %v", err)
 	}
 	_, err := c.Get(t.Context(), key, NotOlderThan(1))
-	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Wanted: 1, Now: 0}) {
+	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Requested: 1, Now: 0}) {
 		t.Errorf("not older than 1: %v", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

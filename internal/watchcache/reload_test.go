@@ -12,26 +12,26 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// brittleStore makes the watches of the reflector fail repeatedly, sometimes with ErrCompacted.
-type brittleStore struct {
+// unreliableStore makes the watches of the reflector fail repeatedly, sometimes with ErrCompacted.
+type unreliableStore struct {
 	storage.Store
 	calls *atomic.Uint64
 }
 
-type brittleWatcher struct {
+type unreliableWatcher struct {
 	storage.Watcher
 	calls *atomic.Uint64
 }
 
-func (s brittleStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
+func (s unreliableStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
 	if err != nil || prefix != "" {
 		return w, err
 	}
-	return brittleWatcher{w, s.calls}, nil
+	return unreliableWatcher{w, s.calls}, nil
 }
 
-func (w brittleWatcher) Next(ctx context.Context) (storage.Batch, error) {
+func (w unreliableWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	batch, err := w.Watcher.Next(ctx)
 	if err != nil {
 		return batch, err
@@ -49,7 +49,7 @@ func (w brittleWatcher) Next(ctx context.Context) (storage.Batch, error) {
 func TestReload(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
-			c := openCache(t, brittleStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
+			c := openCache(t, unreliableStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
 			observer := &observedState{}
 			defer c.Observe(observer)()
 			selections := stressSelections(t)

@@ -23,9 +23,9 @@ func listSizes(k *crdtest.Kit) (sizes string, err error) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	shown, failed := k.Objects.AllAt(k.Widgets("v2"), list.Objects)
+	converted, failed := k.Objects.AllAt(k.Widgets("v2"), list.Objects)
 	var b strings.Builder
-	for i, object := range shown {
+	for i, object := range converted {
 		parsed, err := object.Parsed()
 		if err != nil {
 			k.Fatal(err)
@@ -78,20 +78,20 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown, err := k.Objects.AllAt(k.Widgets("v1"), list.Objects); err != nil || !slices.Equal(shown, list.Objects) {
+	if converted, err := k.Objects.AllAt(k.Widgets("v1"), list.Objects); err != nil || !slices.Equal(converted, list.Objects) {
 		t.Errorf("objects stored at the requested version must be returned unconverted: %v", err)
 	}
 }
 
-// TestFailedReviewIsSplit: if a review of many objects fails, each object is sent alone, and the objects before the first that
-// fails are served.
+// TestFailedReviewIsSplit: if a review of many objects fails, each object is sent alone, and the objects before the
+// first that fails are served.
 func TestFailedReviewIsSplit(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		answer  func(names []string, response *apiextensionsv1.ConversionResponse) error
-		reviews []int
-		shown   string
-		failed  string
+		name      string
+		answer    func(names []string, response *apiextensionsv1.ConversionResponse) error
+		reviews   []int
+		converted string
+		failed    string
 	}{
 		{"response with one object", func(_ []string, r *apiextensionsv1.ConversionResponse) error {
 			r.ConvertedObjects = r.ConvertedObjects[:1]
@@ -127,12 +127,12 @@ func TestFailedReviewIsSplit(t *testing.T) {
 		for i, name := range []string{"a", "b", "c", "d"} {
 			k.MustCreate("v1", name, fmt.Sprintf(", size: %d", i))
 		}
-		shown, err := listSizes(k)
+		converted, err := listSizes(k)
 		if err == nil {
 			err = errors.New("")
 		}
-		if shown != test.shown || err.Error() != test.failed {
-			t.Errorf("%s: sizes = %q, error %q; want %q, %q", test.name, shown, err, test.shown, test.failed)
+		if converted != test.converted || err.Error() != test.failed {
+			t.Errorf("%s: sizes = %q, error %q; want %q, %q", test.name, converted, err, test.converted, test.failed)
 		}
 		if got := hooks.TakeSizes(); !slices.Equal(got, test.reviews) {
 			t.Errorf("%s: reviews had %v objects, want %v", test.name, got, test.reviews)

@@ -131,9 +131,9 @@ func TestWebhookInvalidResponses(t *testing.T) {
 	}
 	uid := k.Get(crdtest.Widgets, "one").Lookup("metadata", "uid").Text()
 	for _, test := range []struct {
-		name  string
-		spoil func(*apiextensionsv1.ConversionResponse)
-		want  string
+		name   string
+		modify func(*apiextensionsv1.ConversionResponse)
+		want   string
 	}{
 		{"another uid", func(r *apiextensionsv1.ConversionResponse) { r.UID = "x" }, `expected response.uid=`},
 		{"failure", func(r *apiextensionsv1.ConversionResponse) {
@@ -152,7 +152,7 @@ func TestWebhookInvalidResponses(t *testing.T) {
 		{"invalid label key", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
 		{"invalid label value", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
 	} {
-		p.Modify(test.spoil)
+		p.Modify(test.modify)
 		_, err := k.Served("v2", "one")
 		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || status.ErrStatus.Code != 500 || status.ErrStatus.Reason != "" || !strings.HasPrefix(err.Error(), "conversion webhook for example.com/v1, Kind=Widget ") || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error = %v, want %q", test.name, err, test.want)

@@ -49,8 +49,8 @@ func writtenAt(event *watchcache.Object) time.Time {
 	_, after, _ := strings.Cut(event.Text(), `"creationTimestamp":"`)
 	latest, _, _ := strings.Cut(after, `"`)
 	for rest := event.Spans().ManagedFields; ; {
-		var isThere bool
-		if _, rest, isThere = strings.Cut(rest, `"time":"`); !isThere {
+		var found bool
+		if _, rest, found = strings.Cut(rest, `"time":"`); !found {
 			break
 		}
 		at, _, _ := strings.Cut(rest, `"`)

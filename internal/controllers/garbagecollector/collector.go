@@ -28,8 +28,8 @@ const (
 	kindsInterval = 500 * time.Millisecond
 )
 
-// ignoredResource is the resource that the collector ignores, as Kubernetes' does: there are many events, and they have no
-// owners.
+// ignoredResource is the resource that the collector ignores, as Kubernetes' does: there are many events, and they have
+// no owners.
 const ignoredResource = "core/events"
 
 // Collector is the garbage collector. It implements watchcache.Observer.

@@ -29,7 +29,7 @@
 //	collector.go  observer and workqueue
 //	index.go      dependents by owner
 //	reference.go  owner references
-//	reconcile.go  what is done with an object
+//	reconcile.go  reconciliation of one object
 //	write.go      deletes objects, removes references and finalizers
 //	event.go      Events about invalid references
 package garbagecollector

@@ -14,8 +14,8 @@ import (
 // component is the source of the collector's Events.
 const component = "garbage-collector-controller"
 
-// reportOwnerInOtherNamespace creates an Event if the owner of a reference exists in another namespace, where it is not an owner
-// of the object.
+// reportOwnerInOtherNamespace creates an Event if the owner of a reference exists in another namespace, where it is not
+// an owner of the object.
 func (c *Collector) reportOwnerInOtherNamespace(ctx context.Context, object *subject, kind *api.Kind, r reference) {
 	namespaces, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: "core/namespaces"}, Freshness: watchcache.Any})
 	if err != nil {

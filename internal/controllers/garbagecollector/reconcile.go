@@ -143,8 +143,8 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*w
 	return nil, nil
 }
 
-// propagationOf returns the propagation policy that the finalizers of an object, which is not being deleted yet, imply for
-// its dependents.
+// propagationOf returns the propagation policy that the finalizers of an object, which is not being deleted yet, imply
+// for its dependents.
 func propagationOf(object *subject) registry.Propagation {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
@@ -183,8 +183,8 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 	return c.delete(ctx, object, registry.Foreground)
 }
 
-// deleteDependents enqueues the dependents of a waiting owner for deletion. If none blocks it, its foreground finalizer is
-// removed.
+// deleteDependents enqueues the dependents of a waiting owner for deletion. If none blocks it, its foreground finalizer
+// is removed.
 func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error {
 	for _, key := range c.index.dependents(owner.UID()) {
 		// A dependent that is being deleted is enqueued when that changes. Enqueuing it here would never end for

@@ -102,8 +102,8 @@ func (e *Elector) leadUntilLost(ctx context.Context, lead func(context.Context))
 	}
 }
 
-// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether this
-// candidate holds it afterwards.
+// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether
+// this candidate holds it afterwards.
 func (e *Elector) tryAcquireOrRenew(ctx context.Context) bool {
 	begun := time.Now()
 	now, err := e.read(ctx)

@@ -84,8 +84,8 @@ func TestRemovedVersionOfWebhook(t *testing.T) {
 	}
 }
 
-// TestVersionRemovedForAWhile: a previous generation may lack the version that an object is stored at.
-func TestVersionRemovedForAWhile(t *testing.T) {
+// TestVersionRemovedTemporarily: a previous generation may lack the version that an object is stored at.
+func TestVersionRemovedTemporarily(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), "")

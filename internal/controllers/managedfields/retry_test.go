@@ -96,9 +96,9 @@ func TestNextGenerationInterrupts(t *testing.T) {
 	k.waitFinished()
 }
 
-// TestEntriesWrittenMeanwhileStay: an entry that was written by the new schema while others are pending is not
+// TestConcurrentlyWrittenEntriesAreRetained: an entry that was written by the new schema while others are pending is not
 // migrated, although its field set would be valid in the old schema: a granular map without keys is not expanded.
-func TestEntriesWrittenMeanwhileStay(t *testing.T) {
+func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s, h := watchcachetest.OpenStore(t), &crdtest.Webhooks{}
 		k := openOptions(t, s, h, neverRetry)

@@ -44,12 +44,12 @@ func TestQueueIsSequentialPerTask(t *testing.T) {
 	defer cancel()
 	q := NewQueue[int](time.Millisecond, time.Millisecond)
 	var busy [4]atomic.Int64
-	var wanted, seen [4]atomic.Int64
+	var added, seen [4]atomic.Int64
 	var adders sync.WaitGroup
 	for range 4 {
 		adders.Go(func() {
 			for i := range 400 {
-				wanted[i%4].Add(1)
+				added[i%4].Add(1)
 				q.Add(i % 4)
 			}
 		})
@@ -61,7 +61,7 @@ func TestQueueIsSequentialPerTask(t *testing.T) {
 			if busy[task].Add(1) > 1 {
 				t.Error("a task is processed concurrently")
 			}
-			seen[task].Store(wanted[task].Load())
+			seen[task].Store(added[task].Load())
 			busy[task].Add(-1)
 			return true
 		})
@@ -69,7 +69,7 @@ func TestQueueIsSequentialPerTask(t *testing.T) {
 	adders.Wait()
 	testwait.For(t, "all tasks to be processed", func() bool {
 		isAll := true
-		for i := range wanted {
+		for i := range added {
 			isAll = isAll && seen[i].Load() == 400
 		}
 		return isAll
