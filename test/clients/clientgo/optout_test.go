@@ -83,8 +83,8 @@ func withStream(media string) []string {
 	return []string{media}
 }
 
-// withRecordedMedia runs a test with a config without managedFields, and checks the Accept headers of its requests and the
-// media types of the responses.
+// withRecordedMedia runs a test with a config without managedFields, and checks the Accept headers of its requests and
+// the media types of the responses.
 func withRecordedMedia(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
 	var recorder target.MediaRecorder
 	config := client.WithoutManagedFields(recorder.Config(server))

@@ -189,7 +189,7 @@ func TestStateAfter(t *testing.T) {
 	for i, step := range steps {
 		step.a.before, step.a.writes = state.object, state.writes
 		state = step.a.stateAfter(step.s)
-		if isThere := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == isThere {
+		if exists := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == exists {
 			t.Errorf("after step %d: want %d writes, received %d, object %s", i, step.want, state.writes, state.object.JSON())
 		}
 	}

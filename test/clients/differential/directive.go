@@ -33,7 +33,8 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 	return body
 }
 
-// withContainerDirectives sometimes adds a directive for a whole map or list. Lists at the top of an object have no merge keys.
+// withContainerDirectives sometimes adds a directive for a whole map or list. Lists at the top of an object have no
+// merge keys.
 func (g *generator) withContainerDirectives(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool {
 		return isInReplacedList(p) || isDirective(p) || valueAt(body, p).Len() == 0 || valueAt(body, p[:1]).Kind() == document.List

@@ -21,8 +21,8 @@ func (g *generator) withPrecondition(s Step) Step {
 	return s.withMetadata(pick(g, conditions))
 }
 
-// withManagedFields sometimes sets managedFields: to an empty list, or to another entry. Apply configurations must not have
-// them.
+// withManagedFields sometimes sets managedFields: to an empty list, or to another entry. Apply configurations must not
+// have them.
 func (g *generator) withManagedFields(s Step) Step {
 	if s.Body.Kind() != document.Map || s.Verb == "APPLY" || !g.chance(6) {
 		return s

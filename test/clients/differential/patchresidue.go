@@ -48,8 +48,8 @@ func leavesResidue(live, patch document.Value) bool {
 	return false
 }
 
-// hasElementOrder reports whether a patch has $setElementOrder for a list: kube-apiserver then merges it even if the object
-// has no such list.
+// hasElementOrder reports whether a patch has $setElementOrder for a list: kube-apiserver then merges it even if the
+// object has no such list.
 func hasElementOrder(patch document.Value, name string) bool {
 	return !patch.Get("$setElementOrder/" + name).IsAbsent()
 }

@@ -76,8 +76,8 @@ func withValue(body document.Value, p fieldPath, value document.Value) document.
 	return document.NewList(items...)
 }
 
-// withoutValue removes the value at a path, and containers that become empty, because Cadastre treats empty maps and lists
-// differently.
+// withoutValue removes the value at a path, and containers that become empty, because Cadastre treats empty maps and
+// lists differently.
 func withoutValue(body document.Value, p fieldPath) document.Value {
 	for len(p) > 1 && valueAt(body, p[:len(p)-1]).Len() == 1 {
 		p = p[:len(p)-1]

@@ -97,8 +97,8 @@ func mayEmptyContainer(s Step) bool {
 // inItem matches JSON pointers to an entry of a list or map within an item.
 var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
-// incrementsGenerationWithoutChange reports whether generation was incremented without a change of spec or webhooks, as kube-apiserver
-// does for kinds whose decoded values it compares.
+// incrementsGenerationWithoutChange reports whether generation was incremented without a change of spec or webhooks, as
+// kube-apiserver does for kinds whose decoded values it compares.
 func incrementsGenerationWithoutChange(a answer) bool {
 	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
 	switch a.object.Get("kind").Text() {
@@ -155,8 +155,8 @@ func removesResetFields(s Step, a answer) bool {
 	after := parseOwners(a.owners)
 	for entry, fields := range parseOwners(a.ownersBefore) {
 		isOfStatus := strings.HasSuffix(entry, " status")
-		isElsewhere := isOfStatus != strings.HasSuffix(path, "/status") && !slices.Contains(strings.Fields(entry), version)
-		if isElsewhere && after[entry] != fields {
+		isOtherEntry := isOfStatus != strings.HasSuffix(path, "/status") && !slices.Contains(strings.Fields(entry), version)
+		if isOtherEntry && after[entry] != fields {
 			return true
 		}
 	}
@@ -182,17 +182,18 @@ func appliedAtOtherVersion(s Step, owners string) bool {
 // changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were applied, than
 // before. At autoscaling/v1 their order is unknown, so that only several metrics count.
 func changesMetrics(s Step, a answer) bool {
-	is, wanted := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
-	if wanted.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
+	is, expected := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
+	if expected.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
 		return is.Len() > 1
 	}
-	if wanted.IsAbsent() {
-		wanted = a.before.Lookup("spec", "metrics")
+	if expected.IsAbsent() {
+		expected = a.before.Lookup("spec", "metrics")
 	}
-	return !is.IsAbsent() && !document.Equal(wanted, is)
+	return !is.IsAbsent() && !document.Equal(expected, is)
 }
 
-// hasCurrentMetrics reports whether an autoscaler has current metrics, to which autoscaling/v1 adds values that were not sent.
+// hasCurrentMetrics reports whether an autoscaler has current metrics, to which autoscaling/v1 adds values that were
+// not sent.
 func hasCurrentMetrics(autoscaler document.Value) bool {
 	return autoscaler.Lookup("status", "currentMetrics").Len() > 0 || !autoscaler.Lookup("status", "currentCPUUtilizationPercentage").IsAbsent() ||
 		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()
@@ -252,9 +253,9 @@ func conditionsIn(autoscaler document.Value) document.Value {
 func touchesDuplicates(object, patch document.Value) bool {
 	for _, p := range fieldPaths(object)[1:] {
 		name, list := p[len(p)-1], valueAt(object, p)
-		isTwice := name == "finalizers" && hasDuplicates(list) ||
+		hasDuplicate := name == "finalizers" && hasDuplicates(list) ||
 			slices.ContainsFunc(mergeKeys[name], func(key string) bool { return hasDuplicates(valuesOf(list, key)) })
-		if isTwice && slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool { return p[len(p)-1] == name }) {
+		if hasDuplicate && slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool { return p[len(p)-1] == name }) {
 			return true
 		}
 	}

@@ -167,7 +167,8 @@ func TestMayEmptyContainer(t *testing.T) {
 	}
 }
 
-// TestIncrementsGenerationWithoutChange: only an incremented generation without a change of the spec counts, for certain kinds.
+// TestIncrementsGenerationWithoutChange: only an incremented generation without a change of the spec counts, for
+// certain kinds.
 func TestIncrementsGenerationWithoutChange(t *testing.T) {
 	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
 	for after, want := range map[string]bool{

@@ -27,11 +27,11 @@ const batch = 16
 // shrinkOnce returns the first smaller history with a difference of the same kind; nil if there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
 	for candidates := range slices.Chunk(smaller(found), batch) {
-		tried, err := compare(ctx, pair, candidates)
+		findings, err := compare(ctx, pair, candidates)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range tried {
+		for _, f := range findings {
 			if f.Differs() && f.isSameKind(found) {
 				return &f, nil
 			}

@@ -28,8 +28,8 @@ func TestWait(t *testing.T) {
 	rolledOut := client.RawPatch(types.MergePatchType, []byte(`{"status":{"observedGeneration":1,"replicas":2,"updatedReplicas":2,"readyReplicas":2,
 		"availableReplicas":2,"conditions":[{"type":"Available","status":"True"},{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`))
 	check(t, f.client.Status().Patch(t.Context(), deployment, rolledOut, client.FieldOwner("deployment-controller")))
-	patient := ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}
-	check(t, f.flux.WaitForSet(changes.ToObjMetadataSet(), patient))
+	waitOptions := ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}
+	check(t, f.flux.WaitForSet(changes.ToObjMetadataSet(), waitOptions))
 	wantOwners(t, f.live("apps/v1", "Deployment", "web"), webOwners+`deployment-controller Update apps/v1 status:
   .status.availableReplicas
   .status.conditions

@@ -99,7 +99,8 @@ func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[str
 	return fields
 }
 
-// requiredAndExcluded returns the required properties, and those that are excluded if the first of all alternatives is selected.
+// requiredAndExcluded returns the required properties, and those that are excluded if the first of all alternatives is
+// selected.
 func requiredAndExcluded(s *apiextensionsv1.JSONSchemaProps) (required, excluded []string) {
 	required = slices.Clone(s.Required)
 	for _, part := range s.AllOf {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// MediaRecorder records the media types of responses about namespaced objects, and the Accept headers of their requests, so
-// that a test can check that a client uses protobuf.
+// MediaRecorder records the media types of responses about namespaced objects, and the Accept headers of their
+// requests, so that a test can check that a client uses protobuf.
 type MediaRecorder struct {
 	lock    sync.Mutex
 	media   []string

@@ -135,8 +135,8 @@ func compact(t *testing.T, folder, version string) {
 	}
 }
 
-// startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, up to the revision of the
-// previous time.
+// startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, up to the revision of
+// the previous time.
 func startCompactableKubeAPIServer(t *testing.T) (server, func(string) server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

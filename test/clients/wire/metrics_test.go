@@ -34,7 +34,8 @@ type increase struct {
 	by           float64
 }
 
-// expectedIncreases are the expected increases for PodTemplates, which no other test uses, after the requests of TestMetrics.
+// expectedIncreases are the expected increases for PodTemplates, which no other test uses, after the requests of
+// TestMetrics.
 var expectedIncreases = []increase{
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="All",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
