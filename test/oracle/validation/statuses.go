@@ -68,7 +68,8 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
 }
 
-// upstreamStatusVerdict validates a write to the status with kube-apiserver's strategy. ok is false if there is no result.
+// upstreamStatusVerdict validates a write to the status with kube-apiserver's strategy. ok is false if there is no
+// result.
 func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -103,8 +104,8 @@ func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, ol
 	return !equality.Semantic.DeepEqual(object, prepared)
 }
 
-// isChangedByConversion reports whether conversion to kube-apiserver's internal version changes an object, such as by making two
-// fields equal.
+// isChangedByConversion reports whether conversion to kube-apiserver's internal version changes an object, such as by
+// making two fields equal.
 func isChangedByConversion(object runtime.Object, gvk schema.GroupVersionKind, text []byte) bool {
 	back, err := legacyscheme.Scheme.ConvertToVersion(object, gvk.GroupVersion())
 	if err != nil {

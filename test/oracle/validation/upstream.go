@@ -51,8 +51,8 @@ func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, 
 
 var unstrictDecoder = legacyscheme.Codecs.UniversalDeserializer()
 
-// upstreamVerdict validates an object with kube-apiserver's strategy; old is nil for a creation. ok is false if there is no
-// result: strategies may panic on objects that decoding would reject.
+// upstreamVerdict validates an object with kube-apiserver's strategy; old is nil for a creation. ok is false if there
+// is no result: strategies may panic on objects that decoding would reject.
 func upstreamVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {

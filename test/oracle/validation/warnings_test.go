@@ -46,11 +46,11 @@ func TestWarnings(t *testing.T) {
 
 // warner compares the warnings about changes of one object.
 type warner struct {
-	t             *testing.T
-	s             sample
-	of            string
-	typ           *builtin.Type
-	out           bytes.Buffer
+	t                *testing.T
+	s                sample
+	of               string
+	typ              *builtin.Type
+	out              bytes.Buffer
 	compared, warned int
 }
 
