@@ -19,7 +19,7 @@ import (
 // it is measured.
 type ClientCost struct{ Bytes, Allocations float64 }
 
-// Deployments returns client-go's client for the namespace. With wish.Drop the client itself removes managedFields
+// Deployments returns client-go's client for the namespace. With format.Drop the client itself removes managedFields
 // that a server sends nevertheless.
 func (m Managed) Deployments(s *Server, format Format) (appsv1.DeploymentInterface, error) {
 	config := &rest.Config{

@@ -15,7 +15,7 @@ import (
 // Sample has responses of an API server, which the floor returns.
 type Sample struct {
 	Object, List []byte
-	// Managed has the responses that depend on a Wish.
+	// Managed has the responses that depend on a Format.
 	Managed []ManagedSample
 }
 

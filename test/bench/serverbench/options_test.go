@@ -23,7 +23,7 @@ func TestParseFlags(t *testing.T) {
 		t.Errorf("ParseFlags() = %+v, %v", o, err)
 	}
 	for wrong, arguments := range map[string][]string{
-		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "nobody": {"-sides", "nobody"}, "not defined": {"-none"},
+		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "unknown": {"-sides", "unknown"}, "not defined": {"-none"},
 	} {
 		if _, err := parse(arguments...); err == nil || !strings.Contains(err.Error(), wrong) {
 			t.Errorf("ParseFlags(%v) = %v, want an error with %q", arguments, err, wrong)

@@ -35,7 +35,7 @@ func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value
 		return 0, errFake
 	}
 	if f.items[key] != expected || len(value) != ValueSize {
-		return 0, errors.New("not what was expected")
+		return 0, errors.New("revision conflict")
 	}
 	f.items[key] = f.last
 	return f.last, nil

@@ -24,7 +24,7 @@ of the Deployment in bench-server: 1.5 KB, two containers, lists with keys, defa
 
 // compareApplies measures applies of custom resources, with the sides taking turns.
 func compareApplies(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
-	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours by it")
+	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours/it")
 	for _, c := range serverbench.CustomCases {
 		if !o.Selected.MatchString(c.Name) {
 			continue
@@ -42,7 +42,7 @@ func compareApplies(ctx context.Context, o options, all []serverbench.Contender)
 		if len(all) == 2 {
 			figure = stat.Ratio(turns[oursName], turns[peerName], serverbench.Result.CPUPerOperation)
 		}
-		found = append(found, stat.Found(c.Name+" by kube-apiserver", figure))
+		found = append(found, stat.Found(c.Name+" vs kube-apiserver", figure))
 	}
 	fmt.Print(applyFootnotes)
 	return found, nil

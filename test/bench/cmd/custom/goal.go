@@ -19,9 +19,9 @@ var goals = []stat.Goal{
 	stat.NewGoal("500 definitions: served no later than by kube-apiserver", "definitions time", stat.AtMost(1), stat.Times2),
 	stat.NewGoal("500 definitions: a tenth of kube-apiserver's CPU", "definitions CPU", stat.AtMost(tenth), stat.Times2),
 	stat.NewGoal("500 definitions: a tenth of kube-apiserver's memory", "definitions memory", stat.AtMost(tenth), stat.Times2),
-	stat.NewGoal("create by apply: a tenth of kube-apiserver's CPU", "custom/create by kube-apiserver", stat.AtMost(tenth), stat.Times2),
-	stat.NewGoal("changing apply: a tenth of kube-apiserver's CPU", "custom/change by kube-apiserver", stat.AtMost(tenth), stat.Times2),
-	stat.NewGoal("no-op apply: a tenth of kube-apiserver's CPU", "custom/noop by kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("create by apply: a tenth of kube-apiserver's CPU", "custom/create vs kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("changing apply: a tenth of kube-apiserver's CPU", "custom/change vs kube-apiserver", stat.AtMost(tenth), stat.Times2),
+	stat.NewGoal("no-op apply: a tenth of kube-apiserver's CPU", "custom/noop vs kube-apiserver", stat.AtMost(tenth), stat.Times2),
 	stat.NewGoal("a watch beside another kind: 1 ms after the answer", "beside late ours", stat.AtMost(late), milliseconds),
 	stat.NewGoal("kinds cost each their own CPU", "beside more ours", stat.AtMost(sameWork), stat.Times2),
 }

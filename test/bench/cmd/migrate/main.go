@@ -52,7 +52,7 @@ func run(ctx context.Context, folder, program string, objects int) (err error) {
 	if err := (serverbench.Fleet{Objects: objects}).FillAs(ctx, r.server, formerManager); err != nil {
 		return err
 	}
-	r.row("made", time.Since(begin), "by "+formerManager)
+	r.row("created", time.Since(begin), "field manager "+formerManager)
 	if r.before, err = takeSnapshot(ctx, r.server); err != nil {
 		return err
 	}

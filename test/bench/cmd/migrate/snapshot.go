@@ -91,7 +91,8 @@ func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// checkMigrated checks that the values are unchanged, and that the manager is the only field manager of each object, by apply.
+// checkMigrated checks that the values are unchanged, and that the manager is the only field manager of each object, by
+// apply.
 func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
 	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
 		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)

@@ -19,8 +19,8 @@ var (
 // fewWatchers is the minimum number of watchers whose CPU time exceeds that of the write; many watchers use more CPU, and
 // maxWatchers also more heap.
 const (
-	fewWatchers      = 10
-	many     = 100
+	fewWatchers = 10
+	many        = 100
 	maxWatchers = 1000
 )
 

@@ -51,7 +51,7 @@ func (c testCase) readGoals() []stat.Goal {
 		c.goal("share", "all of managedFields is left out", stat.AtLeast(wholeShare)),
 	}
 	if c.media != serverbench.JSON {
-		all = append(all, c.goal("by kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
+		all = append(all, c.goal("vs kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
 	}
 	return all
 }
@@ -70,9 +70,9 @@ func (c testCase) watchGoals() (all []stat.Goal) {
 	if c.watchers < maxWatchers {
 		return all
 	}
-	all = append(all, c.goal("mixed heard", "mixed costs the heap of full, an event and watcher", stat.AtMost(mixedCost)))
+	all = append(all, c.goal("mixed heap per watcher", "mixed: heap per event and watcher as for full", stat.AtMost(mixedCost)))
 	for _, requestType := range c.requestTypes(floorName) {
-		all = append(all, c.goal(requestType+" by floor", requestType+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
+		all = append(all, c.goal(requestType+" vs floor", requestType+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
 	}
 	return all
 }

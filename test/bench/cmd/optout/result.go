@@ -93,10 +93,10 @@ func (r *result) findings() (found []stat.Finding) {
 	by("dropped CPU", dropped, oursName, full, r.compared())
 	by("mixed CPU", mixed, oursName, full, r.compared())
 	by("mixed heap", mixed, oursName, full, turn.Heap)
-	by("mixed heard", mixed, oursName, full, turn.HeapPerWatcher)
-	by("by kube-apiserver", full, peerName, full, r.compared())
+	by("mixed heap per watcher", mixed, oursName, full, turn.HeapPerWatcher)
+	by("vs kube-apiserver", full, peerName, full, r.compared())
 	for _, requestType := range []string{full, dropped, mixed} {
-		by(requestType+" by floor", requestType, floorName, requestType, r.compared())
+		by(requestType+" vs floor", requestType, floorName, requestType, r.compared())
 	}
 	share, ok := r.droppedShare()
 	add("share", share, ok)

@@ -43,8 +43,8 @@ func figures(found []stat.Finding) map[string]float64 {
 func TestFindings(t *testing.T) {
 	found := figures(watched().findings())
 	for name, want := range map[string]float64{
-		"dropped CPU": 0.5, "mixed CPU": 0.9, "mixed heap": 0.9, "mixed heard": 0.9, "by kube-apiserver": 0.25,
-		"full by floor": 1.25, "dropped by floor": 1.25, "mixed by floor": 1.5,
+		"dropped CPU": 0.5, "mixed CPU": 0.9, "mixed heap": 0.9, "mixed heap per watcher": 0.9, "vs kube-apiserver": 0.25,
+		"full vs floor": 1.25, "dropped vs floor": 1.25, "mixed vs floor": 1.5,
 	} {
 		if got, ok := found["watch/1000/8 "+name]; !ok || math.Abs(got-want) > 1e-9 {
 			t.Errorf("finding %s = %v, %v, want %v", name, got, ok, want)
@@ -60,7 +60,7 @@ func TestFewWatchers(t *testing.T) {
 	r := watched()
 	r.testCase = watchCase(serverbench.JSON, fewWatchers, 8)
 	found := figures(r.findings())
-	for name, want := range map[string]float64{"dropped CPU": 0.75, "mixed CPU": 0.95, "by kube-apiserver": 0.4} {
+	for name, want := range map[string]float64{"dropped CPU": 0.75, "mixed CPU": 0.95, "vs kube-apiserver": 0.4} {
 		if got := found["watch/10/8 "+name]; math.Abs(got-want) > 1e-9 {
 			t.Errorf("finding %s = %v, want %v", name, got, want)
 		}
@@ -92,12 +92,12 @@ func TestGoals(t *testing.T) {
 		want []string
 	}{
 		{watchless("get", serverbench.JSON), []string{"dropped CPU", "share"}},
-		{watchless("list", serverbench.CBOR), []string{"dropped CPU", "share", "by kube-apiserver"}},
+		{watchless("list", serverbench.CBOR), []string{"dropped CPU", "share", "vs kube-apiserver"}},
 		{watchCase(serverbench.JSON, 1, 3), nil},
 		{watchCase(serverbench.JSON, 10, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.Protobuf, 100, 3), []string{"dropped CPU", "mixed CPU", "mixed heap"}},
 		{watchCase(serverbench.JSON, 1000, 3), []string{
-			"dropped CPU", "mixed CPU", "mixed heap", "mixed heard", "full by floor", "dropped by floor", "mixed by floor",
+			"dropped CPU", "mixed CPU", "mixed heap", "mixed heap per watcher", "full vs floor", "dropped vs floor", "mixed vs floor",
 		}},
 	} {
 		var got []string

@@ -13,18 +13,18 @@ const (
 The last number of a case is the number of field managers. Lists have 2,000 objects, uncompressed. Watchers use JSON unless the
 case names a media type. begin: a watch that ends after its 2,000 initial events, per event. bytes: of a response or an event.
 CPU: CPU time of the server's process (user and system) per operation; for watch per event and watcher: the difference to a
-change without watchers, divided by their number. change: CPU time per change, including its events to all watchers. by full:
-CPU divided by that of the same server for whole objects, round by round. ours by: our CPU divided by that side's, for the same
+change without watchers, divided by their number. change: CPU time per change, including its events to all watchers. vs full:
+CPU divided by that of the same server for whole objects, round by round. ours/it: our CPU divided by that side's, for the same
 type of request. Both use the CPU per change with fewer than a hundred watchers, because the cost per watcher is then below the
 noise. heap: bytes that the server allocates per operation (go_memstats_alloc_bytes_total); for watch per change, including its
-events. heard: the same per event and watcher, as for CPU; with few watchers it is below the noise. RSS: resident memory with
+events. heap/w: the same per event and watcher, as for CPU; with few watchers it is below the noise. RSS: resident memory with
 all watchers. client: bytes and number of allocations of client-go per response or event; kube-apiserver always sends
 managedFields, and its row stripped is the cost of a client that removes them. A single watcher has no mixed row.
 `
 )
 
 func printHeader() {
-	fmt.Printf("\n"+tableFormat, "case", "server", "way", "bytes", "CPU", "change", "by full", "ours by", "heap", "heard", "RSS", "client", "times")
+	fmt.Printf("\n"+tableFormat, "case", "server", "type", "bytes", "CPU", "change", "vs full", "ours/it", "heap", "heap/w", "RSS", "client", "times")
 }
 
 func (r *result) print() {

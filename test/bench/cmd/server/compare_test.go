@@ -139,7 +139,7 @@ func TestParts(t *testing.T) {
 		figures[f.Name] = f.Figure
 	}
 	for _, name := range []string{
-		"ready/empty time", "ready/empty memory", "apply/noop by floor", "apply/noop by kube-apiserver", "watch/100 by floor",
+		"ready/empty time", "ready/empty memory", "apply/noop vs floor", "apply/noop vs kube-apiserver", "watch/100 vs floor",
 		"ready/150 time", "ready/150 memory", "apply/objects growth",
 	} {
 		// The differences between watchers are too small here to be positive.

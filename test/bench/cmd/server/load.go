@@ -135,7 +135,7 @@ func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
 func (r loadResult) findings() (found []stat.Finding) {
 	for _, other := range []string{floorName, peerName} {
 		if cost, ok := r.cost(other); ok {
-			found = append(found, stat.Found(r.name+" by "+other, cost))
+			found = append(found, stat.Found(r.name+" vs "+other, cost))
 		}
 	}
 	if len(found) == 0 { // only one side was measured: no ratio

@@ -18,7 +18,7 @@ const (
 ready: from the start of the process until it reports that it serves, for kube-apiserver until /readyz succeeds, including the
 start of etcd; CPU: CPU time of the server until then. RSS, private: after one request, idle; private is the anonymous part of
 RSS, without the pages of the executable. etcd's is its RSS. working: RSS after clients have changed and read objects for a
-while; JSON: size of all objects in responses; by JSON: the greater RSS divided by that.
+while; JSON: size of all objects in responses; RSS/JSON: the greater RSS divided by that size.
 `
 )
 
@@ -97,7 +97,7 @@ func openOnce(ctx context.Context, side serverbench.Side, folder string, work fu
 }
 
 func printStartHeader() {
-	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "by JSON")
+	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "RSS/JSON")
 }
 
 func printStart(name, side string, rounds []start) {

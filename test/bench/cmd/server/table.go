@@ -26,7 +26,7 @@ var reference = map[string]time.Duration{
 	"watch/100":    108 * time.Microsecond,
 }
 
-// referenceReady and referenceMemory are the same for a start with an empty folder.
+// referenceReady and referenceMemory are the peer's startup time and memory with an empty folder on that machine.
 const (
 	referenceReady  = 2800 * time.Millisecond
 	referenceMemory = 310 << 20
@@ -35,7 +35,7 @@ const (
 const (
 	loadFormat    = "%-13s %-16s %8s %9s %9s %9s %9s %8s %8s %9s\n"
 	loadFootnotes = `
-CPU: CPU time of the server's process (user and system) per operation; etcd's is separate and in no ratio. ours by it: our CPU
+CPU: CPU time of the server's process (user and system) per operation; etcd's is separate and in no ratio. ours/it: our CPU
 divided by that side's, round by round. RSS, private: of the server's process at the end of the turn. Servers are durable except
 the floor, which reads requests, stores nothing and responds with an object of the same size. apply, create and update use a
 Deployment with two containers; list has 2,000 of them, uncompressed. watch: each client changes an object again when the
@@ -45,7 +45,7 @@ watcher: the difference to a change without watchers, divided by their number.
 )
 
 func printLoadHeader() {
-	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours by it")
+	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours/it")
 }
 
 func (r loadResult) print() {

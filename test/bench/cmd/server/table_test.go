@@ -82,7 +82,7 @@ func TestGoalsAreMeasured(t *testing.T) {
 		"ready/empty time", "ready/empty memory", "ready/100000 time", "ready/100000 memory", "apply/objects growth",
 	}
 	for _, c := range loadCases(options{}) {
-		names = append(names, c.name+" by "+floorName, c.name+" by "+peerName)
+		names = append(names, c.name+" vs "+floorName, c.name+" vs "+peerName)
 	}
 	for _, g := range goals {
 		if !slices.Contains(names, g.Of) {
