@@ -6,7 +6,7 @@
 // kube-apiserver. The scripts in testdata are run once per version:
 //
 //   - to_server_side.txtar: a field that is removed from the manifest after the migration is removed
-//   - and_back.txtar: the same after migrating back
+//   - migrate_back.txtar: apply after migrating back to client-side apply
 //   - bad_state.txtar: objects that both of kubectl's field managers own are repaired
 //   - custom_resource.txtar: custom resources
 package kubectls
