@@ -39,7 +39,7 @@ func (c *Cache) watchMemory(ctx context.Context) {
 type gcPacing struct{ percent int }
 
 const (
-	defaultGCPercent = 100 // Go's own
+	defaultGCPercent = 100 // Go's default
 	minGCPercent     = 15
 	maxGCPercent     = 200
 	// garbageBytes is the target for the garbage between two collections, within the limits of the percentage.

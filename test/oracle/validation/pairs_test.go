@@ -119,7 +119,7 @@ func compare(t *testing.T, verb string, s sample, object, old runtime.Object, ou
 	}
 }
 
-// TestStatusPairs does the same with statuses.
+// TestStatusPairs is TestPairs for updates of the status subresource.
 func TestStatusPairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {

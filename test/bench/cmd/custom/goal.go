@@ -6,10 +6,10 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Goals.
+// Bounds of the goals.
 const (
 	tenth = 0.1
-	// late is in seconds.
+	// late is the maximum p99 latency of an event, in seconds.
 	late = 0.001
 	// sameWork tolerates noise.
 	sameWork = 1.2

@@ -5,7 +5,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Goals.
+// Bounds of the goals.
 const (
 	// less is the maximum cost of dropping managedFields, divided by that of sending them.
 	less = 1.0
