@@ -49,13 +49,13 @@ type dynamicAdmission struct {
 	chain    *admission.Chain
 	webhooks *webhook.Webhooks
 	policies *policy.Policies
-	informer *informer.Follower
+	informer *informer.Informer
 }
 
 // start loads the configurations and keeps them up to date.
 func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) (err error) {
 	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
-	options.Keeper = informer.Whole(d.set)
+	options.Handler = informer.SnapshotHandler(d.set)
 	options.About = "admission configurations"
 	d.informer, err = informer.Start(ctx, options)
 	return err

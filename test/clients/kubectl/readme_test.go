@@ -15,19 +15,18 @@ import (
 
 const readme = "../../../README.md"
 
-// TestReadme runs the commands of the README's blocks that begin with ```console kubectl, in order, and
-// compares what they print with what the page says. Ages and times may differ. CADASTRE_UPDATE=1 writes what
-// was received into the page.
+// TestReadme runs the commands of the README's ```console kubectl blocks in order, and compares their output with the
+// page, except for ages and times. CADASTRE_UPDATE=1 writes the output to the page.
 func TestReadme(t *testing.T) {
 	if target.Implementation() != target.Cadastre {
-		t.Skip("the README is about cadastre")
+		t.Skip("the README describes Cadastre")
 	}
 	content, err := os.ReadFile(readme)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	// A server that has nothing else in it, as that of the page.
+	// A new server, as in the README.
 	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), cadastretest.Start(t), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +40,7 @@ func TestReadme(t *testing.T) {
 		got := run(t, folder, command)
 		if masked(got) != masked(strings.Join(want, "\n")) {
 			if os.Getenv("CADASTRE_UPDATE") == "" {
-				t.Errorf("%s: $ %s\nreceived:\n%s\nthe page says:\n%s", readme, command, got, strings.Join(want, "\n"))
+				t.Errorf("%s: $ %s\nreceived:\n%s\nwant:\n%s", readme, command, got, strings.Join(want, "\n"))
 			}
 			want = strings.Split(got, "\n")
 		}
@@ -69,7 +68,7 @@ func TestReadme(t *testing.T) {
 		page = append(page, line)
 	}
 	if commands == 0 {
-		t.Errorf("%s: found no command: a ```console kubectl block has commands that begin with $", readme)
+		t.Errorf("%s: expected a ```console kubectl block with a command that begins with $, found none", readme)
 	}
 	if os.Getenv("CADASTRE_UPDATE") != "" {
 		if err := os.WriteFile(readme, []byte(strings.Join(page, "\n")), 0o644); err != nil {
@@ -78,7 +77,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// run runs a command of the page, whose folder /tmp/demo is one of the test.
+// run runs a command of the page, with /tmp/demo replaced by the folder of the test.
 func run(t *testing.T, folder, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
@@ -99,7 +98,7 @@ var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// masked returns text without what differs from run to run.
+// masked replaces ages and times.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
 }

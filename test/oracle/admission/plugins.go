@@ -39,13 +39,13 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
 )
 
-// pair is a plugin of ours and kube-apiserver's of the same name.
+// pair is one of our plugins and kube-apiserver's plugin with the same name.
 type pair struct {
-	// folder is the one of our plugin.
+	// folder is the folder of our plugin.
 	folder string
 	ours   admission.Plugin
 	theirs func() (upstream.Interface, error)
-	// random returns the lines of a random case; nil if there are none.
+	// random returns the lines of a random case; nil if the plugin has no random cases.
 	random func(*rand.Rand) string
 	// recorded is the number of random cases that are recorded for the unit tests.
 	recorded int
@@ -79,15 +79,15 @@ func newApproval() (upstream.Interface, error) {
 	return plugin, nil
 }
 
-// newResize returns the plugin as kube-apiserver registers it, because it has no public constructor. Informers that are
-// replaced later make it valid.
+// newResize creates the plugin through its registration, because it has no exported constructor. Its informers are
+// replaced later.
 func newResize() (upstream.Interface, error) {
 	plugins := upstream.NewPlugins()
 	resize.Register(plugins)
 	return plugins.InitPlugin(resize.PluginName, nil, informerInitializer{})
 }
 
-// informerInitializer sets informers without objects.
+// informerInitializer sets empty informers.
 type informerInitializer struct{}
 
 // Initialize implements admission.PluginInitializer.
