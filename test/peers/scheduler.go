@@ -19,5 +19,5 @@ func StartScheduler(folder, kubeconfig string) (*Process, error) {
 // Stop ends the process and waits until it has ended.
 func (p *Process) Stop() { p.stop() }
 
-// LastWords returns the end of the log.
-func (p *Process) LastWords() string { return string(p.lastWords()) }
+// LogTail returns the end of the log.
+func (p *Process) LogTail() string { return string(p.logTail()) }

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/test/clients/target"
 	"github.com/cadastre/cadastre/test/peers"
 )
@@ -105,7 +105,7 @@ func (w *world) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.P
 		w.check(err)
 		return isDone(pod)
 	}) {
-		w.Fatalf("pod %s: expected that it is %s, received %+v; the scheduler's log ends with\n%s", name, what, pod.Status, w.scheduler.LastWords())
+		w.Fatalf("pod %s: expected that it is %s, received %+v; the scheduler's log ends with\n%s", name, what, pod.Status, w.scheduler.LogTail())
 	}
 	return pod
 }
