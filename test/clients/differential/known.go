@@ -42,28 +42,28 @@ func (a answer) says(text ...string) bool {
 
 var differences = []difference{
 	{
-		title: "JSON patches test values, not spellings",
+		title: "JSON patch test operations compare numbers and nulls by value",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code == 422 && testsNull(s.Body) && a.says("the server rejected our request due to an error in our request")
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title: "JSON patches that fail say why",
+		title: "Errors of JSON patches name the operation, path and cause",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code >= 400 && a.says("the server rejected our request due to an error in our request")
 		},
 		loosened: onlyAnswer,
 	},
 	{
-		title: "A configuration that does not fit is a bad request",
+		title: "Applying an unknown field, a wrong type or a duplicate item returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 500 && a.says("failed to create typed patch object")
 		},
 		loosened: badRequest,
 	},
 	{
-		title: "Bad patches are the client's fault",
+		title: "Invalid strategic merge patches return 400, 413 or 422, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 500 && a.says("declared merge key", "no merge key defined", "unable to find api field in struct", "expected a []interface {}",
 				"doesn't match $setElementOrder list")
@@ -71,21 +71,21 @@ var differences = []difference{
 		loosened: badRequest,
 	},
 	{
-		title: "Bad patches are the client's fault", // and are told in our words
+		title: "Invalid strategic merge patches return 400, 413 or 422, not 500", // and are told in our words
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 400 && a.says("invalid patch format of retainKeys")
 		},
 		loosened: onlyAnswer,
 	},
 	{
-		title: "Creating with a resourceVersion is a bad request",
+		title: "Creating an object with a resourceVersion returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "CREATE" && a.code == 500 && a.says("resourceVersion should not be set on objects to be created")
 		},
 		loosened: badRequest,
 	},
 	{
-		title: "A container that pruning emptied is empty, not null",
+		title: "Pruning the last entry of a co-owned map or list leaves it empty, not null",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&
 				(isDefined(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.says(`must be of type object: "null"`, `must be of type array: "null"`))
@@ -93,31 +93,31 @@ var differences = []difference{
 		loosened: anything, ends: true,
 	},
 	{
-		title: "An empty list that was applied is there at once",
+		title: "Replacing owned list items by an empty list takes effect at the first apply",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.List)
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title:    "CBOR needs no gate", // and is named with the other media that are accepted
+		title:    "CBOR is served without a feature gate", // and is named with the other media that are accepted
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
 		loosened: onlyAnswer,
 	},
 	{
-		title: "Applying again what was just created writes nothing",
+		title: "The first apply after creation is a no-op for Jobs, claims and defaulted status",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && a.writes == 0 && isWrittenTwice(s.Address)
 		},
 		loosened: changedOrNot,
 	},
 	{
-		title:    "Who writes again stays where it is among the owners", // which is seen if a second passes in between
+		title:    "Applying the same configuration again does not reorder managedFields", // which is seen if a second passes in between
 		applies:  func(_ Step, a answer) bool { return a.code == 200 && isAsBefore(a) },
 		loosened: writtenOrNot,
 	},
 	{
-		title: "Nobody loses fields because of what others sent",
+		title: "Invalid data of one client does not clear managedFields",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
 			return hasSeveralVersions(a.object) && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || hasTwins(conditionsIn(a.object)) || addsTwin(s, a.before.Get("metadata"))) ||
@@ -126,59 +126,59 @@ var differences = []difference{
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title:    "Reset fields hold for every owner",
+		title:    "PUT without a status keeps the owners of the status at other versions",
 		applies:  func(s Step, a answer) bool { return a.code == 200 && takesReset(s, a) },
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title: "Nothing is lost on the way through another version",
+		title: "Applying at another API version keeps all fields, their order and their owners",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && hasMoved(s, a.ownersBefore) && (changesMetrics(s, a) || isMeasured(a.object))
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title: "Nothing is lost on the way through another version", // and nobody loses a map that is emptied
+		title: "Applying at another API version keeps all fields, their order and their owners", // and nobody loses a map that is emptied
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptied(a)
 		},
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title: "Duplicates stay where they are",
+		title: "Strategic merge patches keep duplicate scalars of a list",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && touchesTwins(a.before, s.Body)
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title:    "A merge key that two items have is refused",
+		title:    "Strategic merge patches of items with a duplicate merge key are rejected",
 		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesTwins(s.Body, s.Body) },
 		loosened: anything, ends: true,
 	},
 	{
-		title: "Equal values are equal everywhere",
+		title: "Equal values inside atomic lists are no change",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && isRespelled(s.Body, a.before.Lookup("spec", "devices"))
 		},
 		loosened: onlyObject, ends: true,
 	},
 	{
-		title: "Equal values are equal everywhere", // nothing and a list or map that a patch has emptied, too
+		title: "Equal values inside atomic lists are no change", // nothing and a list or map that a patch has emptied, too
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && empties(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
 		},
 		loosened: onlyObject, ends: true,
 	},
 	{
-		title: "Removing what is not there changes nothing",
+		title: "Patches that remove absent fields are no-ops",
 		applies: func(s Step, a answer) bool {
 			return s.Verb != "DELETE" && a.code == 200 && countsNothing(a)
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title: "A scale that changes nothing leaves owners whole",
+		title: "Writing back an unchanged scale is a no-op",
 		applies: func(s Step, a answer) bool {
 			return strings.HasSuffix(s.Address, "/scale") && s.Verb != "GET" && a.code == 200 && isScaledByUpdate(a.ownersBefore) &&
 				document.Equal(a.object.Lookup("spec", "replicas"), a.before.Lookup("spec", "replicas"))
@@ -186,24 +186,24 @@ var differences = []difference{
 		loosened: anything, ends: true,
 	},
 	{
-		title:    "Volumes and claims are not protected",
+		title:    "StorageObjectInUseProtection",
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) },
 		loosened: withoutProtection,
 	},
 	{
-		title: "Volumes and claims are not protected", // to lose the finalizers, or to get them back, is a change
+		title: "StorageObjectInUseProtection", // to lose the finalizers, or to get them back, is a change
 		applies: func(_ Step, a answer) bool {
 			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
 		},
 		loosened: changedOrNot,
 	},
 	{
-		title:    "Volumes and claims are not protected", // so that nobody owns that
+		title:    "StorageObjectInUseProtection", // so that nobody owns that
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
 		loosened: withoutOwners,
 	},
 	{
-		title: "A status makes no object",
+		title: "Writing the status of a missing Service or ValidatingAdmissionPolicy returns 404",
 		applies: func(s Step, a answer) bool {
 			return isMadeByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
 				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.says("no existing object was found", "UID in precondition"))
@@ -211,26 +211,26 @@ var differences = []difference{
 		loosened: notFound, ends: true,
 	},
 	{
-		title:    "Replacing what is not there sets it",
+		title:    "$patch: replace sets a map that the object does not have",
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
 		loosened: anything, ends: true,
 	},
 	{
-		title: "A patch leaves nothing of itself behind",
+		title: "Directives and nulls of strategic merge patches are never stored",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && (replacesWithRest(s) || leavesRest(a.before, s.Body))
 		},
 		loosened: anything, ends: true,
 	},
 	{
-		title:    "Values in errors are shown as clients write them",
+		title:    "Values in validation errors are JSON with the API's field names",
 		applies:  func(_ Step, a answer) bool { return a.code == 422 },
 		loosened: anyValues,
 	},
 }
 
 // moreTold is the deliberate difference that our answer alone shows, by a warning.
-const moreTold = "Appliers are told of what excludes what they applied"
+const moreTold = "Applying a second member of a one-of returns a warning"
 
 // saysOnlyMore is for complaints about nothing but that.
 func saysOnlyMore(complaints []string) bool {

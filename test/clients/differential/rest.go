@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file is about the difference "A patch leaves nothing of itself behind".
+// This file is about the difference "Directives and nulls of strategic merge patches are never stored".
 
 // replacesWithRest is for patches that put a null or a directive into a map that they replace. Kubernetes makes "" of the
 // null, and takes the directive for a field.
