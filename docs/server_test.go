@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 		if !k.Namespaced {
 			namespaced = "no"
 		}
-		if k.OnlyCreate {
+		if k.CreateOnly {
 			note = " (create only)"
 		}
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",

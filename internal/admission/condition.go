@@ -32,7 +32,7 @@ func NewConditions(all []registration.MatchCondition, failure *registration.Fail
 		return nil
 	}
 	return ConditionsOf(func() cel.ConditionEvaluator {
-		return celexpr.Conditions().CompileCondition(Expressions(all), celexpr.Condition.Uses(false), environment.StoredExpressions)
+		return celexpr.ConditionCompiler().CompileCondition(Expressions(all), celexpr.Condition.VariableDeclarations(false), environment.StoredExpressions)
 	}, failure)
 }
 
@@ -50,7 +50,7 @@ func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	for i := range all {
 		texts[i] = all[i].Expression
 	}
-	return celexpr.List(celexpr.Condition, texts)
+	return celexpr.Expressions(celexpr.Condition, texts)
 }
 
 // Verdict is the result of conditions, and the number of those that failed to evaluate.

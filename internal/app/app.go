@@ -248,7 +248,7 @@ func (s *Server) openIdentity() (*authn.Authenticator, error) {
 // selectableFields returns the fields of field selectors for the watch cache.
 func selectableFields(register *api.Register) func(kind string) []watchcache.Field {
 	return func(name string) []watchcache.Field {
-		k := register.Stored(name)
+		k := register.ByStoreName(name)
 		if k == nil {
 			return nil
 		}
@@ -264,7 +264,7 @@ func selectableFields(register *api.Register) func(kind string) []watchcache.Fie
 func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.ObjectCount] {
 	return func(yield func(metrics.ObjectCount) bool) {
 		for _, k := range register.All() {
-			if k.OnlyCreate {
+			if k.CreateOnly {
 				continue
 			}
 			if !yield(metrics.ObjectCount{Group: k.Group, Resource: k.Resource, Objects: c.Count(k.StoreName())}) {

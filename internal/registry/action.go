@@ -39,10 +39,10 @@ var errAdmissionStale = errors.New("an object that admission has read has change
 // CreateSubresource runs the action of a subresource that serves the verb create.
 func (r *Registry) CreateSubresource(ctx context.Context, request *Request) (metav1.Status, error) {
 	e := request.Endpoint
-	if err := e.Kind.Uses.Enter(ctx, request.ClientGone); err != nil {
+	if err := e.Kind.WriteGate.Enter(ctx, request.ClientGone); err != nil {
 		return metav1.Status{}, err
 	}
-	defer e.Kind.Uses.Leave()
+	defer e.Kind.WriteGate.Leave()
 	target, err := r.actionTarget(e)
 	if err != nil {
 		return metav1.Status{}, err

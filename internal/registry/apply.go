@@ -111,7 +111,7 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 		return m, err
 	}
 	// Containers that pruning emptied are dropped only now: the engine needs them to compute the owners.
-	m.object.Document = e.values.WithoutPruned(live.current.Document, m.object.Document, config.document, e.topology)
+	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
 }

@@ -70,7 +70,7 @@ func checkSize(live *watchcache.Object, value []byte) error {
 func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err error) {
 	stored := p.object
 	if evolving := w.Endpoint.evolving; evolving != nil {
-		if stored.Document, err = evolving.Stored(stored.Document); err != nil {
+		if stored.Document, err = evolving.ToStorage(stored.Document); err != nil {
 			return own, err
 		}
 	}

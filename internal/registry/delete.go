@@ -76,7 +76,7 @@ func propagationOf(kind *api.Kind, o *metav1.DeleteOptions) Propagation {
 		return Propagation(*o.PropagationPolicy)
 	case *orphan:
 		return Orphan
-	case kind.Contains:
+	case kind.ContainsObjects:
 		return Foreground
 	}
 	return Background
@@ -208,7 +208,7 @@ func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache
 func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Value) error {
 	kind := d.Endpoint.Kind
 	mismatch := func(field, expected, is, happened string) error {
-		if kind.Contains || d.Endpoint.strategy.MarkDeleted != nil {
+		if kind.ContainsObjects || d.Endpoint.strategy.MarkDeleted != nil {
 			//lint:ignore ST1005 as Kubernetes writes it
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
 				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, is))
@@ -245,7 +245,7 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 		Namespace: d.Namespace, Name: d.Name, User: d.User, DryRun: d.DryRun,
 		OldObject: old.Document, Reader: r.reader, Warn: d.Warn, Source: &deletionSource{converter{d.Endpoint}, r, d, live},
 	}
-	if d.Endpoint.Kind.Contains {
+	if d.Endpoint.Kind.ContainsObjects {
 		a.Namespace = d.Name
 	}
 	if d.isOfCollection {

@@ -62,7 +62,7 @@ func (w *write) isOutdated(live *loaded) (bool, error) {
 	if err != nil {
 		return false, StoreError(err)
 	}
-	stored, err := w.Endpoint.evolving.Stored(live.stored)
+	stored, err := w.Endpoint.evolving.ToStorage(live.stored)
 	return !document.Equal(now.Document, stored), err
 }
 

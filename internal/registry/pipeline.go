@@ -111,10 +111,10 @@ var ErrReplaced = api.ErrReplaced
 
 // run takes a request through the pipeline, again and again while it loses races.
 func (w *write) run(ctx context.Context) (Result, error) {
-	if err := w.Endpoint.Kind.Uses.Enter(ctx, w.ClientGone); err != nil {
+	if err := w.Endpoint.Kind.WriteGate.Enter(ctx, w.ClientGone); err != nil {
 		return Result{}, w.enterError(err)
 	}
-	defer w.Endpoint.Kind.Uses.Leave()
+	defer w.Endpoint.Kind.WriteGate.Leave()
 	for {
 		result, err := w.attempt(ctx)
 		if !w.retries(ctx, err) {

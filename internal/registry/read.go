@@ -21,7 +21,7 @@ func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Objec
 // isAt reports whether a custom resource is stored exactly as the endpoint serves it. For an object that is being deleted it
 // is false: marking an object as deleted does not convert it, so that a deletion does not depend on a conversion webhook.
 func (e *Endpoint) isAt(object *watchcache.Object) bool {
-	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsAt(object.Written(), e.Version)
+	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.Written(), e.Version)
 }
 
 // objectAt returns a stored object at the version of an endpoint, also where the endpoint serves a projection.
@@ -102,7 +102,7 @@ func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown
 		}
 		docs[i] = stored[i].Document
 	}
-	docs, failed := e.evolving.AllAt(docs, e.Version)
+	docs, failed := e.evolving.FromStorageAll(docs, e.Version)
 	for i, doc := range docs {
 		draft, err := r.draft(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 	e := w.Endpoint
 	if live.object == nil {
-		for _, text := range e.stored.SentWarnings(p.unprepared) {
+		for _, text := range e.stored.RequestWarnings(p.unprepared) {
 			w.Warn(text)
 		}
 	}
@@ -43,7 +43,7 @@ func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, er
 		}
 		return errs, nil
 	}
-	if e.Kind.CheckedAsSent {
+	if e.Kind.ValidateRequestVersion {
 		asSent, err := e.fromStored(p.object.Document)
 		return e.values.Validate(asSent, live.current.Document), err
 	}

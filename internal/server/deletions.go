@@ -43,7 +43,7 @@ func (q *request) delete() error {
 	if deleted.Pending && o.OrphanDependents != nil && !*o.OrphanDependents {
 		code = http.StatusAccepted
 	}
-	if deleted.Pending || q.kind.ShowsDeleted {
+	if deleted.Pending || q.kind.ReturnDeletedObject {
 		// The deletion has succeeded, also if the object cannot be converted.
 		if shown, err := q.h.Objects.At(deletion.Endpoint, deleted.Object); err == nil {
 			return q.respondConverted(code, view, shown)
@@ -63,7 +63,7 @@ func (q *request) delete() error {
 
 // deleteCollection handles the verb deletecollection.
 func (q *request) deleteCollection() error {
-	if q.kind.Singly || q.target.subresource != "" {
+	if q.kind.NoDeleteCollection || q.target.subresource != "" {
 		return q.methodNotAllowed()
 	}
 	view, err := q.negotiate()

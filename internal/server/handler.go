@@ -128,13 +128,13 @@ func (q *request) serveResource() error {
 	if q.r.Method == http.MethodHead {
 		return q.methodNotAllowed() // as in Kubernetes
 	}
-	if q.kind.OnlyCreate && q.target.name != "" {
+	if q.kind.CreateOnly && q.target.name != "" {
 		return resourceNotFound(fmt.Sprintf("objects of %s are not stored", q.kind))
 	}
-	if q.kind.OnlyCreate && q.target.verb != "create" {
+	if q.kind.CreateOnly && q.target.verb != "create" {
 		return q.methodNotAllowed()
 	}
-	if q.kind.OnlyCreate && q.kind.ActsOn == "" {
+	if q.kind.CreateOnly && q.kind.ActsOn == "" {
 		return q.review()
 	}
 	switch q.target.verb {

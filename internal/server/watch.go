@@ -50,7 +50,7 @@ func (q *request) watch() error {
 	ctx, cancel := context.WithTimeout(q.r.Context(), o.timeout)
 	defer cancel()
 	defer context.AfterFunc(q.h.draining, cancel)()
-	defer q.kind.Uses.OnEnd(cancel)()
+	defer q.kind.WriteGate.OnClose(cancel)()
 	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
 	s.timeout = newIOTimeout(q.h.Limits.RequestTimeout, s.control.SetWriteDeadline)
 	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)

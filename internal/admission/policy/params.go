@@ -27,8 +27,8 @@ func (p *Policies) paramKind(one *policy) (*paramKind, error) {
 	if one.params == nil {
 		return nil, nil
 	}
-	kind, ok := p.Kinds.Named(one.params.Group, one.params.Version, one.params.Kind)
-	if !ok || kind.OnlyCreate {
+	kind, ok := p.Kinds.Kind(one.params.Group, one.params.Version, one.params.Kind)
+	if !ok || kind.CreateOnly {
 		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *one.params)
 	}
 	return &paramKind{kind, one.params.GroupVersion().String()}, nil

@@ -22,20 +22,20 @@ func mustType(t testing.TB, name string) *Type {
 	t.Helper()
 	of, ok := Builtin("io.k8s.api." + name)
 	if !ok {
-		t.Fatalf("there is no type %s", name)
+		t.Fatalf("%s: no such type", name)
 	}
 	return of
 }
 
-func TestReadKeepsWhatIsGood(t *testing.T) {
+func TestDecodeReturnsValidDocumentUnchanged(t *testing.T) {
 	of, doc := complete(t)
-	read, unknown, err := of.Read(doc)
+	read, unknown, err := of.Decode(doc)
 	if err != nil || len(unknown) > 0 || !document.Same(read, doc) {
-		t.Errorf("received %v, unknown %q, error %v; want the document itself", read, unknown, err)
+		t.Errorf("Decode() = %v, unknown %q, error %v, want the same Value", read, unknown, err)
 	}
 }
 
-func TestRead(t *testing.T) {
+func TestDecode(t *testing.T) {
 	for _, test := range []struct{ of, in, want, unknown string }{
 		{"apps.v1.Deployment", `{"spec":{"paused":false,"replicas":0,"strategy":{}}}`, `{"spec":{"paused":false,"replicas":0,"strategy":{}}}`, ""},
 		{"apps.v1.Deployment", `{"metadata":{"labels":{},"finalizers":[]}}`, `{"metadata":{"finalizers":[],"labels":{}}}`, ""},
@@ -50,14 +50,14 @@ func TestRead(t *testing.T) {
 		{"apps.v1.Deployment", `{"metadata":{"generation":-0}}`, `{"metadata":{"generation":0}}`, ""},
 		{"apps.v1.ControllerRevision", `{"data":{"x":null,"y":1.0},"revision":1}`, `{"data":{"x":null,"y":1.0},"revision":1}`, ""},
 	} {
-		read, unknown, err := mustType(t, test.of).Read(parse(t, test.in))
+		read, unknown, err := mustType(t, test.of).Decode(parse(t, test.in))
 		if err != nil || read.JSON() != test.want || strings.Join(unknown, " ") != test.unknown {
 			t.Errorf("%s\nwant %s, unknown %q\ngot  %v, unknown %q, error %v", test.in, test.want, test.unknown, read, unknown, err)
 		}
 	}
 }
 
-func TestReadErrors(t *testing.T) {
+func TestDecodeErrors(t *testing.T) {
 	for _, test := range []struct{ of, in, path, want string }{
 		{"apps.v1.Deployment", `{"spec":{"replicas":"x"}}`, "spec.replicas",
 			`json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32 (spec.replicas: expected an integer of 32 bits, received "x")`},
@@ -81,7 +81,7 @@ func TestReadErrors(t *testing.T) {
 			`json: cannot unmarshal number into Go struct field Secret.stringData of type string (stringData.a: expected a string, received a number)`},
 		{"core.v1.Pod", `5`, "", `json: cannot unmarshal number into Go value of type v1.Pod (expected a map, received 5)`},
 	} {
-		_, _, err := mustType(t, test.of).Read(parse(t, test.in))
+		_, _, err := mustType(t, test.of).Decode(parse(t, test.in))
 		var bad *ValueError
 		if !errors.As(err, &bad) || bad.Path != test.path || err.Error() != test.want {
 			t.Errorf("%s\nwant %s\ngot  %v", test.in, test.want, err)
@@ -89,7 +89,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-func TestReadWholeFloats(t *testing.T) {
+func TestDecodeWholeFloats(t *testing.T) {
 	of := mustType(t, "apps.v1.Deployment")
 	for _, test := range []struct {
 		in, want string
@@ -103,39 +103,39 @@ func TestReadWholeFloats(t *testing.T) {
 		{"1e400", "", false},
 	} {
 		doc := parse(t, `{"spec":{"replicas":`+test.in+`}}`)
-		if _, _, err := of.Read(doc); err == nil {
-			t.Errorf("%s is taken for an integer without having asked for it", test.in)
+		if _, _, err := of.Decode(doc); err == nil {
+			t.Errorf("Decode() accepts %s as an integer without WholeFloats", test.in)
 		}
-		read, _, err := of.ReadWith(doc, ReadOptions{WholeFloats: true})
+		read, _, err := of.DecodeWith(doc, DecodeOptions{WholeFloats: true})
 		if got := read.Lookup("spec", "replicas").Text(); test.good != (err == nil) || test.good && got != test.want {
 			t.Errorf("%s: %s, %v; want %q", test.in, got, err, test.want)
 		}
 	}
 }
 
-func TestReadLeavesSealedAlone(t *testing.T) {
+func TestDecodeKeepsSealedParts(t *testing.T) {
 	const text = `{"metadata":{"managedFields":[{"z":1,"a":null}]}}`
 	doc, err := fastdoc.ParseJSONExcept(text, document.Limits{}, "metadata", "managedFields")
 	if err != nil {
 		t.Fatal(err)
 	}
 	of := mustType(t, "core.v1.ConfigMap")
-	read, unknown, err := of.Read(doc)
+	read, unknown, err := of.Decode(doc)
 	if err != nil || len(unknown) > 0 || !document.Same(read, doc) {
 		t.Errorf("received %v, unknown %q, error %v", read, unknown, err)
 	}
 	if full := of.Default(doc); full.JSON() != doc.JSON() {
-		t.Errorf("defaulted: %v", full)
+		t.Errorf("Default() = %v, want no change", full)
 	}
 }
 
-func TestUnknownFieldsAreCounted(t *testing.T) {
+func TestDecodeLimitsUnknownFields(t *testing.T) {
 	var fields []document.Field
 	for i := range 200 {
 		fields = append(fields, document.Field{Name: "x" + strings.Repeat("y", i), Value: document.NewInt(1)})
 	}
-	_, unknown, err := mustType(t, "core.v1.Pod").Read(document.NewMap(fields...))
+	_, unknown, err := mustType(t, "core.v1.Pod").Decode(document.NewMap(fields...))
 	if err != nil || len(unknown) != 100 {
-		t.Errorf("%d, %v; want the first 100", len(unknown), err)
+		t.Errorf("Decode() returned %d unknown fields, %v, want 100", len(unknown), err)
 	}
 }

@@ -21,9 +21,9 @@ const (
 	config = `{"apiVersion":"v1","data":{"kind":"\"},{","metadata":"}"},"kind":"ConfigMap","metadata":{"name":"c"}}`
 )
 
-func objects(texts ...raw) iter.Seq[Object] { return Seq(texts) }
+func objects(texts ...rawJSON) iter.Seq[Object] { return Seq(texts) }
 
-func append2(t *testing.T) func(text []byte, err error) string {
+func mustAppend(t *testing.T) func(text []byte, err error) string {
 	t.Helper()
 	return func(text []byte, err error) string {
 		t.Helper()
@@ -35,7 +35,7 @@ func append2(t *testing.T) func(text []byte, err error) string {
 }
 
 func TestAppendObject(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	for _, test := range []struct {
 		name   string
 		format Format
@@ -46,18 +46,18 @@ func TestAppendObject(t *testing.T) {
 		{"partial v1beta1", Format{Shape: Partial, Meta: MetaV1beta1}, `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1beta1","metadata":{"managedFields":[{"manager":"m"}],"name":"web","resourceVersion":"7"}}` + "\n"},
 		{"yaml", Format{Encoding: YAML, Shape: Partial, Pretty: true}, "apiVersion: meta.k8s.io/v1\nkind: PartialObjectMetadata\nmetadata:\n  managedFields:\n  - manager: m\n  name: web\n  resourceVersion: \"7\"\n"},
 	} {
-		if got := must(AppendObject([]byte("before "), View{Format: test.format}, raw(web))); got != "before "+test.want {
+		if got := must(AppendObject([]byte("before "), View{Format: test.format}, rawJSON(web))); got != "before "+test.want {
 			t.Errorf("%s:\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
-	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, raw(web)); StatusOf(err).Code != 406 {
-		t.Errorf("an object is no list, but: %v", err)
+	if _, err := AppendObject(nil, View{Format: Format{Shape: PartialList}}, rawJSON(web)); StatusOf(err).Code != 406 {
+		t.Errorf("AppendObject() as a list: error %v, want status 406", err)
 	}
 }
 
-// TestForPeople compares with what Kubernetes writes with: encoding/json and sigs.k8s.io/yaml.
-func TestForPeople(t *testing.T) {
-	must := append2(t)
+// TestPrettyAndYAML compares with the encoders of Kubernetes: encoding/json and sigs.k8s.io/yaml.
+func TestPrettyAndYAML(t *testing.T) {
+	must := mustAppend(t)
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
 	compact := must(AppendList(nil, View{}, list, objects(web, config), nil))
 	var indented bytes.Buffer
@@ -76,15 +76,16 @@ func TestForPeople(t *testing.T) {
 	decode(t, string(back), &gotValue)
 	decode(t, compact, &wantValue)
 	if fmt.Sprint(gotValue) != fmt.Sprint(wantValue) {
-		t.Errorf("%s\nis read back as %v, want %v", got, gotValue, wantValue)
+		t.Errorf("%s\ndecodes to %v, want %v", got, gotValue, wantValue)
 	}
 }
 
-// An object can be so deep that to indent it takes thousands of times its size.
-func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
-	must := append2(t)
-	deep := func(levels int) raw {
-		return raw(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
+// TestDifferenceDeepObjectsAreNotIndented checks that objects whose indentation would exceed their size by far are not
+// indented.
+func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
+	must := mustAppend(t)
+	deep := func(levels int) rawJSON {
+		return rawJSON(`{"a":"]\"]","b":` + strings.Repeat("[", levels) + `1,2,{}` + strings.Repeat("]", levels) + `}`)
 	}
 	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
 		if got := indentationSize([]byte(text)); got != want {
@@ -107,7 +108,7 @@ func TestDifferenceWhatNobodyCanReadIsNotIndented(t *testing.T) {
 }
 
 func TestAppendList(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	bareWeb := strings.Replace(web, `"apiVersion":"apps/v1","kind":"Deployment",`, "", 1)
 	bareConfig := `{"data":{"kind":"\"},{","metadata":"}"},"metadata":{"name":"c"}}`
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 123, Continue: "c\"", Remaining: 5}
@@ -128,11 +129,11 @@ func TestAppendList(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", partial, want)
 	}
 	if _, err := AppendList(nil, View{Format: Format{Shape: Partial}}, list, objects(), nil); StatusOf(err).Code != 406 {
-		t.Errorf("a list is no object, but: %v", err)
+		t.Errorf("AppendList() as an object: error %v, want status 406", err)
 	}
 }
 
-// TestWithoutType removes what is only at the top, wherever it is.
+// TestWithoutType checks that apiVersion and kind are removed at the top level only, at any position.
 func TestWithoutType(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"apiVersion":"v1","kind":"Pod"}`:                            `{}`,
@@ -145,18 +146,18 @@ func TestWithoutType(t *testing.T) {
 		`{"kind`: `{"kind`,
 	} {
 		if got := string(withoutType([]byte(text))); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
+			t.Errorf("withoutType(%s) = %s, want %s", text, got, want)
 		}
 	}
 }
 
 func TestEvents(t *testing.T) {
-	must := append2(t)
+	must := mustAppend(t)
 	events, err := NewWatchEncoder(View{Format: Format{Pretty: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := must(events.Append(nil, "ADDED", raw(config)))
+	got := must(events.Append(nil, "ADDED", rawJSON(config)))
 	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12}))
 	got += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
 	got += must(events.AppendError(nil, apierrors.NewResourceExpired("too old")))
@@ -169,7 +170,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	if _, err := NewWatchEncoder(View{Format: Format{Shape: PartialList}}); StatusOf(err).Code != 406 {
-		t.Errorf("an event is no list, but: %v", err)
+		t.Errorf("NewWatchEncoder() for lists: error %v, want status 406", err)
 	}
 }
 
@@ -187,34 +188,34 @@ func TestStatusOf(t *testing.T) {
 		{&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusSuccess}}, 200, metav1.StatusReasonUnknown},
 	} {
 		if s := StatusOf(test.err); s.Code != test.code || s.Reason != test.reason || s.Status == "" {
-			t.Errorf("%v: %+v", test.err, s)
+			t.Errorf("StatusOf(%v) = %+v, want code %d, reason %s", test.err, s, test.code, test.reason)
 		}
 	}
 	status := StatusOf(errors.New("disk is full"))
-	got := append2(t)(AppendStatus(nil, Format{Shape: Table}, &status))
+	got := mustAppend(t)(AppendStatus(nil, Format{Shape: Table}, &status))
 	if want := `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"disk is full","code":500}` + "\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
-// TestListAllocations: what a list costs besides its buffer does not depend on how long it is.
+// TestListAllocations checks that the number of allocations does not depend on the length of a list.
 func TestListAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<20)
 	cost := func(n int) float64 {
-		list := slices.Values(slices.Repeat([]Object{raw(web)}, n))
+		list := slices.Values(slices.Repeat([]Object{rawJSON(web)}, n))
 		return testing.AllocsPerRun(10, func() {
 			_, _ = AppendList(buffer, View{}, List{Kind: "DeploymentList", APIVersion: "apps/v1"}, list, nil)
 		})
 	}
 	if one, many := cost(1), cost(1000); one != many {
-		t.Errorf("a list of 1 allocates %v times, one of 1000 %v times", one, many)
+		t.Errorf("a list of 1 object allocates %v times, a list of 1000 objects %v times", one, many)
 	}
 }
 
-// TestAllocations holds the paths that every request takes to no garbage at all.
+// TestAllocations checks that the encoding of objects and events does not allocate.
 func TestAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<16)
-	var object Object = raw(web)
+	var object Object = rawJSON(web)
 	events, err := NewWatchEncoder(View{})
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +226,7 @@ func TestAllocations(t *testing.T) {
 		"event":   func() { events.Append(buffer, "ADDED", object) },
 	} {
 		if n := testing.AllocsPerRun(100, f); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
+			t.Errorf("%s: %v allocations, want 0", name, n)
 		}
 	}
 }

@@ -6,32 +6,31 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// before is what a value was before an update, if that is known: fields are found by their names, items only in lists
-// that are maps, by their keys. What is wrong with a value that was the same before is forgiven, which is called
-// ratcheting.
-type before struct {
+// previous is the value before an update, if it can be found: fields are matched by name, items only in lists of type
+// map, by their keys. Errors of unchanged values are tolerated (ratcheting).
+type previous struct {
 	value document.Value
 	known bool
 }
 
-// field returns what a field of a value was. The type of an object can not have changed, and is not forgiven.
-func (b before) field(n *node, name string, atRoot bool) before {
+// field returns the previous value of a field. apiVersion and kind of the object are never ratcheted.
+func (b previous) field(n *node, name string, atRoot bool) previous {
 	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
-		return before{}
+		return previous{}
 	}
 	i, found := b.value.Find(name)
 	if !found {
-		return before{}
+		return previous{}
 	}
-	return before{b.value.At(i), true}
+	return previous{b.value.At(i), true}
 }
 
-// items returns the items that a list had.
-func (b before) items(n *node) formerItems {
+// items returns the previous items of a list.
+func (b previous) items(n *node) previousItems {
 	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
-		return formerItems{}
+		return previousItems{}
 	}
-	former := formerItems{n, make(map[string]document.Value, b.value.Len())}
+	former := previousItems{n, make(map[string]document.Value, b.value.Len())}
 	for _, item := range b.value.Items() {
 		if key, ok := n.keyOf(item); ok {
 			if _, there := former.byKey[key]; !there {
@@ -42,23 +41,23 @@ func (b before) items(n *node) formerItems {
 	return former
 }
 
-// formerItems are the items that a list had, by their keys; the zero value has none.
-type formerItems struct {
+// previousItems are the previous items of a list by their keys; the zero value has none.
+type previousItems struct {
 	list  *node
 	byKey map[string]document.Value
 }
 
-// of returns what an item was.
-func (f formerItems) of(item document.Value) before {
+// of returns the previous value of an item.
+func (f previousItems) of(item document.Value) previous {
 	if f.byKey == nil {
-		return before{}
+		return previous{}
 	}
 	key, ok := f.list.keyOf(item)
 	if !ok {
-		return before{}
+		return previous{}
 	}
 	old, found := f.byKey[key]
-	return before{old, found}
+	return previous{old, found}
 }
 
 // keyOf returns the key of an item; ok is false if it has none.
@@ -75,8 +74,8 @@ func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	return b.String(), true
 }
 
-// unchanged tells whether a value is what it was. Fields about which the schema says nothing are taken for changed,
-// and the items of a map may have changed their order.
+// unchanged reports whether a value equals its previous value. Fields without a schema count as changed; the order of
+// items in lists of type map is ignored.
 func (n *node) unchanged(now, old document.Value) bool {
 	switch {
 	case now.IsNull() || old.IsNull():
@@ -88,7 +87,7 @@ func (n *node) unchanged(now, old document.Value) bool {
 	case now.Kind() == document.Map:
 		return n.fieldsUnchanged(now, old)
 	}
-	return same(now, old)
+	return equal(now, old)
 }
 
 func (n *node) fieldsUnchanged(now, old document.Value) bool {
@@ -107,12 +106,12 @@ func (n *node) fieldsUnchanged(now, old document.Value) bool {
 
 func (n *node) itemsUnchanged(now, old document.Value) bool {
 	if n.list != mapList {
-		return same(now, old)
+		return equal(now, old)
 	}
 	if now.Len() != old.Len() {
 		return false
 	}
-	former := before{old, true}.items(n)
+	former := previous{old, true}.items(n)
 	for _, item := range now.Items() {
 		if was := former.of(item); !was.known || !n.items.unchanged(item, was.value) {
 			return false

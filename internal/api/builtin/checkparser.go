@@ -12,13 +12,13 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// rulebook holds the validation rules and warnings of all kinds, compiled.
+// rulebook holds the compiled validation rules and warnings of all kinds.
 type rulebook struct {
 	kinds, statuses          map[*Type]*block
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
 	blocks                   map[string]*block
-	checks                   map[string]maker // only while rules are compiled
+	checks                   map[string]checkFactory // the check factories, set during compilation only
 }
 
 func newRulebook() *rulebook {
@@ -29,11 +29,11 @@ func newRulebook() *rulebook {
 	}
 }
 
-// ruleset returns the rules of the built-in kinds. They are compiled at the first call.
+// ruleset returns the rules of the built-in kinds, which are compiled on first use.
 var ruleset = sync.OnceValue(func() *rulebook {
 	book := newRulebook()
 	if err := book.read(kinds.Builtin()); err != nil {
-		panic(err) // a test reads the kind files
+		panic(err) // unreachable: a test compiles all kind files
 	}
 	return book
 })
@@ -44,7 +44,7 @@ type line struct {
 	words          []word
 }
 
-// word is a word or a quoted text. end says that a semicolon follows.
+// word is a word or a quoted string; end marks a following semicolon.
 type word struct {
 	text        string
 	quoted, end bool
@@ -56,7 +56,7 @@ type ruleSection struct {
 	block   *block
 }
 
-// read compiles the rules of kind files. All blocks are created first: rules may name blocks of other files.
+// read compiles the rules of kind files. All blocks are created first, because rules can name blocks of other files.
 func (book *rulebook) read(set *kinds.Set) error {
 	var all []ruleSection
 	for _, d := range set.All() {
@@ -66,7 +66,7 @@ func (book *rulebook) read(set *kinds.Set) error {
 		}
 		all = append(all, sections...)
 	}
-	book.checks = book.makers()
+	book.checks = book.checkFactories()
 	for _, s := range all {
 		if s.section == nil {
 			continue
@@ -104,8 +104,8 @@ func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err erro
 	return all, nil
 }
 
-// declareKind creates the blocks of a kind at each of its versions. It always has one for validation, and one for the
-// validation of its status if there is such a subresource.
+// declareKind creates the blocks of a kind at each of its versions. A kind always has a block for validation, and one
+// for status validation if it has the status subresource.
 func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
 	for _, part := range []struct {
 		section string
@@ -144,7 +144,7 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 	return all, nil
 }
 
-// statements reads the lines that are indented as far as the first one at least.
+// statements parses the leading lines with the given indent, and returns the remaining lines.
 func (book *rulebook) statements(b *block, lines []line, indent int) (list []statement, rest []line, err error) {
 	for len(lines) > 0 && lines[0].indent == indent {
 		l := lines[0]
@@ -169,7 +169,7 @@ func (book *rulebook) statements(b *block, lines []line, indent int) (list []sta
 	return list, lines, nil
 }
 
-// lineError is an error that knows its line.
+// lineError is an error with a line number.
 type lineError struct {
 	number int
 	err    error
@@ -179,9 +179,9 @@ func (e *lineError) Error() string { return fmt.Sprintf("%d: %v", e.number, e.er
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// conditional reads what depends on a condition, which is indented further.
+// conditional parses an if statement: its condition, and the lines indented below it and below else.
 func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
-	if s.premise, err = book.readPremise(l.words[1:]); err != nil {
+	if s.condition, err = book.parseCondition(l.words[1:]); err != nil {
 		return s, nil, err
 	}
 	if s.then, lines, err = book.statements(b, lines, l.indent+1); err != nil {
@@ -196,18 +196,18 @@ func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, 
 	return s, lines, err
 }
 
-// line reads PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
+// line parses PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
 func (book *rulebook) line(b *block, l line) (s statement, err error) {
-	if s.at, err = readPath(l.words[0].text); err != nil {
+	if s.path, err = readPath(l.words[0].text); err != nil {
 		return s, err
 	}
 	words := l.words[1:]
 	if len(words) > 0 && strings.HasPrefix(words[0].text, "@") && !words[0].quoted {
-		if s.elsewhere, err = readPath(words[0].text[1:]); err != nil {
+		if s.reportPath, err = readPath(words[0].text[1:]); err != nil {
 			return s, err
 		}
-		if s.elsewhere == nil {
-			s.elsewhere = []step{}
+		if s.reportPath == nil {
+			s.reportPath = []step{}
 		}
 		words = words[1:]
 	}
@@ -221,7 +221,7 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 			return s, err
 		}
 		if len(s.checks) == 0 {
-			s.idle = s.isIdle(words[0].text, n == len(words))
+			s.skipIfAbsent = s.canSkip(words[0].text, n == len(words))
 		}
 		s.checks = append(s.checks, made)
 		words = words[n:]
@@ -232,19 +232,19 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 	return s, nil
 }
 
-// isIdle reports whether there is nothing to check if the field is not there that the path starts with, as
-// the first check tells, which may be the only one.
-func (s *statement) isIdle(first string, only bool) bool {
+// canSkip reports whether the statement has nothing to check if the first field of its path is absent, which depends on
+// its first check; only says that there is no other.
+func (s *statement) canSkip(first string, only bool) bool {
 	switch {
-	case len(s.at) == 0:
+	case len(s.path) == 0:
 		return false
-	case slices.ContainsFunc(s.at, func(s step) bool { return s.kind != stepField }):
-		return true // there are no items and no keys
+	case slices.ContainsFunc(s.path, func(s step) bool { return s.kind != stepField }):
+		return true // an absent field has no items and no keys
 	}
 	return first == "optional" || first == "nullable" || only && (first == "forbidden" || first == "invalid")
 }
 
-// check reads CHECK [ARGUMENT…], where the name of a type stands for all its rules.
+// check parses CHECK [ARGUMENT…]. The name of a type stands for all its rules.
 func (book *rulebook) check(b *block, words []word) (check, error) {
 	name := words[0].text
 	if used := book.blocks[name]; used != nil && len(words) == 1 {
@@ -256,7 +256,7 @@ func (book *rulebook) check(b *block, words []word) (check, error) {
 	if name == "object-meta" {
 		b.checksNames = true
 	}
-	args := textsOf(words[1:])
+	args := wordTexts(words[1:])
 	make, ok := book.checks[name]
 	if !ok {
 		return nil, fmt.Errorf("expected a check or a type, received %q", name)
@@ -268,8 +268,8 @@ func (book *rulebook) check(b *block, words []word) (check, error) {
 	return made, nil
 }
 
-// readPath reads a path such as spec.ports[].name or data{}; "." is the value itself, and ..
-// before a path to report at is the place around it.
+// readPath parses a path such as spec.ports[].name or data{}. "." is the value itself. In the path of errors, a leading
+// ../ refers to the enclosing value.
 func readPath(text string) ([]step, error) {
 	var steps []step
 	for strings.HasPrefix(text, "../") {
@@ -344,7 +344,7 @@ func splitWords(text string) (words []word, err error) {
 	return words, nil
 }
 
-func textsOf(words []word) []string {
+func wordTexts(words []word) []string {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = w.text

@@ -8,16 +8,16 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// subject is a struct while its rules are followed. What they change is gathered, so that the
-// struct is built anew only once.
-type subject struct {
-	b       *fastdoc.Builder
-	v       document.Value
-	changes []document.Field // each name once; an absent value removes
-	high    int              // how many changes there ever were
+// structUpdate is a struct while default rules are applied. Changes are collected, so that the struct is rebuilt only
+// once.
+type structUpdate struct {
+	b          *fastdoc.Builder
+	v          document.Value
+	changes    []document.Field // distinct names; an absent value removes the field
+	maxChanges int              // the maximum length of changes so far, for clearing it
 }
 
-func (s *subject) get(name string) document.Value {
+func (s *structUpdate) get(name string) document.Value {
 	for i := range s.changes {
 		if c := &s.changes[i]; c.Name == name {
 			return c.Value
@@ -26,7 +26,7 @@ func (s *subject) get(name string) document.Value {
 	return s.v.Get(name)
 }
 
-func (s *subject) set(name string, v document.Value) {
+func (s *structUpdate) set(name string, v document.Value) {
 	for i := range s.changes {
 		if c := &s.changes[i]; c.Name == name {
 			c.Value = v
@@ -37,7 +37,7 @@ func (s *subject) set(name string, v document.Value) {
 }
 
 // finish returns the struct with its changes.
-func (s *subject) finish() document.Value {
+func (s *structUpdate) finish() document.Value {
 	if len(s.changes) == 0 {
 		return s.v
 	}
@@ -55,22 +55,21 @@ func (s *subject) finish() document.Value {
 		s.b.Push(c.Name, c.Value)
 	}
 	s.b.PushAll(s.v, next, count)
-	s.high = max(s.high, len(s.changes))
+	s.maxChanges = max(s.maxChanges, len(s.changes))
 	s.changes = s.changes[:0]
 	return s.b.Map(mark)
 }
 
-// release keeps nothing of the documents.
-func (s *subject) release() {
-	clear(s.changes[:s.high])
-	s.changes, s.v, s.high = s.changes[:0], document.Value{}, 0
+// release clears all references to documents.
+func (s *structUpdate) release() {
+	clear(s.changes[:s.maxChanges])
+	s.changes, s.v, s.maxChanges = s.changes[:0], document.Value{}, 0
 }
 
-// lookup follows a path; the holder is the struct where one that leads to a neighbor starts, nil
-// for the subject itself.
-func (s *subject) lookup(p *path, holder *document.Value) document.Value {
+// lookup returns the value at a path. The holder is the struct at which sibling paths start; nil for the struct itself.
+func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	var v document.Value
-	if p.neighbor && holder != nil {
+	if p.sibling && holder != nil {
 		v = holder.Get(p.names[0].name)
 	} else {
 		v = s.get(p.names[0].name)
@@ -81,8 +80,8 @@ func (s *subject) lookup(p *path, holder *document.Value) document.Value {
 	return v
 }
 
-// hasOnly tells whether there is no field but one.
-func (s *subject) hasOnly(name string) bool {
+// hasOnly reports whether no field other than name is set.
+func (s *structUpdate) hasOnly(name string) bool {
 	if len(s.changes) > 0 {
 		return false
 	}

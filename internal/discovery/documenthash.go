@@ -13,27 +13,27 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// hash3 returns what tells a document of version 3 from others of its name: a hash of all that it is made of. So the
-// index of the documents, which has these, can be told without making any.
-func (e *edition) hash3(name string) string {
+// documentHash returns a hash of all inputs of an OpenAPI v3 document, so that the index, which contains the hashes,
+// does not require building any document.
+func (e *snapshot) documentHash(name string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%t %t %s\n", program(), e.options.Drop, e.options.Unset, name)
-	for _, served := range e.about3()[name] {
+	for _, served := range e.kindsByDocument()[name] {
 		served.addTo(h)
 	}
 	return fmt.Sprintf("%X", h.Sum(nil))
 }
 
-// served is a kind at one of its versions.
-type served struct {
+// kindVersion is a kind at one of its versions.
+type kindVersion struct {
 	kind    *api.Kind
 	version string
 }
 
-// addTo adds what a document tells about a kind at a version.
-func (s served) addTo(h io.Writer) {
+// addTo writes all properties of a kind at a version that its document contains.
+func (s kindVersion) addTo(h io.Writer) {
 	k := s.kind
-	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.OnlyCreate, k.Singly,
+	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
 		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
 	if definition, ok := k.Definition.(Schema); ok {
 		schema := definition.SchemaHash(s.version)
@@ -44,23 +44,23 @@ func (s served) addTo(h io.Writer) {
 	}
 }
 
-// about3 says which kinds each document of version 3 is about.
-func about3(all []*api.Kind) map[string][]served {
-	about := map[string][]served{}
-	for _, name := range names3(all) {
+// kindsByDocument returns the kinds of each OpenAPI v3 document.
+func kindsByDocument(all []*api.Kind) map[string][]kindVersion {
+	about := map[string][]kindVersion{}
+	for _, name := range documentNames3(all) {
 		about[name] = nil
 	}
 	for _, k := range all {
 		for _, version := range k.Versions {
 			name := prefix(k.Group, version)[1:]
-			about[name] = append(about[name], served{k, version})
+			about[name] = append(about[name], kindVersion{k, version})
 		}
 	}
 	return about
 }
 
-// program tells programs apart that may make other documents of the same kinds: by what they are built of, if that is
-// known, or by the time when they were built.
+// program identifies the program, because another build may generate different documents from the same kinds: by its
+// build information if that is reproducible, otherwise by the size and modification time of the executable.
 var program = sync.OnceValue(func() string {
 	build, ok := debug.ReadBuildInfo()
 	if ok && isReleased(build) {
@@ -77,7 +77,7 @@ var program = sync.OnceValue(func() string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 })
 
-// isReleased says whether what a program was built of has a name: a version, or a revision without changes.
+// isReleased reports whether the build identifies its source: by a module version, or by an unmodified revision.
 func isReleased(build *debug.BuildInfo) bool {
 	settings := map[string]string{}
 	for _, setting := range build.Settings {

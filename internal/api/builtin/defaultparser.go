@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// readDefaults reads the sections of defaults of kind files.
+// readDefaults parses the sections of defaults of kind files.
 func (t *table) readDefaults(set *kinds.Set) error {
 	return t.eachRule(set, kinds.Defaults, func(of *Type, words []string) error {
 		r, err := parseRule(of, words)
@@ -17,8 +17,8 @@ func (t *table) readDefaults(set *kinds.Set) error {
 	})
 }
 
-// eachRule calls add with each line of the sections of a name, once for each struct that the section is about: paths lead
-// to other fields in each.
+// eachRule calls add with each line of the sections with a name, once for each struct of the section, because paths
+// resolve to different fields in each.
 func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
 	for _, d := range set.All() {
 		for _, s := range d.Sections(section) {
@@ -42,7 +42,7 @@ func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, word
 	return nil
 }
 
-// structsOf returns the structs that a section is about.
+// structsOf returns the structs that a section applies to.
 func (t *table) structsOf(d *kinds.Declaration, s *kinds.Section) (types []*Type, err error) {
 	for _, name := range d.Structs(s) {
 		found, ok := t.structs[structPrefix+name]
@@ -61,12 +61,12 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	if words[0] == "go" && len(words) == 2 {
 		step, ok := steps[words[1]]
 		if !ok {
-			return r, fmt.Errorf("there is no step %q", words[1])
+			return r, fmt.Errorf("expected a step listed in steps.go, received %q", words[1])
 		}
-		return rule{operation: perform, step: step}, nil
+		return rule{operation: callStep, step: step}, nil
 	}
 	if len(words) < 2 {
-		return r, fmt.Errorf("expected TARGET and what to do with it, received %q", words)
+		return r, fmt.Errorf("expected TARGET OPERATION, received %q", words)
 	}
 	r.target, err = parsePath(t, words[0])
 	if err != nil {
@@ -84,7 +84,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	return r, err
 }
 
-// holder is the struct that the last name of a path is in.
+// holder returns the struct that contains the last element of a path.
 func (p *path) holder(t *Type) *Type {
 	if len(p.names) > 1 {
 		t = p.names[len(p.names)-2].of.Innermost()
@@ -92,21 +92,21 @@ func (p *path) holder(t *Type) *Type {
 	return t
 }
 
-// parseOperation reads what is done, and returns the words after it.
+// parseOperation parses the operation, and returns the remaining words.
 func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, err error) {
 	switch words[0] {
 	case "drop":
-		r.operation = drop
+		r.operation = dropField
 		return words[1:], nil
 	case "rounded":
-		r.operation = round
+		r.operation = roundUp
 		return words[1:], nil
 	case "=":
-		r.operation = give
+		r.operation = setIfUnset
 	case ":=":
-		r.operation = replace
+		r.operation = setAlways
 	case "+=":
-		r.operation = merge
+		r.operation = mergeKeys
 	default:
 		return nil, fmt.Errorf("expected =, :=, +=, drop or rounded, received %q", words[0])
 	}
@@ -119,7 +119,7 @@ func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, e
 		source, err := parseEither(t, holder, words[1])
 		r.source = &source
 		return words[2:], err
-	case r.operation == merge:
+	case r.operation == mergeKeys:
 		return nil, fmt.Errorf("expected from SOURCE, received %q", words)
 	case words[0] == "now":
 		r.now = true
@@ -129,7 +129,7 @@ func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, e
 	return words[1:], err
 }
 
-// parseValue reads JSON, or a word that stands for itself.
+// parseValue parses JSON, or a bare word as a string.
 func parseValue(word string) (document.Value, error) {
 	if strings.ContainsAny(word[:1], `{["-0123456789`) || word == "true" || word == "false" {
 		v, err := document.ParseJSON([]byte(word))
@@ -141,21 +141,21 @@ func parseValue(word string) (document.Value, error) {
 	return document.NewString(word), nil
 }
 
-// parseEither reads a path that starts at the type or, with a dot, at the holder of the target.
+// parseEither parses a path relative to the type or, with a leading dot, to the holder of the target.
 func parseEither(t, holder *Type, text string) (path, error) {
 	rest, neighbor := strings.CutPrefix(text, ".")
 	if !neighbor {
 		return parsePath(t, text)
 	}
 	p, err := parsePath(holder, rest)
-	p.neighbor = true
+	p.sibling = true
 	return p, err
 }
 
 func parsePath(t *Type, text string) (p path, err error) {
 	for _, name := range splitPath(text) {
 		name, each := strings.CutSuffix(name, "[]")
-		n := pathName{name: name, each: each}
+		n := pathElement{name: name, each: each}
 		switch {
 		case t.Kind == Map:
 			n.of = t.Elem
@@ -178,7 +178,7 @@ func parsePath(t *Type, text string) (p path, err error) {
 	return p, nil
 }
 
-// splitPath splits at the dots that are not quoted.
+// splitPath splits a path at unquoted dots.
 func splitPath(text string) (names []string) {
 	for text != "" {
 		if quoted, ok := strings.CutPrefix(text, `"`); ok {
@@ -197,7 +197,7 @@ func parseConditions(t, holder *Type, words []string) (all []condition, err erro
 		var c condition
 		switch {
 		case words[0] == "only" && len(words) > 1:
-			c.test = isOnly
+			c.test = isOnlyField
 			c.path, err = parsePath(t, words[1])
 			words = words[2:]
 		case len(words) > 2 && words[1] == "is":

@@ -8,15 +8,14 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// WithoutEmptied leaves out the lists and maps of an object that a patch made empty: those that
-// had something in them, or were not there. Go does not write them, or as null where a field is always
-// written. What was empty before was sent so by somebody, and stays; so does what the patch sends empty.
-func (t *Type) WithoutEmptied(before, after, patch document.Value) document.Value {
+// DropEmptied removes the lists and maps that a patch has emptied or created empty, as Go's encoding does; fields that
+// are always written become null. Containers that were empty before, or that the patch sends empty, are retained.
+func (t *Type) DropEmptied(before, after, patch document.Value) document.Value {
 	if t.Elem != nil && after.Kind() == document.List {
-		if SendsEmpty(patch) {
-			return after // the author means one of these, and a list does not tell which
+		if HasEmptyContainer(patch) {
+			return after // the patch contains an empty container, which cannot be matched with an item of the list
 		}
-		return t.itemsWithoutEmptied(before, after)
+		return t.dropEmptiedInItems(before, after)
 	}
 	if after.Kind() != document.Map || document.Equal(before, after) {
 		return after
@@ -36,7 +35,7 @@ func (t *Type) WithoutEmptied(before, after, patch document.Value) document.Valu
 		if part == nil || sent.Len() == 0 && (sent.Kind() == document.Map || sent.Kind() == document.List) {
 			continue
 		}
-		rest := part.WithoutEmptied(was, is, sent)
+		rest := part.DropEmptied(was, is, sent)
 		emptied := part.Elem != nil && rest.Len() == 0 && (was.IsAbsent() || was.Len() > 0 && !t.isCheckedEmpty(name))
 		switch {
 		case emptied && !always:
@@ -50,9 +49,8 @@ func (t *Type) WithoutEmptied(before, after, patch document.Value) document.Valu
 	return result
 }
 
-// SendsEmpty reports whether an empty map or list is in a patch: its author means that one. What a directive has
-// is not meant for the object.
-func SendsEmpty(patch document.Value) bool {
+// HasEmptyContainer reports whether a patch contains an empty map or list, apart from the values of directives.
+func HasEmptyContainer(patch document.Value) bool {
 	kind := patch.Kind()
 	if kind != document.Map && kind != document.List {
 		return false
@@ -61,21 +59,21 @@ func SendsEmpty(patch document.Value) bool {
 		if kind == document.Map && strings.HasPrefix(patch.Name(i), "$") {
 			continue
 		}
-		if SendsEmpty(patch.At(i)) {
+		if HasEmptyContainer(patch.At(i)) {
 			return true
 		}
 	}
 	return patch.Len() == 0
 }
 
-// isCheckedEmpty is for the requests of claims. An object that has lost them is refused in any case; of what else is
-// wrong with it, kube-apiserver says more if they are not there than if they are empty.
+// isCheckedEmpty reports whether a field must stay empty instead of absent. This holds for the requests of claims: an
+// object without them is rejected in any case, but kube-apiserver reports further errors if they are absent.
 func (t *Type) isCheckedEmpty(name string) bool {
 	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
-// itemsWithoutEmptied does the same in the items of a list, each beside the one in its place.
-func (t *Type) itemsWithoutEmptied(before, after document.Value) document.Value {
+// dropEmptiedInItems applies DropEmptied to the items of a list; items are matched by index.
+func (t *Type) dropEmptiedInItems(before, after document.Value) document.Value {
 	if document.Equal(before, after) {
 		return after
 	}
@@ -85,7 +83,7 @@ func (t *Type) itemsWithoutEmptied(before, after document.Value) document.Value 
 		if before.Kind() == document.List && i < before.Len() {
 			was = before.At(i)
 		}
-		items[i] = t.Elem.WithoutEmptied(was, after.At(i), document.Value{})
+		items[i] = t.Elem.DropEmptied(was, after.At(i), document.Value{})
 		changed = changed || items[i] != after.At(i)
 	}
 	if !changed {
@@ -94,10 +92,10 @@ func (t *Type) itemsWithoutEmptied(before, after document.Value) document.Value 
 	return document.NewList(items...)
 }
 
-// WithoutPruned leaves out the lists, maps and structs of an object that lost all that was in them when an applier gave
-// it up, and that it did not apply empty. Kubernetes has null in their place, which Go reads as nothing. Topology tells
-// which items of lists are the same.
-func (t *Type) WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value {
+// DropPruned removes the lists, maps and structs that became empty because an applier released their content, unless
+// the configuration contains them. Kubernetes sets them to null, which Go decodes as absent. The topology determines
+// which list items match.
+func (t *Type) DropPruned(before, after, config document.Value, topology *schema.Type) document.Value {
 	if document.Same(before, after) || after.Kind() != before.Kind() {
 		return after
 	}
@@ -106,14 +104,14 @@ func (t *Type) WithoutPruned(before, after, config document.Value, topology *sch
 	}
 	switch {
 	case after.Kind() == document.Map && t.Kind == Struct:
-		return t.fieldsWithoutPruned(before, after, config, topology.Map)
+		return t.dropPrunedFields(before, after, config, topology.Map)
 	case after.Kind() == document.List && t.Kind == List && topology.List != nil && topology.List.Relationship == schema.Keyed:
-		return t.itemsWithoutPruned(before, after, config, topology.List)
+		return t.dropPrunedItems(before, after, config, topology.List)
 	}
 	return after
 }
 
-func (t *Type) fieldsWithoutPruned(before, after, config document.Value, topology *schema.Map) document.Value {
+func (t *Type) dropPrunedFields(before, after, config document.Value, topology *schema.Map) document.Value {
 	result := after
 	for i := range after.Len() {
 		name, is := after.Field(i)
@@ -126,22 +124,22 @@ func (t *Type) fieldsWithoutPruned(before, after, config document.Value, topolog
 			result = result.Without(name)
 			continue
 		}
-		if rest := f.Type.WithoutPruned(was, is, sent, topologyOf(topology, name)); !document.Same(rest, is) {
+		if rest := f.Type.DropPruned(was, is, sent, topologyOf(topology, name)); !document.Same(rest, is) {
 			result = result.With(name, rest)
 		}
 	}
 	return result
 }
 
-func (t *Type) itemsWithoutPruned(before, after, config document.Value, topology *schema.List) document.Value {
+func (t *Type) dropPrunedItems(before, after, config document.Value, topology *schema.List) document.Value {
 	var items []document.Value
 	for i := range after.Len() {
 		is := after.At(i)
-		place := keyedPlace(topology.Keys, before, is, i)
+		place := keyedIndex(topology.Keys, before, is, i)
 		if place < 0 || document.Same(before.At(place), is) {
 			continue
 		}
-		rest := t.Elem.WithoutPruned(before.At(place), is, sentItem(topology.Keys, config, is), topology.Item)
+		rest := t.Elem.DropPruned(before.At(place), is, configItem(topology.Keys, config, is), topology.Item)
 		if document.Same(rest, is) {
 			continue
 		}
@@ -159,9 +157,9 @@ func (t *Type) itemsWithoutPruned(before, after, config document.Value, topology
 	return document.NewList(items...)
 }
 
-// sentItem returns the item of a configuration that has the keys of another one, which may be left out where they have
-// a default; absent if there is none.
-func sentItem(keys []schema.Key, config, item document.Value) document.Value {
+// configItem returns the item of a configuration that matches another item's keys, which may be omitted if they have
+// defaults; absent if there is none.
+func configItem(keys []schema.Key, config, item document.Value) document.Value {
 	for _, sent := range config.Items() {
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool {
 			value := sent.Get(key.Name)

@@ -5,11 +5,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// mayRepeat tells whether there may be a list in a value in which items are twice that must not be, or that has items
-// which it must not have. If it says no there is nothing wrong with the lists; otherwise a listWalk finds out. Short
-// lists, which nearly all are, cost no memory.
-func (n *node) mayRepeat(v document.Value) bool {
-	if !n.has(uniques) || fastdoc.IsUnparsed(v) {
+// mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items; if it is
+// false, there are none. Otherwise a listWalk decides. It does not allocate for short lists.
+func (n *node) mayHaveDuplicates(v document.Value) bool {
+	if !n.has(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return false
 	}
 	switch v.Kind() {
@@ -17,16 +16,16 @@ func (n *node) mayRepeat(v document.Value) bool {
 		next := 0
 		for i := range v.Len() {
 			name, value := v.Field(i)
-			if child, _ := n.child(name, &next); child.mayRepeat(value) {
+			if child, _ := n.child(name, &next); child.mayHaveDuplicates(value) {
 				return true
 			}
 		}
 	case document.List:
-		if n.list != atomicList && n.itemsMayRepeat(v) {
+		if n.list != atomicList && n.itemsMayHaveDuplicates(v) {
 			return true
 		}
 		for i := range v.Len() {
-			if n.items.mayRepeat(v.At(i)) {
+			if n.items.mayHaveDuplicates(v.At(i)) {
 				return true
 			}
 		}
@@ -34,7 +33,7 @@ func (n *node) mayRepeat(v document.Value) bool {
 	return false
 }
 
-func (n *node) itemsMayRepeat(v document.Value) bool {
+func (n *node) itemsMayHaveDuplicates(v document.Value) bool {
 	const short = 16
 	count := v.Len()
 	if count > short {
@@ -46,7 +45,7 @@ func (n *node) itemsMayRepeat(v document.Value) bool {
 			return true
 		}
 		for j := range i {
-			if n.isSameItem(item, v.At(j)) {
+			if n.isDuplicate(item, v.At(j)) {
 				return true
 			}
 		}
@@ -54,8 +53,8 @@ func (n *node) itemsMayRepeat(v document.Value) bool {
 	return false
 }
 
-// isSameItem tells whether two items are taken for one.
-func (n *node) isSameItem(a, b document.Value) bool {
+// isDuplicate reports whether two items are duplicates.
+func (n *node) isDuplicate(a, b document.Value) bool {
 	if n.list == setList {
 		return document.Equal(a, b)
 	}

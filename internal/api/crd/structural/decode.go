@@ -14,14 +14,14 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Read returns the document as kube-apiserver has it after decoding: fields that the schema does not know are left
-// out and returned by path (spec.ports[0].foo), nulls are left out where they are not allowed and have no default, and
-// the metadata of the object and of the resources in it is read as that of every object is. What can not be read is
-// an error: a [*rules.ValueError] about metadata, a [*field.Error] about resources in the object.
-func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, err error) {
-	r := readers.Get().(*reader)
+// Decode returns the document as kube-apiserver sees it after decoding: unknown fields are pruned and their paths
+// returned (spec.ports[0].foo), nulls are pruned where they are not allowed and there is no default, and the metadata
+// of the object and of embedded resources is decoded like that of built-in kinds. For malformed metadata it returns a
+// [*builtin.ValueError], for malformed embedded resources a [*field.Error].
+func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
+	r := decoders.Get().(*decoder)
 	defer r.release()
-	r.t, r.everything = t, t.options.Preserve
+	r.t, r.preserveAll = t, t.options.Preserve
 	read = r.object(doc)
 	if r.err != nil {
 		return doc, nil, r.err
@@ -31,24 +31,24 @@ func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, 
 	return read, slices.Concat(r.metadata, r.pruned, r.embedded), nil
 }
 
-// reader is the state of one reading. A container is built anew from the first part on that differs.
-type reader struct {
+// decoder is the state of one decoding. A container is rebuilt from the first changed part on.
+type decoder struct {
 	t    *Type
 	b    fastdoc.Builder
 	path []step
-	// everything keeps all fields and nulls; allNulls keeps all nulls.
-	everything, allNulls bool
-	// dropInvalid leaves out what can not be read of the resources in the object, instead of an error.
+	// preserveAll preserves all fields and nulls; preserveNulls preserves all nulls.
+	preserveAll, preserveNulls bool
+	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
-	// rootMetadata is the object's metadata, as it was read.
+	// rootMetadata is the decoded metadata of the object.
 	rootMetadata document.Value
-	// metadata, pruned and embedded are the fields that are unknown: of the object's metadata, of the schema, and of
-	// the metadata of resources in the object.
+	// metadata, pruned and embedded are the paths of unknown fields: of the object's metadata, of the schema, and of the
+	// metadata of embedded resources.
 	metadata, pruned, embedded []string
 	err                        error
 }
 
-// step is a step from a value to one in it.
+// step is one step of a path.
 type step struct {
 	name  string
 	index int
@@ -59,23 +59,23 @@ type stepKind uint8
 
 const (
 	fieldStep stepKind = iota
-	keyStep            // of a map whose fields are not declared
+	keyStep            // an undeclared field
 	itemStep
 )
 
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-func (r *reader) release() {
+func (r *decoder) release() {
 	r.b.Reset()
 	clear(r.path[:cap(r.path)])
-	*r = reader{b: r.b, path: r.path[:0]}
-	readers.Put(r)
+	*r = decoder{b: r.b, path: r.path[:0]}
+	decoders.Put(r)
 }
 
-// object reads a whole object.
-func (r *reader) object(doc document.Value) document.Value {
+// object decodes a whole object.
+func (r *decoder) object(doc document.Value) document.Value {
 	if doc.Kind() != document.Map {
-		r.fail(fmt.Errorf("expected an object, which is a map, received a %s", doc.Kind()))
+		r.fail(fmt.Errorf("expected an object, received a %s", doc.Kind()))
 		return doc
 	}
 	for _, name := range [...]string{"kind", "apiVersion"} {
@@ -94,18 +94,18 @@ func (r *reader) object(doc document.Value) document.Value {
 	return r.fields(r.t.root, doc, false, true)
 }
 
-func (r *reader) fail(err error) {
+func (r *decoder) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-// value reads a value. Of what is said nothing about, nothing stays but scalars and lists of them; keep keeps it.
-func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
+// value decodes a value. Without a schema, only scalars and lists of scalars remain, unless keep is set.
+func (r *decoder) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):
 		return v
-	case n == nil && (keep || r.everything):
+	case n == nil && (keep || r.preserveAll):
 		return v
 	case n == nil:
 		return r.strip(v)
@@ -115,7 +115,7 @@ func (r *reader) value(n *node, v document.Value, keep bool) document.Value {
 	return r.items(n, v, keep)
 }
 
-func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
+func (r *decoder) items(n *node, v document.Value, keep bool) document.Value {
 	change := r.b.Rebuild(v)
 	depth := len(r.path)
 	for i := range v.Len() {
@@ -130,10 +130,10 @@ func (r *reader) items(n *node, v document.Value, keep bool) document.Value {
 	return change.Finish()
 }
 
-// fields reads the fields of a map. The root is a resource whatever its schema says.
-func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Value {
+// fields decodes the fields of a map. The root is a resource regardless of its schema.
+func (r *decoder) fields(n *node, v document.Value, keep, root bool) document.Value {
 	change := r.b.Rebuild(v)
-	keep = keep || n.preserve || r.everything
+	keep = keep || n.preserve || r.preserveAll
 	next := 0
 	for i := range v.Len() {
 		name, old := v.Field(i)
@@ -149,19 +149,19 @@ func (r *reader) fields(n *node, v document.Value, keep, root bool) document.Val
 		case keep:
 			now = old
 		default:
-			r.pruned = append(r.pruned, r.place(name))
+			r.pruned = append(r.pruned, r.unknownPath(name))
 		}
 		change.Add(i, name, now, old)
 	}
 	return change.Finish()
 }
 
-// isMeta tells whether a field is one that every resource has.
+// isMeta reports whether a field is common to all resources.
 func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-func (r *reader) field(n *node, name string, v document.Value, declared bool) document.Value {
+func (r *decoder) field(n *node, name string, v document.Value, declared bool) document.Value {
 	switch {
 	case v.IsScalar():
 		return v
@@ -179,13 +179,13 @@ func (r *reader) field(n *node, name string, v document.Value, declared bool) do
 	return now
 }
 
-// dropsNull tells whether a value is a null that must not be there.
-func (r *reader) dropsNull(n *node, v document.Value) bool {
-	return v.IsNull() && !r.everything && !r.allNulls && n != nil && !n.nullable && n.fallback.IsAbsent()
+// dropsNull reports whether a value is a null that is pruned.
+func (r *decoder) dropsNull(n *node, v document.Value) bool {
+	return v.IsNull() && !r.preserveAll && !r.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
 }
 
-// readRootMetadata reads the object's own metadata, which comes before all else that can be wrong.
-func (r *reader) readRootMetadata(v document.Value) document.Value {
+// readRootMetadata decodes the object's metadata, whose errors take precedence.
+func (r *decoder) readRootMetadata(v document.Value) document.Value {
 	if v.IsAbsent() {
 		return v
 	}
@@ -199,23 +199,23 @@ func (r *reader) readRootMetadata(v document.Value) document.Value {
 	return read
 }
 
-func (r *reader) rootField(name string, v document.Value) document.Value {
+func (r *decoder) rootField(name string, v document.Value) document.Value {
 	if name == "metadata" {
 		return r.rootMetadata
 	}
 	return v
 }
 
-// readMetadata reads the metadata of any resource. If it is null there is nothing in it.
-func (r *reader) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
+// readMetadata decodes the metadata of a resource. Null counts as empty.
+func (r *decoder) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
 	if v.IsNull() {
 		return document.NewMap(), nil, nil
 	}
-	return r.t.metadata.Read(v)
+	return r.t.metadata.Decode(v)
 }
 
-// metaField reads apiVersion, kind or metadata of a resource in the object.
-func (r *reader) metaField(n *node, name string, v document.Value) document.Value {
+// metaField decodes apiVersion, kind or metadata of an embedded resource.
+func (r *decoder) metaField(n *node, name string, v document.Value) document.Value {
 	if r.dropsNull(n, v) {
 		return document.Value{}
 	}
@@ -230,7 +230,7 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 	}
 	read, unknown, err := r.readMetadata(v)
 	if err != nil && r.dropInvalid {
-		return r.readable(v)
+		return r.decodable(v)
 	}
 	if err != nil {
 		r.fail(field.Invalid(field.NewPath(r.fieldPath(name)), v.ToGo(), err.Error()))
@@ -242,8 +242,8 @@ func (r *reader) metaField(n *node, name string, v document.Value) document.Valu
 	return read
 }
 
-// readable returns what can be read of metadata: each field that can be, whatever the others are.
-func (r *reader) readable(v document.Value) document.Value {
+// decodable returns the fields of metadata that can be decoded.
+func (r *decoder) decodable(v document.Value) document.Value {
 	var kept []document.Field
 	for name, value := range v.Fields() {
 		if read, _, err := r.readMetadata(document.NewMap(document.Field{Name: name, Value: value})); err == nil {
@@ -256,11 +256,11 @@ func (r *reader) readable(v document.Value) document.Value {
 	return document.NewMap(kept...)
 }
 
-// strip leaves nothing of the fields of a value.
-func (r *reader) strip(v document.Value) document.Value {
+// strip removes the fields of a value, and of maps in nested lists.
+func (r *decoder) strip(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {
-			r.pruned = append(r.pruned, r.place(name))
+			r.pruned = append(r.pruned, r.unknownPath(name))
 		}
 		if v.Len() == 0 {
 			return v
@@ -277,11 +277,11 @@ func (r *reader) strip(v document.Value) document.Value {
 	return change.Finish()
 }
 
-// place returns the path of a field in the way in which unknown fields are told.
-func (r *reader) place(name string) string { return writePath(r.path, name, ".", "") }
+// unknownPath returns the path of a field in the notation of unknown fields.
+func (r *decoder) unknownPath(name string) string { return writePath(r.path, name, ".", "") }
 
-// fieldPath returns the path of a field in the way in which errors tell it: keys of maps are in brackets.
-func (r *reader) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
+// fieldPath returns the path of a field in the notation of errors: undeclared fields are in brackets.
+func (r *decoder) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
 
 func writePath(path []step, name, beforeKey, afterKey string) string {
 	var b strings.Builder

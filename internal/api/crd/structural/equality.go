@@ -9,9 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// same compares two values as Go compares what upstream decodes them to: 1 is not 1.0, since one is an int64 and the
-// other a float64.
-func same(a, b document.Value) bool {
+// equal compares values as Go compares their decoded forms: 1 differs from 1.0, because one is an int64 and the other a
+// float64.
+func equal(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
 	}
@@ -26,42 +26,42 @@ func same(a, b document.Value) bool {
 	case document.Bool:
 		return a.Bool() == b.Bool()
 	case document.List, document.Map:
-		return sameParts(a, b)
+		return equalParts(a, b)
 	}
 	return true
 }
 
-func sameParts(a, b document.Value) bool {
+func equalParts(a, b document.Value) bool {
 	if fastdoc.IsUnparsed(a) || fastdoc.IsUnparsed(b) {
 		return document.Equal(a, b)
 	}
 	named := a.Kind() == document.Map
 	for i := range a.Len() {
-		if named && a.Name(i) != b.Name(i) || !same(a.At(i), b.At(i)) {
+		if named && a.Name(i) != b.Name(i) || !equal(a.At(i), b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// enumerates tells whether a value is one of those that are listed. Upstream converts it to the type of the listed
-// one first, by Go's rules: 1.5 becomes 1, and 97 becomes the text "a".
+// enumerates reports whether a value is in the enum. As in kube-apiserver, the value is first converted to the type of
+// the enum's value by Go's rules: 1.5 becomes 1, and 97 becomes "a".
 func (n *node) enumerates(v document.Value) bool {
 	return slices.ContainsFunc(n.enum, func(listed document.Value) bool {
 		switch {
 		case v.Kind() == document.Number && listed.Kind() == document.Number:
-			return converts(quantityOf(v), quantityOf(listed))
+			return equalsConverted(quantityOf(v), quantityOf(listed))
 		case v.Kind() == document.Number && listed.Kind() == document.String:
 			q := quantityOf(v)
 			return q.whole && string(rune(clamp(q.i))) == listed.Text()
 		case listed.IsNull():
 			return false
 		}
-		return same(v, listed)
+		return equal(v, listed)
 	})
 }
 
-// clamp keeps what is no rune from becoming one by losing bits.
+// clamp returns -1 for integers beyond int32, so that truncation does not yield a valid rune.
 func clamp(i int64) int32 {
 	if i != int64(int32(i)) {
 		return -1
@@ -69,8 +69,8 @@ func clamp(i int64) int32 {
 	return int32(i)
 }
 
-// converts tells whether a number is another one after it was made one of the same sort.
-func converts(q, to quantity) bool {
+// equalsConverted reports whether a number equals another one after conversion to its Go type.
+func equalsConverted(q, to quantity) bool {
 	if to.whole && !q.whole {
 		return int64(q.f) == to.i
 	}
@@ -80,8 +80,8 @@ func converts(q, to quantity) bool {
 	return q == to
 }
 
-// repeats tells whether two items of a list are the same.
-func repeats(v document.Value) bool {
+// hasDuplicates reports whether a list has two equal items.
+func hasDuplicates(v document.Value) bool {
 	seen := make(map[string]bool, v.Len())
 	for _, item := range v.Items() {
 		key := identity(item)
@@ -93,7 +93,7 @@ func repeats(v document.Value) bool {
 	return false
 }
 
-// identity is a text that two values have in common if and only if they are the same.
+// identity returns a string that two values have in common if and only if they are equal.
 func identity(v document.Value) string {
 	var b strings.Builder
 	writeIdentity(&b, v)

@@ -17,15 +17,16 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/cbor"
 )
 
-// TestBombs: small bodies that would take hundreds of times their size in memory are refused before they do.
-func TestBombs(t *testing.T) {
+// TestDecodeLimitsMemory checks that small bodies that would decode to hundreds of times their size are rejected before
+// they are decoded.
+func TestDecodeLimitsMemory(t *testing.T) {
 	const count = 1 << 20
 	list := func(item byte) []byte {
 		return append([]byte{0xa1, 0x41, 'x', 0x9a, 0, 0x20, 0, 0}, bytes.Repeat([]byte{item}, 2*count)...)
 	}
 	containers := bytes.Repeat([]byte{0x12, 0}, count)
 	pod := append([]byte{0x12, 0x80, 0x80, 0x80, 0x01}, containers...)
-	hidden := append([]byte{0xfb, 0x07, 0xfc, 0x07}, pod...) // after a group, which nobody reads
+	hidden := append([]byte{0xfb, 0x07, 0xfc, 0x07}, pod...) // after a group, which the decoder skips
 	for name, bomb := range map[string]struct {
 		body []byte
 		read func([]byte) ([]byte, error)
@@ -36,11 +37,11 @@ func TestBombs(t *testing.T) {
 		"numbers":    {list(0x00), readCBOR, "as JSON, more than the limit"},
 		"containers": {envelope(t, "v1", "Pod", pod), readProtobuf, "bytes of memory"},
 		"hidden":     {envelope(t, "v1", "Pod", hidden), readProtobuf, "bytes of memory"},
-		"untold":     {envelope(t, "", "", pod), readProtobuf, "bytes of memory"},
+		"no type":    {envelope(t, "", "", pod), readProtobuf, "bytes of memory"},
 		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), readProtobuf, "bytes of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // the Go types are put together once
+			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // initializes the Go types, which happens once
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := bomb.read(bomb.body)
@@ -49,13 +50,13 @@ func TestBombs(t *testing.T) {
 				t.Errorf("expected an error with %q, received %v", bomb.want, err)
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(bomb.body)) {
-				t.Errorf("%d bytes were refused, and took %d bytes of memory", len(bomb.body), took)
+				t.Errorf("rejecting %d bytes allocated %d bytes", len(bomb.body), took)
 			}
 		})
 	}
 }
 
-// readProtobuf reads a pod, if the body does not say what it is.
+// readProtobuf decodes a body; it is a pod if the envelope has no type.
 func readProtobuf(body []byte) ([]byte, error) {
 	text, err := Protobuf.DecodeBody(string(body), corev1.SchemeGroupVersion.WithKind("Pod"))
 	return []byte(text), err
@@ -66,25 +67,25 @@ func readCBOR(body []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// TestUntoldKind: what a body does not say about its kind is what was expected.
-func TestUntoldKind(t *testing.T) {
-	for _, told := range []struct{ apiVersion, kind, want string }{
+// TestDefaultKind checks that an incomplete type in the envelope is completed with the default type.
+func TestDefaultKind(t *testing.T) {
+	for _, test := range []struct{ apiVersion, kind, want string }{
 		{"", "", `"apiVersion":"v1","kind":"Pod"`},
 		{"v1", "", `"apiVersion":"v1","kind":"Pod"`},
 		{"", "Pod", `"apiVersion":"v1","kind":"Pod"`},
 		{"v1", "Secret", `"apiVersion":"v1","kind":"Secret"`},
 	} {
-		read, err := readProtobuf(envelope(t, told.apiVersion, told.kind, nil))
+		read, err := readProtobuf(envelope(t, test.apiVersion, test.kind, nil))
 		if err != nil {
-			t.Errorf("%+v: %v", told, err)
+			t.Errorf("%+v: %v", test, err)
 			continue
 		}
 		var is metav1.TypeMeta
 		if err := json.Unmarshal(read, &is); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf(`"apiVersion":%q,"kind":%q`, is.APIVersion, is.Kind); got != told.want {
-			t.Errorf("%+v is read as %s", told, got)
+		if got := fmt.Sprintf(`"apiVersion":%q,"kind":%q`, is.APIVersion, is.Kind); got != test.want {
+			t.Errorf("%+v: type %s, want %s", test, got, test.want)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func envelope(t *testing.T, apiVersion, kind string, object []byte) []byte {
 	return append([]byte("k8s\x00"), text...)
 }
 
-// TestLargeBodies: what somebody may have a use for is read, up to the limit.
+// TestLargeBodies checks that bodies up to the limit are accepted.
 func TestLargeBodies(t *testing.T) {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 	for range 10_000 {
@@ -121,8 +122,9 @@ func TestLargeBodies(t *testing.T) {
 	}
 }
 
-// Kubernetes: takes it, and shows U+FFFD where bytes are none of UTF-8. Texts of both kinds are meant: those that CBOR
-// calls bytes, as Kubernetes writes them, and those that it calls text, which Kubernetes refuses as well; and names.
+// TestDifferenceTextIsUTF8InCBOR checks that strings that are not UTF-8 are rejected. Kubernetes accepts them, and
+// replaces invalid bytes with U+FFFD. Both kinds of CBOR strings are tested: byte strings, which Kubernetes writes, and
+// text strings, which Kubernetes rejects as well; also field names.
 func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	for body, path := range map[string]string{
 		"\xa1\x44data\xa1\x41a\x42\xff\xfe": ".data.a",
@@ -131,7 +133,7 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	} {
 		text, err := readCBOR([]byte(cbor.Prefix + body))
 		if err == nil || !strings.Contains(err.Error(), "UTF-8") || !strings.Contains(err.Error(), path) {
-			t.Errorf("%q is %s, error %v, expected that it is refused at %q", body, text, err, path)
+			t.Errorf("Decode(%q) = %s, %v, want an error at %q", body, text, err, path)
 		}
 	}
 	if text, err := readCBOR([]byte(cbor.Prefix + "\xa1\x44data\xa1\x41a\x42\xc3\xbc")); err != nil || string(text) != `{"data":{"a":"ü"}}` {
@@ -139,8 +141,8 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	}
 }
 
-// Kubernetes: takes it, keeps the bytes, and shows U+FFFD in JSON. Here nothing but UTF-8 is kept, so that it is
-// refused rather than changed. What only looks like a replacement stays.
+// TestDifferenceTextIsUTF8InProtobuf checks that strings that are not UTF-8 are rejected instead of changed. Kubernetes
+// stores the bytes, and shows U+FFFD in JSON. Strings that contain the replacement character itself are accepted.
 func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 	read := func(object corev1.ConfigMap) ([]byte, error) {
 		body, err := object.Marshal()
@@ -157,7 +159,7 @@ func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 		".metadata.managedFields[0].manager: expected":               {ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "\xc3"}}}},
 	} {
 		if text, err := read(object); err == nil || !strings.Contains(err.Error(), path) {
-			t.Errorf("%s, error %v, expected that it is refused with %q", text, err, path)
+			t.Errorf("Decode() = %s, %v, want the error %q", text, err, path)
 		}
 	}
 	for _, kept := range []string{"\ufffd", `\ufffd`, `\\ufffd`, `\\\ufffd`, "ü", "\\"} {

@@ -7,17 +7,17 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestWithoutEmptied: what a patch emptied goes, as far as Go would not write it; what somebody sent
-// empty stays.
-func TestWithoutEmptied(t *testing.T) {
+// TestDropEmptied checks that containers emptied by a patch are removed as far as Go omits them, and that containers
+// sent empty are retained.
+func TestDropEmptied(t *testing.T) {
 	for _, test := range []struct{ name, before, after, patch, want string }{
-		{"the last label", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
-		{"no label before", `{"metadata":{}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
+		{"last label removed", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
+		{"created empty", `{"metadata":{}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
 		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}},"data":{"a":"1"}}`, `{}`, `{"data":{"a":"1"},"metadata":{"labels":{}}}`},
-		{"the last finalizer", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
+		{"last finalizer removed", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
 		{"in an item", `{"spec":{"containers":[{"name":"a","args":["x"]}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`, `{"spec":{"containers":[{"name":"a"}]}}`},
 		{"always written", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[]}}`, `{}`, `{"spec":{"containers":null}}`},
-		{"a struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
+		{"emptied struct", `{"spec":{"volumes":[{"name":"a","emptyDir":{"medium":"Memory"}}]}}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`, `{}`, `{"spec":{"volumes":[{"emptyDir":{},"name":"a"}]}}`},
 		{"sent empty", `{"metadata":{}}`, `{"metadata":{"annotations":{},"labels":{}}}`, `{"metadata":{"annotations":{"a":null},"labels":{}}}`, `{"metadata":{"labels":{}}}`},
 		{"sent empty in an item", `{"spec":{"containers":[{"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`},
 	} {
@@ -35,15 +35,15 @@ func TestWithoutEmptied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := pod.WithoutEmptied(before, after, patch).JSON(); got != test.want {
+			if got := pod.DropEmptied(before, after, patch).JSON(); got != test.want {
 				t.Errorf("received %s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-// TestWithoutEmptiedOfClaims: the requests of a claim are checked as they are left.
-func TestWithoutEmptiedOfClaims(t *testing.T) {
+// TestDropEmptiedOfClaims checks that the emptied requests of a claim are retained for validation.
+func TestDropEmptiedOfClaims(t *testing.T) {
 	claim, _ := Builtin("io.k8s.api.core.v1.PersistentVolumeClaim")
 	for _, test := range []struct{ before, want string }{
 		{`{"spec":{"resources":{"requests":{"storage":"1Gi"}}}}`, `{"spec":{"resources":{"requests":{}}}}`},
@@ -54,31 +54,32 @@ func TestWithoutEmptiedOfClaims(t *testing.T) {
 		if errBefore != nil || errAfter != nil {
 			t.Fatal(errBefore, errAfter)
 		}
-		if got := claim.WithoutEmptied(before, after, document.Value{}).JSON(); got != test.want {
-			t.Errorf("of %s: received %s, want %s", test.before, got, test.want)
+		if got := claim.DropEmptied(before, after, document.Value{}).JSON(); got != test.want {
+			t.Errorf("DropEmptied(%s) = %s, want %s", test.before, got, test.want)
 		}
 	}
 }
 
-// TestWithoutPruned: what an applier gave up leaves nothing around it, unless it is applied empty, or was empty.
-func TestWithoutPruned(t *testing.T) {
+// TestDropPruned checks that containers emptied by an apply are removed, unless they are applied empty or were empty
+// before.
+func TestDropPruned(t *testing.T) {
 	topology, ok := api.BuiltinTopology("", "v1", "Pod")
 	if !ok {
-		t.Fatal("there is no topology")
+		t.Fatal("Pod has no topology")
 	}
 	const full = `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{"fieldRef":{}}}],"name":"a","ports":[{"containerPort":1,"protocol":"TCP"}]}]}}`
 	for _, test := range []struct{ name, before, after, config, want string }{
 		{"labels", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
 		{"applied empty", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{}}}`},
 		{"empty before", `{"metadata":{"labels":{}}}`, `{"metadata":{"labels":{},"name":"x"}}`, `{}`, `{"metadata":{"labels":{},"name":"x"}}`},
-		{"a list", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
-		{"a struct in an item", full, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{}`,
+		{"emptied list", `{"metadata":{"finalizers":["a"]}}`, `{"metadata":{"finalizers":[]}}`, `{}`, `{"metadata":{}}`},
+		{"emptied struct in an item", full, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{}`,
 			`{"spec":{"containers":[{"env":[{"name":"A"}],"name":"a"}]}}`},
 		{"applied empty in an item", full, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`,
 			`{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{}}],"name":"a"}]}}`},
-		{"the last item", full, `{"spec":{"containers":[{"env":[],"name":"a","ports":[]}]}}`, `{"spec":{"containers":[{"name":"a","ports":[]}]}}`,
+		{"last item removed", full, `{"spec":{"containers":[{"env":[],"name":"a","ports":[]}]}}`, `{"spec":{"containers":[{"name":"a","ports":[]}]}}`,
 			`{"spec":{"containers":[{"name":"a","ports":[]}]}}`},
-		{"in another place", `{"spec":{"containers":[{"name":"b"},{"args":["x"],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`,
+		{"item at another index", `{"spec":{"containers":[{"name":"b"},{"args":["x"],"name":"a"}]}}`, `{"spec":{"containers":[{"args":[],"name":"a"}]}}`, `{}`,
 			`{"spec":{"containers":[{"name":"a"}]}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -90,7 +91,7 @@ func TestWithoutPruned(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := pod.WithoutPruned(parsed[0], parsed[1], parsed[2], topology).JSON(); got != test.want {
+			if got := pod.DropPruned(parsed[0], parsed[1], parsed[2], topology).JSON(); got != test.want {
 				t.Errorf("received %s, want %s", got, test.want)
 			}
 		})

@@ -2,21 +2,21 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// irregularChecks are the checks that rules name and that are code: each is one of a kind. They look at
-// what the block is about, or at the field that they are written beside.
-func irregularChecks() map[string]func(c *checker, now, old document.Value) {
+// goChecks are the checks that are Go functions, by their names in rules. They validate the value of the block or of
+// the field at which the rule names them.
+func goChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
-		"object-meta-update": updatedObjectMeta,
-		"labels":             func(c *checker, now, _ document.Value) { c.labels(now) },
-		"annotations":        func(c *checker, now, _ document.Value) { c.annotations(now) },
-		"own-finalizer":      ownFinalizer,
+		"object-meta-update":  updatedObjectMeta,
+		"labels":              func(c *checker, now, _ document.Value) { c.labels(now) },
+		"annotations":         func(c *checker, now, _ document.Value) { c.annotations(now) },
+		"qualified-finalizer": qualifiedFinalizer,
 
-		"label-selector":         labelSelector,
-		"node-requirement":       nodeRequirement,
-		"loose-node-requirement": looseNodeRequirement,
-		"node-field-requirement": nodeFieldRequirement,
-		"match-label-keys":       matchLabelKeys,
-		"controller-selects":     controllerSelects,
+		"label-selector":             labelSelector,
+		"node-requirement":           nodeRequirement,
+		"preferred-node-requirement": preferredNodeRequirement,
+		"node-field-requirement":     nodeFieldRequirement,
+		"match-label-keys":           matchLabelKeys,
+		"controller-selects":         controllerSelects,
 
 		"port": port, "port-or-name": portOrName, "ip": ip, "new-ip": newIP, "new-cidr": newCIDR,
 		"user-id": userID, "group-id": groupID, "sysctl-name": sysctlName, "file-mode": fileMode,
@@ -47,7 +47,7 @@ func irregularChecks() map[string]func(c *checker, now, old document.Value) {
 		"quobyte-registry": quobyteRegistry, "iscsi-name": iscsiName, "iscsi-portal-length": iscsiPortalLength,
 		"not-recycled-root": notRecycledRoot,
 
-		"progress-deadline": progressDeadline, "rollout-moves": rolloutMoves, "daemon-moves": daemonMoves,
+		"progress-deadline": progressDeadline, "rollout-progress": rolloutProgress, "daemon-rollout": daemonRollout,
 		"revision-data": revisionData, "job-selects": jobSelects, "job-hostnames": jobHostnames,
 		"job-completions": jobCompletions, "job-template": jobTemplate, "failed-indexes": failedIndexes,
 		"cron-job-name": cronJobName, "schedule-zone": scheduleZone, "cron-timezone": cronTimeZone,

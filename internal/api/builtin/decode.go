@@ -7,53 +7,53 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// ReadOptions say how a document came.
-type ReadOptions struct {
-	// WholeFloats takes 1.0 for an integer. Upstream refuses it in JSON, but not in YAML and in
-	// strategic merge patches, which it converts before it decodes them.
+// DecodeOptions describe the source of a document.
+type DecodeOptions struct {
+	// WholeFloats accepts 1.0 as an integer. Kubernetes rejects it in JSON, but accepts it in YAML and strategic merge
+	// patches, which it converts before decoding.
 	WholeFloats bool
 }
 
-// Read returns the document as kube-apiserver has it after decoding. Fields that the type does not
-// have are left out and returned by path: spec.template.spec.containers[0].foo. Nulls are left out
-// where Go would not write them. A value of the wrong kind is a [*ValueError].
-func (t *Type) Read(doc document.Value) (read document.Value, unknown []string, err error) {
-	return t.ReadWith(doc, ReadOptions{})
+// Decode returns the document as kube-apiserver sees it after decoding. Unknown fields are dropped and their paths
+// returned: spec.template.spec.containers[0].foo. Nulls are dropped unless Go would encode them. For a value of the
+// wrong type it returns a [*ValueError].
+func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
+	return t.DecodeWith(doc, DecodeOptions{})
 }
 
-// ReadWith does what Read does, with options.
-func (t *Type) ReadWith(doc document.Value, options ReadOptions) (read document.Value, unknown []string, err error) {
-	r := readers.Get().(*reader)
+// DecodeWith is Decode with options.
+func (t *Type) DecodeWith(doc document.Value, options DecodeOptions) (read document.Value, unknown []string, err error) {
+	r := decoders.Get().(*decoder)
 	defer r.release()
 	r.root, r.options = t, options
 	read, err = r.read(t, doc)
 	return read, r.unknown, err
 }
 
-// reader is the state of one reading. What a value looks like in the code:
+// decoder is the state of one decoding.
 //
-//	read        any value: it returns the same one if there is nothing to change
-//	readStruct  and so on: the value is of the kind that the name says
+//	read        decodes any value; it returns the same Value if nothing changes
+//	readStruct  and others decode values of one kind
 //
-// A container is built anew from the first part on that differs.
-type reader struct {
-	options ReadOptions
+// A container is rebuilt from the first changed part on.
+type decoder struct {
+	options DecodeOptions
 	root    *Type
 	b       fastdoc.Builder
-	path    []place // from the root to the value that is being read
+	path    []pathStep // the path from the root to the current value
 	unknown []string
 }
 
-var readers = sync.Pool{New: func() any { return new(reader) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-func (r *reader) release() {
+func (r *decoder) release() {
 	r.b.Reset()
 	clear(r.path[:cap(r.path)])
 	r.path, r.unknown, r.root = r.path[:0], nil, nil
-	readers.Put(r)
+	decoders.Put(r)
 }
 
-func (r *reader) read(t *Type, v document.Value) (document.Value, error) {
+func (r *decoder) read(t *Type, v document.Value) (document.Value, error) {
 	kind := v.Kind()
 	switch t.Kind {
 	case Struct:
@@ -77,7 +77,7 @@ func (r *reader) read(t *Type, v document.Value) (document.Value, error) {
 }
 
 // readStruct joins the fields of a value with those of its type; both are sorted.
-func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
+func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
@@ -93,7 +93,7 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 		if next < len(fields) && fields[next].Name == name {
 			var err error
 			f := &fields[next]
-			r.path = append(r.path, place{name: name, in: t, field: f})
+			r.path = append(r.path, pathStep{name: name, in: t, field: f})
 			if read, err = r.readField(f, value); err != nil {
 				return v, err
 			}
@@ -106,16 +106,16 @@ func (r *reader) readStruct(t *Type, v document.Value) (document.Value, error) {
 	return change.Finish(), nil
 }
 
-// noteUnknown notes a field that the type does not have. Upstream stops counting, too.
-func (r *reader) noteUnknown(name string) {
-	const most = 100
-	if len(r.unknown) < most {
+// noteUnknown records an unknown field, up to the maximum number that Kubernetes reports.
+func (r *decoder) noteUnknown(name string) {
+	const maximum = 100
+	if len(r.unknown) < maximum {
 		r.unknown = append(r.unknown, r.pathTo(name))
 	}
 }
 
-// readField returns an absent value if Go would have nothing to write.
-func (r *reader) readField(f *Field, v document.Value) (document.Value, error) {
+// readField decodes the value of a field; absent if Go would not encode the field.
+func (r *decoder) readField(f *Field, v document.Value) (document.Value, error) {
 	if !v.IsNull() {
 		return r.read(f.Type, v)
 	}
@@ -125,7 +125,7 @@ func (r *reader) readField(f *Field, v document.Value) (document.Value, error) {
 	return document.Value{}, nil
 }
 
-// zeroIsNull tells whether Go writes null where there is nothing in the field.
+// zeroIsNull reports whether Go encodes the zero value of the field as null.
 func (f *Field) zeroIsNull() bool { return f.Pointer || f.Type.zeroIsNull() }
 
 func (t *Type) zeroIsNull() bool {
@@ -136,7 +136,7 @@ func (t *Type) zeroIsNull() bool {
 	return false
 }
 
-func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
+func (r *decoder) readList(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
@@ -144,7 +144,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 	depth := len(r.path)
 	for i := range v.Len() {
 		value := v.At(i)
-		r.path = append(r.path, place{index: i, in: t})
+		r.path = append(r.path, pathStep{index: i, in: t})
 		read, err := r.readPart(t.Elem, value)
 		if err != nil {
 			return v, err
@@ -155,7 +155,7 @@ func (r *reader) readList(t *Type, v document.Value) (document.Value, error) {
 	return change.Finish(), nil
 }
 
-func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
+func (r *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
 	}
@@ -163,7 +163,7 @@ func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 	depth := len(r.path)
 	for i := range v.Len() {
 		name, value := v.Field(i)
-		r.path = append(r.path, place{name: name, in: t})
+		r.path = append(r.path, pathStep{name: name, in: t})
 		read, err := r.readPart(t.Elem, value)
 		if err != nil {
 			return v, err
@@ -174,8 +174,8 @@ func (r *reader) readMap(t *Type, v document.Value) (document.Value, error) {
 	return change.Finish(), nil
 }
 
-// readPart reads an item of a list or a value of a map. Go can not leave it out: null is a zero.
-func (r *reader) readPart(t *Type, v document.Value) (document.Value, error) {
+// readPart decodes a list item or map value. Go cannot omit it: null becomes the zero value.
+func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	if v.IsNull() {
 		return t.emptyPart(), nil
 	}
@@ -186,10 +186,10 @@ func (r *reader) readPart(t *Type, v document.Value) (document.Value, error) {
 	return read, err
 }
 
-// emptyPart is what null becomes in a list or map.
+// emptyPart returns the value that null becomes in a list or map.
 func (t *Type) emptyPart() document.Value {
 	if t.Kind == Bytes {
-		return emptyString // as it is after it was stored
+		return emptyString // "" is the result of a round trip through storage
 	}
 	return t.zero()
 }

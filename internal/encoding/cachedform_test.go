@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// encoded is an object that has all its encodings, and notes who makes another one of it.
+// encoded is an object with cached encodings, which counts their uses.
 type encoded struct {
 	whole, less string
 	protobuf    any // a protobuf.Object
 	cbor        *cbor.Object
-	asked       map[*Encoding]int
+	uses        map[*Encoding]int
 	binary      bool // JSON must not be used
 	t           testing.TB
 }
@@ -42,40 +42,40 @@ func newEncoded(t testing.TB) *encoded {
 }
 
 func (o *encoded) AppendJSON(dst []byte) []byte {
-	o.askedForJSON()
+	o.countJSON()
 	return append(dst, o.whole...)
 }
 
 func (o *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
-	o.askedForJSON()
+	o.countJSON()
 	return append(dst, o.less...)
 }
 
-func (o *encoded) askedForJSON() {
+func (o *encoded) countJSON() {
 	if o.binary {
-		o.t.Error("an event in a binary encoding is made of JSON, and not of what the object has")
+		o.t.Error("an event in a binary encoding uses JSON instead of the cached encoding")
 	}
-	o.asked[JSON]++
+	o.uses[JSON]++
 }
 
 func (o *encoded) JSONSize() int { return len(o.whole) }
 
-// As returns an encoding as an object of the watch cache does.
+// As implements caching, like the objects of the watch cache.
 func (o *encoded) As(f *watchcache.Form) (any, error) {
 	switch f {
 	case protobufForm.cached:
-		o.asked[Protobuf]++
+		o.uses[Protobuf]++
 		return o.protobuf, nil
 	case cborForm.cached:
-		o.asked[CBOR]++
+		o.uses[CBOR]++
 		return o.cbor, nil
 	}
 	o.t.Error("an encoding other than that of the whole object was requested")
 	return nil, errors.New("no such form")
 }
 
-// TestWatchersShareEncodings: whatever watchers want of an event, whole or not, with managedFields or without, each takes the one
-// encoding that the object has in the media, and what is told to one more costs no memory.
+// TestWatchersShareEncodings checks that events in all shapes, with or without managedFields, use the cached encoding
+// of the object, and that an additional watcher does not allocate.
 func TestWatchersShareEncodings(t *testing.T) {
 	o := newEncoded(t)
 	for _, media := range []*Encoding{JSON, Protobuf, CBOR} {
@@ -85,17 +85,17 @@ func TestWatchersShareEncodings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o.asked, o.binary = map[*Encoding]int{}, media != JSON
+				o.uses, o.binary = map[*Encoding]int{}, media != JSON
 				name := fmt.Sprintf("%v %v, drop %v", media, shape, drop)
 				frame, err := events.Append(make([]byte, 0, 1024), "ADDED", o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(o.asked) != 1 || o.asked[media] != 1 {
-					t.Errorf("%s: an event takes the encodings %v, expected one of its media", name, o.asked)
+				if len(o.uses) != 1 || o.uses[media] != 1 {
+					t.Errorf("%s: the event uses the encodings %v, want its own only", name, o.uses)
 				}
 				if allocated := testing.AllocsPerRun(100, func() { _, _ = events.Append(frame[:0], "ADDED", o) }); allocated > 0 {
-					t.Errorf("%s: one more watcher takes memory %v times", name, allocated)
+					t.Errorf("%s: another watcher allocates %v times, want 0", name, allocated)
 				}
 			}
 		}

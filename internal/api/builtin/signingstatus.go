@@ -11,10 +11,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// signingConditions checks what was decided about a request. What was wrong already stays allowed.
+// signingConditions validates the conditions of a signing request. Violations that the live object has are tolerated.
 func signingConditions(c *checker, conditions, old document.Value) {
 	decided := hasType(old, "Approved") && hasType(old, "Denied")
-	twice, unnamed := hasTwice(old), hasType(old, "")
+	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
 	seen := map[string]bool{}
 	for i, condition := range conditions.Items() {
 		name, status := condition.Get("type").Text(), condition.Get("status").Text()
@@ -53,12 +53,12 @@ func countType(conditions document.Value, name string) (n int) {
 	return n
 }
 
-func hasTwice(conditions document.Value) bool {
-	types := names(conditions, "type")
+func hasDuplicateTypes(conditions document.Value) bool {
+	types := sortedFieldTexts(conditions, "type")
 	return len(slices.Compact(types)) < conditions.Len()
 }
 
-// certificate wants certificates, if they are others than before and these could be read.
+// certificate validates a changed certificate, unless the previous one was invalid.
 func certificate(c *checker, now, old document.Value) {
 	if now.Text() == old.Text() || certificateProblem(old.Text()) != nil {
 		return
@@ -100,7 +100,7 @@ func certificateProblem(text string) error {
 	return nil
 }
 
-// signingDecisions refuses that a decision is taken back, or taken here.
+// signingDecisions rejects the removal of decisions, and all changes of Approved and Denied at this endpoint.
 func signingDecisions(c *checker, request, oldRequest document.Value) {
 	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	frozen := func(verb, name string) {
@@ -116,7 +116,7 @@ func signingDecisions(c *checker, request, oldRequest document.Value) {
 		switch is, was := ofType(now, name), ofType(old, name); {
 		case is.Len() > was.Len():
 			frozen("add", name)
-		case is.Len() == was.Len() && !sameLists(t, is, was):
+		case is.Len() == was.Len() && !equalLists(t, is, was):
 			frozen("modify", name)
 		}
 	}

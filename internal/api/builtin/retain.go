@@ -8,25 +8,23 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// KeepUnset returns a document that is to take the place of another one, with the unset fields of
-// the other one that it does not have. A client that reads an object into Go's structs and writes
-// it back has dropped these, and does not know it: it wants no change. Topology tells which items of
-// two lists are the same.
-func (t *Type) KeepUnset(doc, before document.Value, topology *schema.Type) document.Value {
-	k := keepers.Get().(*keeper)
+// RetainUnset returns a document with the unset fields of the document that it replaces. A client that decodes an
+// object into Go structs and writes it back drops these fields without intending a change. The topology determines
+// which list items match.
+func (t *Type) RetainUnset(doc, before document.Value, topology *schema.Type) document.Value {
+	k := unsetRetainers.Get().(*unsetRetainer)
 	kept := k.value(t, topology, doc, before)
 	k.b.Reset()
-	keepers.Put(k) // not after a panic, which leaves it in disorder
+	unsetRetainers.Put(k) // not deferred: after a panic the state is inconsistent and must not be reused
 	return kept
 }
 
-// keeper walks two documents side by side. Like a reader it returns the same value where there is
-// nothing to keep.
-type keeper struct{ b fastdoc.Builder }
+// unsetRetainer walks two documents in parallel. It returns the same Value if nothing changes.
+type unsetRetainer struct{ b fastdoc.Builder }
 
-var keepers = sync.Pool{New: func() any { return new(keeper) }}
+var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
 
-func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
+func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
 	if doc.Kind() != before.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(before) || document.Same(doc, before) {
 		return doc
 	}
@@ -37,7 +35,7 @@ func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Valu
 	case t.Kind == Struct && doc.Kind() == document.Map:
 		return k.fields(t, topology.Map, doc, before)
 	case t.Kind == Map && doc.Kind() == document.Map && t.Elem.Elem == nil && t.Elem.Kind != Struct:
-		return doc // no value has a field that could be unset
+		return doc // scalar values have no unset fields
 	case t.Kind == Map && doc.Kind() == document.Map:
 		return k.values(t, topology.Map, doc, before)
 	case t.Kind == List && t.Innermost().Kind == Struct:
@@ -46,8 +44,8 @@ func (k *keeper) value(t *Type, topology *schema.Type, doc, before document.Valu
 	return doc
 }
 
-// fields joins the fields of both, which are sorted.
-func (k *keeper) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+// fields joins the fields of both documents, which are sorted.
+func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	i := 0
 	for j := range before.Len() {
@@ -83,8 +81,8 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// values looks into the values of a map: what is not there was removed, whatever it was.
-func (k *keeper) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+// values visits the values that both maps have; keys that are absent were removed.
+func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	for i := range doc.Len() {
 		name, value := doc.Field(i)
@@ -93,9 +91,9 @@ func (k *keeper) values(t *Type, topology *schema.Map, doc, before document.Valu
 	return change.Finish()
 }
 
-// items looks into the items that both lists have: those with the same keys, or in the same places
-// of lists that have no keys and are of one length.
-func (k *keeper) items(t *Type, topology *schema.List, doc, before document.Value) document.Value {
+// items visits matching items: those with the same keys, or, in lists of equal length without keys, those with the same
+// index.
+func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != before.Len() {
 		return doc
@@ -108,7 +106,7 @@ func (k *keeper) items(t *Type, topology *schema.List, doc, before document.Valu
 	for i := range doc.Len() {
 		value, at := doc.At(i), i
 		if keyed {
-			at = keyedPlace(topology.Keys, before, value, i)
+			at = keyedIndex(topology.Keys, before, value, i)
 		}
 		kept := value
 		if at >= 0 {
@@ -119,9 +117,9 @@ func (k *keeper) items(t *Type, topology *schema.List, doc, before document.Valu
 	return change.Finish()
 }
 
-// keyedPlace returns the place of the item that has the keys of another one, -1 if there is none. It
-// looks at the likely place first.
-func keyedPlace(keys []schema.Key, list, item document.Value, likely int) int {
+// keyedIndex returns the index of the item with the keys of another item, -1 if there is none. It tries the likely
+// index first.
+func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
 	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
 		return likely
 	}
