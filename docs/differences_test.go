@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The tests of this file are entries of differences.md: how the server differs from kube-apiserver 1.36,
-// whose answers the comments have.
+// The tests of this file are those of entries in differences.md and not-implemented.md. The comments state the response of
+// kube-apiserver 1.36.
 
 // Kubernetes: 500 for both, without reason and details.
 func TestDifferenceConfigurationsThatDoNotFitAreBadRequests(t *testing.T) {

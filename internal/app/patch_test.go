@@ -91,7 +91,7 @@ func TestPatchLimits(t *testing.T) {
 	}
 	send(operations(10_000, add)).want(200)
 	send(operations(10_001, add)).want(413, "at most 10000 operations")
-	send(operations(50, double)).want(422, "to be copied by one patch")
+	send(operations(50, double)).want(422, "copied by one patch")
 	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value at \"/data/a\" to be \"2\", received \"1\"`)
 }
 

@@ -9,7 +9,10 @@ import (
 	"testing"
 )
 
-const differencesName = "docs/differences.md"
+const (
+	differencesName    = "docs/differences.md"
+	notImplementedName = "docs/not-implemented.md"
+)
 
 var (
 	listedTest = regexp.MustCompile("`([a-z]+\\.Test[A-Za-z0-9]+)`")
@@ -17,10 +20,18 @@ var (
 	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
 )
 
-// TestDifferencesAreTested: every entry of docs/differences.md names tests that exist, and every TestDifference… has an entry.
+// TestDifferencesAreTested: every entry of docs/differences.md names tests that exist, and so does docs/not-implemented.md; every
+// TestDifference… is named in one of them.
 func TestDifferencesAreTested(t *testing.T) {
 	declared := declaredTests(t)
 	listed := map[string]bool{}
+	for _, found := range listedTest.FindAllSubmatch(readFile(t, notImplementedName), -1) {
+		name := string(found[1])
+		listed[name] = true
+		if _, ok := declared[name]; !ok {
+			t.Errorf("%s:1: test %s does not exist: correct the name or write the test", notImplementedName, name)
+		}
+	}
 	for _, entry := range differences(t) {
 		if len(entry.tests) == 0 {
 			t.Errorf("%s:%d: the entry names no test: add a line Test: `package.TestName`", differencesName, entry.line)
@@ -34,7 +45,7 @@ func TestDifferencesAreTested(t *testing.T) {
 	}
 	for name, test := range declared {
 		if namedForDifference.MatchString(name) && !listed[name] {
-			t.Errorf("%s:%d: %s is not listed in %s: add an entry", test.file.name, test.file.line(test.syntax.Pos()), name, differencesName)
+			t.Errorf("%s:%d: %s is listed neither in %s nor in %s: add an entry", test.file.name, test.file.line(test.syntax.Pos()), name, differencesName, notImplementedName)
 		}
 	}
 }

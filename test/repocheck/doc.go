@@ -4,7 +4,7 @@
 //
 //   - imports_test.go: a package imports only packages of its own layer or below; oracles are imported only by tests
 //   - docs_test.go: every package has a package comment; some have a complete file map; benchmarks that comments name exist
-//   - differences_test.go: docs/differences.md and the tests of differences agree
+//   - differences_test.go: docs/differences.md, docs/not-implemented.md and the tests of differences agree
 //   - readme_test.go: the Go code in README.md and docs/ is that of runnable examples; guides name existing paths and targets
 //   - lint_test.go: gofmt, go vet and staticcheck report nothing
 //   - binary_test.go: the linker can drop unused methods, and the program stays within its size

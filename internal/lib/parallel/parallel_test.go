@@ -48,9 +48,10 @@ func TestEachPanics(t *testing.T) {
 		}()
 		Each(1000, 3, func(i int) {
 			if i == 1 {
+				time.Sleep(time.Millisecond) // on the fake clock: all workers are in a call
 				panickingCall(failure)
 			}
-			time.Sleep(time.Second) // on the fake clock: the panic comes first
+			time.Sleep(time.Second) // the panic comes first
 			returned.Add(1)
 		})
 		t.Error("Each() returned, want a panic")

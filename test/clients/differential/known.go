@@ -42,28 +42,28 @@ func (a answer) messageContains(text ...string) bool {
 
 var differences = []difference{
 	{
-		title: "JSON patches test values, not spellings",
+		title: "JSON patch test operations compare numbers and nulls by value",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code == 422 && testsNull(s.Body) && a.messageContains("the server rejected our request due to an error in our request")
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "JSON patches that fail say why",
+		title: "Errors of JSON patches name the operation, path and cause",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "JSONPATCH" && a.code >= 400 && a.messageContains("the server rejected our request due to an error in our request")
 		},
 		loosened: expectStatus,
 	},
 	{
-		title: "A configuration that does not fit is a bad request",
+		title: "Applying an unknown field, a wrong type or a duplicate item returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 500 && a.messageContains("failed to create typed patch object")
 		},
 		loosened: expectBadRequest,
 	},
 	{
-		title: "Bad patches are the client's fault",
+		title: "Invalid strategic merge patches return 400, 413 or 422, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 500 && a.messageContains("declared merge key", "no merge key defined", "unable to find api field in struct", "expected a []interface {}",
 				"doesn't match $setElementOrder list")
@@ -71,21 +71,21 @@ var differences = []difference{
 		loosened: expectBadRequest,
 	},
 	{
-		title: "Bad patches are the client's fault", // with another message
+		title: "Invalid strategic merge patches return 400, 413 or 422, not 500", // with another message
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 400 && a.messageContains("invalid patch format of retainKeys")
 		},
 		loosened: expectStatus,
 	},
 	{
-		title: "Creating with a resourceVersion is a bad request",
+		title: "Creating an object with a resourceVersion returns 400, not 500",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "CREATE" && a.code == 500 && a.messageContains("resourceVersion should not be set on objects to be created")
 		},
 		loosened: expectBadRequest,
 	},
 	{
-		title: "A container that pruning emptied is empty, not null",
+		title: "Pruning the last entry of a co-owned map or list leaves it empty, not null",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&
 				(isCustomResource(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.messageContains(`must be of type object: "null"`, `must be of type array: "null"`))
@@ -93,31 +93,31 @@ var differences = []difference{
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "An empty list that was applied is there at once",
+		title: "Replacing owned list items by an empty list takes effect at the first apply",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.List)
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "CBOR needs no gate", // the list of accepted media types differs
+		title:    "CBOR is served without a feature gate", // the list of accepted media types differs
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
 		loosened: expectStatus,
 	},
 	{
-		title: "Applying again what was just created writes nothing",
+		title: "The first apply after creation is a no-op for Jobs, claims and defaulted status",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && a.writes == 0 && isWrittenTwice(s.Address)
 		},
 		loosened: ignoreChanged,
 	},
 	{
-		title:    "Who writes again stays where it is among the owners", // visible only if the writes are in different seconds
+		title:    "Applying the same configuration again does not reorder managedFields", // visible only if the writes are in different seconds
 		applies:  func(_ Step, a answer) bool { return a.code == 200 && isUnchanged(a) },
 		loosened: allowNoOp,
 	},
 	{
-		title: "Nobody loses fields because of what others sent",
+		title: "Invalid data of one client does not clear managedFields",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
 			return hasSeveralVersions(a.object) && (hasDuplicates(metadata.Get("finalizers")) || hasDuplicates(ownerUIDs(metadata)) || hasDuplicates(conditionsIn(a.object)) || addsDuplicateOwner(s, a.before.Get("metadata"))) ||
@@ -126,59 +126,59 @@ var differences = []difference{
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title:    "Reset fields hold for every owner",
+		title:    "PUT without a status keeps the owners of the status at other versions",
 		applies:  func(s Step, a answer) bool { return a.code == 200 && removesResetFields(s, a) },
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title: "Nothing is lost on the way through another version",
+		title: "Applying at another API version keeps all fields, their order and their owners",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && appliedAtOtherVersion(s, a.ownersBefore) && (changesMetrics(s, a) || hasCurrentMetrics(a.object))
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "Nothing is lost on the way through another version", // for maps that become empty
+		title: "Applying at another API version keeps all fields, their order and their owners", // for maps that become empty
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptiedContainer(a)
 		},
 		loosened: withoutOwners, ends: true,
 	},
 	{
-		title: "Duplicates stay where they are",
+		title: "Strategic merge patches keep duplicate scalars of a list",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && touchesDuplicates(a.before, s.Body)
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "A merge key that two items have is refused",
+		title:    "Strategic merge patches of items with a duplicate merge key are rejected",
 		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesDuplicates(s.Body, s.Body) },
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "Equal values are equal everywhere",
+		title: "Equal values inside atomic lists are no change",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && isRespelled(s.Body, a.before.Lookup("spec", "devices"))
 		},
 		loosened: expectObject, ends: true,
 	},
 	{
-		title: "Equal values are equal everywhere", // absent and emptied lists and maps
+		title: "Equal values inside atomic lists are no change", // absent and emptied lists and maps
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && mayEmptyContainer(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
 		},
 		loosened: expectObject, ends: true,
 	},
 	{
-		title: "Removing what is not there changes nothing",
+		title: "Patches that remove absent fields are no-ops",
 		applies: func(s Step, a answer) bool {
 			return s.Verb != "DELETE" && a.code == 200 && incrementsGenerationWithoutChange(a)
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "A scale that changes nothing leaves owners whole",
+		title: "Writing back an unchanged scale is a no-op",
 		applies: func(s Step, a answer) bool {
 			return strings.HasSuffix(s.Address, "/scale") && s.Verb != "GET" && a.code == 200 && isScaledByUpdate(a.ownersBefore) &&
 				document.Equal(a.object.Lookup("spec", "replicas"), a.before.Lookup("spec", "replicas"))
@@ -186,24 +186,24 @@ var differences = []difference{
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "Volumes and claims are not protected",
+		title:    "StorageObjectInUseProtection",
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) },
 		loosened: withoutProtection,
 	},
 	{
-		title: "Volumes and claims are not protected", // removing or restoring the finalizers is a change
+		title: "StorageObjectInUseProtection", // removing or restoring the finalizers is a change
 		applies: func(_ Step, a answer) bool {
 			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
 		},
 		loosened: ignoreChanged,
 	},
 	{
-		title:    "Volumes and claims are not protected", // the finalizers have no field manager
+		title:    "StorageObjectInUseProtection", // the finalizers have no field manager
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
 		loosened: withoutOwners,
 	},
 	{
-		title: "A status makes no object",
+		title: "Writing the status of a missing Service or ValidatingAdmissionPolicy returns 404",
 		applies: func(s Step, a answer) bool {
 			return isCreatedByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
 				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.messageContains("no existing object was found", "UID in precondition"))
@@ -211,26 +211,26 @@ var differences = []difference{
 		loosened: expectNotFound, ends: true,
 	},
 	{
-		title:    "Replacing what is not there sets it",
+		title:    "$patch: replace sets a map that the object does not have",
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "A patch leaves nothing of itself behind",
+		title: "Directives and nulls of strategic merge patches are never stored",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && (replacesWithResidue(s) || leavesResidue(a.before, s.Body))
 		},
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "Values in errors are shown as clients write them",
+		title:    "Values in validation errors are JSON with the API's field names",
 		applies:  func(_ Step, a answer) bool { return a.code == 422 },
 		loosened: maskValues,
 	},
 }
 
 // additionalWarning is the title of the difference that is visible only in Cadastre's response, as a warning.
-const additionalWarning = "Appliers are told of what excludes what they applied"
+const additionalWarning = "Applying a second member of a one-of returns a warning"
 
 // onlyAdditionalWarnings reports whether all complaints are about such additional warnings.
 func onlyAdditionalWarnings(complaints []string) bool {

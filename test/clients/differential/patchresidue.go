@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file detects the difference "A patch leaves nothing of itself behind".
+// This file detects the difference "Directives and nulls of strategic merge patches are never stored".
 
 // replacesWithResidue reports whether a patch has a null or directive within a map that it replaces. kube-apiserver
 // stores the null as "", and the directive as a field.
