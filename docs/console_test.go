@@ -43,7 +43,7 @@ func TestConsole(t *testing.T) {
 		}
 	}
 	pages := []string{"../README.md"}
-	for _, pattern := range []string{"*.md", "cli/*.md"} {
+	for _, pattern := range []string{"*.md", "cli/*.md", "server/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
