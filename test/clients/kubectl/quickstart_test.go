@@ -13,16 +13,17 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-const readme = "../../../README.md"
+// quickstart is the page with the transcript.
+const quickstart = "../../../docs/quickstart.md"
 
-// TestReadme runs the commands of the README's blocks that begin with ```console kubectl, in order, and
+// TestQuickstart runs the commands of the blocks in docs/quickstart.md that begin with ```console kubectl, in order, and
 // compares what they print with what the page says. Ages and times may differ. CADASTRE_UPDATE=1 writes what
 // was received into the page.
-func TestReadme(t *testing.T) {
+func TestQuickstart(t *testing.T) {
 	if target.Implementation() != target.Cadastre {
-		t.Skip("the README is about cadastre")
+		t.Skip("docs/quickstart.md is about Cadastre")
 	}
-	content, err := os.ReadFile(readme)
+	content, err := os.ReadFile(quickstart)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestReadme(t *testing.T) {
 		got := run(t, folder, command)
 		if masked(got) != masked(strings.Join(want, "\n")) {
 			if os.Getenv("CADASTRE_UPDATE") == "" {
-				t.Errorf("%s: $ %s\nreceived:\n%s\nthe page says:\n%s", readme, command, got, strings.Join(want, "\n"))
+				t.Errorf("%s: $ %s\nreceived:\n%s\nthe page says:\n%s", quickstart, command, got, strings.Join(want, "\n"))
 			}
 			want = strings.Split(got, "\n")
 		}
@@ -69,10 +70,10 @@ func TestReadme(t *testing.T) {
 		page = append(page, line)
 	}
 	if commands == 0 {
-		t.Errorf("%s: found no command: a ```console kubectl block has commands that begin with $", readme)
+		t.Errorf("%s: found no command: a ```console kubectl block has commands that begin with $", quickstart)
 	}
 	if os.Getenv("CADASTRE_UPDATE") != "" {
-		if err := os.WriteFile(readme, []byte(strings.Join(page, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(quickstart, []byte(strings.Join(page, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +90,7 @@ func run(t *testing.T, folder, command string) string {
 	}
 	output, err := shell.CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: $ %s: %v: %s", readme, command, err, output)
+		t.Errorf("%s: $ %s: %v: %s", quickstart, command, err, output)
 	}
 	return strings.TrimSpace(strings.ReplaceAll(string(output), folder, "/tmp/demo"))
 }
