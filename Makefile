@@ -45,13 +45,19 @@ completion: ## write completion scripts for bash, zsh, fish and powershell to OU
 reference: ## write a Markdown reference of every command and flag to OUT/reference (bin/reference)
 	$(GO) run ./cmd/cadastre-docs markdown $(OUT)/reference
 
+RELEASE ?=
+
+.PHONY: release
+release: ## make reproducible archives for all platforms in dist, with checksums and SBOMs; RELEASE='v0.1.0 linux/amd64' passes version and platforms
+	test/tools/release $(RELEASE)
+
 .PHONY: fmt
 fmt: ## format every Go file
 	gofmt -w .
 
 .PHONY: lint
 lint: ## run only the architecture and lint checks
-	$(GO) test -count=1 ./internal/repocheck
+	$(GO) test -count=1 ./test/repocheck
 
 .PHONY: deadcode
 deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs and cadastretest

@@ -29,7 +29,7 @@ import (
 
 	"github.com/cadastre/cadastre/client"
 	"github.com/cadastre/cadastre/internal/app"
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // TestMain enables CBOR in client-go, which is configured by the environment.

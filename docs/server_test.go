@@ -63,7 +63,7 @@ func TestKinds(t *testing.T) {
 		if !k.Namespaced {
 			namespaced = "no"
 		}
-		if k.OnlyCreate {
+		if k.CreateOnly {
 			note = " (create only)"
 		}
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",
@@ -140,23 +140,23 @@ func serverManual(t *testing.T) string {
 func TestNumbers(t *testing.T) {
 	said := serverManual(t)
 	for _, n := range []struct{ says, file, code string }{
-		{"Request body | 3 MiB", "internal/server/limits.go", "l.BodyBytes = 3 << 20"},
-		{"Read-only requests in flight | 400", "internal/server/limits.go", "l.Reading = 400"},
-		{"Mutating requests in flight | 200", "internal/server/limits.go", "l.Changing = 200"},
-		{"Time of a request | 1 minute", "internal/server/limits.go", "l.RequestTime = time.Minute"},
-		{"Request headers | 1 MiB", "internal/server/listen.go", "headerBytes = 1 << 20"},
-		{"Time to send the headers | 10 seconds", "internal/server/listen.go", "headerTime = 10 * time.Second"},
-		{"Idle connection | 3 minutes", "internal/server/listen.go", "idleTime = 3 * time.Minute"},
-		{"Concurrent streams of an HTTP/2 connection | 250", "internal/server/listen.go", "mostStreams = 250"},
-		{"between 30 and 60 minutes", "internal/server/watch.go", "shortestWatch = 30 * time.Minute"},
-		{"a bookmark every minute", "internal/server/watch.go", "bookmarkEvery = time.Minute"},
+		{"Request body | 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
+		{"Read-only requests in flight | 400", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
+		{"Mutating requests in flight | 200", "internal/server/limits.go", "l.MaxMutatingInFlight = 200"},
+		{"Time of a request | 1 minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
+		{"Request headers | 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
+		{"Time to send the headers | 10 seconds", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},
+		{"Idle connection | 3 minutes", "internal/server/listener.go", "idleTimeout = 3 * time.Minute"},
+		{"Concurrent streams of an HTTP/2 connection | 250", "internal/server/listener.go", "maxStreams = 250"},
+		{"between 30 and 60 minutes", "internal/server/watch.go", "minWatchTimeout = 30 * time.Minute"},
+		{"a bookmark every minute", "internal/server/watch.go", "bookmarkInterval = time.Minute"},
 		{"up to 20 seconds for the requests", "internal/cli/serve.go", "drainTime = 20 * time.Second"},
 		{"retained for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
 		{"up to 1 GiB", "internal/storage/pebble/open.go", "o.HistoryBytes = 1 << 30"},
 		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
 		{"valid for ten years", "internal/auth/authn/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
 		{"valid for a year", "internal/auth/authn/authority.go", "leafLife = 365 * 24 * time.Hour"},
-		{"addresses from 10.96.0.0/12", "internal/registry/service/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
+		{"addresses from 10.96.0.0/12", "internal/registry/service/strategy.go", `netip.MustParsePrefix("10.96.0.0/12")`},
 		{"TLS 1.2 or later", "internal/auth/authn/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
 		code, err := os.ReadFile(filepath.Join("..", n.file))

@@ -31,7 +31,7 @@ var operations = [...]Operation{Create, Update, Delete}
 type Attributes struct {
 	Resource
 	Operation Operation
-	// Verb is the verb of the request as the authorizer knows it: create, update, patch, delete or deletecollection.
+	// Verb is the RBAC verb of the request: create, update, patch, delete or deletecollection.
 	// A patch that creates has Operation Create and Verb patch.
 	Verb string
 	// Namespace is "" for cluster-scoped objects, except that a Namespace is in the namespace of its own name. Name is
@@ -112,14 +112,15 @@ func (a *Attributes) Errors() field.ErrorList {
 }
 
 // RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if the object
-// changes before the commit, the write is repeated from the start, admission included.
+// changes before the commit, the write is repeated from the start, admission included. A request that stores nothing, such
+// as a SubjectAccessReview, is repeated if the object has changed when admission ends.
 func (a *Attributes) RequireUnchanged(o Object) {
 	a.CommitWith(storage.Write{Key: o.key, Expected: o.revision, Keep: true})
 }
 
-// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs ignore it. A
-// transaction has one write per key: a later write replaces an earlier one of the same key, and a condition never replaces
-// a write. So plugins may run twice.
+// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
+// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction has one write per
+// key: a later write replaces an earlier one of the same key, and a condition never replaces a write. So plugins may run twice.
 func (a *Attributes) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
@@ -133,9 +134,14 @@ func (a *Attributes) CommitWith(w storage.Write) {
 }
 
 // Commits returns the writes and conditions that the plugins have added to the commit of the object.
-func (a *Attributes) Commits() []storage.Write { return a.commits }
+func (a *Attributes) Commits() []storage.Write {
+	if a == nil {
+		return nil
+	}
+	return a.commits
+}
 
-// versioned is the object as webhooks and policies exchange it. The zero value means that it has not been asked for.
+// versioned is the object as webhooks and policies exchange it. The zero value means that it was not computed.
 type versioned struct {
 	// whole is the object as clients see it, made of the Object that was current then.
 	whole, of document.Value
@@ -147,7 +153,7 @@ type versioned struct {
 }
 
 // At returns the object and the old object as clients see them at a version. A webhook that is sent the version at which
-// another webhook returned the object receives exactly what that one returned.
+// another webhook returned the object receives exactly the returned object.
 func (a *Attributes) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -193,7 +199,7 @@ func (a *Attributes) refresh() (err error) {
 	return nil
 }
 
-// serverMetadata are the fields of the metadata that Object does not have.
+// serverMetadata are the metadata fields that Attributes.Object omits.
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
 // withServerMetadata returns obj with the server's metadata of another object.
@@ -299,7 +305,7 @@ func NewObject(doc document.Value, key string, revision storage.Revision) Object
 	return Object{doc, key, revision}
 }
 
-// Exists reports whether there is such an object.
+// Exists reports whether the object exists.
 func (o Object) Exists() bool { return !o.Document.IsAbsent() }
 
 // String names the stored object.

@@ -10,8 +10,7 @@ import (
 type Plugin interface {
 	// Name is the plugin's name, as in kube-apiserver's --enable-admission-plugins where it has one there.
 	Name() string
-	// Handles returns the phases in which the plugin wants to see an operation on a resource; 0 means that it never
-	// does. The chain calls it once per endpoint and operation, and again after [Chain.Invalidate]: the answer may
+	// Handles returns the phases in which the plugin handles an operation on a resource; 0 for none. The chain calls it once per endpoint and operation, and again after [Chain.Invalidate]: the answer may
 	// depend on configuration, but not on a request.
 	Handles(operation Operation, resource Resource) Phase
 	// Admit changes the object of a write, by assigning Attributes.Object, or rejects the write. It runs before the
@@ -30,7 +29,7 @@ const (
 	Mutating Phase = 1 << iota
 	// Validating calls Validate.
 	Validating
-	// NoOps extends the other phases to writes that leave the stored object as it is. Plugins whose verdict depends
+	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins whose verdict depends
 	// only on the object do not need it: the stored object was admitted before.
 	NoOps
 )
@@ -65,7 +64,7 @@ func (c *Chain) Plugins() []Plugin {
 	return slices.Clone(c.plugins)
 }
 
-// Invalidate makes the chain call Handles again. Plugins whose answer depends on configuration call it after every
+// Invalidate makes the chain call Handles again. Plugins whose result depends on configuration call it after every
 // change of that configuration.
 func (c *Chain) Invalidate() { c.generation.Add(1) }
 
@@ -138,11 +137,11 @@ func (p *Plan) Mutates() bool { return p != nil && len(p.mutating) > 0 }
 // Validates reports whether a plugin validates the write; for a no-op, whether one validates no-ops.
 func (p *Plan) Validates(noOp bool) bool { return len(p.validators(noOp)) > 0 }
 
-// HandlesNoOps reports whether a plugin wants to see writes that leave the object as it is.
+// HandlesNoOps reports whether a plugin handles writes that leave the object unchanged.
 func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
 
 // Admit calls the mutating plugins in order. If one of them requires it, all are called a second time, as
-// kube-apiserver does: webhooks and policies only if their reinvocationPolicy asks for it.
+// kube-apiserver does: webhooks and policies only if their reinvocationPolicy is IfNeeded.
 func (p *Plan) Admit(ctx context.Context, a *Attributes) error {
 	if !p.Mutates() {
 		return nil

@@ -3,8 +3,8 @@
 //
 // # How it works
 //
-// A [Plugin] says which operations on which resources it handles, in which phases: it mutates, validates, or both. A
-// [Chain] is an ordered list of plugins; the one that the server uses is listed in internal/app. Plugins that handle a
+// A [Plugin] declares which operations on which resources it handles, and in which phases: it mutates, validates, or both. A
+// [Chain] is an ordered list of plugins; that of the server is in internal/app/admission.go. Plugins that handle a
 // write are resolved once per endpoint and operation ([Endpoint.Plan]) and again when a plugin's configuration changes
 // ([Chain.Invalidate]), so that a write that no plugin handles costs one check.
 //
@@ -19,7 +19,7 @@
 // # Objects
 //
 // Plugins see documents at the version of the request, with defaults, without managedFields. Webhooks and policies may
-// ask for another version of the resource (matchPolicy: Equivalent) and for managedFields: [Attributes.At] makes these on
+// request another version of the resource (matchPolicy: Equivalent) and for managedFields: [Attributes.At] makes these on
 // demand.
 //
 // # Adding a plugin

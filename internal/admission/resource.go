@@ -63,8 +63,8 @@ func (r Resource) equivalents() (others []VersionedResource) {
 			others = append(others, r.at(apiVersion))
 		}
 	}
-	if r.Kind.AlsoAt != "" && r.Kind.AlsoAt != own {
-		others = append(others, r.at(r.Kind.AlsoAt))
+	if r.Kind.AlsoServedAt != "" && r.Kind.AlsoServedAt != own {
+		others = append(others, r.at(r.Kind.AlsoServedAt))
 	}
 	return others
 }

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/admission"
@@ -81,7 +80,7 @@ type Server struct {
 	listener  *server.Listener
 	admission *dynamicAdmission
 	// running are the goroutines of controllers; the cancel functions stop them.
-	running         sync.WaitGroup
+	running         goroutines
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
 	// Authority is the server's certificate authority.
@@ -142,7 +141,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.admission.start(ctx, informer.Options{Cache: s.cache, Log: s.config.Log}); err != nil {
 		return err
 	}
-	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(objects)) })
+	s.running.Go("aggregation of ClusterRoles", func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(objects)) })
 	if err := s.startControllers(ctx, objects); err != nil {
 		return err
 	}
@@ -214,8 +213,8 @@ func (s *Server) startDefinitions(ctx context.Context, objects *registry.Registr
 		return err
 	}
 	ctx, s.stopDefinitions = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { migrator.Run(ctx) })
-	s.running.Go(func() { c.Run(ctx) })
+	s.running.Go("migration of managedFields", func() { migrator.Run(ctx) })
+	s.running.Go("CustomResourceDefinition controller", func() { c.Run(ctx) })
 	return nil
 }
 
@@ -249,7 +248,7 @@ func (s *Server) openIdentity() (*authn.Authenticator, error) {
 // selectableFields returns the fields of field selectors for the watch cache.
 func selectableFields(register *api.Register) func(kind string) []watchcache.Field {
 	return func(name string) []watchcache.Field {
-		k := register.Stored(name)
+		k := register.ByStoreName(name)
 		if k == nil {
 			return nil
 		}
@@ -265,7 +264,7 @@ func selectableFields(register *api.Register) func(kind string) []watchcache.Fie
 func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.ObjectCount] {
 	return func(yield func(metrics.ObjectCount) bool) {
 		for _, k := range register.All() {
-			if k.OnlyCreate {
+			if k.CreateOnly {
 				continue
 			}
 			if !yield(metrics.ObjectCount{Group: k.Group, Resource: k.Resource, Objects: c.Count(k.StoreName())}) {
@@ -290,33 +289,3 @@ func (s *Server) URL() string {
 
 // Failed returns a channel that receives the error of a listener that stopped.
 func (s *Server) Failed() <-chan error { return s.listener.Failed() }
-
-// Stop ends watches, waits for active requests until the context ends, and stops the server.
-func (s *Server) Stop(ctx context.Context) error {
-	var errs []error
-	if s.listener != nil {
-		errs = append(errs, s.listener.Stop(ctx))
-	} else if s.socket != nil {
-		errs = append(errs, s.socket.Close())
-	}
-	if s.stopControllers != nil {
-		s.stopControllers()
-	}
-	if s.stopDefinitions != nil {
-		s.stopDefinitions()
-	}
-	if s.rbac != nil {
-		s.rbac.Close()
-	}
-	if s.admission != nil {
-		s.admission.close()
-	}
-	s.running.Wait()
-	if s.cache != nil {
-		s.cache.Close()
-	}
-	if s.store != nil {
-		errs = append(errs, s.store.Close())
-	}
-	return errors.Join(errs...)
-}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook
@@ -43,7 +43,7 @@ func startHeld(t *testing.T, config Config) (c *client, release func()) {
 // TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write
 // when that is over.
 func TestHeldWritersAreToldSo(t *testing.T) {
-	c, release := startHeld(t, Config{Limits: server.Limits{RequestTime: 300 * time.Millisecond}})
+	c, release := startHeld(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
 	patch := func() *answered {
 		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestWhoMayComeIn: nobody without a name, save for health and version.
@@ -129,7 +129,7 @@ func TestPartsOfPaths(t *testing.T) {
 
 // TestLimits: bodies, numbers at once.
 func TestLimits(t *testing.T) {
-	c := start(t, Config{Limits: server.Limits{BodyBytes: 1000, Changing: 1}}, `token-a,alice,1,"team"`)
+	c := start(t, Config{Limits: server.Limits{MaxBodyBytes: 1000, MaxMutatingInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", configMaps, configMap("large", "a", strings.Repeat("x", 1000))).want(413, "limit is 1000")
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
 	alice := c.withToken("token-a")
@@ -214,7 +214,7 @@ func TestGone(t *testing.T) {
 // TestSlowClients: who does not take an answer does not keep a place.
 func TestSlowClients(t *testing.T) {
 	const limit = time.Second // enough for those that are not slow
-	c := start(t, Config{Limits: server.Limits{RequestTime: limit, Reading: 1}}, `token-a,alice,1,"team"`)
+	c := start(t, Config{Limits: server.Limits{RequestTimeout: limit, MaxReadOnlyInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
 	for i := range 6 { // more than a client's window
 		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
@@ -307,7 +307,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 // TestBodyThatDoesNotCome: a client that says that it sends a body, and does not, is answered in time, also if
 // nobody wants the body.
 func TestBodyThatDoesNotCome(t *testing.T) {
-	c := start(t, Config{Limits: server.Limits{RequestTime: 300 * time.Millisecond, BodyBytes: 1000}})
+	c := start(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond, MaxBodyBytes: 1000}})
 	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
 	known.NextProtos = []string{"http/1.1"}
 	unknown := known.Clone()

@@ -166,7 +166,7 @@ func (r *Request) typed(values Values, doc document.Value) (document.Value, erro
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Kubernetes decodes the numbers of JSON as they are written, those of YAML and of strategic merge patches as
 	// floats first.
-	doc, unknown, err := values.ReadWith(doc, builtin.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
+	doc, unknown, err := values.DecodeWith(doc, builtin.DecodeOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown)+len(problems) == 0 || r.FieldValidation == Ignore {
 		return doc, err
 	}

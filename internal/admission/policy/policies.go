@@ -40,7 +40,7 @@ type Policies struct {
 	Options
 	// bound are the policies that have bindings, in the order in which they are evaluated; nil if there are none.
 	bound atomic.Pointer[[]*policy]
-	// definitions and bindings are the arguments of the last calls of Set, made the policies made of definitions.
+	// definitions and bindings are the arguments of the last calls of Set, made the policies of definitions.
 	// Only Set uses them.
 	definitions, bindings map[string]*watchcache.Object
 	made                  map[string]*policy
@@ -115,7 +115,7 @@ func (*Policies) Name() string { return "ValidatingAdmissionPolicy" }
 // which are answered and not stored, are not evaluated, as in kube-apiserver.
 func (p *Policies) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	bound := p.bound.Load()
-	if bound == nil || r.Kind.OnlyCreate && r.Kind.ActsOn == "" ||
+	if bound == nil || r.Kind.CreateOnly && r.Kind.ActsOn == "" ||
 		!slices.ContainsFunc(*bound, func(one *policy) bool { return one.criteria.MayMatch(r, operation) }) {
 		return 0
 	}
