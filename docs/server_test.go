@@ -39,12 +39,13 @@ func TestFlags(t *testing.T) {
 		if found := flag.FindStringSubmatch(line); found != nil {
 			text += fmt.Sprintf("| `%s` | %s |\n", escaped(strings.TrimSpace("--"+found[1]+" "+found[2])), escaped(found[3]))
 		} else if rest := strings.TrimLeft(line, " "); len(line)-len(rest) > 20 {
-			text = strings.TrimSuffix(text, " |\n") + " " + escaped(rest) + " |\n" // the text of a flag goes on
+			text = strings.TrimSuffix(text, " |\n") + " " + escaped(rest) + " |\n" // a continuation line
 		}
 	}
 	generated(t, configurationPage, "flags", text)
 }
 
+// escaped returns the text of a table cell.
 func escaped(cell string) string { return strings.ReplaceAll(cell, "|", `\|`) }
 
 // TestKinds: the table of kinds equals the registered kinds.
@@ -138,7 +139,7 @@ func serverManual(t *testing.T) string {
 
 // TestNumbers: the limits and defaults in docs/server equal those in the code.
 func TestNumbers(t *testing.T) {
-	said := serverManual(t)
+	manual := serverManual(t)
 	for _, n := range []struct{ says, file, code string }{
 		{"Request body | 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
 		{"Read-only requests in flight | 400", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
@@ -164,7 +165,7 @@ func TestNumbers(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if !strings.Contains(said, n.says) {
+		if !strings.Contains(manual, n.says) {
 			t.Errorf("docs/server: the text %q is missing", n.says)
 		}
 		if !strings.Contains(strings.Join(strings.Fields(string(code)), " "), n.code) {

@@ -17,8 +17,7 @@ import (
 const quickstart = "../../../docs/quickstart.md"
 
 // TestQuickstart runs the commands of the blocks in docs/quickstart.md that begin with ```console kubectl, in order, and
-// compares what they print with what the page says. Ages and times may differ. CADASTRE_UPDATE=1 writes what
-// was received into the page.
+// compares their output with the page. Ages and times may differ. CADASTRE_UPDATE=1 writes the received output into the page.
 func TestQuickstart(t *testing.T) {
 	if target.Implementation() != target.Cadastre {
 		t.Skip("docs/quickstart.md is about Cadastre")
@@ -28,7 +27,7 @@ func TestQuickstart(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	// A server that has nothing else in it, as that of the page.
+	// The page starts with an empty server.
 	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), cadastretest.Start(t), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +41,7 @@ func TestQuickstart(t *testing.T) {
 		got := run(t, folder, command)
 		if masked(got) != masked(strings.Join(want, "\n")) {
 			if os.Getenv("CADASTRE_UPDATE") == "" {
-				t.Errorf("%s: $ %s\nreceived:\n%s\nthe page says:\n%s", quickstart, command, got, strings.Join(want, "\n"))
+				t.Errorf("%s: $ %s\nreceived:\n%s\nwant:\n%s", quickstart, command, got, strings.Join(want, "\n"))
 			}
 			want = strings.Split(got, "\n")
 		}
@@ -70,7 +69,7 @@ func TestQuickstart(t *testing.T) {
 		page = append(page, line)
 	}
 	if commands == 0 {
-		t.Errorf("%s: found no command: a ```console kubectl block has commands that begin with $", quickstart)
+		t.Errorf("%s: found no commands, want ```console kubectl blocks with lines that begin with $", quickstart)
 	}
 	if os.Getenv("CADASTRE_UPDATE") != "" {
 		if err := os.WriteFile(quickstart, []byte(strings.Join(page, "\n")), 0o644); err != nil {
@@ -79,7 +78,7 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// run runs a command of the page, whose folder /tmp/demo is one of the test.
+// run executes a command of the page and returns its output. The folder /tmp/demo of the page is a temporary folder.
 func run(t *testing.T, folder, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
@@ -100,7 +99,7 @@ var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// masked returns text without what differs from run to run.
+// masked returns text with placeholders for ages and times.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
 }
