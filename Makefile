@@ -3,7 +3,7 @@
 GO       ?= go
 FUZZTIME ?= 10m
 BENCH    ?=
-# TAGS are the build tags of programs that are used or measured: see docs/decisions/0008-binary-size.md.
+# TAGS are the build tags of released and benchmarked programs: see docs/decisions/0008-binary-size.md.
 TAGS     ?= grpcnotrace
 # LDFLAGS omit debug information and set what cadastre version prints.
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -18,7 +18,7 @@ LDFLAGS  ?= -s -w -X $(VARS).Version=$(VERSION) -X $(VARS).Commit=$(COMMIT) -X $
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Tests, and what must be right before a change lands.
+# Build, tests and checks.
 
 .PHONY: build
 build: ## compile every package of every module
@@ -64,105 +64,113 @@ deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the pro
 	test/tools/deadcode
 
 .PHONY: test
-test: ## run every test of the engine, architecture and lint checks included
+test: ## run every test of the main module, including architecture and lint checks
 	$(GO) test ./...
 
 .PHONY: ci
-ci: ## everything that must pass before a change lands
+ci: ## run everything that must pass before a change is merged
 	.ci/run
 
-# The modules beside the engine: real clients, and others' suites.
+# Test modules: real clients, and test suites of other projects.
 
 .PHONY: test-clients
 test-clients: ## run real clients (kubectl, client-go, controller-runtime, Helm, Flux, curl) against the server
 	$(GO) -C test/clients test ./...
 
 .PHONY: test-clients-peer
-test-clients-peer: ## run the same clients against the real kube-apiserver, which proves what they expect
+test-clients-peer: ## run the same clients against kube-apiserver, which proves their expectations
 	CADASTRE_TARGET=kube-apiserver $(GO) -C test/clients test -count=1 ./...
 
 .PHONY: test-kubectls
-test-kubectls: ## have every kubectl that is built go from client-side to server-side apply and back; CADASTRE_TARGET=kube-apiserver asks the real server
+test-kubectls: ## migrate from client-side to server-side apply and back with every kubectl that is built; CADASTRE_TARGET=kube-apiserver uses kube-apiserver
 	$(GO) -C test/clients test -count=1 -v ./kubectls
+
+.PHONY: test-scheduler
+test-scheduler: ## have the real kube-scheduler, if make scheduler has built it, schedule pods of the server; CADASTRE_TARGET=kube-apiserver asks the real server
+	$(GO) -C test/clients test -count=1 -v ./scheduler
 
 ASSETS  ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cadastre/envtest
 ENVTEST ?= sigs.k8s.io/controller-runtime/pkg/client
-# What is not served: these subresources.
-ENVTESTSKIP ?= ServiceAccount tokens|approve CSRs
+# ENVTESTSKIP are tests of subresources that the server does not have.
+ENVTESTSKIP ?= ServiceAccount tokens
 
 .PHONY: test-envtest
-test-envtest: ## run others' test suites that use envtest against the server, but for what is not served; ENVTEST=sigs.k8s.io/controller-runtime/pkg/cache runs another
+test-envtest: ## run test suites of other projects that use envtest against the server; ENVTEST=sigs.k8s.io/controller-runtime/pkg/cache selects another suite
 	$(GO) build -tags $(TAGS) -o $(ASSETS)/cadastre ./cmd/cadastre
 	KUBEBUILDER_ASSETS=$$($(ASSETS)/cadastre envtest $(ASSETS)) $(GO) -C test/clients/envtest/suites test -count=1 $(ENVTEST) -args -ginkgo.skip='$(ENVTESTSKIP)'
 
 .PHONY: test-bench
-test-bench: ## run the benchmark module's tests: fixtures, peer, same results
+test-bench: ## run the tests of the benchmark module: fixtures, and equal results of both sides
 	$(GO) -C test/bench test ./...
 
-# The real servers, and what is asked of both.
+# kube-apiserver, and comparisons with it.
 
 .PHONY: peers
-peers: ## build the real etcd, kube-apiserver and kubectl, outside the repository (see test/peers/); some twenty minutes
+peers: ## build etcd, kube-apiserver and kubectl outside of the repository (see test/peers/); takes about 20 minutes
 	nice -n 19 $(GO) -C test/peers run ./cmd/build
+
+.PHONY: scheduler
+scheduler: ## build the real kube-scheduler, outside the repository, for make test-scheduler; minutes, after make peers
+	nice -n 19 $(GO) -C test/peers run ./cmd/build kube-scheduler
 
 KUBECTLS ?=
 
 .PHONY: kubectls
-kubectls: ## build kubectl of every minor version since 1.26, outside the repository; minutes for each; KUBECTLS=v1.26.15 builds only that
+kubectls: ## build kubectl of every minor version since 1.26 outside of the repository, a few minutes each; KUBECTLS=v1.26.15 builds one
 	nice -n 19 $(GO) -C test/peers run ./cmd/kubectls $(KUBECTLS)
 
 CONFORMANCE ?=
 
 .PHONY: conformance
-conformance: ## run every behaviour script on the real kube-apiserver and on ours, tell where they differ, write docs/conformance.md; CONFORMANCE='-run ^noop/ -record' passes flags
+conformance: ## run every behaviour script on kube-apiserver and on Cadastre, print differences, write docs/conformance.md; CONFORMANCE='-run ^noop/ -record' passes flags
 	$(GO) -C test/clients run ./cmd/conformance $(CONFORMANCE)
 
 DIFFERENTIAL ?=
 
 .PHONY: differential
-differential: ## send random histories to the real kube-apiserver and to ours for an hour, and shrink what differs to scripts; DIFFERENTIAL='-time 5m -seed 7' passes flags
+differential: ## send random histories to kube-apiserver and to Cadastre for an hour, and write shrunk scripts of differences; DIFFERENTIAL='-time 5m -seed 7' passes flags
 	$(GO) -C test/clients run ./cmd/differential $(DIFFERENTIAL)
 
 MATERIAL ?=
 
 .PHONY: oracle-material
-oracle-material: ## ask the real kube-apiserver and ours the same about the definitions and objects of well-known projects, tell each difference, write test/clients/material/testdata; MATERIAL='-run istio' passes flags
+oracle-material: ## compare kube-apiserver and Cadastre with the CRDs and samples of well-known projects, print differences, write test/clients/material/testdata; MATERIAL='-run istio' passes flags
 	$(GO) -C test/clients run ./cmd/material $(MATERIAL)
 
-# Kubernetes' own code, compared with ours.
+# Comparisons with kube-apiserver's code.
 
 .PHONY: oracle-catalog
-oracle-catalog: ## compare discovery and OpenAPI with kube-apiserver's own documents; ORACLE=-update writes internal/discovery/testdata
+oracle-catalog: ## compare discovery and OpenAPI with kube-apiserver's published documents; ORACLE=-update writes internal/discovery/testdata
 	$(GO) test ./internal/discovery -count=1 -kubernetes "$$($(GO) -C test/peers/binaries mod download -json k8s.io/kubernetes | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" $(ORACLE)
 
 ORACLE ?=
 
 .PHONY: oracle-rules
-oracle-rules: ## compare internal/api/builtin with kube-apiserver's own code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
+oracle-rules: ## compare internal/api/builtin with kube-apiserver's code; ORACLE='-seed 7 -count-each 5000 -write' passes flags
 	$(GO) -C test/oracle/defaults test -count=1 . $(ORACLE)
 
 .PHONY: oracle-validation
-oracle-validation: ## compare the validation of internal/api/builtin with kube-apiserver's own code; ORACLE='-seed 7 -pairs 1000' passes flags
+oracle-validation: ## compare the validation of internal/api/builtin with kube-apiserver's code; ORACLE='-seed 7 -pairs 1000' passes flags
 	$(GO) -C test/oracle/validation test -count=1 . $(ORACLE)
 
 .PHONY: oracle-structural
-oracle-structural: ## compare internal/api/crd/structural with kube-apiserver's own code; ORACLE='-seed 7 -schemas 5000' passes flags
+oracle-structural: ## compare internal/api/crd/structural with kube-apiserver's code; ORACLE='-seed 7 -schemas 5000' passes flags
 	$(GO) -C test/oracle/structural test -count=1 . $(ORACLE)
 
 .PHONY: oracle-admission
-oracle-admission: ## compare the plugins in internal/admission/plugin with kube-apiserver's own code; ORACLE=-update records its answers, ORACLE='-seed 7 -cases 20000' compares more
+oracle-admission: ## compare the plugins in internal/admission/plugin with kube-apiserver's code; ORACLE=-update records its results, ORACLE='-seed 7 -cases 20000' compares more cases
 	$(GO) -C test/oracle/admission test -count=1 . $(ORACLE)
 
 .PHONY: oracle-tables
-oracle-tables: ## ask Kubernetes' own printers for tables, and write their answers to internal/encoding/testdata
+oracle-tables: ## write the tables of Kubernetes' printers to internal/encoding/testdata
 	$(GO) -C test/oracle/tables test -count=1 ./...
 
-# What takes as long as it is given.
+# Long-running tests with a configurable duration.
 
 HISTORIES ?= 200000
 
 .PHONY: soak
-soak: ## compare HISTORIES (200000) random histories with structured-merge-diff, twelve requests each
+soak: ## compare HISTORIES (200000) random histories of twelve requests each with structured-merge-diff
 	$(GO) test ./apply -run 'TestDifferential' -histories $(HISTORIES) -timeout 24h -v
 
 .PHONY: fuzz-short
@@ -176,17 +184,17 @@ fuzz: ## fuzz each target for FUZZTIME (10m)
 KILLS ?= 1000
 
 .PHONY: kill
-kill: ## kill a process that writes KILLS (1000) times, and look for what is lost
+kill: ## kill a writing process KILLS (1000) times, and check that no acknowledged write is lost
 	$(GO) test ./internal/storage/pebble -run 'TestKill' -kills $(KILLS) -timeout 24h -v
 
 # Benchmarks.
 
 .PHONY: bench-engine
-bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with the floor; BENCH='-run Pod' passes flags
+bench-engine: ## compare the engine with structured-merge-diff, patches with strategicpatch, and both with the lower bound (floor); BENCH='-run Pod' passes flags
 	$(GO) -C test/bench run ./cmd/engine $(BENCH)
 
 .PHONY: bench-floor
-bench-floor: ## compare the JSON libraries that could be the floor
+bench-floor: ## compare the JSON libraries that are candidates for the lower bound
 	$(GO) -C test/bench run ./cmd/floor $(BENCH)
 
 .PHONY: bench-store
@@ -194,17 +202,17 @@ bench-store: ## compare the store and its cache with etcd on the same disk; BENC
 	$(GO) -C test/bench run ./cmd/store -large $(BENCH)
 
 .PHONY: bench-server
-bench-server: ## compare the server with kube-apiserver, where it is built, and the floor; BENCH='-run apply' passes flags
+bench-server: ## compare the server with kube-apiserver, if it is built, and with the lower bound; BENCH='-run apply' passes flags
 	$(GO) -C test/bench run ./cmd/server $(BENCH)
 
 .PHONY: bench-optout
-bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clients' allocations; BENCH='-run watch/100/8' passes flags
+bench-optout: ## measure responses without managedFields: bytes, CPU, memory, allocations of clients; BENCH='-run watch/100/8' passes flags
 	$(GO) -C test/bench run ./cmd/optout $(BENCH)
 
 .PHONY: bench-custom
-bench-custom: ## compare the server with kube-apiserver on custom resources: 500 definitions, apply, a watch beside work on another kind; BENCH='-run custom/change' passes flags
+bench-custom: ## compare the server with kube-apiserver on custom resources: 500 CRDs, apply, a watch during load on another kind; BENCH='-run custom/change' passes flags
 	$(GO) -C test/bench run ./cmd/custom $(BENCH)
 
 .PHONY: bench-migrate
-bench-migrate: ## migrate 100,000 objects, twice, then with client and server killed half-way, and look for what is lost; BENCH='-objects 1000' passes flags
+bench-migrate: ## migrate 100,000 objects twice, then with client and server killed half-way, and check that nothing is lost; BENCH='-objects 1000' passes flags
 	$(GO) -C test/bench run ./cmd/migrate $(BENCH)

@@ -76,15 +76,13 @@ func TestDifferencePodSecurityIsNotEnforced(t *testing.T) {
 // Kubernetes: 201 with a token, 200 for the others.
 func TestDifferenceWhatOthersDoIsNotServed(t *testing.T) {
 	c := newClient(t)
-	const namespace, requests = "/api/v1/namespaces/default/", "/apis/certificates.k8s.io/v1/certificatesigningrequests/r"
+	const namespace = "/api/v1/namespaces/default/"
 	c.call("POST", namespace+"serviceaccounts", `{"metadata":{"name":"a"}}`).want(201)
 	c.call("POST", namespace+"pods", `{"metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i"}]}}`).want(201)
 	for _, test := range []struct{ method, path, body, says string }{
 		{"POST", namespace + "serviceaccounts/a/token", `{"spec":{}}`, `serviceaccounts has no subresource \"token\" here`},
 		{"GET", namespace + "pods/p/log", "", `pods has no subresource \"log\" here`},
-		{"GET", namespace + "pods/p/resize", "", `pods has no subresource \"resize\" here`},
-		{"GET", namespace + "pods/p/ephemeralcontainers", "", `pods has no subresource \"ephemeralcontainers\" here`},
-		{"GET", requests + "/approval", "", `certificatesigningrequests.certificates.k8s.io has no subresource \"approval\" here`},
+		{"GET", namespace + "pods/p/portforward", "", `pods has no subresource \"portforward\" here`},
 	} {
 		c.call(test.method, test.path, test.body).want(404).wantText("the server could not find the requested resource", test.says)
 	}

@@ -181,7 +181,6 @@ func TestNotServed(t *testing.T) {
 	for _, path := range []string{
 		pod + "exec", pod + "attach", pod + "portforward", pod + "proxy",
 		"/api/v1/namespaces/default/serviceaccounts/default/token",
-		"/apis/certificates.k8s.io/v1/certificatesigningrequests/mine/approval",
 	} {
 		c.call("POST", path, "{}").want(http.StatusNotFound).wantText("the server could not find the requested resource: ")
 	}

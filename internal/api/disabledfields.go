@@ -84,14 +84,14 @@ func withoutStopSignals(spec document.Value) document.Value {
 	return spec
 }
 
-// prepareNode removes the fields of dynamic kubelet configuration, which is no longer supported, unless the live node
-// has them.
-func prepareNode(endpoint string, obj, live document.Value, _ Write) document.Value {
-	obj = withoutNew(obj, live, "spec", "configSource")
-	if live.IsAbsent() || endpoint == StatusSubresource {
-		obj = withoutNew(obj, live, "status", "config")
-	}
-	return obj
+// prepareNode removes the source of dynamic kubelet configuration, which is no longer supported. Nodes that have one keep it.
+func prepareNode(obj, live document.Value, _ Write) document.Value {
+	return withoutNew(obj, live, "spec", "configSource")
+}
+
+// prepareNodeStatus removes the state of dynamic kubelet configuration, too.
+func prepareNodeStatus(obj, live document.Value, w Write) document.Value {
+	return withoutNew(prepareNode(obj, live, w), live, "status", "config")
 }
 
 // withoutNew removes the field in.name, unless the live object has it.

@@ -29,15 +29,17 @@ type User struct {
 type strategy struct {
 	// normalize implements Normalize.
 	normalize func(obj document.Value) document.Value
-	// prepareForCreate and prepareForUpdate set the fields that the server sets, after reset fields are restored.
+	// prepareForCreate and prepareForUpdate set the fields that the server sets. Reset fields are restored before.
+	// prepareAt has the steps for updates of subresources, by their names.
 	prepareForCreate, prepareForUpdate prepareStep
+	prepareAt                          map[string]prepareStep
 	convert                            map[conversion]convertStep
 	// podSpec is the path of the pod spec; nil if the kind has none.
 	podSpec []string
 }
 
-// prepareStep returns an object with the fields that the server sets. The live object is absent on create.
-type prepareStep func(endpoint string, obj, live document.Value, w Write) document.Value
+// prepareStep returns the object with the fields that the server sets. The live object is absent on create.
+type prepareStep func(obj, live document.Value, w Write) document.Value
 
 // conversion identifies a conversion from one apiVersion to another.
 type conversion struct{ from, to string }
@@ -60,17 +62,19 @@ var (
 		"prepareNamespaceForCreate":        prepareNamespaceForCreate,
 		"prepareNamespaceForUpdate":        prepareNamespaceForUpdate,
 		"prepareNode":                      prepareNode,
+		"prepareNodeStatus":                prepareNodeStatus,
 		"preparePersistentVolumeClaim":     preparePersistentVolumeClaim,
 		"preparePersistentVolumeForCreate": preparePersistentVolumeForCreate,
-		"preparePersistentVolumeForUpdate": preparePersistentVolumeForUpdate,
+		"preparePersistentVolumeStatus":    preparePersistentVolumeStatus,
 		"preparePodForCreate":              preparePodForCreate,
-		"preparePodForUpdate":              preparePodForUpdate,
-		"prepareResourceClaimForUpdate":    prepareResourceClaimForUpdate,
+		"preparePodStatus":                 preparePodStatus,
+		"prepareResourceClaimStatus":       prepareResourceClaimStatus,
 		"prepareResourceSlice":             prepareResourceSlice,
 		"prepareServiceAccount":            prepareServiceAccount,
 		"prepareServiceForUpdate":          prepareServiceForUpdate,
 		"prepareSigningRequestForCreate":   prepareSigningRequestForCreate,
-		"prepareSigningRequestForUpdate":   prepareSigningRequestForUpdate,
+		"prepareSigningRequestApproval":    prepareSigningRequestApproval,
+		"prepareSigningRequestStatus":      prepareSigningRequestStatus,
 	}
 	convertSteps = map[string]convertStep{
 		"autoscalerV1ToV2":  autoscalerV1ToV2,
@@ -89,7 +93,7 @@ func (k *Kind) setStrategy(d *kinds.Declaration) error {
 		}
 		for _, step := range steps {
 			if !k.setStep(step.Name, step.Value) {
-				return s.Errorf(step.Line, "expected normalize, prepare for create, prepare for update or convert VERSION to VERSION with a function listed in strategy.go, received %q: %q", step.Name, step.Value)
+				return s.Errorf(step.Line, "expected normalize, prepare for create, update or a SUBRESOURCE, or convert VERSION to VERSION, and a step that strategy.go lists, received %q: %q", step.Name, step.Value)
 			}
 		}
 	}
@@ -106,6 +110,9 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	case "prepare for update":
 		k.prepareForUpdate, ok = prepareSteps[name]
 	default:
+		if subresource, isPrepare := strings.CutPrefix(role, "prepare for "); isPrepare {
+			return k.setStepAt(subresource, name)
+		}
 		words := strings.Fields(role)
 		if len(words) != 4 || words[0] != "convert" || words[2] != "to" {
 			return false
@@ -118,18 +125,30 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	return ok
 }
 
-// Prepare returns the object that a write at an endpoint stores: with reset fields restored, the fields that the server
-// sets, and its generation. Both the object and the live object, which is absent on create, are at the storage version,
-// normalized, and without managedFields; the object has a name, and on create a uid. Fields that Prepare sets have no
-// owner, because the apply engine runs before.
+// setStepAt reports whether the kind has the subresource, and there is such a step.
+func (k *Kind) setStepAt(subresource, name string) bool {
+	if k.prepareAt == nil {
+		k.prepareAt = map[string]prepareStep{}
+	}
+	k.prepareAt[subresource] = prepareSteps[name]
+	return slices.Contains(k.Subresources, subresource) && prepareSteps[name] != nil
+}
+
+// Prepare returns an object as a write at an endpoint stores it: with reset fields restored, with the fields that the
+// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage
+// version, normalized, and without managedFields; the object has a name, and on create a uid. Fields that are set here
+// have no owner: the apply engine runs before.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
 	obj = k.dropDisabledFields(k.restoreResetFields(endpoint, w.Version, obj, live), live)
 	step := k.prepareForUpdate
-	if live.IsAbsent() {
+	switch {
+	case live.IsAbsent():
 		step = k.prepareForCreate
+	case endpoint != "":
+		step = k.prepareAt[endpoint]
 	}
 	if step != nil {
-		obj = step(endpoint, obj, live, w)
+		obj = step(obj, live, w)
 	}
 	if p, ok := k.Definition.(Preparer); ok {
 		obj = p.Prepare(endpoint, obj, live)
@@ -199,8 +218,8 @@ const (
 	nameLabel           = "kubernetes.io/metadata.name"
 )
 
-// prepareNamespaceForCreate adds the finalizer of the namespace controller and the name label.
-func prepareNamespaceForCreate(endpoint string, obj, live document.Value, w Write) document.Value {
+// prepareNamespaceForCreate adds the finalizer of the namespace controller, and the label with the name.
+func prepareNamespaceForCreate(obj, live document.Value, w Write) document.Value {
 	isFinalizer := func(f document.Value) bool { return f.Text() == kubernetesFinalizer }
 	var finalizers []document.Value
 	for _, f := range obj.Lookup("spec", "finalizers").Items() {
@@ -209,11 +228,11 @@ func prepareNamespaceForCreate(endpoint string, obj, live document.Value, w Writ
 	if !slices.ContainsFunc(finalizers, isFinalizer) {
 		obj = put(obj, document.NewList(append(finalizers, document.NewString(kubernetesFinalizer))...), "spec", "finalizers")
 	}
-	return prepareNamespaceForUpdate(endpoint, obj, live, w)
+	return prepareNamespaceForUpdate(obj, live, w)
 }
 
-// prepareNamespaceForUpdate sets the name label.
-func prepareNamespaceForUpdate(_ string, obj, _ document.Value, _ Write) document.Value {
+// prepareNamespaceForUpdate sets the label with the name.
+func prepareNamespaceForUpdate(obj, _ document.Value, _ Write) document.Value {
 	name := obj.Lookup("metadata", "name")
 	if document.Equal(name, obj.Lookup("metadata", "labels", nameLabel)) {
 		return obj
@@ -221,8 +240,8 @@ func prepareNamespaceForUpdate(_ string, obj, _ document.Value, _ Write) documen
 	return put(obj, name, "metadata", "labels", nameLabel)
 }
 
-// prepareServiceAccount removes all fields except the name from references to secrets.
-func prepareServiceAccount(_ string, obj, _ document.Value, _ Write) document.Value {
+// prepareServiceAccount removes all fields but the name from references to secrets.
+func prepareServiceAccount(obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(secret document.Value) document.Value {
 		if name := secret.Get("name"); secret.Len() > 1 || name.IsAbsent() {
 			return document.NewMap(document.Field{Name: "name", Value: name})
@@ -231,16 +250,13 @@ func prepareServiceAccount(_ string, obj, _ document.Value, _ Write) document.Va
 	}, "secrets")
 }
 
-// preparePersistentVolumeForCreate sets lastPhaseTransitionTime to the time of the request.
-func preparePersistentVolumeForCreate(_ string, obj, _ document.Value, w Write) document.Value {
+// preparePersistentVolumeForCreate sets the time of the first phase.
+func preparePersistentVolumeForCreate(obj, _ document.Value, w Write) document.Value {
 	return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 }
 
-// preparePersistentVolumeForUpdate sets lastPhaseTransitionTime if the phase changes.
-func preparePersistentVolumeForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
-	if endpoint != StatusSubresource {
-		return obj
-	}
+// preparePersistentVolumeStatus sets the time at which the phase last changed.
+func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.Value {
 	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
 	case samePhase && isEmpty(now):
@@ -251,12 +267,9 @@ func preparePersistentVolumeForUpdate(endpoint string, obj, live document.Value,
 	return obj
 }
 
-// preparePersistentVolumeClaim copies spec.dataSource to spec.dataSourceRef or the reverse. The older dataSource
-// supports claims and snapshots only.
-func preparePersistentVolumeClaim(endpoint string, obj, live document.Value, _ Write) document.Value {
-	if endpoint != "" {
-		return obj
-	}
+// preparePersistentVolumeClaim keeps spec.dataSource and spec.dataSourceRef the same. The older dataSource supports only
+// claims and snapshots.
+func preparePersistentVolumeClaim(obj, live document.Value, _ Write) document.Value {
 	source, reference := obj.Lookup("spec", "dataSource"), obj.Lookup("spec", "dataSourceRef")
 	inUse := !isEmpty(live.Lookup("spec", "dataSource")) || !isEmpty(live.Lookup("spec", "dataSourceRef"))
 	if !inUse && isEmpty(reference) && !isEmpty(source) && !isClaimOrSnapshot(source) {

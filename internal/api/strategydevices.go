@@ -5,8 +5,8 @@ import (
 )
 
 // prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does:
-// list-valued attributes and mappings to node resources.
-func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Value {
+// attributes that are lists, and mappings to node resources.
+func prepareResourceSlice(obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(device document.Value) document.Value {
 		device = removeField("nodeAllocatableResourceMappings")(device)
 		attributes := device.Get("attributes")
@@ -27,11 +27,11 @@ func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Val
 	}, "spec", "devices")
 }
 
-// prepareResourceClaimForUpdate removes the statuses of devices that are no longer allocated, so that clients can
-// deallocate devices without clearing their statuses.
-func prepareResourceClaimForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
+// prepareResourceClaimStatus removes the statuses of devices that are no longer allocated, so that a client that
+// deallocates them need not know their statuses.
+func prepareResourceClaimStatus(obj, live document.Value, _ Write) document.Value {
 	devices := obj.Lookup("status", "devices")
-	if endpoint != StatusSubresource || devices.Len() == 0 {
+	if devices.Len() == 0 {
 		return obj
 	}
 	freed := allocatedDevices(live)

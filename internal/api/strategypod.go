@@ -4,12 +4,13 @@ import (
 	"strings"
 
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
 // preparePodForCreate sets the QoS class and the condition of scheduling gates, adds the requirements of matchLabelKeys to
 // selectors, and sets AppArmor profiles from their legacy annotations.
-func preparePodForCreate(_ string, obj, _ document.Value, w Write) document.Value {
-	obj = put(obj, document.NewString(qosClass(obj.Get("spec"))), "status", "qosClass")
+func preparePodForCreate(obj, _ document.Value, w Write) document.Value {
+	obj = put(obj, document.NewString(qos.Class(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
 		obj = put(obj, document.NewList(gatedCondition(w)), "status", "conditions")
 	}
@@ -70,11 +71,8 @@ func addMatchLabelKeys(term, labels document.Value) document.Value {
 
 func isAbsentOrNull(v document.Value) bool { return v.IsAbsent() || v.IsNull() }
 
-// preparePodForUpdate restores the status fields that older kubelets do not send: the QoS class and observed generations.
-func preparePodForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
-	if endpoint != StatusSubresource {
-		return obj
-	}
+// preparePodStatus restores the status fields that older kubelets do not send: the QoS class and observed generations.
+func preparePodStatus(obj, live document.Value, _ Write) document.Value {
 	if obj.Lookup("status", "qosClass").Text() == "" {
 		obj = put(obj, live.Lookup("status", "qosClass"), "status", "qosClass")
 	}

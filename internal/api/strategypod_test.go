@@ -1,6 +1,10 @@
 package api
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cadastre/cadastre/internal/api/qos"
+)
 
 func TestPreparePod(t *testing.T) {
 	testPrepare(t, []prepareTest{
@@ -30,7 +34,7 @@ func TestQOSClass(t *testing.T) {
 		{`{resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}, containers: [{}]}`, "Guaranteed"},
 		{`{resources: {limits: {cpu: 1}}, containers: [{}]}`, "Burstable"},
 	} {
-		if got := qosClass(parse(t, test.spec)); got != test.want {
+		if got := qos.Class(parse(t, test.spec)); got != test.want {
 			t.Errorf("qosClass(%s) = %s, want %s", test.spec, got, test.want)
 		}
 	}

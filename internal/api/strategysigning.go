@@ -7,20 +7,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareSigningRequestForUpdate restores the conditions that an endpoint cannot change, and sets the timestamps of new
-// conditions.
-func prepareSigningRequestForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
-	switch endpoint {
-	case StatusSubresource:
-		return setConditionTimes(restoreDecisions(obj, live), live, w)
-	case "approval":
-		return setConditionTimes(obj, live, w)
-	}
-	return obj
+// prepareSigningRequestStatus restores the conditions that a signer can not change, and sets the times of new ones.
+func prepareSigningRequestStatus(obj, live document.Value, w Write) document.Value {
+	return setConditionTimes(restoreDecisions(obj, live), live, w)
 }
 
-// prepareSigningRequestForCreate copies the authenticated user to the spec.
-func prepareSigningRequestForCreate(_ string, obj, _ document.Value, w Write) document.Value {
+// prepareSigningRequestApproval sets the times of new conditions.
+func prepareSigningRequestApproval(obj, live document.Value, w Write) document.Value {
+	return setConditionTimes(obj, live, w)
+}
+
+// prepareSigningRequestForCreate sets the user that requests the certificate.
+func prepareSigningRequestForCreate(obj, _ document.Value, w Write) document.Value {
 	u := w.User
 	var groups []document.Value
 	for _, g := range u.Groups {

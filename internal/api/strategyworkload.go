@@ -14,7 +14,7 @@ var (
 
 // prepareJobForCreate generates the selector and the labels of the pod template from the job's uid, unless
 // spec.manualSelector is set.
-func prepareJobForCreate(_ string, obj, _ document.Value, _ Write) document.Value {
+func prepareJobForCreate(obj, _ document.Value, _ Write) document.Value {
 	if obj.Lookup("spec", "manualSelector").Bool() {
 		return obj
 	}
@@ -39,14 +39,14 @@ func putIfAbsent(doc, value document.Value, path ...string) document.Value {
 var templateGeneration = []string{"metadata", "annotations", "deprecated.daemonset.template.generation"}
 
 // prepareDaemonSetForCreate sets the template generation to at least 1.
-func prepareDaemonSetForCreate(_ string, obj, _ document.Value, _ Write) document.Value {
+func prepareDaemonSetForCreate(obj, _ document.Value, _ Write) document.Value {
 	return withTemplateGeneration(obj, max(1, templateGenerationOf(obj)))
 }
 
 // prepareDaemonSetForUpdate increments the template generation if the template has changed.
-func prepareDaemonSetForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
+func prepareDaemonSetForUpdate(obj, live document.Value, _ Write) document.Value {
 	n := templateGenerationOf(live)
-	if endpoint == "" && !semanticEqual(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
+	if !semanticEqual(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
 		n++
 	}
 	return withTemplateGeneration(obj, n)
@@ -67,12 +67,9 @@ func templateGenerationOf(set document.Value) int64 {
 	return n
 }
 
-// prepareServiceForUpdate removes the fields that only the previous type of a service supported, unless the request
-// changes them together with the type.
-func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
-	if endpoint != "" {
-		return obj
-	}
+// prepareServiceForUpdate removes the fields that only the previous type of a service had, unless the request changes them
+// together with the type.
+func prepareServiceForUpdate(obj, live document.Value, _ Write) document.Value {
 	spec, old := obj.Get("spec"), live.Get("spec")
 	kept := spec
 	lost := func(has func(spec document.Value) bool) bool { return has(old) && !has(spec) }

@@ -5,11 +5,14 @@ import (
 	"slices"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/deviceaccess"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/podresizevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
 	"github.com/cadastre/cadastre/internal/admission/plugin/rbacescalation"
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
@@ -32,6 +35,9 @@ func plugins(authorizer *rbac.Authorizer, policies *policy.Policies, webhooks *w
 		&deviceaccess.Plugin{Authorizer: authorizer},
 		&rbacescalation.Plugin{Authorizer: authorizer},
 		persistentvolumeclaimresize.Plugin{},
+		&certificateapproval.Plugin{Authorizer: admission.Authorizer(authorizer)},
+		nodedeclaredfeaturevalidator.Plugin{},
+		podresizevalidator.Plugin{},
 		webhooks.Mutating(),
 		policies,
 		webhooks.Validating(),
@@ -43,13 +49,13 @@ type dynamicAdmission struct {
 	chain    *admission.Chain
 	webhooks *webhook.Webhooks
 	policies *policy.Policies
-	informer *informer.Follower
+	informer *informer.Informer
 }
 
 // start loads the configurations and keeps them up to date.
 func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) (err error) {
 	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
-	options.Keeper = informer.Whole(d.set)
+	options.Handler = informer.SnapshotHandler(d.set)
 	options.About = "admission configurations"
 	d.informer, err = informer.Start(ctx, options)
 	return err

@@ -68,12 +68,12 @@ func (s *Server) startControllers(ctx context.Context, all *registry.Registry) e
 func (s *Server) control(ctx context.Context, all *registry.Registry) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	remover := &namespace.Remover{Objects: all, User: controllerUser("namespace-controller"), Manager: systemManager, Log: s.config.Log}
+	remover := &namespace.Controller{Objects: all, User: controllerUser("namespace-controller"), Manager: systemManager, Log: s.config.Log}
 	running.Go(func() { remover.Run(ctx) })
 	collector := &garbagecollector.Collector{Objects: all, User: controllerUser("generic-garbage-collector"), Manager: systemManager, Log: s.config.Log}
 	running.Go(func() { collector.Run(ctx) })
 	if s.config.EventLife > 0 {
-		expirer := &eventttl.Expirer{Objects: all, Life: s.config.EventLife, Log: s.config.Log}
+		expirer := &eventttl.Expirer{Objects: all, TTL: s.config.EventLife, Log: s.config.Log}
 		running.Go(func() { expirer.Run(ctx) })
 	}
 }

@@ -17,10 +17,8 @@ import (
 
 // notServedResources are the resources and subresources of stable groups that kube-apiserver serves and we do not.
 var notServedResources = []string{
-	"certificates.k8s.io/v1 certificatesigningrequests/approval",
-	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach",
-	"v1 pods/ephemeralcontainers", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
-	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
+	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
+	"v1 pods/proxy", "v1 serviceaccounts/token", "v1 services/proxy",
 }
 
 // testSubresources describes the subresources of the registry.

@@ -27,6 +27,8 @@ const (
 
 	// Untyped is a flag on Objects and Watch for kinds without a Go type, which some encodings need.
 	Untyped Endpoint = 1 << 7
+	// NoTables is added to Objects for subresources that have no Tables.
+	NoTables Endpoint = 1 << 6
 )
 
 func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
@@ -111,7 +113,7 @@ func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f F
 	switch as {
 	case Table.String():
 		f.Shape = Table
-		return f, e.Tables
+		return f, e.Tables && endpoint&NoTables == 0
 	case Partial.String():
 		f.Shape = Partial
 	case PartialList.String():

@@ -179,7 +179,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	}
 	writes = append(slices.Concat(writes, conditions), storage.Write{Key: live.Key(), Expected: live.Revision()})
 	_, deleted.Revision, err = r.commit(ctx, writes...)
-	deleted.Object = deleted.Object.At(deleted.Revision)
+	deleted.Object = deleted.Object.WithRevision(deleted.Revision)
 	return deleted, err
 }
 

@@ -48,7 +48,8 @@
 //	endpoint.go      a resource at one version, or a subresource, with everything that is resolved once
 //	read.go          objects at the version of an endpoint
 //	subresource.go   subresources, their list, status and finalize
-//	  scale.go, binding.go, eviction.go     one each; action.go, subresources that are created; podcondition.go
+//	  scale.go, binding.go, eviction.go, ephemeralcontainers.go, resize.go, approval.go   one each
+//	  action.go        subresources that are created; podcondition.go
 //	delete.go        deletions; deletionmark.go, grace periods, finalizers and propagation
 //	touch.go         writes of controllers
 //	conflict.go      409 with owners and values; sibling.go, warnings about one-ofs

@@ -39,7 +39,7 @@ func StoreError(err error) error {
 
 // tooNewError returns the 504 for a read at a future revision.
 func tooNewError(e *watchcache.TooNewError) error {
-	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Wanted, e.Now), 1)
+	err := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", e.Requested, e.Now), 1)
 	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge, Message: "Too large resource version"}}
 	return err
 }

@@ -24,7 +24,8 @@ import (
 //
 // A disruption is counted before the pod is deleted: the eviction decrements status.disruptionsAllowed of the budget and
 // records the pod in status.disruptedPods, from which the disruption controller removes it. If the server stops between
-// the two steps, one disruption is lost until the controller recomputes the status.
+// the two steps, one disruption is lost until the controller recomputes the status. The preconditions of the client are checked
+// when the pod is deleted, as in kube-apiserver: an eviction that they reject has counted its disruption.
 func evictionSubresource() *Subresource {
 	return &Subresource{
 		Name:        "eviction",

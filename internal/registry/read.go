@@ -21,7 +21,7 @@ func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Objec
 // isAt reports whether a custom resource is stored exactly as the endpoint serves it. For an object that is being deleted it
 // is false: marking an object as deleted does not convert it, so that a deletion does not depend on a conversion webhook.
 func (e *Endpoint) isAt(object *watchcache.Object) bool {
-	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.Written(), e.Version)
+	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.ModRevision(), e.Version)
 }
 
 // objectAt returns a stored object at the version of an endpoint, also where the endpoint serves a projection.

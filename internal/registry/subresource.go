@@ -22,6 +22,8 @@ type Subresource struct {
 	Verbs []string
 	// Body is the type of its bodies; the zero value means the type of the resource.
 	Body schema.GroupVersionKind
+	// NoTables reports that responses can not be Tables.
+	NoTables bool
 	// project returns the projection of an endpoint whose bodies are not the objects themselves; nil if they are.
 	project func(e *Endpoint) projection
 	// Restrict returns obj with only those changes to the live object that a write may make. nil means that the
@@ -48,6 +50,9 @@ func subresources() []*Subresource {
 		finalizeSubresource(),
 		bindingSubresource(),
 		evictionSubresource(),
+		ephemeralContainersSubresource(),
+		resizeSubresource(),
+		approvalSubresource(),
 	}
 }
 
@@ -61,6 +66,13 @@ func Subresources() (all []api.SubresourceInfo) {
 
 // Subresource returns a subresource; nil for names that are not implemented.
 func (r *Registry) Subresource(name string) *Subresource { return r.subresources[name] }
+
+// validateAt returns the validation of a subresource whose rules the kind file has in a section of their own.
+func validateAt(name string) func(Values, *prepared, document.Value) (field.ErrorList, []string) {
+	return func(values Values, p *prepared, live document.Value) (field.ErrorList, []string) {
+		return values.ValidateSubresource(name, p.validated, live), nil
+	}
+}
 
 // projection is the relation between the bodies of a subresource and the objects behind them.
 type projection interface {
@@ -121,13 +133,13 @@ func (w *write) checkProjectedUID(live *loaded, body document.Value) error {
 // the defaults of fields that the endpoint resets.
 func statusSubresource() *Subresource {
 	return &Subresource{
-		Name:  "status",
+		Name:  api.StatusSubresource,
 		Verbs: []string{"get", "patch", "update"},
 		Validate: func(values Values, p *prepared, live document.Value) (field.ErrorList, []string) {
 			if r, ok := values.(Ratcheting); ok {
 				return r.CheckStatus(p.undefaulted, live)
 			}
-			return values.ValidateStatus(p.undefaulted, live), nil
+			return values.ValidateSubresource(api.StatusSubresource, p.undefaulted, live), nil
 		},
 		Warnings: Values.StatusWarnings,
 	}
@@ -135,5 +147,5 @@ func statusSubresource() *Subresource {
 
 // finalizeSubresource removes the finalizers of a namespace.
 func finalizeSubresource() *Subresource {
-	return &Subresource{Name: "finalize", Verbs: []string{"update"}}
+	return &Subresource{Name: "finalize", Verbs: []string{"update"}, NoTables: true}
 }

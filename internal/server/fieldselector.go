@@ -38,7 +38,7 @@ func (q *request) selectCustomFields(s *watchcache.Selection, selector fields.Se
 	s.Fields = fields.AndSelectors(metadata...)
 	if len(custom) > 0 {
 		s.Match = q.matchCustomFields(endpoint, fields.AndSelectors(custom...))
-		s.Foresee = func(all []*watchcache.Object) {
+		s.Prefetch = func(all []*watchcache.Object) {
 			if q.selectorError() != nil {
 				return // the request fails anyway
 			}

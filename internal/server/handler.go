@@ -35,7 +35,7 @@ type Options struct {
 	Authorizer    *rbac.Authorizer
 	Reviewer      *rbac.Reviewer
 	// Admission keeps the configurations of webhooks and policies up to date; nil if there are none.
-	Admission *informer.Follower
+	Admission *informer.Informer
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits

@@ -16,6 +16,9 @@ func (q *request) view(endpoint encoding.Endpoint) (encoding.View, error) {
 	if !q.kind.HasGoType() {
 		endpoint |= encoding.Untyped
 	}
+	if s := q.h.Objects.Subresource(q.target.subresource); s != nil && s.NoTables {
+		endpoint |= encoding.NoTables
+	}
 	format, err := encoding.Negotiate(q.r.Header.Get("Accept"), endpoint)
 	if err != nil {
 		return encoding.View{}, err

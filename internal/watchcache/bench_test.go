@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// BenchmarkFanOut is the cost of a delivered event, by the number of watchers.
+// BenchmarkFanOut measures the cost of delivering one event to one watcher, for several numbers of watchers.
 func BenchmarkFanOut(b *testing.B) {
 	for _, watchers := range []int{1, 100, 10_000} {
 		b.Run(fmt.Sprint(watchers), func(b *testing.B) {
@@ -39,9 +39,9 @@ func BenchmarkFanOut(b *testing.B) {
 			b.ResetTimer()
 			for range b.N/watchers + 1 {
 				revision++
-				c.take(storage.Batch{Revision: revision, Events: []storage.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
+				c.applyBatch(storage.Batch{Revision: revision, Events: []storage.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
 				for delivered.Load() < int64(revision-10)*int64(watchers) {
-					// Don't run ahead of them by more than a few events.
+					// Keeps the writer at most ten events ahead of the watchers.
 				}
 			}
 			for delivered.Load() < int64(revision)*int64(watchers) {
@@ -53,7 +53,7 @@ func BenchmarkFanOut(b *testing.B) {
 	}
 }
 
-// BenchmarkList is the cost of an object in a list, looked at and as bytes.
+// BenchmarkList measures the cost per listed object: selecting it, and copying its JSON.
 func BenchmarkList(b *testing.B) {
 	s := openStore(b)
 	const count = 20_000
@@ -67,7 +67,7 @@ func BenchmarkList(b *testing.B) {
 		b.Fatal(err)
 	}
 	c := openCache(b, s, Options{})
-	for name, selection := range map[string]Selection{"all": {}, "label": {Labels: labelSelector(b, "app=web")}, "nobody": {Labels: labelSelector(b, "app=db")}} {
+	for name, selection := range map[string]Selection{"all": {}, "label": {Labels: labelSelector(b, "app=web")}, "label-no-match": {Labels: labelSelector(b, "app=db")}} {
 		b.Run(name, func(b *testing.B) {
 			selection.Kind = pods
 			for range b.N/count + 1 {
@@ -107,7 +107,7 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkCommit is the cost of a write to the cache and a store in memory, from eight writers at once.
+// BenchmarkCommit measures a commit through the cache to an in-memory store, with eight concurrent writers.
 func BenchmarkCommit(b *testing.B) {
 	c := openCache(b, openStore(b), Options{})
 	value := exampleObject(3000)
@@ -134,7 +134,7 @@ func BenchmarkCommit(b *testing.B) {
 	b.ReportMetric(float64(processTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// processTime returns the CPU time that the process has used.
+// processTime returns the CPU time that the process has used so far.
 func processTime(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage

@@ -1,83 +1,78 @@
-// Package watchcache has the current objects and the recent events of a store in memory. It serves
-// all reads and watches; writes go through it, so that whoever wrote reads what was written.
+// Package watchcache keeps the current objects and the recent events of a store in memory. All reads and watches are
+// served from it. Writes go through it too, so that a client that has written an object reads its own write.
 //
-// # Vocabulary
+// # Terms
 //
-//   - An [Object] is one version of an object, and never changes: its JSON, in spans, without
-//     its revision, which is put in its place when the object is written out.
-//   - An event is what a commit did to one object: the version before and the one after.
-//   - The window is the recent events. It is bounded by the bytes that it keeps alive. The
-//     horizon of a kind is the revision after which its window has all events.
-//   - A [Selection] is some objects of a kind: by namespace, name, labels and fields.
-//   - A topic is one thing that selections ask for: a namespace, a name, a value of a label or
-//     of a field. It has the events that touch it and came since somebody watches it, as far back
-//     as the window goes.
-//   - A form is a representation of an object that is made on demand and kept: parsed, or one that a higher package
-//     registers with NewForm, such as an encoding.
-//   - Progress is the revision up to which the cache has seen all that happened.
+//   - An [Object] is one immutable version of an object: its canonical JSON without resourceVersion, which is
+//     inserted when the object is encoded.
+//   - A resource is named GROUP/RESOURCE; fields and parameters for that name are called Kind.
+//   - An event is the change of one object by one commit: the versions before and after.
+//   - The event window holds the recent events, limited by the bytes that they keep alive. The horizon of a resource
+//     is the revision after which its window is complete.
+//   - A [Selection] selects objects of a resource by namespace, name, labels and fields.
+//   - A topic is the index entry of the events for one selector: a namespace, a name, a label value or a field value.
+//     It records events from its first subscription on, as far back as the window reaches.
+//   - A form is a representation of an object that is computed on demand and cached: the parsed object, or one that a
+//     higher package registers with NewForm, such as an encoding.
+//   - Progress is the revision up to which the cache has processed all commits.
 //
-// # Who does what
+// # Data flow
 //
-//	store ── follower ──┬─ kind: tree of objects, window, topics ── Get, List, Watcher.Next
-//	                    ├─ observers
-//	                    └─ progress ── Commit, and reads that must be fresh
+//	store ── reflector ──┬─ per resource: tree of objects, window, topics ── Get, List, Watcher.Next
+//	                     ├─ observers
+//	                     └─ progress ── Commit, and consistent reads
 //
-// The follower is one goroutine. It takes batches from the store's watch, makes objects of the
-// values, and then, a kind at a time and under the kind's lock, puts them into the tree, the
-// window and the topics. All that a commit did to a kind is seen at once. Then it moves progress
-// on, which answers writers and reads that wait, wakes watchers, and makes the window small
-// enough.
+// The reflector is one goroutine. It receives batches from the store's watch, parses the values into objects, and
+// then updates the tree, the window and the topics of one resource at a time, under the resource's lock. The changes
+// of a commit to a resource become visible atomically. Then the reflector advances progress, which unblocks waiting
+// writers and reads, wakes watchers, and trims the window.
 //
-// A reader holds a kind's lock only to find an object, or to take a snapshot: the tree is
-// copied on write, so that a snapshot stays as it is and costs only the nodes that later changes
-// copy. Lists of the past are found by undoing the events since, which the window has.
+// A reader takes a resource's lock only to find an object or to take a snapshot. The tree is copy-on-write, so a
+// snapshot is immutable and costs only the nodes that later changes copy. A list at an earlier revision is computed
+// by undoing the events of the window in reverse order.
 //
-// A watcher first catches up: with the initial state, with the store's history if it comes from
-// before the window, and with all events of its kind. Then it is a place in the events of its
-// topic. It has no queue, so a slow one keeps alive only the events that it was given last: when
-// the window has moved past it, its next call fails with ErrTooOld, and that is how it is cut
-// off. Watchers whose topic nothing touches cost nothing; the others filter, in their own
-// goroutine, what their topic has too much of.
+// A watcher first catches up: with the initial state, with the store's history if it starts before the window, and
+// with all events of its resource. From then on it is a position in the events of its topic. It has no queue, so a
+// slow watcher keeps alive only the last batch that it received. When the window has moved past its position, its
+// next call fails with ErrTooOld. A watcher whose topic receives no events costs no CPU time; other watchers filter
+// the events of their topic in their own goroutine.
 //
-// # What holds
+// # Invariants
 //
-//   - The tree of a kind has the state at every revision from that of the kind's last event to
-//     progress.
-//   - The window of a kind has all of its events after the kind's horizon:
-//     horizon <= revision of the first event in the window.
-//   - The events of a topic are those of the window that touch it and came after its first
-//     watcher took its place, in order. The topic about all is the window.
-//   - What only the window keeps alive is counted in it, nodes that were copied for snapshots
-//     included. A snapshot is let go when the window has passed it. Not counted are the nodes
-//     of states that were found by undoing; there are at most 64 a kind.
+//   - The tree of a resource is its state at every revision from the resource's last event to progress.
+//   - The window of a resource has all of its events after the horizon: horizon <= revision of the first event in the
+//     window.
+//   - The events of a topic are the matching events of the window that followed its first subscription, in order. The
+//     topic with the zero key is the window itself.
+//   - Memory that only the window keeps alive is counted in its size, including tree nodes that were copied because
+//     of snapshots. A snapshot is released when the window has passed it. Not counted are the nodes of snapshots that
+//     were computed by undoing events; there are at most 64 of them per resource.
 //
 // # Keys and values
 //
-// A key is GROUP/RESOURCE/NAMESPACE/NAME, without NAMESPACE for what has none; the group of the
-// core is "core". A kind is named by GROUP/RESOURCE. Values are canonical JSON objects whose
-// metadata has a name. Lists are in the order of keys, as etcd has them.
+// A key is GROUP/RESOURCE/NAMESPACE/NAME, or GROUP/RESOURCE/NAME for cluster-scoped objects; the core group is
+// "core". Values are canonical JSON objects that have metadata.name. Lists are ordered by key, as in etcd.
 //
-// A commit that writes several objects of one kind gives them one revision. Clients resume
-// watches by the revision of the last object that they got, so that whoever loses the
-// connection between two of them would miss the second: objects that clients watch are written
-// one a commit.
+// All objects that one commit writes have the same revision. A client resumes a watch from the revision of the last
+// object that it received; if it lost the connection between two objects of one commit, it would miss the second.
+// Therefore objects that clients watch are written one per commit.
 //
-// # Where to look
+// # Files
 //
-//	open.go       options, Open, Commit, Close; errors.go
-//	key.go        keys
-//	object.go     an object, its spans, labels and fields; layout.go finds them in its JSON
-//	life.go       whether an object is to be deleted, and whose it is
-//	form.go       forms and their eviction; gcpacing.go, memory shortage and the pace of the garbage collector
-//	tree.go       objects in order, copied on write
-//	selection.go  which objects are meant
-//	kind.go       a kind: what is now, what was, who watches
-//	window.go     recent events; topic.go, those that touch one thing
-//	follow.go     the follower; load.go, where it starts from; pendingcommits.go, objects of commits under way
-//	progress.go   waiting for a revision; freshness.go, how new reads must be
-//	read.go       Get and List
-//	watch.go      Watcher; stage.go, what it tells of: the state, the history, what is new
-//	observe.go    for who must see all that happens
-//	past.go       states of the past: by undoing, or from the store's history
-//	recall.go     the window goes back to before the cache was opened
+//	open.go            options, Open, Commit, Close; errors.go
+//	key.go             keys
+//	object.go          Object: spans, labels, fields; layout.go finds them in the JSON
+//	metadata.go        UID, deletionTimestamp, ownerReferences and finalizers, read without parsing
+//	form.go            forms and their eviction; gcpacing.go, memory shortage and pacing of Go's garbage collector
+//	tree.go            copy-on-write tree of objects
+//	selection.go       selections and their matchers
+//	resource.go        one resource: tree, window, topics, snapshots
+//	window.go          event window; topic.go, the events of one selector
+//	reflector.go       the reflector; load.go, the initial list; pendingcommits.go, objects of commits in progress
+//	progress.go        waiting for a revision; freshness.go, consistency of reads
+//	read.go            Get and List
+//	watch.go           Watcher; stage.go, its stages: initial state, history, recent events
+//	observer.go        synchronous observers of all changes
+//	pastsnapshots.go   lists at earlier revisions, from the window or from the store's history
+//	backfill.go        fills the window with events from before the cache was opened
 package watchcache

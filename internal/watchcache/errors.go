@@ -9,24 +9,25 @@ import (
 )
 
 var (
-	// ErrTooOld says that what was asked for is older than what is kept, or that a watcher
-	// was too slow. Whoever gets it lists anew and goes on from there.
-	ErrTooOld = errors.New("cache: the revision is older than the history that is kept; list again and go on from there")
-	// ErrClosed says that the cache has been closed.
+	// ErrTooOld reports that the requested revision is older than the history that is retained, or that a watcher was
+	// too slow. The client must list again and watch from the revision of that list.
+	ErrTooOld = errors.New("cache: the revision is older than the retained history; list again and watch from the revision of the list")
+	// ErrClosed reports that the cache has been closed.
 	ErrClosed = errors.New("cache: closed")
 )
 
-// TooNewError says that a revision was asked for that has not been.
-type TooNewError struct{ Wanted, Now storage.Revision }
+// TooNewError reports that the requested revision is in the future. Requested is the requested revision, Now the current
+// one.
+type TooNewError struct{ Requested, Now storage.Revision }
 
 func (e *TooNewError) Error() string {
-	return fmt.Sprintf("cache: expected a revision up to %d, received %d; try again later, or ask for a revision that has been", e.Now, e.Wanted)
+	return fmt.Sprintf("cache: expected a revision up to %d, received %d; retry later, or request an earlier revision", e.Now, e.Requested)
 }
 
-// errExactly says that there is only one current version of an object.
-var errExactly = errors.New("cache: expected a freshness other than Exactly, which is for lists")
+// errExactly is the error of Get and Watch for Exactly: both read only current objects.
+var errExactly = errors.New("cache: expected a freshness other than Exactly, which only List supports")
 
-// fromStore turns the store's errors into the cache's.
+// fromStore translates an error of the store into an error of the cache.
 func fromStore(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrCompacted):
@@ -37,24 +38,25 @@ func fromStore(err error) error {
 	return err
 }
 
-// UnreadableError says that the store has something that is not an object.
+// UnreadableError reports that the value of a key in the store cannot be read as an object.
 type UnreadableError struct {
 	Key string
 	Err error
 }
 
 func (e *UnreadableError) Error() string {
-	return fmt.Sprintf("cache: %s: not a readable object: %v; delete it, or write it anew", e.Key, e.Err)
+	return fmt.Sprintf("cache: %s: expected an object, received an unreadable value: %v; delete or replace it", e.Key, e.Err)
 }
 
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// UnknownFieldError says that objects of a kind can't be selected by a field.
+// UnknownFieldError reports a field selector that names a field that the resource cannot be selected by. Known are
+// the supported fields.
 type UnknownFieldError struct {
 	Kind, Field string
 	Known       []string
 }
 
 func (e *UnknownFieldError) Error() string {
-	return fmt.Sprintf("cache: %s: can't be selected by field %q; expected one of %s", e.Kind, e.Field, strings.Join(e.Known, ", "))
+	return fmt.Sprintf("cache: %s: field selector: expected one of %s, received %q", e.Kind, strings.Join(e.Known, ", "), e.Field)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Form is a representation that objects are converted to on demand and that is kept with them: the parsed object, or an
-// encoding. Each representation is one Form, usually a package variable of the package that registers it.
+// Form is a representation that objects are converted to on demand and that is cached with them: the parsed object,
+// or an encoding. Each representation is one Form, usually a package variable of the package that registers it.
 type Form struct {
 	make func(*Object) (value any, bytes int, err error)
 }
@@ -21,16 +21,16 @@ type Form struct {
 // result takes. The function must be safe for concurrent use. All callers share its result.
 func NewForm(make func(*Object) (value any, bytes int, err error)) *Form { return &Form{make: make} }
 
-// formOverhead is the memory of the bookkeeping of a form, in bytes.
+// formOverhead is the memory of a cache entry for a form, in bytes, without its value.
 const formOverhead = 128
 
-// form is the value of a form for one object.
+// form is the cached value of a Form for one object.
 type form struct {
 	of    *Form
 	once  sync.Once
 	value any
 	err   error
-	// used is set by As, and cleared when the limit is exceeded.
+	// used is set by As, and cleared by the eviction scan.
 	used atomic.Bool
 }
 
@@ -59,20 +59,20 @@ func (l *formList) without(f *Form) *formList {
 	return &formList{l.form, l.next.without(f)}
 }
 
-// As returns the object in a form, which must not be modified. The form is made on first use, once for all concurrent
-// callers, and kept until the limit of all forms is exceeded or memory is short. If making it fails, all waiting callers
-// get the error, and the next call tries again.
+// As returns the object in a form. The caller must not modify the result. The form is computed on first use, once for
+// all concurrent callers, and cached until the size limit of all forms is exceeded or memory is short. If the
+// computation fails, all waiting callers get the error, and the next call retries.
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
-		made.err = fmt.Errorf("cache: %s: to make a form of the object has failed before", o.key) // should it panic
+		made.err = fmt.Errorf("cache: %s: computing a form of the object panicked", o.key) // the result if make panics
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
 		if made.err != nil {
 			o.dropForm(f) // a later attempt may succeed, such as when a webhook is available again
 			return
 		}
-		o.kind.forms.add(o, f, bytes+formOverhead)
+		o.resource.forms.add(o, f, bytes+formOverhead)
 	})
 	if !made.used.Load() { // avoids contention: the flag is read often and rarely written
 		made.used.Store(true)
@@ -80,20 +80,20 @@ func (o *Object) As(f *Form) (any, error) {
 	return made.value, made.err
 }
 
-// Lacks reports whether a form is neither made nor being made.
+// Lacks reports whether a form is neither cached nor being computed.
 func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
 
-// Keep stores a form that was made outside, such as together with those of other objects. It has no effect if the object
+// Keep caches a form that the caller has computed, such as for several objects at once. It is a no-op if the object
 // has the form already.
 func (o *Object) Keep(f *Form, value any, bytes int) {
 	made := o.formOf(f)
 	made.once.Do(func() {
 		made.value = value
-		o.kind.forms.add(o, f, bytes+formOverhead)
+		o.resource.forms.add(o, f, bytes+formOverhead)
 	})
 }
 
-// formOf returns the entry of a form, which may not be made yet.
+// formOf returns the entry of a form, and adds an empty one if there is none.
 func (o *Object) formOf(f *Form) *form {
 	for {
 		list := o.forms.Load()
@@ -107,7 +107,7 @@ func (o *Object) formOf(f *Form) *form {
 	}
 }
 
-// dropForm removes a form.
+// dropForm removes the entry of a form.
 func (o *Object) dropForm(f *Form) {
 	for {
 		list := o.forms.Load()
@@ -117,7 +117,7 @@ func (o *Object) dropForm(f *Form) {
 	}
 }
 
-// takeUsed reports whether As was called for a form since the last call of takeUsed.
+// takeUsed reports whether As was called for a form since the last call of takeUsed, and resets that flag.
 func (o *Object) takeUsed(f *Form) bool {
 	there := o.forms.Load().find(f)
 	return there != nil && there.used.Swap(false)
@@ -128,8 +128,8 @@ var parsed = NewForm(func(o *Object) (any, int, error) {
 	return object, 2 * len(o.text), err
 })
 
-// Parsed returns the object parsed for the apply engine, without its resourceVersion. It fails with an *apply.EntryError if
-// its managedFields are invalid.
+// Parsed returns the object parsed for the apply engine, without its resourceVersion. It fails with an
+// *apply.EntryError if the managedFields are invalid.
 func (o *Object) Parsed() (apply.Object, error) {
 	v, err := o.As(parsed)
 	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
@@ -146,10 +146,11 @@ func (o *Object) WithoutManagedFields() (document.Value, error) {
 	return document.ParseJSONLimited(o.JSONWithoutManagedFields(), document.Limits{MaxBytes: -1})
 }
 
-// forms evicts the forms of all objects: those not used lately if the limit is exceeded, all if memory is short.
+// forms is the cache of the forms of all objects. It evicts forms that were not used lately if the limit is exceeded,
+// and all forms if memory is short.
 type forms struct {
 	mu sync.Mutex
-	// kept has the forms, the least recently used first, and bytes is their total size. It does not keep objects alive.
+	// kept lists the forms in eviction order, and bytes is their total size. It references objects weakly.
 	kept   []keptForm
 	bytes  int
 	limit  int
@@ -162,8 +163,8 @@ type keptForm struct {
 	bytes  int
 }
 
-// add records a form, and evicts others if the limit is exceeded. Forms that were used since the last scan get a second
-// chance.
+// add registers a form, and evicts others if the limit is exceeded. Forms that were used since the last scan get a
+// second chance (clock algorithm).
 func (f *forms) add(o *Object, of *Form, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -189,8 +190,8 @@ func (f *forms) evict(k keptForm) {
 	f.bytes -= k.bytes
 }
 
-// relieve evicts all forms if memory is short.
-func (f *forms) relieve() {
+// evictIfMemoryShort evicts all forms if memory is short.
+func (f *forms) evictIfMemoryShort() {
 	if !isShort(f.memory()) {
 		return
 	}

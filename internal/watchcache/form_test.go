@@ -12,15 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestFormOnce: a form is made once, however many ask at the same time.
-func TestFormOnce(t *testing.T) {
+// TestFormComputedOnce: concurrent callers of As share one computation of a form.
+func TestFormComputedOnce(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(exampleObject(500)), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var made atomic.Int64
 	length := NewForm(func(o *Object) (any, int, error) { made.Add(1); return len(o.Text()), 8, nil })
-	failing := NewForm(func(*Object) (any, int, error) { return nil, 0, errors.New("can't be had") })
+	failing := NewForm(func(*Object) (any, int, error) { return nil, 0, errors.New("conversion failed") })
 	var wait sync.WaitGroup
 	for range 64 {
 		wait.Go(func() {
@@ -28,75 +28,75 @@ func TestFormOnce(t *testing.T) {
 				t.Error(v, err)
 			}
 			if _, err := o.As(failing); err == nil {
-				t.Error("expected an error")
+				t.Error("As(failing) = nil error, want an error")
 			}
 		})
 	}
 	wait.Wait()
 	if made.Load() != 1 {
-		t.Errorf("made %d times", made.Load())
+		t.Errorf("form was computed %d times, want 1", made.Load())
 	}
 }
 
-// TestFormPanics: whoever asks again gets an error, not nothing.
+// TestFormPanics: after a panic in the conversion, As returns an error.
 func TestFormPanics(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := NewForm(func(*Object) (any, int, error) { panic("a mistake") })
+	bad := NewForm(func(*Object) (any, int, error) { panic("conversion panicked") })
 	func() {
 		defer func() { _ = recover() }()
 		_, _ = o.As(bad)
 	}()
 	if v, err := o.As(bad); err == nil {
-		t.Errorf("%v, want an error", v)
+		t.Errorf("As() = %v, nil after a panic; want an error", v)
 	}
 }
 
-// TestFormsThatFail: what could not be made is tried again.
-func TestFormsThatFail(t *testing.T) {
+// TestFormErrorIsNotCached: a failed conversion is retried by the next call of As.
+func TestFormErrorIsNotCached(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	down := errors.New("nobody answers")
+	down := errors.New("connection refused")
 	failing := NewForm(func(*Object) (any, int, error) { return 1, 0, down })
 	if _, err := o.As(failing); err == nil {
-		t.Error("expected an error")
+		t.Error("As() = nil error, want an error")
 	}
-	if len(o.kind.forms.kept) != 0 || o.forms.Load() != nil {
-		t.Error("what could not be made is kept")
+	if len(o.resource.forms.kept) != 0 || o.forms.Load() != nil {
+		t.Error("a failed form is cached")
 	}
 	down = nil
 	if v, err := o.As(failing); err != nil || v != 1 {
-		t.Errorf("received %v, %v", v, err)
+		t.Errorf("As() = %v, %v, want 1", v, err)
 	}
 }
 
-// TestFormsThatAreKept: a form that somebody else has made is kept and counted as if the object had been asked for it, unless it
-// has one.
-func TestFormsThatAreKept(t *testing.T) {
+// TestKeepForm: Keep caches and counts a form that was computed by the caller, unless the object has the form already.
+func TestKeepForm(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	form := NewForm(func(*Object) (any, int, error) { return "made", 0, nil })
 	if !o.Lacks(form) {
-		t.Error("the object has what nobody has made")
+		t.Error("Lacks() = false before Keep, want true")
 	}
-	o.Keep(form, "brought", 1000)
-	o.Keep(form, "brought later", 1000)
-	if v, err := o.As(form); err != nil || v != "brought" || o.Lacks(form) {
-		t.Errorf("received %v, %v", v, err)
+	o.Keep(form, "first", 1000)
+	o.Keep(form, "second", 1000)
+	if v, err := o.As(form); err != nil || v != "first" || o.Lacks(form) {
+		t.Errorf("As() = %v, %v, want \"first\"", v, err)
 	}
-	if kept := o.kind.forms.kept; len(kept) != 1 {
-		t.Errorf("%d forms are counted, expected 1", len(kept))
+	if kept := o.resource.forms.kept; len(kept) != 1 {
+		t.Errorf("%d forms are registered, want 1", len(kept))
 	}
 }
 
-// TestFormsAreCounted, even those that take no memory or belong to objects that are gone.
-func TestFormsAreCounted(t *testing.T) {
+// TestFormEntriesAreLimited: entries count towards the limit even if their value has no size or their object has been
+// garbage collected.
+func TestFormEntriesAreLimited(t *testing.T) {
 	k := testKind(nil)
 	empty := NewForm(func(*Object) (any, int, error) { return nil, 0, nil })
 	for range 100_000 {
@@ -107,7 +107,7 @@ func TestFormsAreCounted(t *testing.T) {
 		_, _ = o.As(empty)
 	}
 	if len(k.forms.kept) > k.forms.limit/formOverhead {
-		t.Errorf("%d forms are known", len(k.forms.kept))
+		t.Errorf("%d forms are registered, want at most %d", len(k.forms.kept), k.forms.limit/formOverhead)
 	}
 }
 
@@ -126,12 +126,12 @@ func TestParsed(t *testing.T) {
 	}
 	var unreadable *UnreadableError
 	if _, err := bad.Parsed(); !errors.As(err, &unreadable) {
-		t.Errorf("%v, want an UnreadableError", err)
+		t.Errorf("Parsed() = %v, want an UnreadableError", err)
 	}
 }
 
-// formed returns how many objects have a form.
-func formed(objects []*Object) (count int) {
+// countWithForms returns the number of objects that have a cached form.
+func countWithForms(objects []*Object) (count int) {
 	for _, o := range objects {
 		if o.forms.Load() != nil {
 			count++
@@ -140,10 +140,10 @@ func formed(objects []*Object) (count int) {
 	return count
 }
 
-func TestFormsAreLetGo(t *testing.T) {
+func TestFormEviction(t *testing.T) {
 	used := uint64(0)
 	f := &forms{limit: 1010 * 1000, memory: func() (uint64, uint64) { return used, 1000 }}
-	k := newKind("core/pods", nil, f, new(atomic.Int64), 0)
+	k := newResourceCache("core/pods", nil, f, new(atomic.Int64), 0)
 	large := NewForm(func(*Object) (any, int, error) { return "large", 100 * 1000, nil })
 	var objects []*Object
 	for i := range 100 {
@@ -157,10 +157,10 @@ func TestFormsAreLetGo(t *testing.T) {
 		if _, err := o.As(large); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := objects[0].As(large); err != nil { // somebody asks for this one all the time
+		if _, err := objects[0].As(large); err != nil { // used all the time
 			t.Fatal(err)
 		}
-		if count := formed(objects); count > 10 || count*(100*1000+formOverhead) != f.bytes {
+		if count := countWithForms(objects); count > 10 || count*(100*1000+formOverhead) != f.bytes {
 			t.Fatalf("%d forms, %d bytes", count, f.bytes)
 		}
 	}
@@ -175,27 +175,27 @@ func TestFormsAreLetGo(t *testing.T) {
 		_, _ = o.As(large)
 	}
 	if hot.forms.Load().find(large) != before {
-		t.Error("a form that is in use was let go since another one was")
+		t.Error("evicting one form of an object evicted another one that is in use")
 	}
 	if objects[0].forms.Load() == nil || objects[29].forms.Load() == nil || objects[50].forms.Load() != nil {
-		t.Error("the wrong ones were let go")
+		t.Error("want the forms of objects 0 and 29 cached, and of object 50 evicted")
 	}
 	if v, err := objects[50].As(large); v != "large" || err != nil {
 		t.Error(v, err)
 	}
-	f.relieve()
-	if count := formed(objects); count == 0 {
-		t.Error("forms are let go although there is memory")
+	f.evictIfMemoryShort()
+	if count := countWithForms(objects); count == 0 {
+		t.Error("forms were evicted although memory is not short")
 	}
 	used = 950
-	f.relieve()
-	if count := formed(objects); count > 0 || f.bytes != 0 || len(f.kept) != 0 {
-		t.Errorf("%d forms are kept although memory is short, %d bytes", count, f.bytes)
+	f.evictIfMemoryShort()
+	if count := countWithForms(objects); count > 0 || f.bytes != 0 || len(f.kept) != 0 {
+		t.Errorf("%d forms with %d bytes are cached although memory is short, want none", count, f.bytes)
 	}
 }
 
-// TestFormsKeepNothingAlive: an object that nobody needs is gone, with its forms.
-func TestFormsKeepNothingAlive(t *testing.T) {
+// TestFormsDoNotRetainObjects: the form cache does not prevent the garbage collection of an object.
+func TestFormsDoNotRetainObjects(t *testing.T) {
 	k := testKind(nil)
 	gone := make(chan bool)
 	func() {
@@ -213,17 +213,17 @@ func TestFormsKeepNothingAlive(t *testing.T) {
 		select {
 		case <-gone:
 			if len(k.forms.kept) != 1 {
-				t.Error("the test tests nothing")
+				t.Error("precondition: want one registered form")
 			}
 			return
 		default:
 		}
 	}
-	t.Error("an object is kept alive by its forms")
+	t.Error("object was not garbage collected: its forms keep it alive")
 }
 
-// TestWatchersShareForms: an event is encoded once a format, however many watch and whatever each wants of it: all get one
-// object, and an encoding has managedFields in a place of their own.
+// TestWatchersShareForms: an event is encoded once per format, for any number of watchers and selections, because all
+// watchers get the same object.
 func TestWatchersShareForms(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	var made atomic.Int64
@@ -244,26 +244,26 @@ func TestWatchersShareForms(t *testing.T) {
 	}
 	byRevision := map[storage.Revision]encodings{}
 	for i, w := range watchers {
-		for told := 0; told < writes; {
+		for received := 0; received < writes; {
 			events, err := w.Next(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, e := range events {
-				told++
+				received++
 				encoded, err := e.Object.As(counted)
 				if err != nil {
 					t.Fatal(err)
 				}
 				got := encodings{e.Object, encoded}
 				if first, ok := byRevision[e.Revision]; ok && first != got {
-					t.Fatalf("watcher %d has an object or an encoding of its own at revision %d", i, e.Revision)
+					t.Fatalf("watcher %d: object and encoding at revision %d are not shared", i, e.Revision)
 				}
 				byRevision[e.Revision] = got
 			}
 		}
 	}
 	if made.Load() != writes {
-		t.Errorf("a format was made %d times of %d events", made.Load(), writes)
+		t.Errorf("form was computed %d times for %d events, want once per event", made.Load(), writes)
 	}
 }

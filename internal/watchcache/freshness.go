@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Freshness says how new must be what is read. The zero Freshness is Latest.
+// Freshness is the consistency of a read. The zero Freshness is Latest.
 type Freshness struct {
 	mode     freshnessMode
 	revision storage.Revision
@@ -22,23 +22,24 @@ const (
 	exactly
 )
 
-// Latest reads show all that was acknowledged before they began, by whichever process. Any
-// reads show what the cache has, which is all that this process has written, and may be behind
-// others.
 var (
+	// Latest reads include every write that was acknowledged before the read began, by any process.
 	Latest = Freshness{mode: latest}
-	Any    = Freshness{mode: anyAge}
+	// Any reads return the cache's current state: it includes all writes of this process, and may lag behind other
+	// processes.
+	Any = Freshness{mode: anyAge}
 )
 
-// NotOlderThan reads show the state at a revision, or a newer one.
+// NotOlderThan reads return the state at a revision or later.
 func NotOlderThan(revision storage.Revision) Freshness { return Freshness{notOlderThan, revision} }
 
-// Exactly is for lists that show the state at a revision.
+// Exactly reads return the state at a revision; only List supports it.
 func Exactly(revision storage.Revision) Freshness { return Freshness{exactly, revision} }
 
-// freshen waits until the cache is as fresh as it must be.
-func (c *Cache) freshen(ctx context.Context, f Freshness) error {
-	if err := c.openError(); err != nil {
+// waitFresh waits until the cache is fresh enough for a read. It fails with TooNewError if a requested revision is
+// not reached within FutureWait.
+func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
+	if err := c.closedError(); err != nil {
 		return err
 	}
 	switch f.mode {
@@ -54,12 +55,12 @@ func (c *Cache) freshen(ctx context.Context, f Freshness) error {
 	if c.progress.revision() >= f.revision {
 		return nil
 	}
-	// It may be a moment ahead, as when another process has given it out.
+	// The revision may be slightly ahead of this process, as when another process has returned it to the client.
 	short, cancel := context.WithTimeout(ctx, c.options.FutureWait)
 	defer cancel()
 	err := c.progress.wait(short, f.revision)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return &TooNewError{Wanted: f.revision, Now: c.progress.revision()}
+		return &TooNewError{Requested: f.revision, Now: c.progress.revision()}
 	}
 	return err
 }

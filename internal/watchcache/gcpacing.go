@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// memoryInterval is the time between two reads of the memory in use.
+// memoryInterval is the time between two samples of the memory in use.
 const memoryInterval = 250 * time.Millisecond
 
-// watchMemory releases encoded forms when memory is short, and paces the garbage collector if Options.PaceGC is set.
-// It returns when the context ends.
+// watchMemory evicts cached forms when memory is short, and paces Go's garbage collector if Options.PaceGC is set. It
+// returns when the context ends.
 func (c *Cache) watchMemory(ctx context.Context) {
 	tick := time.NewTicker(memoryInterval)
 	defer tick.Stop()
@@ -22,7 +22,7 @@ func (c *Cache) watchMemory(ctx context.Context) {
 		if c.options.PaceGC && os.Getenv("GOGC") == "" {
 			pacing.set(liveHeap())
 		}
-		c.forms.relieve()
+		c.forms.evictIfMemoryShort()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -31,18 +31,18 @@ func (c *Cache) watchMemory(ctx context.Context) {
 	}
 }
 
-// gcPacing sets GOGC by the size of the live heap. With Go's constant 100 the heap grows to twice its live size,
-// although most of the live heap is objects that stay: a large heap gets a lower percentage and needs less memory, a
-// small one a higher percentage and is collected less often. BenchmarkGCPacing allocates garbage as fast as it can: with
-// 512 MiB live the peak is 1.7x the live heap instead of 4.2x, for 3.3x the CPU time of an allocation; with 32 MiB
-// live an allocation takes 0.74x the CPU time.
+// gcPacing adapts GOGC to the size of the live heap. With Go's constant 100 the heap grows to twice its live size,
+// although most of the live heap is long-lived objects: a large heap gets a lower percentage and needs less memory, a
+// small one a higher percentage and is collected less often. BenchmarkGCPacing allocates garbage as fast as it can:
+// with 512 MiB live the peak is 1.7x the live heap instead of 4.2x, for 3.3x the CPU time of an allocation; with 32
+// MiB live an allocation takes 0.74x the CPU time.
 type gcPacing struct{ percent int }
 
 const (
-	defaultGCPercent = 100 // Go's own
+	defaultGCPercent = 100 // Go's default
 	minGCPercent     = 15
 	maxGCPercent     = 200
-	// garbageBytes is the garbage between two collections, within the limits of the percentage.
+	// garbageBytes is the target for the garbage between two collections, within the limits of the percentage.
 	garbageBytes = 128 << 20
 )
 
@@ -53,7 +53,7 @@ func (p *gcPacing) set(live uint64) {
 	}
 }
 
-// gcPercent returns GOGC for a live heap of that size, in steps of five, so that it changes seldom.
+// gcPercent returns the GOGC value for a live heap size, rounded down to a multiple of five so that it changes rarely.
 func gcPercent(live uint64) int {
 	percent := garbageBytes * 100 / max(live, 1)
 	return int(min(max(percent, minGCPercent), maxGCPercent)) / 5 * 5
@@ -65,10 +65,10 @@ func liveHeap() uint64 {
 	return samples[0].Value.Uint64()
 }
 
-// isShort reports whether the memory in use is close to the limit.
+// isShort reports whether the memory in use exceeds nine tenths of the limit.
 func isShort(used, limit uint64) bool { return used > limit/10*9 }
 
-// memoryInUse returns the memory that the program uses, and its limit (see GOMEMLIMIT).
+// memoryInUse returns the memory that the process uses, and its limit (GOMEMLIMIT).
 func memoryInUse() (used, limit uint64) {
 	limit = uint64(debug.SetMemoryLimit(-1))
 	if limit == math.MaxInt64 {

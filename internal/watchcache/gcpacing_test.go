@@ -11,27 +11,26 @@ import (
 )
 
 func TestMemoryInUse(t *testing.T) {
-	limit := debug.SetMemoryLimit(-1)
-	defer debug.SetMemoryLimit(limit)
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	debug.SetMemoryLimit(1 << 60)
-	used, most := memoryInUse()
-	if used < 1<<20 || most != 1<<60 || isShort(used, most) {
-		t.Errorf("%d of %d", used, most)
+	used, limit := memoryInUse()
+	if used < 1<<20 || limit != 1<<60 || isShort(used, limit) {
+		t.Errorf("memoryInUse() = %d, %d, want at least 1 MiB, far below the limit", used, limit)
 	}
 	if !isShort(91, 100) || isShort(89, 100) {
-		t.Error("nine tenths are short")
+		t.Error("isShort must be true above nine tenths of the limit only")
 	}
 }
 
 func TestGCPercent(t *testing.T) {
 	for live, want := range map[uint64]int{0: 200, 1 << 20: 200, 64 << 20: 200, 128 << 20: 100, 256 << 20: 50, 1 << 30: 15, 100 << 30: 15} {
 		if got := gcPercent(live); got != want {
-			t.Errorf("%d: %d, want %d", live, got, want)
+			t.Errorf("gcPercent(%d) = %d, want %d", live, got, want)
 		}
 	}
 }
 
-// TestPaceGC: an open cache sets GOGC by the size of the live heap.
+// TestPaceGC: an open cache with PaceGC lowers GOGC for a large live heap.
 func TestPaceGC(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetGCPercent(debug.SetGCPercent(defaultGCPercent))

@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// quiet is a log for tests that do what should be logged.
+// quiet discards log messages, for tests that provoke them.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func openStore(t testing.TB) storage.Store {
@@ -53,13 +53,13 @@ const pods = "core/pods"
 
 func podKey(namespace, name string) Key { return Key{Kind: pods, Namespace: namespace, Name: name} }
 
-// pod returns the text of an object with a label and a field.
+// pod returns the JSON of a Pod with a label "app", spec.nodeName and a filler of size bytes.
 func pod(name, app, node string, size int) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":%q},"managedFields":[],"name":%q},"spec":{"filler":"%*s","nodeName":%q}}`,
 		app, name, size, "", node)
 }
 
-// put writes an object, whatever is there.
+// put creates or replaces an object.
 func put(t testing.TB, c *Cache, key Key, value []byte) storage.Revision {
 	t.Helper()
 	w := storage.Write{Key: key.String(), Value: value}
@@ -86,7 +86,7 @@ func remove(t testing.TB, c *Cache, key Key) storage.Revision {
 	return revision
 }
 
-// watch watches pods.
+// watch starts a watch of pods that ends with the test.
 func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	t.Helper()
 	o.Kind = pods
@@ -98,7 +98,7 @@ func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	return w
 }
 
-// next returns so many events as text.
+// next returns the text of the next count events. It fails the test after ten seconds.
 func next(t testing.TB, w *Watcher, count int) (got []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -106,7 +106,7 @@ func next(t testing.TB, w *Watcher, count int) (got []string) {
 	for len(got) < count {
 		events, err := w.Next(ctx)
 		if err != nil {
-			t.Fatalf("%v, after %v", err, got)
+			t.Fatalf("Next() = %v after events %v", err, got)
 		}
 		for _, e := range events {
 			got = append(got, eventText(e))
@@ -122,10 +122,10 @@ func eventText(e Event) string {
 	return fmt.Sprintf("%v %s/%s@%d", e.Type, e.Object.Namespace(), e.Object.Name(), e.Object.Revision())
 }
 
-// waiting has the watcher wait in another goroutine, and returns what its wait ends with.
-func waiting(t testing.TB, w *Watcher) <-chan error {
+// waitInBackground calls Next in another goroutine, waits until it blocks, and returns a channel with its error.
+func waitInBackground(t testing.TB, w *Watcher) <-chan error {
 	ended := make(chan error)
-	inHistory := w.old != nil // it waits for the store then, which shows nowhere
+	inHistory := w.history != nil // the wait for the store cannot be observed
 	if !inHistory {
 		w.topic.waiting.Store(false)
 	}
@@ -141,26 +141,25 @@ func waiting(t testing.TB, w *Watcher) <-chan error {
 	return ended
 }
 
-// settled looks at the kind of pods, under its lock, when the follower has made the window small
-// enough.
-func settled(t testing.TB, c *Cache, look func(k *kind)) {
+// settled waits until the window is trimmed, and calls look with the pods under their lock.
+func settled(t testing.TB, c *Cache, look func(k *resourceCache)) {
 	t.Helper()
 	testwait.For(t, "the window to be trimmed", func() bool { return c.windowBytes.Load() <= int64(c.options.WindowBytes) })
-	k := c.kind(pods)
+	k := c.resource(pods)
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	look(k)
 }
 
-// silent fails if there is something to tell.
+// silent fails the test if the watcher returns an event within 20 ms.
 func silent(t testing.TB, w *Watcher) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if events, err := w.Next(ctx); err == nil {
-		t.Errorf("expected silence, received %s", eventText(events[0]))
+		t.Errorf("Next() = %s, want no event", eventText(events[0]))
 	} else if ctx.Err() == nil {
-		t.Errorf("expected silence, received %v", err)
+		t.Errorf("Next() = %v, want no event", err)
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Key says which object is meant.
+// Key identifies an object.
 type Key struct {
 	Kind      string // GROUP/RESOURCE
-	Namespace string // "" if the kind has none
+	Namespace string // "" if the resource is cluster-scoped
 	Name      string
 }
 
@@ -19,36 +19,36 @@ func (k Key) String() string {
 	return k.Kind + "/" + k.Namespace + "/" + k.Name
 }
 
-// ParseKey takes apart what String made.
+// ParseKey parses the result of Key.String.
 func ParseKey(text string) (Key, error) {
-	kind, rest, ok := cutKind(text)
+	kind, rest, ok := cutResource(text)
 	if !ok {
 		return Key{}, keyError(text)
 	}
-	namespace, name := splitPlace(rest)
+	namespace, name := splitNamespacedName(rest)
 	if name == "" || namespace == "" && len(name) < len(rest) || strings.Contains(name, "/") {
 		return Key{}, keyError(text)
 	}
 	return Key{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// isKind reports whether a text is GROUP/RESOURCE.
-func isKind(text string) bool {
-	kind, rest, ok := cutKind(text + "/")
+// isGroupResource reports whether a text is GROUP/RESOURCE.
+func isGroupResource(text string) bool {
+	kind, rest, ok := cutResource(text + "/")
 	return ok && kind == text && rest == ""
 }
 
-// isValid reports whether String makes a text that means this key.
+// isValid reports whether ParseKey(k.String()) returns k.
 func (k Key) isValid() bool {
-	return isKind(k.Kind) && k.Name != "" && !strings.Contains(k.Namespace, "/") && !strings.Contains(k.Name, "/")
+	return isGroupResource(k.Kind) && k.Name != "" && !strings.Contains(k.Namespace, "/") && !strings.Contains(k.Name, "/")
 }
 
 func keyError(text string) error {
 	return fmt.Errorf("cache: expected a key such as apps/deployments/default/web or core/nodes/n1, received %q", text)
 }
 
-// cutKind returns the kind that a key is of, and what is after it.
-func cutKind(key string) (kind, rest string, ok bool) {
+// cutResource splits a key after GROUP/RESOURCE.
+func cutResource(key string) (kind, rest string, ok bool) {
 	group := strings.IndexByte(key, '/')
 	if group <= 0 {
 		return "", "", false
@@ -61,8 +61,8 @@ func cutKind(key string) (kind, rest string, ok bool) {
 	return key[:end], key[end+1:], true
 }
 
-// splitPlace takes apart what is after the kind.
-func splitPlace(rest string) (namespace, name string) {
+// splitNamespacedName splits NAMESPACE/NAME, or NAME of a cluster-scoped object.
+func splitNamespacedName(rest string) (namespace, name string) {
 	if before, after, ok := strings.Cut(rest, "/"); ok {
 		return before, after
 	}

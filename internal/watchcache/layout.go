@@ -12,11 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The layout of an object is where in its JSON things are. It is found in one pass that looks
-// only at what it needs: of canonical JSON the names are sorted, so that most of an object lies
-// behind the last thing that is looked for.
+// The layout of an object is the positions of the parts of its JSON. It is determined in one pass that parses only
+// what it needs: in canonical JSON the names are sorted, so most of an object follows the last part that is needed
+// and is never scanned.
 
-// span is a part of a text.
+// span is the half-open byte range [start, end) of a text.
 type span struct{ start, end uint32 }
 
 func (s span) of(text string) string { return text[s.start:s.end] }
@@ -27,62 +27,62 @@ var (
 	errNoName       = errors.New("metadata.name: expected a string, received none")
 )
 
-// layout reads the layout of an object's text into the object.
+// layout determines the layout of an object's JSON and stores it in the object.
 type layout struct {
 	o    *Object
 	text string
-	// name and namespace are those of the metadata; they must be those of the key.
+	// name and namespace are those of the metadata; they must match the key.
 	name, namespace string
 }
 
-// wanted is what is looked for in a JSON object: fields, or objects with fields in them.
-type wanted struct {
+// pathNode is a node of a trie of field paths: the member with that name.
+type pathNode struct {
 	name string
-	// fields says which fields it is. Where the first field with another place has it comes
-	// after the last field, then the second's, and so on.
-	fields []int
-	below  []wanted
+	// fields are the indexes of the fields whose path ends here. The Otherwise paths of fields are numbered after the
+	// last field, in the order of the fields that have one.
+	fields   []int
+	children []pathNode
 }
 
-// wantedFields puts paths together, so that all are found in one pass.
-func wantedFields(fields []Field) (want []wanted) {
+// newPathTrie combines the paths of fields into a trie, so that all are found in one pass.
+func newPathTrie(fields []Field) (trie []pathNode) {
 	other := len(fields)
 	for i, f := range fields {
-		want = addWanted(want, f.Path, i)
+		trie = addPath(trie, f.Path, i)
 		if f.Otherwise != nil {
-			want = addWanted(want, f.Otherwise, other)
+			trie = addPath(trie, f.Otherwise, other)
 			other++
 		}
 	}
-	return want
+	return trie
 }
 
-func addWanted(want []wanted, path []string, field int) []wanted {
-	i, found := slices.BinarySearchFunc(want, path[0], func(w wanted, name string) int { return strings.Compare(w.name, name) })
+func addPath(trie []pathNode, path []string, field int) []pathNode {
+	i, found := slices.BinarySearchFunc(trie, path[0], func(w pathNode, name string) int { return strings.Compare(w.name, name) })
 	if !found {
-		want = slices.Insert(want, i, wanted{name: path[0]})
+		trie = slices.Insert(trie, i, pathNode{name: path[0]})
 	}
 	if len(path) == 1 {
-		want[i].fields = append(want[i].fields, field)
+		trie[i].fields = append(trie[i].fields, field)
 	} else {
-		want[i].below = addWanted(want[i].below, path[1:], field)
+		trie[i].children = addPath(trie[i].children, path[1:], field)
 	}
-	return want
+	return trie
 }
 
-// read finds all, or says what is wrong.
-func (l *layout) read(fields []Field, want []wanted) error {
+// read determines the layout. It returns an error if the text is not canonical JSON or has no name.
+func (l *layout) read(fields []Field, trie []pathNode) error {
 	if len(l.text) > math.MaxInt32 {
 		return fmt.Errorf("expected at most %d bytes, received %d", math.MaxInt32, len(l.text))
 	}
 	l.o.fields = absentFields(fields)
 	last := "metadata"
-	if len(want) > 0 {
-		last = max(last, want[len(want)-1].name)
+	if len(trie) > 0 {
+		last = max(last, trie[len(trie)-1].name)
 	}
 	m := membersAt(l.text, 0)
 	for m.next(last) {
-		if err := l.wanted(&m, want); err != nil {
+		if err := l.readFields(&m, trie); err != nil {
 			return err
 		}
 		if m.name == "metadata" {
@@ -99,8 +99,7 @@ func (l *layout) read(fields []Field, want []wanted) error {
 	return m.err
 }
 
-// absentFields returns the values of the fields of an object that has none, at both places of those
-// that have two.
+// absentFields returns the initial values of fields: the default of each, stored at the Otherwise path if there is one.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
@@ -124,7 +123,7 @@ func absentFields(fields []Field) []string {
 	return values
 }
 
-// chosenFields returns the values of the fields, of those with two places the one that counts.
+// chosenFields merges the values at both paths of a field into one: the value at Path unless it is empty.
 func chosenFields(fields []Field, values []string) []string {
 	if len(values) == len(fields) {
 		return values
@@ -142,14 +141,14 @@ func chosenFields(fields []Field, values []string) []string {
 	return values[:len(fields):len(fields)]
 }
 
-// metadata finds what is in the metadata.
+// metadata reads the metadata, and returns the position after it.
 func (l *layout) metadata(at int) (end int, err error) {
 	const revision = "resourceVersion"
 	m := membersAt(l.text, at)
 	for previousEnd := 0; m.next(maxName); previousEnd = m.end {
 		switch m.name {
 		case "deletionTimestamp":
-			l.o.deletion = uint32(m.nameAt - 1)
+			l.o.deletionAt = uint32(m.nameAt - 1)
 			m.end = skipValue(l.text, m.at)
 		case "labels":
 			m.end, err = l.labels(m.at)
@@ -158,7 +157,7 @@ func (l *layout) metadata(at int) (end int, err error) {
 		case "namespace":
 			l.namespace, m.end, err = readString(l.text, m.at)
 		case "ownerReferences":
-			l.o.owners = uint32(m.at)
+			l.o.ownersAt = uint32(m.at)
 			m.end = skipValue(l.text, m.at)
 		default:
 			m.end = skipValue(l.text, m.at)
@@ -168,11 +167,11 @@ func (l *layout) metadata(at int) (end int, err error) {
 		}
 		switch {
 		case m.name == "managedFields":
-			l.o.managed = span{uint32(m.nameAt), uint32(m.end + 1)} // the name comes later
+			l.o.managed = span{uint32(m.nameAt), uint32(m.end + 1)} // there is a comma after it, since "name" follows
 		case m.name == revision:
-			l.o.place = span{uint32(previousEnd), uint32(m.end)}
+			l.o.resourceVersion = span{uint32(previousEnd), uint32(m.end)}
 		case m.name < revision:
-			l.o.place = span{uint32(m.end), uint32(m.end)}
+			l.o.resourceVersion = span{uint32(m.end), uint32(m.end)}
 		}
 	}
 	return m.end, m.err
@@ -198,10 +197,10 @@ func (l *layout) labels(at int) (end int, err error) {
 	return m.end, m.err
 }
 
-// wanted reads the member if something is wanted of it.
-func (l *layout) wanted(m *members, want []wanted) error {
-	for i := range want {
-		w := &want[i]
+// readFields reads the current member if a field path leads to it or through it.
+func (l *layout) readFields(m *members, trie []pathNode) error {
+	for i := range trie {
+		w := &trie[i]
 		if w.name != m.name {
 			continue
 		}
@@ -210,10 +209,10 @@ func (l *layout) wanted(m *members, want []wanted) error {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
-		if len(w.below) > 0 && m.byte() == '{' {
+		if len(w.children) > 0 && m.byte() == '{' {
 			below := membersAt(l.text, m.at)
-			for below.next(w.below[len(w.below)-1].name) {
-				if err := l.wanted(&below, w.below); err != nil {
+			for below.next(w.children[len(w.children)-1].name) {
+				if err := l.readFields(&below, w.children); err != nil {
 					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
@@ -224,7 +223,7 @@ func (l *layout) wanted(m *members, want []wanted) error {
 	return nil
 }
 
-// field notes the text of the member if it is a scalar that can be selected by.
+// field stores the member's value if it is a scalar.
 func (l *layout) field(m *members, field int) (err error) {
 	switch m.byte() {
 	case '"':
@@ -237,20 +236,19 @@ func (l *layout) field(m *members, field int) (err error) {
 	return err
 }
 
-// members goes through the members of an object, which must be in order.
+// members is an iterator over the members of a JSON object, which must be sorted by name.
 type members struct {
 	text string
-	// nameAt is where the member starts, at where its value does. Whoever finds out where
-	// the value ends notes it in end. After the last member, end is where the object ends.
+	// nameAt is the position of the member's name, at that of its value. The caller sets end to the position after
+	// the value if it has parsed the value. After the last member, end is the position after the object.
 	nameAt, at, end int
 	name            string
-	// started says that there was a first member, stopped that the others are not of
-	// interest.
+	// started is set from the first member on; stopped is set if the iteration ended before the last member.
 	started, stopped bool
 	err              error
 }
 
-// maxName is after all names: no UTF-8 has such a byte.
+// maxName sorts after all names: the byte 0xff does not occur in UTF-8.
 const maxName = "\xff"
 
 func membersAt(text string, at int) members { return members{text: text, at: at} }
@@ -262,7 +260,7 @@ func (m *members) byte() byte {
 	return 0
 }
 
-// next goes on to the next member, up to the last name that is of interest.
+// next advances to the next member. It returns false after the last member, and at the first name greater than last.
 func (m *members) next(last string) bool {
 	if m.err != nil || !m.toName() {
 		return false
@@ -277,7 +275,7 @@ func (m *members) next(last string) bool {
 	return !m.stopped
 }
 
-// close returns where the object ends, whether all its members were visited or not.
+// close returns the position after the object, skipping members that were not visited.
 func (m *members) close() int {
 	if m.stopped {
 		return skipFrom(m.text, m.at, 1)
@@ -285,7 +283,7 @@ func (m *members) close() int {
 	return m.end
 }
 
-// toName goes to where the next name starts; it returns false at the end.
+// toName advances to the next name; it returns false at the end of the object.
 func (m *members) toName() bool {
 	switch {
 	case !m.started && m.byte() != '{':
@@ -314,7 +312,7 @@ func (m *members) toName() bool {
 	return false
 }
 
-// readString returns the string at a place, and where it ends.
+// readString returns the string at a position, and the position after it.
 func readString(text string, at int) (s string, end int, err error) {
 	if at >= len(text) || text[at] != '"' {
 		return "", 0, errors.New("expected a string")
@@ -331,11 +329,11 @@ func readString(text string, at int) (s string, end int, err error) {
 	return v.Text(), end, nil
 }
 
-// skipValue returns where the value at a place ends, or a place behind the text if it doesn't.
-// That the value is well formed is not checked: whoever wrote it did.
+// skipValue returns the position after the value at a position, or a position beyond the text if the value is
+// truncated. It does not check that the value is well formed; the writer has validated it.
 func skipValue(text string, at int) int { return skipFrom(text, at, 0) }
 
-// skipFrom is skipValue for the rest of a value, some levels deep in it.
+// skipFrom is skipValue from a position inside a value that has depth unclosed objects and lists.
 func skipFrom(text string, at, depth int) int {
 	for at < len(text) {
 		switch text[at] {
@@ -361,7 +359,7 @@ func skipFrom(text string, at, depth int) int {
 	return len(text) + 1
 }
 
-// skipLiteral returns where a number, true, false or null ends.
+// skipLiteral returns the position after a number, true, false or null.
 func skipLiteral(text string, at int) int {
 	for at++; at < len(text); at++ {
 		switch text[at] {
@@ -372,12 +370,12 @@ func skipLiteral(text string, at int) int {
 	return at
 }
 
-// skipString returns where the string at a place ends.
+// skipString returns the position after the string at a position.
 func skipString(text string, at int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for at++; at < len(text); {
 		if at+8 <= len(text) {
-			// As in package scan, but for the two bytes that count here.
+			// As in package scan, but searching for a quote or a backslash only.
 			x := scan.Load8(text, at)
 			quotes, slashes := x^('"'*ones), x^('\\'*ones)
 			hits := ((quotes - ones) &^ quotes) | ((slashes - ones) &^ slashes)

@@ -21,15 +21,15 @@ var testFields = []Field{
 	{Name: "spec.host", Path: []string{"spec", "nodeName"}, Absent: "none"},
 	{Name: "spec.a", Path: []string{"spec", "a"}},
 	{Name: "source", Path: []string{"status", "phase"}, Otherwise: []string{"spec", "nodeName"}},
-	{Name: "other", Path: []string{"type"}, Otherwise: []string{"generation"}, Absent: "neither"},
+	{Name: "other", Path: []string{"type"}, Otherwise: []string{"generation"}, Absent: "default"},
 }
 
-func testKind(fields []Field) *kind {
+func testKind(fields []Field) *resourceCache {
 	forms := &forms{limit: 1 << 20, memory: memoryInUse}
-	return newKind("core/pods", fields, forms, new(atomic.Int64), 0)
+	return newResourceCache("core/pods", fields, forms, new(atomic.Int64), 0)
 }
 
-// plainJSON is what AppendJSON should append, by way of a document.
+// plainJSON is the reference for AppendJSON: it parses the text and sets resourceVersion in the document.
 func plainJSON(text, revision string) document.Value {
 	v, err := document.ParseJSON(text)
 	if err != nil {
@@ -60,7 +60,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// checkObject compares an object with its document.
+// checkObject compares the parts of an object with its parsed document.
 func checkObject(t *testing.T, text string) {
 	t.Helper()
 	o, err := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
@@ -70,25 +70,25 @@ func checkObject(t *testing.T, text string) {
 	}
 	whole := plainJSON(text, "42")
 	if got := string(o.AppendJSON(nil)); got != whole.JSON() {
-		t.Errorf("%s\nis  %s\nwant %s", text, got, whole.JSON())
+		t.Errorf("%s\nAppendJSON() = %s\nwant %s", text, got, whole.JSON())
 	}
 	dropped := whole.With("metadata", whole.Get("metadata").Without("managedFields")).JSON()
 	if got := string(o.AppendJSONWithoutManagedFields(nil)); got != dropped {
-		t.Errorf("%s\nis  %s\nwant %s", text, got, dropped)
+		t.Errorf("%s\nAppendJSONWithoutManagedFields() = %s\nwant %s", text, got, dropped)
 	}
 	s := o.Spans()
 	if got := s.Before + s.ManagedFields + s.Between + string(o.AppendRevision(nil)) + s.After; got != whole.JSON() {
-		t.Errorf("%s: spans are %s", text, got)
+		t.Errorf("%s: joined spans = %s, want %s", text, got, whole.JSON())
 	}
 	if size := len(o.AppendJSON(nil)); size > o.JSONSize() {
-		t.Errorf("%s: %d bytes, announced %d", text, size, o.JSONSize())
+		t.Errorf("%s: AppendJSON appends %d bytes, JSONSize() = %d", text, size, o.JSONSize())
 	}
 	var labels []Label
 	for name, value := range whole.Lookup("metadata", "labels").Fields() {
 		labels = append(labels, Label{name, value.Text()})
 	}
 	if !slices.Equal(o.Labels(), labels) {
-		t.Errorf("%s: labels %v, want %v", text, o.Labels(), labels)
+		t.Errorf("%s: Labels() = %v, want %v", text, o.Labels(), labels)
 	}
 	for _, f := range testFields {
 		want := plainField(whole, f.Path, f.Absent)
@@ -98,15 +98,15 @@ func checkObject(t *testing.T, text string) {
 			}
 		}
 		if got, ok := o.Field(f.Name); got != want || !ok {
-			t.Errorf("%s: %s is %q, want %q", text, f.Name, got, want)
+			t.Errorf("%s: Field(%s) = %q, want %q", text, f.Name, got, want)
 		}
 	}
 	if o.Name() != "web" || o.Namespace() != "default" {
-		t.Errorf("%s/%s", o.Namespace(), o.Name())
+		t.Errorf("object is %s/%s, want default/web", o.Namespace(), o.Name())
 	}
 }
 
-// plainField is the text of a scalar of a document.
+// plainField is the reference for Object.Field: the text of a scalar of a document.
 func plainField(doc document.Value, path []string, absent string) string {
 	switch v := doc.Lookup(path...); {
 	case v.Kind() == document.String:
@@ -117,7 +117,7 @@ func plainField(doc document.Value, path []string, absent string) string {
 	return absent
 }
 
-func TestUnreadable(t *testing.T) {
+func TestUnreadableValue(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                             "expected a JSON object",
 		`[]`:                           "expected a JSON object",
@@ -142,12 +142,12 @@ func TestUnreadable(t *testing.T) {
 	} {
 		_, err := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "core/pods/default/web") {
-			t.Errorf("%s: %v, want %q", text, err, want)
+			t.Errorf("newObject(%s) = %v, want an error with %q", text, err, want)
 		}
 	}
 }
 
-// TestRandomObjects compares objects of all shapes with their documents.
+// TestRandomObjects compares random objects with their parsed documents.
 func TestRandomObjects(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -212,7 +212,7 @@ func FuzzObject(f *testing.F) {
 		v, err := document.ParseJSON(text)
 		_, objectErr := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
 		if canonical := err == nil && v.JSON() == text; !canonical {
-			return // it must not panic
+			return // newObject must not panic
 		}
 		readable := v.Lookup("metadata", "name").Text() == "web"
 		for _, label := range v.Lookup("metadata", "labels").Fields() {
@@ -225,7 +225,7 @@ func FuzzObject(f *testing.F) {
 			readable = false
 		}
 		if readable != (objectErr == nil) {
-			t.Errorf("%s: %v", text, objectErr)
+			t.Errorf("newObject(%s) = %v, want success: %t", text, objectErr, readable)
 		}
 		if readable {
 			checkObject(t, text)
@@ -248,7 +248,7 @@ func BenchmarkNewObject(b *testing.B) {
 	}
 }
 
-// exampleObject returns an object of about that size, nearly half of it managedFields.
+// exampleObject returns the JSON of a Pod of about that size, nearly half of it managedFields.
 func exampleObject(size int) string {
 	fields := strings.Repeat(`"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:image":{}}},`, size*45/100/62)
 	spec := strings.Repeat(`{"image":"registry.example/web:1.2","name":"web","ports":[{"containerPort":80}]},`, size*45/100/82)
@@ -257,7 +257,7 @@ func exampleObject(size int) string {
 		spec + `{"name":"last"}],"nodeName":"n1"},"status":{"phase":"Running"}}`
 }
 
-// nameIn gives an object another name.
+// nameIn replaces the name of an object that exampleObject returned.
 func nameIn(object, name string) string {
 	return strings.Replace(object, `"name":"web","namespace"`, `"name":"`+name+`","namespace"`, 1)
 }

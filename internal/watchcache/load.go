@@ -7,20 +7,20 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pageSize is how many items are read from the store at a time, pagesAhead how many pages while
-// objects are made of those before.
+// pageSize is the number of items per page when the store is listed. pagesAhead is the number of pages that are read
+// ahead while objects are parsed.
 const (
 	pageSize   = 1024
 	pagesAhead = 4
 )
 
-// state is the objects of a kind as they are loaded.
+// state is the state of a resource during loading.
 type state struct {
 	objects    tree
 	unreadable map[string]error
 }
 
-// loadAndWatch reads all that the store has, and watches it from there.
+// loadAndWatch loads all objects, and opens a watch from the revision of the load.
 func (c *Cache) loadAndWatch(ctx context.Context) (storage.Watcher, error) {
 	for {
 		var w storage.Watcher
@@ -31,11 +31,11 @@ func (c *Cache) loadAndWatch(ctx context.Context) (storage.Watcher, error) {
 		if !errors.Is(err, storage.ErrCompacted) {
 			return w, err
 		}
-		// History was forgotten meanwhile.
+		// The revision of the list was compacted before the watch was opened: list again.
 	}
 }
 
-// load reads all that the store has, and returns the revision at which it did.
+// load replaces the state of the cache with the objects of the store, and returns the revision of the list.
 func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -45,7 +45,7 @@ func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 		defer close(pages)
 		failed <- c.readPages(ctx, pages)
 	}()
-	states := map[*kind]*state{}
+	states := map[*resourceCache]*state{}
 	var at storage.Revision
 	for page := range pages {
 		at = page.Revision
@@ -60,7 +60,7 @@ func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	return at, nil
 }
 
-// readPages reads page after page, all at the revision of the first.
+// readPages lists the store page by page, all at the revision of the first page.
 func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error {
 	r := storage.Range{Limit: pageSize}
 	for {
@@ -80,14 +80,14 @@ func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error 
 	}
 }
 
-// loadItem makes an object of an item.
-func (c *Cache) loadItem(states map[*kind]*state, item storage.Item) {
-	name, _, ok := cutKind(item.Key)
+// loadItem parses an item of the store and adds it to the state of its resource.
+func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
+	name, _, ok := cutResource(item.Key)
 	if !ok {
-		c.options.Log.Error("cache: the store has something that is not an object; it is left alone", "key", item.Key)
+		c.options.Log.Error("cache: ignoring a key that does not name an object", "key", item.Key)
 		return
 	}
-	k := c.kind(name)
+	k := c.resource(name)
 	s := states[k]
 	if s == nil {
 		s = &state{unreadable: map[string]error{}}
@@ -95,21 +95,21 @@ func (c *Cache) loadItem(states map[*kind]*state, item storage.Item) {
 	}
 	o, err := newObject(k, item.Key, item.Value, item.Revision)
 	if err != nil {
-		c.options.Log.Error("cache: the store has an object that can't be read; its kind can't be listed until it is deleted or written anew", "error", err)
+		c.options.Log.Error("cache: the store has an unreadable object; its resource cannot be listed until the object is deleted or replaced", "error", err)
 		s.unreadable[item.Key] = err
 		return
 	}
 	s.objects.set(o)
 }
 
-// start puts what was loaded in the place of all that was there.
-func (c *Cache) start(states map[*kind]*state, at storage.Revision) {
-	c.telling.Lock()
-	defer c.telling.Unlock()
+// start replaces the state of all resources, notifies observers and sets progress.
+func (c *Cache) start(states map[*resourceCache]*state, at storage.Revision) {
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
 	c.mu.Lock()
 	c.base = at
 	c.mu.Unlock()
-	for k := range c.eachKind() {
+	for k := range c.allResources() {
 		s := states[k]
 		if s == nil {
 			s = &state{unreadable: map[string]error{}}
@@ -117,7 +117,7 @@ func (c *Cache) start(states map[*kind]*state, at storage.Revision) {
 		k.replace(s.objects, s.unreadable, at)
 	}
 	for _, o := range c.observers {
-		c.tellAll(o)
+		c.notifyAll(o)
 	}
-	c.progress.move(at)
+	c.progress.advance(at)
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-var seeds = flag.Uint64("seeds", 30, "how many random histories the model test goes through")
+var seeds = flag.Uint64("seeds", 30, "number of random histories of TestModel")
 
-// model is what a cache must be like, as plainly as can be: all states that have been.
+// model is the reference implementation of a cache: it stores the complete state at every revision.
 type model struct {
 	// states has the objects at each revision, in order.
 	states [][]modelObject
@@ -34,7 +34,7 @@ func (o modelObject) key() string { return podKey(o.namespace, o.name).String() 
 
 func (o modelObject) text() []byte { return pod(o.name, o.app, o.node, 100) }
 
-// matches asks the selectors of Kubernetes.
+// matches applies the selectors of apimachinery.
 func (o modelObject) matches(s Selection) bool {
 	return (s.Namespace == "" || s.Namespace == o.namespace) && (s.Name == "" || s.Name == o.name) &&
 		(s.Labels == nil || s.Labels.Matches(labels.Set{"app": o.app})) &&
@@ -52,7 +52,7 @@ func (m *model) find(key string) (modelObject, bool) {
 	return modelObject{}, false
 }
 
-// list returns what a query should, as text, and how many objects there are behind.
+// list returns the expected result of a query as text, and the number of objects after it.
 func (m *model) list(q Query, at storage.Revision) (text string, remaining int) {
 	count := 0
 	for _, o := range m.states[at] {
@@ -70,8 +70,8 @@ func (m *model) list(q Query, at storage.Revision) (text string, remaining int) 
 	return text, remaining
 }
 
-// events returns what a watcher of a selection should be told after a revision. What one commit
-// did is in the order of texts.
+// events returns the events that a watcher of a selection should receive after a revision. Events of one commit are
+// sorted by their text.
 func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	for at := after + 1; at <= m.now(); at++ {
 		start := len(events)
@@ -97,7 +97,7 @@ func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	return events
 }
 
-// history is a random history of a cache, beside that of the model.
+// history is a random sequence of operations on a cache and on the model.
 type history struct {
 	t        *testing.T
 	random   *rand.Rand
@@ -105,13 +105,13 @@ type history struct {
 	cache    *Cache
 	model    model
 	watchers []*modelWatcher
-	// compacted is how far the store has forgotten; small says that the window may be too
-	// small for its watchers.
+	// compacted is the revision up to which the store is compacted. small means that the window may be too small for
+	// the watchers.
 	compacted storage.Revision
 	small     bool
 }
 
-// modelWatcher is a watcher with what it should tell.
+// modelWatcher is a watcher with the events that it has received.
 type modelWatcher struct {
 	*Watcher
 	selection Selection
@@ -119,8 +119,8 @@ type modelWatcher struct {
 	got       []string
 }
 
-// TestModel compares random histories with the model: lists of now and then, watches from now
-// and then, with windows so small that watchers are cut off.
+// TestModel compares random histories with the model: lists and watches, at the current and at earlier revisions,
+// also with windows so small that watchers fail with ErrTooOld.
 func TestModel(t *testing.T) {
 	for seed := range *seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -168,7 +168,7 @@ func (h *history) step() {
 	}
 }
 
-// reopen closes the cache and opens it again: those who watched go on from where they were.
+// reopen closes and opens the cache; watches are resumed from the last revision that they received.
 func (h *history) reopen() {
 	h.cache.Close()
 	h.cache = openCache(h.t, h.store, h.cache.options)
@@ -195,7 +195,7 @@ func (h *history) reopen() {
 
 func (h *history) pick(from ...string) string { return from[h.random.IntN(len(from))] }
 
-// commit writes one object, or rarely several, through the cache or past it.
+// commit writes one object, rarely three, through the cache or directly to the store.
 func (h *history) commit() {
 	next := slices.Clone(h.model.states[h.model.now()])
 	revision := h.model.now() + 1
@@ -257,27 +257,27 @@ func (h *history) list() {
 	}
 	want, remaining := h.model.list(q, at)
 	if got.More && got.Remaining < 0 {
-		got.Remaining = remaining // it need not know
+		got.Remaining = remaining // -1: the count is optional
 	}
 	if names(got) != want {
-		h.t.Errorf("%+v at %d: %s, want %s", q, at, names(got), want)
+		h.t.Errorf("List(%+v) at %d = %s, want %s", q, at, names(got), want)
 	}
 	for _, o := range got.Objects {
 		h.checkJSON(o)
 	}
 }
 
-// checkJSON compares an object with the one that the model has at its revision.
+// checkJSON compares an object with the model's object at its revision.
 func (h *history) checkJSON(o *Object) {
 	for _, other := range h.model.states[o.Revision()] {
 		if other.key() == o.Key() {
 			if got, want := string(o.AppendJSON(nil)), plainJSON(string(other.text()), fmt.Sprint(o.Revision())).JSON(); got != want {
-				h.t.Errorf("%s, want %s", got, want)
+				h.t.Errorf("AppendJSON() = %s, want %s", got, want)
 			}
 			return
 		}
 	}
-	h.t.Errorf("%s was not there at %d", o.Key(), o.Revision())
+	h.t.Errorf("%s does not exist in the model at revision %d", o.Key(), o.Revision())
 }
 
 func (h *history) watch() {
@@ -302,7 +302,7 @@ func (h *history) watch() {
 	h.watchers = append(h.watchers, w)
 }
 
-// initial compares the initial state of a watcher with a list.
+// initial compares the initial state of a watch with the model's list.
 func (h *history) initial(w *modelWatcher) {
 	events, err := w.Next(h.t.Context())
 	if err != nil {
@@ -318,8 +318,8 @@ func (h *history) initial(w *modelWatcher) {
 	}
 }
 
-// follow takes all that a watcher has to tell, and compares. One that was cut off, as it may be if
-// something was missed, is given up.
+// follow reads all expected events of a watcher and compares them. A watcher that fails with ErrTooOld, as it may if
+// events were dropped or compacted, is removed.
 func (h *history) follow(w *modelWatcher) {
 	want := h.model.events(w.selection, w.after)
 	for len(w.got) < len(want) {
@@ -332,10 +332,10 @@ func (h *history) follow(w *modelWatcher) {
 			break
 		}
 		if err != nil {
-			h.t.Errorf("%+v after %d: %v after %v, want %v", w.selection, w.after, err, w.got, want)
+			h.t.Errorf("watch %+v after %d: Next() = %v after events %v, want %v", w.selection, w.after, err, w.got, want)
 			return
 		}
-		same := len(w.got) // where the events of the same commit start
+		same := len(w.got) // the index of the first event of the same commit
 		for i, e := range events {
 			if i > 0 && e.Revision > events[i-1].Revision {
 				same = len(w.got)
@@ -348,7 +348,7 @@ func (h *history) follow(w *modelWatcher) {
 		}
 	}
 	if count := min(len(w.got), len(want)); !slices.Equal(w.got, want[:count]) {
-		h.t.Errorf("%+v after %d:\n%v, want\n%v", w.selection, w.after, w.got, want)
+		h.t.Errorf("watch %+v after %d: events\n%v, want\n%v", w.selection, w.after, w.got, want)
 	}
 }
 

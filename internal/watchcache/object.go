@@ -10,55 +10,54 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Object is one version of an object. It never changes.
+// Object is one immutable version of an object. It is safe for concurrent use.
 //
-// Its JSON is kept as it is in the store: without its revision; a resourceVersion that is there
-// all the same means nothing. The text is
+// Its JSON is that of the store, without its revision; a resourceVersion in the stored JSON is ignored. The text is
 //
 //	{… "metadata":{… "managedFields":[…], "name":"web" … ◦ …} …}
 //	└────before────┘└────managed────────┘└────between───┘└after┘
 //
-// and the revision goes where the circle is, which is its place among the sorted names.
+// where ◦ is the position of resourceVersion in the sorted metadata.
 type Object struct {
-	kind     *kind
+	resource *resourceCache
 	key      string
 	text     string
 	revision storage.Revision
-	// managed is managedFields with the comma after it, empty if there are none. place is
-	// what the revision replaces, mostly nothing.
+	// managed spans managedFields and the comma after it; empty if there are none. resourceVersion is the span that
+	// the revision replaces, usually empty.
 	//
-	//	managed.end <= place.start <= place.end
-	managed, place span
-	// deletion is before deletionTimestamp in the metadata, owners where the value of
-	// ownerReferences is; 0 if there is none.
-	deletion, owners uint32
-	labels           []Label
-	// fields are the values of the kind's selector fields, in their order.
+	//	managed.end <= resourceVersion.start <= resourceVersion.end
+	managed, resourceVersion span
+	// deletionAt is the position before deletionTimestamp in the metadata, ownersAt the position of the value of
+	// ownerReferences; 0 if absent.
+	deletionAt, ownersAt uint32
+	labels               []Label
+	// fields are the values of the resource's selectable fields, in the order of resourceCache.fields.
 	fields []string
 	forms  atomic.Pointer[formList]
 }
 
-// Label is a label of an object.
+// Label is a key and value of metadata.labels.
 type Label struct{ Key, Value string }
 
-// Field is something that objects of a kind can be selected by.
+// Field is a selectable field of a resource.
 type Field struct {
-	// Name is what selectors call it, Path where it is.
+	// Name is the name in field selectors, Path the path of the value in the object.
 	Name string
 	Path []string
-	// Otherwise is where it is if there is nothing at Path, or an empty text; nil for nowhere.
+	// Otherwise is the path that is used if the value at Path is absent or empty; nil if there is none.
 	Otherwise []string
-	// Absent is its value in objects that don't have it.
+	// Absent is the value for objects that lack the field.
 	Absent string
 }
 
-// newObject makes an object of what the store has, or says why it can't. The value must not be
-// changed any more.
-func newObject(k *kind, key string, value []byte, revision storage.Revision) (*Object, error) {
-	value = fit(value)
-	o := &Object{kind: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
+// newObject returns the object with a key and value, or an UnreadableError. The object retains the value, which must
+// not be modified any more.
+func newObject(k *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
+	value = trimCapacity(value)
+	o := &Object{resource: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
 	l := layout{o: o, text: o.text}
-	if err := l.read(k.fields, k.wanted); err != nil {
+	if err := l.read(k.fields, k.fieldPaths); err != nil {
 		return nil, &UnreadableError{Key: key, Err: err}
 	}
 	if l.name != o.Name() {
@@ -70,75 +69,77 @@ func newObject(k *kind, key string, value []byte, revision storage.Revision) (*O
 	return o, nil
 }
 
-// Draft makes an object that is not in the store: what a write would make, or an object at
-// another version. Revision 0 is that of what was never written. The value must not be changed
-// any more.
+// Draft returns an object that is not in the store, such as the result of a dry run or an object at another API
+// version. Revision 0 means that it was never written. The object retains the value, which must not be modified any
+// more.
 func (c *Cache) Draft(key Key, value []byte, revision storage.Revision) (*Object, error) {
-	k, _ := c.peek(key.Kind)
+	k, _ := c.lookup(key.Kind)
 	return newObject(k, key.String(), value, revision)
 }
 
-// fit returns a value without much room behind it, which would be kept as long as the value is.
-func fit(value []byte) []byte {
+// trimCapacity returns a value without much spare capacity, which the value would keep alive. It copies the value if
+// needed.
+func trimCapacity(value []byte) []byte {
 	if cap(value)-len(value) > len(value)/8+64 {
 		return bytes.Clone(value)
 	}
 	return value
 }
 
-// At returns the same object at another revision: what a watcher gets who loses sight of it, and who deletes it.
-func (o *Object) At(revision storage.Revision) *Object {
+// WithRevision returns the object at another revision, as DELETED events and delete responses need it. ModRevision is
+// retained.
+func (o *Object) WithRevision(revision storage.Revision) *Object {
 	moved := o.committed(revision)
-	moved.forms.Store(&formList{&form{of: origin, value: o.Written()}, nil})
+	moved.forms.Store(&formList{&form{of: modRevisionForm, value: o.ModRevision()}, nil})
 	return moved
 }
 
-// committed returns an object that was never written as the one that a commit wrote.
+// committed returns a copy of the object at the revision of its commit.
 func (o *Object) committed(revision storage.Revision) *Object {
 	return &Object{
-		kind: o.kind, key: o.key, text: o.text, revision: revision,
-		managed: o.managed, place: o.place, deletion: o.deletion, owners: o.owners, labels: o.labels, fields: o.fields,
+		resource: o.resource, key: o.key, text: o.text, revision: revision,
+		managed: o.managed, resourceVersion: o.resourceVersion, deletionAt: o.deletionAt, ownersAt: o.ownersAt, labels: o.labels, fields: o.fields,
 	}
 }
 
-// origin is the form of objects that are told at another revision than the one that they were written at, which it has.
-// Few are, and not for long, so that not every object has a field for it.
-var origin = NewForm(nil)
+// modRevisionForm holds the ModRevision of objects that WithRevision returned. It is a form, not a field of Object,
+// because such objects are few and short-lived.
+var modRevisionForm = NewForm(nil)
 
-// Written returns the revision of the commit that wrote the object as it is.
-func (o *Object) Written() storage.Revision {
-	if there := o.forms.Load().find(origin); there != nil {
+// ModRevision returns the revision of the commit that wrote the object, as etcd's mod_revision.
+func (o *Object) ModRevision() storage.Revision {
+	if there := o.forms.Load().find(modRevisionForm); there != nil {
 		return there.value.(storage.Revision)
 	}
 	return o.revision
 }
 
-// Key returns the key that the store has the object at.
+// Key returns the object's key in the store.
 func (o *Object) Key() string { return o.key }
 
-// Kind returns the kind that the object is of: GROUP/RESOURCE.
-func (o *Object) Kind() string { return o.kind.name }
+// Kind returns the object's resource: GROUP/RESOURCE.
+func (o *Object) Kind() string { return o.resource.name }
 
-// Revision returns that of the commit that made this version, or that of the event that tells
-// of its end.
+// Revision returns the revision that is encoded as resourceVersion: that of the commit that wrote this version, or,
+// in a DELETED event, that of the deletion.
 func (o *Object) Revision() storage.Revision { return o.revision }
 
-// Namespace returns the object's namespace, "" if it has none.
+// Namespace returns the object's namespace; "" if it is cluster-scoped.
 func (o *Object) Namespace() string {
-	namespace, _ := o.kind.place(o.key)
+	namespace, _ := o.resource.splitKey(o.key)
 	return namespace
 }
 
 // Name returns the object's name.
 func (o *Object) Name() string {
-	_, name := o.kind.place(o.key)
+	_, name := o.resource.splitKey(o.key)
 	return name
 }
 
-// Labels returns the object's labels, sorted. They must not be changed.
+// Labels returns the object's labels, sorted by key. The caller must not modify them.
 func (o *Object) Labels() []Label { return o.labels }
 
-// Label returns the value of a label.
+// Label returns the value of a label, and whether the object has it.
 func (o *Object) Label(key string) (value string, ok bool) {
 	for i := range o.labels {
 		if o.labels[i].Key == key {
@@ -148,7 +149,7 @@ func (o *Object) Label(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Field returns the value of a field that objects can be selected by.
+// Field returns the value of a selectable field; ok is false if the resource has no such field.
 func (o *Object) Field(name string) (value string, ok bool) {
 	switch name {
 	case "metadata.name":
@@ -156,30 +157,30 @@ func (o *Object) Field(name string) (value string, ok bool) {
 	case "metadata.namespace":
 		return o.Namespace(), true
 	}
-	for i := range o.kind.fields {
-		if o.kind.fields[i].Name == name {
+	for i := range o.resource.fields {
+		if o.resource.fields[i].Name == name {
 			return o.fields[i], true
 		}
 	}
 	return "", false
 }
 
-// Spans are the parts of an object's JSON. Written one after the other, with the revision after
-// Between, they are the object.
+// Spans are the parts of an object's JSON. Their concatenation, with AppendRevision's output after Between, is the
+// object.
 type Spans struct{ Before, ManagedFields, Between, After string }
 
-// Spans returns the parts of the object's JSON. Nothing is copied.
+// Spans returns the parts of the object's JSON without copying.
 func (o *Object) Spans() Spans {
 	return Spans{
 		Before:        o.text[:o.managed.start],
 		ManagedFields: o.managed.of(o.text),
-		Between:       o.text[o.managed.end:o.place.start],
-		After:         o.text[o.place.end:],
+		Between:       o.text[o.managed.end:o.resourceVersion.start],
+		After:         o.text[o.resourceVersion.end:],
 	}
 }
 
-// AppendRevision appends the member of the metadata that has the revision, with the comma
-// before it.
+// AppendRevision appends the resourceVersion member of the metadata, preceded by a comma. It appends nothing at
+// revision 0.
 func (o *Object) AppendRevision(dst []byte) []byte {
 	if o.revision == 0 {
 		return dst
@@ -189,34 +190,33 @@ func (o *Object) AppendRevision(dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSON appends the whole object.
+// AppendJSON appends the object's JSON, with resourceVersion.
 func (o *Object) AppendJSON(dst []byte) []byte {
-	dst = append(dst, o.text[:o.place.start]...)
+	dst = append(dst, o.text[:o.resourceVersion.start]...)
 	dst = o.AppendRevision(dst)
-	return append(dst, o.text[o.place.end:]...)
+	return append(dst, o.text[o.resourceVersion.end:]...)
 }
 
-// AppendJSONWithoutManagedFields appends the object without its managedFields.
+// AppendJSONWithoutManagedFields appends the object's JSON, with resourceVersion and without managedFields.
 func (o *Object) AppendJSONWithoutManagedFields(dst []byte) []byte {
 	dst = append(dst, o.text[:o.managed.start]...)
-	dst = append(dst, o.text[o.managed.end:o.place.start]...)
+	dst = append(dst, o.text[o.managed.end:o.resourceVersion.start]...)
 	dst = o.AppendRevision(dst)
-	return append(dst, o.text[o.place.end:]...)
+	return append(dst, o.text[o.resourceVersion.end:]...)
 }
 
-// JSONWithoutManagedFields returns the object without its managedFields: what those read who work on objects in this
-// process, and can do without as clients can that say so.
+// JSONWithoutManagedFields returns the object's JSON, with resourceVersion and without managedFields.
 func (o *Object) JSONWithoutManagedFields() []byte {
 	return o.AppendJSONWithoutManagedFields(make([]byte, 0, o.JSONSize()-len(o.managed.of(o.text))))
 }
 
-// JSONSize returns how many bytes AppendJSON appends at most.
+// JSONSize returns the maximum number of bytes that AppendJSON appends.
 func (o *Object) JSONSize() int { return len(o.text) + len(`,"resourceVersion":"9223372036854775807"`) }
 
-// Text returns the object's JSON as the store has it: without its revision.
+// Text returns the object's JSON without its revision, as in the store.
 func (o *Object) Text() string { return o.text }
 
-// size is about how much memory the object takes.
+// size returns the approximate memory of the object in bytes.
 func (o *Object) size() int {
 	const labelSize, fieldSize = int(unsafe.Sizeof(Label{})), int(unsafe.Sizeof(""))
 	return int(unsafe.Sizeof(*o)) + len(o.text) + len(o.key) + len(o.labels)*labelSize + len(o.fields)*fieldSize

@@ -12,31 +12,30 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Options say what a cache keeps. All have a useful zero value.
+// Options configure a cache. Every field has a useful zero value.
 type Options struct {
-	// Fields returns what objects of a kind, GROUP/RESOURCE, can be selected by, beside name
-	// and namespace; nil means nothing. It is asked when a kind is first met: what it answers
-	// later does not count.
+	// Fields returns the selectable fields of a resource, GROUP/RESOURCE, besides metadata.name and
+	// metadata.namespace; nil means none. It is called when a resource is used for the first time; later changes of
+	// its result have no effect.
 	Fields func(kind string) []Field
-	// WindowBytes is how much the window may keep alive; 0 means 64 MiB, a negative number
-	// that there is no window.
+	// WindowBytes is the maximum memory that the event window keeps alive; 0 means 64 MiB, a negative number disables
+	// the window.
 	WindowBytes int
-	// FormBytes is how much the forms of objects may take; 0 means 64 MiB, a negative number
-	// that none is kept.
+	// FormBytes is the maximum memory of cached forms; 0 means 64 MiB, a negative number disables caching.
 	FormBytes int
-	// PaceGC has the cache set how often the collector runs, for programs whose memory is
-	// mostly that of a cache, unless GOGC is set.
+	// PaceGC lets the cache adapt GOGC to the size of the live heap, for processes whose memory is mostly a cache. It
+	// has no effect if the environment variable GOGC is set.
 	PaceGC bool
-	// FutureWait is how long a read waits for a revision that has not been; 0 means 3 s.
+	// FutureWait is the time that a read waits for a revision in the future; 0 means 3 s.
 	FutureWait time.Duration
-	// Log gets what an operator should know; nil means slog.Default.
+	// Log receives messages for the operator; nil means slog.Default.
 	Log *slog.Logger
 }
 
 const (
 	defaultWindowBytes = 64 << 20
 	defaultFormBytes   = 64 << 20
-	// defaultFutureWait is what Kubernetes has, too.
+	// defaultFutureWait is kube-apiserver's timeout for a resourceVersion in the future.
 	defaultFutureWait = 3 * time.Second
 )
 
@@ -62,44 +61,42 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Cache has the objects of a store in memory. Its methods may be called concurrently.
+// Cache is a watch cache of a store. It is safe for concurrent use.
 type Cache struct {
 	options  Options
 	store    storage.Store
 	forms    forms
 	progress progress
 	pending  pendingCommits
-	// windowBytes is how much the events of all kinds keep alive.
+	// windowBytes is the memory that the events of all resources keep alive.
 	windowBytes atomic.Int64
-	// telling is held while objects change and observers are told of it. happened is room for what
-	// they are told.
-	telling   sync.Mutex
-	observers []Observer
-	happened  []*event
+	// notifyMu is held while objects change and observers are notified. eventBuffer is reused for the events of a
+	// batch.
+	notifyMu    sync.Mutex
+	observers   []Observer
+	eventBuffer []*event
 
 	mu sync.RWMutex
-	// kinds are those that have had objects or events, and those that somebody watches. base
-	// is the revision after which all events are known: a kind that is not here has had none
-	// since.
-	kinds map[string]*kind
-	base  storage.Revision
+	// resources has the resources that have had objects, events or watchers. base is the revision after which all
+	// events are known: a resource that is not in the map has had none since.
+	resources map[string]*resourceCache
+	base      storage.Revision
 
-	// life ends when the cache is closed, by stop, and with it all that is running. done is
-	// closed when the follower has ended, be it since the store was closed.
-	life    context.Context
+	// runCtx is cancelled by stop when the cache is closed, and ends all goroutines of running. done is closed when
+	// the reflector has ended, also because the store was closed.
+	runCtx  context.Context
 	stop    context.CancelFunc
 	done    chan struct{}
 	closing sync.Once
 	running sync.WaitGroup
 }
 
-// Open reads all that a store has, and follows it from there. The store stays the caller's: it
-// is closed after the cache.
+// Open loads all objects of a store and starts the reflector. The caller closes the store, after the cache.
 func Open(ctx context.Context, s storage.Store, options Options) (*Cache, error) {
-	c := &Cache{options: options.withDefaults(), store: s, kinds: map[string]*kind{}, done: make(chan struct{})}
+	c := &Cache{options: options.withDefaults(), store: s, resources: map[string]*resourceCache{}, done: make(chan struct{})}
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
-	c.life, c.stop = context.WithCancel(context.Background())
-	c.running.Go(func() { c.watchMemory(c.life) })
+	c.runCtx, c.stop = context.WithCancel(context.Background())
+	c.running.Go(func() { c.watchMemory(c.runCtx) })
 	watcher, err := c.loadAndWatch(ctx)
 	if err != nil {
 		c.stop()
@@ -107,12 +104,12 @@ func Open(ctx context.Context, s storage.Store, options Options) (*Cache, error)
 		return nil, err
 	}
 	at := c.progress.revision()
-	c.running.Go(func() { c.follow(c.life, watcher) })
-	c.running.Go(func() { c.recall(c.life, at) })
+	c.running.Go(func() { c.runReflector(c.runCtx, watcher) })
+	c.running.Go(func() { c.backfillWindow(c.runCtx, at) })
 	return c, nil
 }
 
-// Close ends all watches, and waits for all that runs.
+// Close ends all watches and waits for all goroutines of the cache.
 func (c *Cache) Close() {
 	c.closing.Do(func() {
 		c.stop()
@@ -120,8 +117,8 @@ func (c *Cache) Close() {
 	})
 }
 
-// openError returns ErrClosed once nothing new comes.
-func (c *Cache) openError() error {
+// closedError returns ErrClosed if the reflector has ended, otherwise nil.
+func (c *Cache) closedError() error {
 	select {
 	case <-c.done:
 		return ErrClosed
@@ -130,47 +127,46 @@ func (c *Cache) openError() error {
 	}
 }
 
-// kind returns what there is of a kind, which may be nothing, and is from then on.
-func (c *Cache) kind(name string) *kind {
-	k, known := c.peek(name)
+// resource returns the cache of a resource, and creates it if needed.
+func (c *Cache) resource(name string) *resourceCache {
+	k, known := c.lookup(name)
 	if known {
 		return k
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if there := c.kinds[name]; there != nil {
+	if there := c.resources[name]; there != nil {
 		return there
 	}
 	k.last, k.horizon = c.base, c.base
-	c.kinds[name] = k
+	c.resources[name] = k
 	return k
 }
 
-// peek returns what there is of a kind. If that is nothing, it is not kept: whoever asks for
-// what does not exist leaves nothing behind.
-func (c *Cache) peek(name string) (k *kind, known bool) {
+// lookup returns the cache of a resource. If there is none, it returns an empty one that is not stored, so that
+// requests for resources that do not exist use no memory.
+func (c *Cache) lookup(name string) (k *resourceCache, known bool) {
 	c.mu.RLock()
-	k, base := c.kinds[name], c.base
+	k, base := c.resources[name], c.base
 	c.mu.RUnlock()
 	if k != nil {
 		return k, true
 	}
-	return newKind(name, c.options.Fields(name), &c.forms, &c.windowBytes, base), false
+	return newResourceCache(name, c.options.Fields(name), &c.forms, &c.windowBytes, base), false
 }
 
-// Commit does all the writes, or none, as the store does. When it returns, whoever reads from
-// the cache sees them, or what they were lost to. It returns the objects that were written, nil
-// for those that were deleted or kept.
+// Commit commits all writes atomically through the store. When it returns, reads from the cache see the writes, or,
+// after a conflict, the writes that won. It returns the written objects; nil for deletes and for writes with Keep.
 func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object, storage.Revision, error) {
-	if err := c.openError(); err != nil {
+	if err := c.closedError(); err != nil {
 		return nil, 0, err
 	}
 	writes = slices.Clone(writes)
 	made := make([]*Object, len(writes))
 	for i := range writes {
 		var err error
-		writes[i].Value = fit(writes[i].Value)
-		if made[i], err = c.check(&writes[i]); err != nil {
+		writes[i].Value = trimCapacity(writes[i].Value)
+		if made[i], err = c.parseWrite(&writes[i]); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -178,34 +174,34 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	defer c.pending.drop(made)
 	revision, err := c.store.Commit(ctx, writes...)
 	if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
-		// Whoever reads again, to redo the change, must see what it was lost to.
-		if err := c.freshen(ctx, Latest); err != nil {
+		// The caller reads the object again to retry: it must see the write that caused the conflict.
+		if err := c.waitFresh(ctx, Latest); err != nil {
 			return nil, 0, err
 		}
 	}
 	if err != nil {
 		return nil, 0, fromStore(err)
 	}
-	// It is done. But it is not acknowledged before it can be read.
+	// The write is committed, but it is acknowledged only when reads return it.
 	if err := c.progress.wait(ctx, revision); err != nil {
 		return nil, 0, &storage.UnknownError{Err: err}
 	}
 	for i, o := range made {
-		made[i] = c.written(o, revision)
+		made[i] = c.committedObject(o, revision)
 	}
 	return made, revision, nil
 }
 
-// check refuses what the cache could not find its way in: wrong keys, names or labels. That the rest
-// is JSON is up to who made it. It tells the store what is known of the key.
-func (c *Cache) check(w *storage.Write) (*Object, error) {
+// parseWrite rejects keys, names and labels that the cache could not index. The caller guarantees that the value is
+// valid JSON. It sets Seen, the revision at which the expected revision was known to be current.
+func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil {
 		return nil, err
 	}
-	progress := c.progress.revision() // a kind that has been seen until here is known
-	k, _ := c.peek(key.Kind)
-	if k.has(w.Key, w.Expected) {
+	progress := c.progress.revision() // read before the lookup, so that the resource is complete up to it
+	k, _ := c.lookup(key.Kind)
+	if k.hasRevision(w.Key, w.Expected) {
 		w.Seen = progress
 	}
 	if w.Value == nil {
@@ -214,13 +210,13 @@ func (c *Cache) check(w *storage.Write) (*Object, error) {
 	return newObject(k, w.Key, w.Value, 0)
 }
 
-// written returns an object that was written at a revision: the one that readers and watchers get,
-// unless it has been replaced already.
-func (c *Cache) written(o *Object, revision storage.Revision) *Object {
+// committedObject returns the object that a commit wrote: the cached one that readers and watchers share, or a copy
+// if it has been replaced already.
+func (c *Cache) committedObject(o *Object, revision storage.Revision) *Object {
 	if o == nil {
 		return nil
 	}
-	k, _ := c.peek(o.kind.name)
+	k, _ := c.lookup(o.resource.name)
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if now := k.objects.get(o.key); now != nil && now.revision == revision {

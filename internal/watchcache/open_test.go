@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestCommitReturnsObjects as they were written, which are those that everybody gets.
+// TestCommitReturnsObjects: Commit returns the cached objects, and nil for deletes and kept objects.
 func TestCommitReturnsObjects(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	a, b := podKey("default", "a"), podKey("default", "b")
@@ -21,7 +21,7 @@ func TestCommitReturnsObjects(t *testing.T) {
 	}
 	for i, key := range []Key{a, b} {
 		if o, err := c.Get(t.Context(), key, Any); o != objects[i] || err != nil {
-			t.Errorf("%v, %v", o, err)
+			t.Errorf("Get(%v) = %v, %v, want the object that Commit returned", key, o, err)
 		}
 	}
 	objects, _, err = c.Commit(t.Context(), storage.Write{Key: a.String(), Expected: 1})
@@ -36,14 +36,14 @@ func TestCommitReturnsObjects(t *testing.T) {
 	if o, _ := c.Get(t.Context(), b, Any); err != nil || objects[0] != nil || objects[1] == nil || o != kept {
 		t.Error(objects, err)
 	}
-	replaced := c.written(&Object{kind: c.kind(pods), key: b.String(), text: "x"}, 7)
+	replaced := c.committedObject(&Object{resource: c.resource(pods), key: b.String(), text: "x"}, 7)
 	if replaced.text != "x" || replaced.revision != 7 {
 		t.Error(replaced)
 	}
 }
 
-// TestRoomBehindValues is not kept.
-func TestRoomBehindValues(t *testing.T) {
+// TestSpareCapacityIsReleased: an object does not keep the spare capacity of its value's buffer alive.
+func TestSpareCapacityIsReleased(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	freed := make(chan bool)
 	func() {
@@ -57,25 +57,26 @@ func TestRoomBehindValues(t *testing.T) {
 			return
 		default:
 			if time.Now().After(deadline) {
-				t.Fatal("an object keeps all of the buffer that its value was part of")
+				t.Fatal("the value's buffer was not garbage collected: the object keeps its spare capacity alive")
 			}
 		}
 	}
 }
 
-// TestNotAcknowledged: a commit that can't be read yet is not acknowledged.
-func TestNotAcknowledged(t *testing.T) {
-	s := lateStore{openStore(t), make(chan struct{})}
+// TestUnreadableCommitIsUnknown: a commit that cannot be read from the cache before the context ends fails with
+// UnknownError.
+func TestUnreadableCommitIsUnknown(t *testing.T) {
+	s := delayedStore{openStore(t), make(chan struct{})}
 	c := openCache(t, s, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, _, err := c.Commit(ctx, storage.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)})
 	if unknown := (*storage.UnknownError)(nil); !errors.As(err, &unknown) {
-		t.Errorf("%v, want an UnknownError", err)
+		t.Errorf("Commit() = %v, want an UnknownError", err)
 	}
 }
 
-// compactedOnce forgets its history between the first list and the first watch.
+// compactedOnce compacts its history between the first list and the first watch.
 type compactedOnce struct {
 	storage.Store
 	done *atomic.Bool
@@ -88,13 +89,13 @@ func (s compactedOnce) Watch(ctx context.Context, prefix string, after storage.R
 	return s.Store.Watch(ctx, prefix, after)
 }
 
-func TestOpenWhileHistoryIsForgotten(t *testing.T) {
+func TestOpenDuringCompaction(t *testing.T) {
 	c := openCache(t, compactedOnce{openStore(t), new(atomic.Bool)}, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 }
 
-// TestExactly is refused where it means nothing.
-func TestExactly(t *testing.T) {
+// TestExactlyIsForLists: Get and Watch reject Freshness Exactly.
+func TestExactlyIsForLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	if _, err := c.Get(t.Context(), podKey("default", "a"), Exactly(1)); !errors.Is(err, errExactly) {
@@ -105,17 +106,17 @@ func TestExactly(t *testing.T) {
 	}
 }
 
-// TestClosed refuses everything.
-func TestClosed(t *testing.T) {
+// TestClosedCache: reads and commits of a closed cache fail with ErrClosed.
+func TestClosedCache(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("a", "x"), pod("x", "web", "n1", 0))
 	c.Close()
 	for _, f := range []Freshness{Latest, Any, NotOlderThan(1)} {
 		if _, err := c.Get(t.Context(), podKey("a", "x"), f); !errors.Is(err, ErrClosed) {
-			t.Errorf("%v: %v, want ErrClosed", f, err)
+			t.Errorf("Get(%v) = %v, want ErrClosed", f, err)
 		}
 	}
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/pods/a/y", Value: pod("y", "web", "n1", 0)}); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Commit() = %v, want ErrClosed", err)
 	}
 }

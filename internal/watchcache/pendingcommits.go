@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pendingCommits are the objects of the commits under way. Commit parses an object to validate it; when the store
-// reports the commit, the follower takes the parsed object instead of parsing the value again. BenchmarkCommit
-// measures 0.86x the CPU time of a commit. An object is found by the address of its value, which a store may pass on
-// as it is; one that reports a copy, as after reading from disk, costs a second parse and nothing else.
+// pendingCommits has the objects of the commits in progress. Commit parses an object to validate it; when the store
+// reports the commit, the reflector takes the parsed object instead of parsing the value again. BenchmarkCommit
+// measures 0.86x the CPU time of a commit. The object is found by the address of its value, which a store may pass
+// through unchanged; a store that reports a copy, as after reading from disk, only costs a second parse.
 type pendingCommits struct {
 	mu      sync.Mutex
 	objects map[*byte]*Object
@@ -30,7 +30,7 @@ func (p *pendingCommits) add(objects []*Object) {
 	}
 }
 
-// drop removes the objects of a commit that has ended and that the follower has not taken.
+// drop removes the objects of a finished commit that the reflector has not taken.
 func (p *pendingCommits) drop(objects []*Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,16 +41,16 @@ func (p *pendingCommits) drop(objects []*Object) {
 	}
 }
 
-// take returns the object of an event at the event's revision, nil if no commit under way has its value.
-func (p *pendingCommits) take(k *kind, event storage.Event) *Object {
+// take returns the object of an event, at the event's revision; nil if no commit in progress has its value.
+func (p *pendingCommits) take(k *resourceCache, event storage.Event) *Object {
 	data := unsafe.SliceData(event.Value)
 	p.mu.Lock()
 	o := p.objects[data]
 	delete(p.objects, data)
 	p.mu.Unlock()
-	if o == nil || o.kind != k || o.key != event.Key || len(o.text) != len(event.Value) {
+	if o == nil || o.resource != k || o.key != event.Key || len(o.text) != len(event.Value) {
 		return nil
 	}
-	o.revision = event.Revision // no other goroutine has the object yet
+	o.revision = event.Revision // not yet shared with other goroutines
 	return o
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// progress is the revision up to which all has been seen.
+// progress is the revision up to which all commits have been applied to the cache.
 type progress struct {
-	now atomic.Int64 // only the follower moves it, under mu
+	now atomic.Int64 // written by the reflector only, under mu
 
 	mu      sync.Mutex
 	waiting waiters
 	closed  bool
 }
 
-// waiter waits for a revision.
+// waiter is a goroutine that waits for a revision.
 type waiter struct {
 	revision storage.Revision
 	reached  chan struct{}
-	place    int // among the waiters; -1 when it is not there any more
+	index    int // in the heap; -1 if it is not in the heap
 }
 
-// waiters is a heap: the one that waits for the lowest revision comes first.
+// waiters is a heap, ordered by revision.
 type waiters []*waiter
 
 func (w waiters) Len() int           { return len(w) }
@@ -33,12 +33,12 @@ func (w waiters) Less(i, j int) bool { return w[i].revision < w[j].revision }
 
 func (w waiters) Swap(i, j int) {
 	w[i], w[j] = w[j], w[i]
-	w[i].place, w[j].place = i, j
+	w[i].index, w[j].index = i, j
 }
 
 func (w *waiters) Push(x any) {
 	added := x.(*waiter)
-	added.place = len(*w)
+	added.index = len(*w)
 	*w = append(*w, added)
 }
 
@@ -47,14 +47,14 @@ func (w *waiters) Pop() any {
 	popped := (*w)[last]
 	(*w)[last] = nil
 	*w = (*w)[:last]
-	popped.place = -1
+	popped.index = -1
 	return popped
 }
 
 func (p *progress) revision() storage.Revision { return storage.Revision(p.now.Load()) }
 
-// move notes that all up to a revision has been seen.
-func (p *progress) move(revision storage.Revision) {
+// advance sets the revision, and wakes the waiters for it.
+func (p *progress) advance(revision storage.Revision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now.Store(int64(revision))
@@ -63,13 +63,13 @@ func (p *progress) move(revision storage.Revision) {
 	}
 }
 
-// wait waits until all up to a revision has been seen.
+// wait waits until progress reaches a revision. It fails with ErrClosed when the cache is closed.
 func (p *progress) wait(ctx context.Context, revision storage.Revision) error {
 	if p.revision() >= revision {
 		return nil
 	}
-	w := &waiter{revision: revision, reached: make(chan struct{}), place: -1}
-	if err := p.enter(w); err != nil {
+	w := &waiter{revision: revision, reached: make(chan struct{}), index: -1}
+	if err := p.register(w); err != nil {
 		return err
 	}
 	select {
@@ -79,12 +79,12 @@ func (p *progress) wait(ctx context.Context, revision storage.Revision) error {
 		}
 		return nil
 	case <-ctx.Done():
-		p.leave(w)
+		p.unregister(w)
 		return ctx.Err()
 	}
 }
 
-func (p *progress) enter(w *waiter) error {
+func (p *progress) register(w *waiter) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -98,15 +98,15 @@ func (p *progress) enter(w *waiter) error {
 	return nil
 }
 
-func (p *progress) leave(w *waiter) {
+func (p *progress) unregister(w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w.place >= 0 {
-		heap.Remove(&p.waiting, w.place)
+	if w.index >= 0 {
+		heap.Remove(&p.waiting, w.index)
 	}
 }
 
-// close wakes all who wait; nobody will wait any more.
+// close wakes all waiters; later calls of wait fail with ErrClosed.
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,17 +6,17 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Revision returns how far the cache has come, which is as far as the store had when it was asked.
+// Revision returns the current revision of the cache, which is at least that of the store at the time of the call.
 func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
-	if err := c.freshen(ctx, Latest); err != nil {
+	if err := c.waitFresh(ctx, Latest); err != nil {
 		return 0, err
 	}
 	return c.progress.revision(), nil
 }
 
-// Count returns how many objects of a kind there are.
+// Count returns the number of objects of a resource.
 func (c *Cache) Count(kind string) int {
-	k, _ := c.peek(kind)
+	k, _ := c.lookup(kind)
 	k.mu.RLock()
 	defer k.mu.RUnlock()
 	if k.objects.root == nil {
@@ -25,18 +25,19 @@ func (c *Cache) Count(kind string) int {
 	return k.objects.root.count
 }
 
-// Get returns the object with a key, or store.ErrNotFound.
+// Get returns the object with a key. It fails with storage.ErrNotFound if there is none, with UnreadableError if the
+// stored value is not an object.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
 	if f.mode == exactly {
 		return nil, errExactly
 	}
-	if err := c.freshen(ctx, f); err != nil {
+	if err := c.waitFresh(ctx, f); err != nil {
 		return nil, err
 	}
 	if !key.isValid() {
 		return nil, storage.ErrNotFound
 	}
-	k, _ := c.peek(key.Kind)
+	k, _ := c.lookup(key.Kind)
 	text := key.String()
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -49,38 +50,37 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 	return nil, storage.ErrNotFound
 }
 
-// Query says what to list.
+// Query is the request of a list.
 type Query struct {
 	Selection
 	Freshness Freshness
-	// After leaves out the objects up to this key, for the pages after the first. Those are
-	// asked for at Exactly the revision of the first, or at Latest by who would rather miss
-	// some than fail when that is too old.
+	// After excludes the objects up to this key, for the pages after the first. A later page is read at Exactly the
+	// revision of the first page; or at Latest, which may be inconsistent with the first page but does not fail with
+	// ErrTooOld.
 	After string
-	// Limit is how many objects there may be; 0 means all.
+	// Limit is the maximum number of objects; 0 means no limit.
 	Limit int
 }
 
-// List is what was listed.
+// List is the result of a list.
 type List struct {
-	// Objects are in the order of their keys. The slice is the caller's.
+	// Objects are ordered by key. The caller may modify the slice.
 	Objects []*Object
-	// Revision is the one at which these were the objects.
+	// Revision is the revision of the snapshot that was listed.
 	Revision storage.Revision
-	// More says that there are objects after the last one, and Remaining how many; -1 if
-	// that was not counted: for selections by name, label or field, and for what comes from
-	// the store's history.
+	// More is set if there are objects after the last one. Remaining is their number, or -1 if they were not counted:
+	// for selections by name, label or field, and for lists from the store's history.
 	More      bool
 	Remaining int
 }
 
-// List returns the objects of a selection, as they were at one revision.
+// List returns the objects of a selection from a consistent snapshot.
 func (c *Cache) List(ctx context.Context, q Query) (List, error) {
-	if err := c.freshen(ctx, q.Freshness); err != nil {
+	if err := c.waitFresh(ctx, q.Freshness); err != nil {
 		return List{}, err
 	}
-	progress := c.progress.revision() // a kind that has been seen until here is known
-	k, _ := c.peek(q.Kind)
+	progress := c.progress.revision() // read before the lookup, so that the resource is complete up to it
+	k, _ := c.lookup(q.Kind)
 	m, err := newMatcher(k, q.Selection)
 	if err != nil {
 		return List{}, err
@@ -95,16 +95,15 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 	list := m.list(k, objects, q)
 	list.Revision = revision
 	if list.More {
-		k.remember(revision, objects)
+		k.retainSnapshot(revision, objects)
 	}
 	return list, nil
 }
 
-// current returns the objects as they are now, and at which revision that is, when all up to
-// progress has been seen.
-func (k *kind) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
+// current returns a snapshot of the current objects and its revision, which is at least progress.
+func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
 	k.mu.RLock()
-	if k.snapshot != nil && len(k.unreadable) == 0 { // as nearly always
+	if k.snapshot != nil && len(k.unreadable) == 0 { // fast path: only a read lock
 		defer k.mu.RUnlock()
 		return *k.snapshot, max(progress, k.last), nil
 	}
@@ -114,14 +113,14 @@ func (k *kind) current(m *matcher, progress storage.Revision) (tree, storage.Rev
 	if err := k.readable(m); err != nil {
 		return tree{}, 0, err
 	}
-	return k.now(), max(progress, k.last), nil
+	return k.currentSnapshot(), max(progress, k.last), nil
 }
 
-// readable fails if a selection may have something that can't be read: to leave that out would
-// tell that it does not exist. The caller holds the lock.
-func (k *kind) readable(m *matcher) error {
+// readable returns an error if the selection may include an unreadable object: omitting the object from a list would
+// mean that it does not exist. The caller holds the lock.
+func (k *resourceCache) readable(m *matcher) error {
 	for key, err := range k.unreadable {
-		namespace, name := k.place(key)
+		namespace, name := k.splitKey(key)
 		if (m.namespace == "" || m.namespace == namespace) && (m.name == "" || m.name == name) {
 			return err
 		}

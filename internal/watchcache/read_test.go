@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// names returns what was listed, as text.
+// names returns a list as text: NAMESPACE/NAME@REVISION of each object, then the revision of the list.
 func names(l List) string {
 	var b strings.Builder
 	for _, o := range l.Objects {
@@ -45,11 +45,11 @@ func TestGet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := string(o.AppendJSON(nil)), plainJSON(string(pod("a", "web", "n1", 0)), "1").JSON(); got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("AppendJSON() = %s, want %s", got, want)
 	}
 	for _, key := range []Key{podKey("default", "b"), podKey("", "a"), {Kind: "core/nodes", Name: "a"}, {}} {
 		if _, err := c.Get(t.Context(), key, Latest); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("%v: %v, want ErrNotFound", key, err)
+			t.Errorf("Get(%v) = %v, want ErrNotFound", key, err)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestGet(t *testing.T) {
 func TestList(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	for _, key := range []string{"b/x", "a/y", "a/x", "a-b/x", "c/z"} {
-		namespace, name := splitPlace(key)
+		namespace, name := splitNamespacedName(key)
 		put(t, c, podKey(namespace, name), pod(name, "app-"+namespace, "n-"+name, 0))
 	}
 	put(t, c, Key{Kind: "core/podsets", Namespace: "a", Name: "x"}, pod("x", "web", "n1", 0))
@@ -89,14 +89,14 @@ func TestList(t *testing.T) {
 		{Query{Freshness: Exactly(6)}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
 	} {
 		if got := names(listed(t, c, test.Query)); got != test.want {
-			t.Errorf("%+v: %s, want %s", test.Query, got, test.want)
+			t.Errorf("List(%+v) = %s, want %s", test.Query, got, test.want)
 		}
 	}
 }
 
-// TestPages are all of one moment, whatever happens meanwhile.
+// TestPages: all pages of a list are of one snapshot, also if objects change between pages.
 func TestPages(t *testing.T) {
-	for name, window := range map[string]int{"in the window": 0, "in the store's history": 1} {
+	for name, window := range map[string]int{"from the window": 0, "from the store's history": 1} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t)
 			c := openCache(t, s, Options{WindowBytes: window})
@@ -118,7 +118,7 @@ func TestPages(t *testing.T) {
 				remove(t, c, podKey("default", nameOf(19-len(got.Objects)/3)))
 			}
 			if names(got) != names(want) {
-				t.Errorf("%s\nwant %s", names(got), names(want))
+				t.Errorf("pages = %s\nwant %s", names(got), names(want))
 			}
 			if window == 0 {
 				return
@@ -127,41 +127,41 @@ func TestPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := c.List(t.Context(), Query{Selection: Selection{Kind: pods}, Freshness: Exactly(20)}); !errors.Is(err, ErrTooOld) {
-				t.Errorf("%v, want ErrTooOld", err)
+				t.Errorf("List(Exactly(20)) = %v, want ErrTooOld", err)
 			}
 		})
 	}
 }
 
-// lateStore tells its watchers of commits only when it is let, as a store that other processes
-// share.
-type lateStore struct {
+// delayedStore delays the watches of the store until the test sends to release, as a store that is shared with other
+// processes does.
+type delayedStore struct {
 	storage.Store
-	let chan struct{}
+	release chan struct{}
 }
 
-type lateWatcher struct {
+type delayedWatcher struct {
 	storage.Watcher
-	let chan struct{}
+	release chan struct{}
 }
 
-func (s lateStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
+func (s delayedStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
-	return lateWatcher{w, s.let}, err
+	return delayedWatcher{w, s.release}, err
 }
 
-func (w lateWatcher) Next(ctx context.Context) (storage.Batch, error) {
+func (w delayedWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	select {
-	case <-w.let:
+	case <-w.release:
 		return w.Watcher.Next(ctx)
 	case <-ctx.Done():
 		return storage.Batch{}, ctx.Err()
 	}
 }
 
-// TestFreshness: each kind of read waits for what it must show, and for nothing else.
+// TestFreshness: each Freshness waits for the state that it guarantees, and not longer.
 func TestFreshness(t *testing.T) {
-	s := lateStore{openStore(t), make(chan struct{})}
+	s := delayedStore{openStore(t), make(chan struct{})}
 	c := openCache(t, s, Options{FutureWait: 20 * time.Millisecond, WindowBytes: -1})
 	key := podKey("default", "a")
 	// Another process writes.
@@ -175,7 +175,7 @@ func TestFreshness(t *testing.T) {
 		t.Errorf("not older than 0: %v", err)
 	}
 	_, err := c.Get(t.Context(), key, NotOlderThan(1))
-	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Wanted: 1, Now: 0}) {
+	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Requested: 1, Now: 0}) {
 		t.Errorf("not older than 1: %v", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -188,11 +188,11 @@ func TestFreshness(t *testing.T) {
 		_, err := c.Get(t.Context(), key, Latest)
 		answered <- err
 	}()
-	time.Sleep(2 * c.options.FutureWait) // the point of the test: longer than a read waits for a future revision
+	time.Sleep(2 * c.options.FutureWait) // longer than FutureWait: a Latest read must not time out
 	select {
 	case err := <-answered:
-		t.Errorf("latest: answered too early: %v", err)
-	case s.let <- struct{}{}:
+		t.Errorf("latest: returned before the reflector reached the revision: %v", err)
+	case s.release <- struct{}{}:
 	}
 	if err := <-answered; err != nil {
 		t.Errorf("latest: %v", err)
@@ -206,12 +206,12 @@ func TestFreshness(t *testing.T) {
 	c.progress.mu.Lock()
 	defer c.progress.mu.Unlock()
 	if waiting := len(c.progress.waiting); waiting > 0 {
-		t.Errorf("%d still wait", waiting)
+		t.Errorf("%d waiters are left, want none", waiting)
 	}
 }
 
-// TestOwnWrites: whoever writes reads it at once, without asking for freshness.
-func TestOwnWrites(t *testing.T) {
+// TestReadYourWrites: a read with Freshness Any returns the reader's own last write.
+func TestReadYourWrites(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	done := make(chan error)
 	for i := range 8 {
@@ -243,7 +243,7 @@ func TestOwnWrites(t *testing.T) {
 	}
 }
 
-func TestCommitRefuses(t *testing.T) {
+func TestCommitRejectsInvalidObjects(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{})
 	for key, value := range map[string]string{
@@ -256,7 +256,7 @@ func TestCommitRefuses(t *testing.T) {
 		"core/pods/default/c":   `[]`,
 	} {
 		if _, _, err := c.Commit(t.Context(), storage.Write{Key: key, Value: []byte(value)}); err == nil {
-			t.Errorf("%s: %s was written", key, value)
+			t.Errorf("Commit(%s, %s) = nil error, want an error", key, value)
 		}
 	}
 	if revision, err := s.Revision(t.Context()); revision != 0 || err != nil {
@@ -264,7 +264,8 @@ func TestCommitRefuses(t *testing.T) {
 	}
 }
 
-// TestUnreadableObjects: what can't be read is not left out of lists, nor told as deleted.
+// TestUnreadableObjects: an unreadable object makes lists fail, instead of being omitted, and is not reported as
+// deleted.
 func TestUnreadableObjects(t *testing.T) {
 	s := openStore(t)
 	bad := storage.Write{Key: podKey("default", "bad").String(), Value: []byte("rubbish")}
@@ -280,7 +281,7 @@ func TestUnreadableObjects(t *testing.T) {
 	unreadable := func(name string, err error) {
 		t.Helper()
 		if u := (*UnreadableError)(nil); !errors.As(err, &u) || u.Key != bad.Key {
-			t.Errorf("%s: %v, want an UnreadableError", name, err)
+			t.Errorf("%s: error = %v, want an UnreadableError", name, err)
 		}
 	}
 	all := Selection{Kind: pods}
@@ -301,9 +302,9 @@ func TestUnreadableObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
-		t.Errorf("%v, want ErrTooOld", err)
+		t.Errorf("Next() = %v, want ErrTooOld", err)
 	}
-	// They can be repaired.
+	// Unreadable objects can be deleted and replaced.
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: bad.Key, Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -313,32 +314,32 @@ func TestUnreadableObjects(t *testing.T) {
 	if got := names(listed(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
 		t.Error(got)
 	}
-	// That does not make the past readable.
+	// Lists and watches from before the repair still fail.
 	for _, then := range []storage.Revision{4, 5, 6} {
 		if l, err := c.List(t.Context(), Query{Selection: all, Freshness: Exactly(then)}); err == nil {
-			t.Errorf("at %d: %s", then, names(l))
+			t.Errorf("List(Exactly(%d)) = %s, want an error", then, names(l))
 		}
 	}
 	if _, err := watch(t, c, WatchOptions{After: 4}).Next(t.Context()); !errors.Is(err, ErrTooOld) {
-		t.Errorf("%v, want ErrTooOld", err)
+		t.Errorf("Next() = %v, want ErrTooOld", err)
 	}
 }
 
 func TestKeys(t *testing.T) {
 	for _, text := range []string{"core/pods/default/a", "core/nodes/n1", "apps.example.org/things/x/y"} {
 		if key, err := ParseKey(text); err != nil || key.String() != text {
-			t.Errorf("%s: %+v, %v", text, key, err)
+			t.Errorf("ParseKey(%s) = %+v, %v", text, key, err)
 		}
 	}
 	for _, text := range []string{"", "/", "a", "a/b", "a/b/", "/b/c", "a//c", "a/b//d", "a/b/c/", "a/b/c/d/e"} {
 		if key, err := ParseKey(text); err == nil {
-			t.Errorf("%s: %+v, want an error", text, key)
+			t.Errorf("ParseKey(%s) = %+v, want an error", text, key)
 		}
 	}
 }
 
-// TestBecomesUnreadable: an object that turned into rubbish is not read as it was.
-func TestBecomesUnreadable(t *testing.T) {
+// TestObjectBecomesUnreadable: an object whose new value is unreadable is not served with its old value.
+func TestObjectBecomesUnreadable(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
@@ -346,6 +347,6 @@ func TestBecomesUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), podKey("default", "a"), Latest); err == nil {
-		t.Error("the old object is read")
+		t.Error("Get() = nil error, want an UnreadableError")
 	}
 }

@@ -12,27 +12,26 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// brittleStore breaks the watches of followers again and again, and now and then has forgotten
-// what they missed.
-type brittleStore struct {
+// unreliableStore makes the watches of the reflector fail repeatedly, sometimes with ErrCompacted.
+type unreliableStore struct {
 	storage.Store
 	calls *atomic.Uint64
 }
 
-type brittleWatcher struct {
+type unreliableWatcher struct {
 	storage.Watcher
 	calls *atomic.Uint64
 }
 
-func (s brittleStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
+func (s unreliableStore) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
 	w, err := s.Store.Watch(ctx, prefix, after)
 	if err != nil || prefix != "" {
 		return w, err
 	}
-	return brittleWatcher{w, s.calls}, nil
+	return unreliableWatcher{w, s.calls}, nil
 }
 
-func (w brittleWatcher) Next(ctx context.Context) (storage.Batch, error) {
+func (w unreliableWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	batch, err := w.Watcher.Next(ctx)
 	if err != nil {
 		return batch, err
@@ -41,17 +40,17 @@ func (w brittleWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	case call%37 == 0:
 		return storage.Batch{}, storage.ErrCompacted
 	case call%23 == 0:
-		return storage.Batch{}, errors.New("the network is gone")
+		return storage.Batch{}, errors.New("connection reset")
 	}
 	return batch, nil
 }
 
-// TestReload has many write, follow and list while the cache loads its store again and again.
+// TestReload runs concurrent writers, watchers and lists while the cache reloads its store repeatedly.
 func TestReload(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
-			c := openCache(t, brittleStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
-			observer := &notes{}
+			c := openCache(t, unreliableStore{openStore(t), new(atomic.Uint64)}, Options{WindowBytes: window})
+			observer := &observedState{}
 			defer c.Observe(observer)()
 			selections := stressSelections(t)
 			var final storage.Revision
@@ -77,7 +76,7 @@ func TestReload(t *testing.T) {
 				defer close(done)
 				followers.Wait()
 			}()
-			for isDone := false; !isDone; { // a batch may get lost, and with it a bookmark
+			for isDone := false; !isDone; { // a batch with a bookmark may be lost
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
 				select {
 				case <-done:
@@ -87,13 +86,13 @@ func TestReload(t *testing.T) {
 			}
 			observer.check(t, c, pods, "core/nodes")
 			if observer.begun < 2 {
-				t.Error("the cache was never loaded again")
+				t.Error("precondition: the cache was never reloaded")
 			}
 		})
 	}
 }
 
-// listTwice lists what is now, and once more as it was then: both are the same.
+// listTwice lists the current state, and then the same revision again, and compares the results.
 func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand) {
 	for range 200 {
 		s := selections[random.IntN(len(selections))]
@@ -108,7 +107,7 @@ func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand
 			return
 		}
 		if names(now) != names(then) {
-			t.Errorf("%+v: now %s, then %s", s, names(now), names(then))
+			t.Errorf("List(%+v): current %s, at its revision %s", s, names(now), names(then))
 		}
 	}
 }

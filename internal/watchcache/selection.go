@@ -10,45 +10,44 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Selection says which objects of a kind are meant.
+// Selection selects objects of a resource.
 type Selection struct {
 	Kind string // GROUP/RESOURCE
-	// Namespace and Name select one of each; "" selects all.
+	// Namespace and Name select objects with that value; "" selects all.
 	Namespace, Name string
-	// Labels and Fields select further; nil selects all.
+	// Labels and Fields are selectors; nil selects all.
 	Labels labels.Selector
 	Fields fields.Selector
-	// Match selects by what the cache does not know; nil selects all. It must say the same of an object
-	// each time.
+	// Match is an additional filter; nil selects all. It must always return the same result for an object.
 	Match func(*Object) bool
-	// Foresee is told of the objects that Match will be asked about, some at a time, where there are many: in lists and in the
-	// state that a watch begins with. What has to be found out about them can be found out together. It may be nil.
-	Foresee func([]*Object)
+	// Prefetch is called before Match with batches of objects, for lists and the initial state of watches, so that
+	// information about them can be obtained together. It may be nil.
+	Prefetch func([]*Object)
 }
 
-// foreseen is how many objects are foreseen at once at most.
-const foreseen = 100
+// prefetchBatch is the maximum number of objects per call of Prefetch.
+const prefetchBatch = 100
 
-// matcher is a selection in the form in which it is asked. nothing selects no object at all.
+// matcher is a validated Selection. nothing means that it selects no object.
 type matcher struct {
 	namespace, name string
 	labels          labels.Selector    // nil selects all
 	fields          fields.Selector    // nil selects all
 	match           func(*Object) bool // nil selects all
-	foresee         func([]*Object)
+	prefetch        func([]*Object)
 	nothing         bool
-	// topic is one that has all that is selected. onlyPlace says that namespace and name are
-	// all that counts.
-	topic     topicKey
-	onlyPlace bool
+	// topic is the key of a topic that has all events of the selection. onlyNamespacedName means that the selection
+	// is defined by namespace and name alone.
+	topic              topicKey
+	onlyNamespacedName bool
 }
 
-// newMatcher checks a selection and finds out which topic has all that it selects.
-func newMatcher(k *kind, s Selection) (matcher, error) {
-	if !isKind(s.Kind) {
+// newMatcher validates a selection, and determines its topic.
+func newMatcher(k *resourceCache, s Selection) (matcher, error) {
+	if !isGroupResource(s.Kind) {
 		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
 	}
-	m := matcher{namespace: s.Namespace, name: s.Name, match: s.Match, foresee: s.Foresee}
+	m := matcher{namespace: s.Namespace, name: s.Name, match: s.Match, prefetch: s.Prefetch}
 	if s.Labels != nil && !s.Labels.Empty() {
 		m.labels = s.Labels
 	}
@@ -61,13 +60,13 @@ func newMatcher(k *kind, s Selection) (matcher, error) {
 	if m.name == "" {
 		m.topic.attribute = m.equality(k)
 	}
-	m.onlyPlace = m.labels == nil && m.fields == nil && m.match == nil && !m.nothing
+	m.onlyNamespacedName = m.labels == nil && m.fields == nil && m.match == nil && !m.nothing
 	return m, nil
 }
 
-// addFields checks that the kind has the fields, and takes out namespace and name.
-func (m *matcher) addFields(k *kind, s fields.Selector) error {
-	rest := len(s.Requirements()) == 0 // such as fields.Nothing
+// addFields validates a field selector, and extracts equality requirements for namespace and name.
+func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
+	rest := len(s.Requirements()) == 0 // as for fields.Nothing
 	for _, r := range s.Requirements() {
 		equals := isEquality(r.Operator) && r.Value != ""
 		switch {
@@ -89,8 +88,8 @@ func (m *matcher) addFields(k *kind, s fields.Selector) error {
 	return nil
 }
 
-// equality returns a label or field that must have one value, if there is any.
-func (m *matcher) equality(k *kind) attribute {
+// equality returns a label or field that the selection requires to have one value; the zero attribute if there is none.
+func (m *matcher) equality(k *resourceCache) attribute {
 	if m.labels != nil {
 		requirements, _ := m.labels.Requirements()
 		for _, r := range requirements {
@@ -113,16 +112,16 @@ func isEquality(o selection.Operator) bool {
 	return o == selection.Equals || o == selection.DoubleEquals || o == selection.In
 }
 
-// matches reports whether the selection has the object; it does not have nil.
+// matches reports whether the selection includes the object; false for nil.
 func (m *matcher) matches(o *Object) bool { return m.mayMatch(o) && (m.match == nil || m.match(o)) }
 
-// mayMatch is matches but for what the cache does not know.
+// mayMatch is matches without the Match filter.
 func (m *matcher) mayMatch(o *Object) bool {
 	if o == nil || m.nothing {
 		return false
 	}
 	if m.namespace != "" || m.name != "" {
-		namespace, name := o.kind.place(o.key)
+		namespace, name := o.resource.splitKey(o.key)
 		if m.namespace != "" && m.namespace != namespace || m.name != "" && m.name != name {
 			return false
 		}
@@ -130,7 +129,7 @@ func (m *matcher) mayMatch(o *Object) bool {
 	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
 }
 
-// of returns which of some objects the selection has.
+// of iterates over the objects that the selection includes.
 func (m *matcher) of(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		var next []*Object
@@ -144,21 +143,21 @@ func (m *matcher) of(objects iter.Seq[*Object]) iter.Seq[*Object] {
 				}
 				continue
 			}
-			if next = append(next, o); len(next) == foreseen {
-				if !m.tell(next, yield) {
+			if next = append(next, o); len(next) == prefetchBatch {
+				if !m.yieldMatches(next, yield) {
 					return
 				}
 				next = next[:0]
 			}
 		}
-		m.tell(next, yield)
+		m.yieldMatches(next, yield)
 	}
 }
 
-// tell yields those of some objects that match, and reports whether more are wanted.
-func (m *matcher) tell(next []*Object, yield func(*Object) bool) bool {
-	if m.foresee != nil && len(next) > 0 {
-		m.foresee(next)
+// yieldMatches yields the objects of a batch that pass the Match filter. It returns false if the consumer has stopped.
+func (m *matcher) yieldMatches(next []*Object, yield func(*Object) bool) bool {
+	if m.prefetch != nil && len(next) > 0 {
+		m.prefetch(next)
 	}
 	for _, o := range next {
 		if m.match(o) && !yield(o) {
@@ -168,7 +167,7 @@ func (m *matcher) tell(next []*Object, yield func(*Object) bool) bool {
 	return true
 }
 
-// labelsOf and fieldsOf show an object to selectors.
+// labelsOf and fieldsOf adapt an object to labels.Labels and fields.Fields.
 type (
 	labelsOf struct{ o *Object }
 	fieldsOf struct{ o *Object }
@@ -184,22 +183,22 @@ func (f fieldsOf) Has(name string) bool { _, ok := f.o.Field(name); return ok }
 
 func (f fieldsOf) Get(name string) string { value, _ := f.o.Field(name); return value }
 
-// prefix returns what the keys of all that a selection has begin with.
-func (m *matcher) prefix(k *kind) string {
+// prefix returns the common prefix of the keys of the selection.
+func (m *matcher) prefix(k *resourceCache) string {
 	if m.namespace == "" {
 		return k.prefix()
 	}
 	return k.prefix() + m.namespace + "/"
 }
 
-// list goes through objects and takes those that a query asks for.
-func (m *matcher) list(k *kind, objects tree, q Query) List {
+// list returns the objects of a query from a snapshot.
+func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
 	var list List
 	if m.nothing {
 		return list
 	}
 	start, end := m.bounds(k, q.After)
-	if m.name == "" && m.onlyPlace {
+	if m.name == "" && m.onlyNamespacedName {
 		first := objects.rank(start)
 		count := max(0, objects.rank(end)-first)
 		if q.Limit > 0 && count > q.Limit {
@@ -229,8 +228,8 @@ func (m *matcher) list(k *kind, objects tree, q Query) List {
 	return list
 }
 
-// bounds returns between which keys all is that a selection has, after a key.
-func (m *matcher) bounds(k *kind, after string) (start, end string) {
+// bounds returns the key range [start, end) of the selection after a key.
+func (m *matcher) bounds(k *resourceCache, after string) (start, end string) {
 	start = m.prefix(k)
 	end = successor(start)
 	if m.namespace != "" && m.name != "" {
@@ -243,8 +242,7 @@ func (m *matcher) bounds(k *kind, after string) (start, end string) {
 	return start, end
 }
 
-// successor returns what comes after all that begins with a text, which must not end with the
-// highest byte.
+// successor returns the least string that is greater than all strings with a prefix, which must not end with 0xff.
 func successor(prefix string) string {
 	last := len(prefix) - 1
 	return prefix[:last] + string([]byte{prefix[last] + 1})

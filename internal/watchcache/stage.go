@@ -2,27 +2,27 @@ package watchcache
 
 import "context"
 
-// tellNext tells what is next, at whatever stage the watcher is. If there is nothing it may return
-// what to wait for.
-func (w *Watcher) tellNext(ctx context.Context) (changed <-chan struct{}, err error) {
+// nextEvents fills w.events with the next events, at any stage of the watcher. If there are none, it may return a
+// channel to wait for.
+func (w *Watcher) nextEvents(ctx context.Context) (changed <-chan struct{}, err error) {
 	w.events = w.events[:0]
 	if w.err != nil {
 		return nil, w.err
 	}
-	if err := w.c.openError(); err != nil {
+	if err := w.c.closedError(); err != nil {
 		return nil, err
 	}
 	switch {
 	case w.starting != nil:
-		return nil, w.tellInitial()
-	case w.old != nil:
-		return nil, w.tellOld(ctx)
+		return nil, w.nextInitial()
+	case w.history != nil:
+		return nil, w.nextHistory(ctx)
 	}
-	return w.tellRecent()
+	return w.nextRecent()
 }
 
-// tellInitial tells a part of the initial state.
-func (w *Watcher) tellInitial() error {
+// nextInitial fills w.events with the next part of the initial state.
+func (w *Watcher) nextInitial() error {
 	objects := w.initial.Load()
 	if objects == nil {
 		return ErrTooOld
@@ -35,7 +35,7 @@ func (w *Watcher) tellInitial() error {
 	looked, isEnd := 0, true
 	next := func(yield func(*Object) bool) {
 		for o := range objects.between(start, successor(prefix)) {
-			if looked++; looked > largestInitial {
+			if looked++; looked > maxInitialObjects {
 				isEnd = false
 				return
 			}
@@ -66,20 +66,20 @@ func (w *Watcher) endInitial() {
 	w.starting = nil
 }
 
-// tellOld tells what the store's history has next, and takes a place in the topic when it has
-// come so far.
-func (w *Watcher) tellOld(ctx context.Context) error {
+// nextHistory fills w.events with the next events of the store's history, and subscribes to the window when it has
+// reached it.
+func (w *Watcher) nextHistory(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(w.c.life, cancel)() // the store goes on when the cache is closed
-	old, until, err := nextOld(ctx, w.k, w.old)
-	if w.c.life.Err() != nil {
+	defer context.AfterFunc(w.c.runCtx, cancel)() // closing the cache does not close the store
+	old, until, err := readHistory(ctx, w.k, w.history)
+	if w.c.runCtx.Err() != nil {
 		return ErrClosed
 	}
 	if err != nil {
 		return err
 	}
-	w.tell(old, w.m.matches)
+	w.appendEvents(old, w.m.matches)
 	w.after = until
 	w.k.mu.Lock()
 	arrived := w.after >= w.k.horizon
@@ -88,22 +88,22 @@ func (w *Watcher) tellOld(ctx context.Context) error {
 	}
 	w.k.mu.Unlock()
 	if arrived {
-		w.old.Close()
-		w.old = nil
+		w.history.Close()
+		w.history = nil
 	}
 	return nil
 }
 
-// tellRecent tells what the topic has next. If there is nothing it returns what to wait for.
-func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
-	progress := w.c.progress.revision() // all up to here is in the topic
+// nextRecent fills w.events with the next events of the topic. If there are none, it returns the channel to wait for.
+func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
+	progress := w.c.progress.revision() // read before the topic: the topic is complete up to it
 	t := w.topic
 	w.k.mu.RLock()
 	if w.next < t.events.first {
 		w.k.mu.RUnlock()
 		return nil, ErrTooOld
 	}
-	w.taken = t.events.take(w.taken[:0], w.next, largestTaken, largestTakenBytes)
+	w.taken = t.events.take(w.taken[:0], w.next, maxBatchEvents, maxBatchBytes)
 	if len(w.taken) == 0 {
 		t.waiting.Store(true)
 		changed = t.changed
@@ -120,10 +120,10 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 		return changed, nil
 	}
 	w.next += int64(len(w.taken))
-	if w.m.onlyPlace && t.key == w.m.topic {
-		w.tell(w.taken, exists) // the topic has nothing else
+	if w.m.onlyNamespacedName && t.key == w.m.topic {
+		w.appendEvents(w.taken, exists) // the topic has only events of the selection
 	} else {
-		w.tell(w.taken, w.m.matches)
+		w.appendEvents(w.taken, w.m.matches)
 	}
 	w.after = max(w.after, w.taken[len(w.taken)-1].revision)
 	clear(w.taken)
@@ -132,8 +132,8 @@ func (w *Watcher) tellRecent() (changed <-chan struct{}, err error) {
 
 func exists(o *Object) bool { return o != nil }
 
-// tell tells of events, each as it looks to who sees only what matches.
-func (w *Watcher) tell(events []*event, matches func(*Object) bool) {
+// appendEvents converts events for a watcher that sees only matching objects, and appends them to w.events.
+func (w *Watcher) appendEvents(events []*event, matches func(*Object) bool) {
 	for _, e := range events {
 		if e.revision <= w.after {
 			continue
@@ -149,6 +149,6 @@ func (w *Watcher) tell(events []*event, matches func(*Object) bool) {
 		}
 	}
 	if len(w.events) > 0 {
-		w.told = w.events[len(w.events)-1].Revision
+		w.delivered = w.events[len(w.events)-1].Revision
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// follower keeps a copy of a selection by way of a watch, as an informer does, and notices what
-// is missed, repeated or out of order.
+// follower maintains a copy of a selection with a watch, as an informer does, and detects missing, repeated and
+// misordered events.
 type follower struct {
 	selection Selection
 	copy      map[string]storage.Revision
@@ -22,8 +22,8 @@ type follower struct {
 	restarts  int
 }
 
-// TestStress has many write while many follow; in the end all copies are right. With the small
-// window followers are cut off and start again.
+// TestStress runs concurrent writers and watchers, and compares the watchers' copies with a list at the end. With the
+// small window watchers fail with ErrTooOld and start again.
 func TestStress(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestStress(t *testing.T) {
 			writers.Wait()
 			final = c.progress.revision()
 			close(stopped)
-			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // there are bookmarks
+			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // triggers bookmarks
 			followers.Wait()
 		})
 	}
@@ -62,7 +62,7 @@ func stressSelections(t *testing.T) []Selection {
 	}
 }
 
-// writeRandomly makes, changes and deletes objects of its own.
+// writeRandomly creates, changes and deletes objects that no other writer uses.
 func writeRandomly(t *testing.T, c *Cache, writer int) {
 	random := rand.New(rand.NewPCG(uint64(writer), 5))
 	revisions := map[Key]storage.Revision{}
@@ -84,7 +84,7 @@ func writeRandomly(t *testing.T, c *Cache, writer int) {
 	}
 }
 
-// run follows until all has been written and seen.
+// run watches until the final revision has been received.
 func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *storage.Revision) error {
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -99,7 +99,7 @@ func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct
 }
 
 func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *storage.Revision) error {
-	// Some go on where they were, which is further back than the window.
+	// Some watches are resumed, from before the window.
 	resume := f.copy != nil && random.IntN(2) == 0
 	if !resume {
 		f.copy = map[string]storage.Revision{}
@@ -114,7 +114,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 		events, err := w.Next(ctx)
 		if err != nil {
 			if initial {
-				f.copy = nil // half a copy is nothing to go on with
+				f.copy = nil // an incomplete copy cannot be resumed
 			}
 			return err
 		}
@@ -137,7 +137,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 	}
 }
 
-// take changes the copy, and checks that the event fits to it.
+// take applies an event to the copy, and checks that it is consistent with the copy.
 func (f *follower) take(e Event, initial bool) error {
 	if e.Object == nil {
 		if e.Revision < f.last {
@@ -171,7 +171,7 @@ func (f *follower) compare(ctx context.Context, c *Cache) error {
 		want[o.Key()] = o.Revision()
 	}
 	if !maps.Equal(f.copy, want) {
-		return fmt.Errorf("the copy is %v, want %v, after %d restarts", f.copy, want, f.restarts)
+		return fmt.Errorf("copy = %v, want %v, after %d restarts", f.copy, want, f.restarts)
 	}
 	return nil
 }

@@ -2,8 +2,8 @@ package watchcache
 
 import "sync/atomic"
 
-// topicKey says what a topic is about: a namespace, a name in it or in all, objects with a
-// value of a label or field, in a namespace or in all. The zero key is about all of a kind.
+// topicKey is the selector of a topic: a namespace, a name (in one or all namespaces), or a label or field value (in
+// one or all namespaces). The zero key selects all objects of a resource.
 type topicKey struct {
 	namespace, name string
 	attribute       attribute
@@ -23,13 +23,12 @@ const (
 	byField
 )
 
-// topic is the events that touch one thing since somebody watches it, and those who wait for
-// more. The lock of the kind guards it.
+// topic has the events that match a selector, from its first subscription on. The resource's lock guards it.
 type topic struct {
 	key    topicKey
 	events events
-	// watchers is how many there are. waiting is set when one of them waits for changed to
-	// be closed; they set it under the read lock.
+	// watchers is the number of subscriptions. waiting is set by a watcher that waits for changed to be closed, under
+	// the read lock.
 	watchers int
 	waiting  atomic.Bool
 	changed  chan struct{}
@@ -37,8 +36,8 @@ type topic struct {
 
 func newTopic(key topicKey) *topic { return &topic{key: key, changed: make(chan struct{})} }
 
-// wakers are the channels to close to wake watchers. That is done when locks are given back and
-// writers have their answer: there may be very many. Topics that nobody waits at have noAttribute.
+// wakers collects the channels to close to wake watchers. They are closed after locks are released and writers are
+// unblocked, because there may be very many. Topics without a waiting watcher add none.
 type wakers struct{ changed []chan struct{} }
 
 func (w *wakers) add(t *topic) {
@@ -55,20 +54,20 @@ func (w *wakers) all() {
 	}
 }
 
-// topics are those of a kind that somebody watches, but for the one about all.
+// topics are the topics of a resource that have subscriptions, except the one of all events.
 type topics struct {
 	byKey map[topicKey]*topic
-	// labels and fields count the topics about each label and field, so that those that
-	// nobody asks for are not looked up.
+	// labels and fields count the topics per label and field, so that only these labels and fields of an object are
+	// looked up.
 	labels, fields map[string]int
 }
 
-// touched calls visit with the topics that an event touches, maybe more than once.
-func (t *topics) touched(e *event, visit func(*topic)) {
+// forEvent calls visit with the topics whose selector matches an event, possibly more than once per topic.
+func (t *topics) forEvent(e *event, visit func(*topic)) {
 	if len(t.byKey) == 0 {
 		return
 	}
-	namespace, name := e.kind.place(e.key())
+	namespace, name := e.resource.splitKey(e.key())
 	find := func(key topicKey) {
 		if found := t.byKey[key]; found != nil {
 			visit(found)
@@ -92,7 +91,7 @@ func (t *topics) touched(e *event, visit func(*topic)) {
 	}
 }
 
-// attributes calls visit with the attributes of an object that some topic may be about.
+// attributes calls visit with the labels and fields of an object that have a topic.
 func (t *topics) attributes(o *Object, visit func(attribute)) {
 	if len(t.labels) > 0 {
 		for _, l := range o.labels {
@@ -102,7 +101,7 @@ func (t *topics) attributes(o *Object, visit func(attribute)) {
 		}
 	}
 	if len(t.fields) > 0 {
-		for i, f := range o.kind.fields {
+		for i, f := range o.resource.fields {
 			if t.fields[f.Name] > 0 {
 				visit(attribute{byField, f.Name, o.fields[i]})
 			}
@@ -110,7 +109,7 @@ func (t *topics) attributes(o *Object, visit func(attribute)) {
 	}
 }
 
-// put adds a topic, remove takes one out.
+// put adds a topic.
 func (t *topics) put(added *topic) {
 	if t.byKey == nil {
 		t.byKey, t.labels, t.fields = map[topicKey]*topic{}, map[string]int{}, map[string]int{}

@@ -7,46 +7,46 @@ import (
 	"unsafe"
 )
 
-// tree has objects in the order of their keys. It is a B+ tree that is copied on write: clone
-// takes no time, and from then on either tree copies the nodes that it changes and may not
-// write to. A tree that nobody changes may be read by many at once.
+// tree is a sorted set of objects, a copy-on-write B+ tree. clone takes constant time; afterwards each of the two
+// trees copies a node before the first change of it. A tree may be read concurrently as long as it is not changed.
 //
-//	a leaf has objects, any other node has children; neither is empty, but for the root
-//	lows[i] <= the keys below children[i] < lows[i+1]; lows[0] is not looked at
-//	count is the number of objects below
+//	a leaf has objects, an inner node has children; only the root may be empty
+//	lows[i] <= the keys below children[i] < lows[i+1]; lows[0] is not used
+//	count is the number of objects below the node
 type tree struct {
-	root   *node
-	writer *writer
-	// copied is how much memory the nodes took that were copied.
+	root  *node
+	token *cowToken
+	// copied is the total memory of the nodes that were copied before a change.
 	copied int
 }
 
-// writer is what a tree and the nodes have in common that it may change in place.
-type writer struct{ _ byte }
+// cowToken identifies the tree that may change a node in place: the tree's token equals the node's.
+type cowToken struct{ _ byte }
 
 type node struct {
-	writer   *writer
+	token    *cowToken
 	count    int
 	objects  []*Object
 	children []*node
 	lows     []string
 }
 
-// fullNode is how many objects or children a node may have, sparseNode how few it should have.
+// maxNodeSize is the maximum number of objects or children of a node. A node with fewer than minNodeSize is merged
+// with a neighbour if possible.
 const (
-	fullNode   = 64
-	sparseNode = fullNode / 4
+	maxNodeSize = 64
+	minNodeSize = maxNodeSize / 4
 )
 
 func (n *node) isLeaf() bool { return n.children == nil }
 
-// size is how many objects or children a node has.
+// size returns the number of objects or children of a node.
 func (n *node) size() int { return len(n.objects) + len(n.children) }
 
-// clone returns a tree with the same objects.
+// clone returns a tree with the same objects that shares all nodes.
 func (t *tree) clone() tree {
-	t.writer = new(writer)
-	return tree{root: t.root, writer: new(writer)}
+	t.token = new(cowToken)
+	return tree{root: t.root, token: new(cowToken)}
 }
 
 // get returns the object with that key, nil if there is none.
@@ -64,7 +64,7 @@ func (t *tree) get(key string) *Object {
 	return nil
 }
 
-// childFor returns which child has the key, if any has.
+// childFor returns the index of the child whose key range includes the key.
 func (n *node) childFor(key string) int {
 	low, high := 0, len(n.lows)-1
 	for low < high {
@@ -78,26 +78,26 @@ func (n *node) childFor(key string) int {
 	return low
 }
 
-// find returns where in a leaf a key is or would be.
+// find returns the index of a key in a leaf, and whether it exists; otherwise the index where it would be inserted.
 func (n *node) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(n.objects, key, func(o *Object, key string) int { return strings.Compare(o.key, key) })
 }
 
-// set puts an object in, and returns the one that had its key.
+// set adds an object, and returns the one with the same key that it replaces.
 func (t *tree) set(o *Object) (previous *Object) {
-	if t.writer == nil {
-		t.writer = new(writer)
+	if t.token == nil {
+		t.token = new(cowToken)
 	}
 	if t.root == nil {
-		t.root = &node{writer: t.writer, count: 1, objects: []*Object{o}}
+		t.root = &node{token: t.token, count: 1, objects: []*Object{o}}
 		return nil
 	}
 	t.root = t.writable(t.root)
 	previous = t.setBelow(t.root, o)
-	if t.root.size() > fullNode {
+	if t.root.size() > maxNodeSize {
 		left := t.root
 		right := t.split(left, o.key)
-		t.root = &node{writer: t.writer, count: left.count + right.count, children: []*node{left, right}, lows: []string{left.low(), right.low()}}
+		t.root = &node{token: t.token, count: left.count + right.count, children: []*node{left, right}, lows: []string{left.low(), right.low()}}
 	}
 	return previous
 }
@@ -121,7 +121,7 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	child := t.writable(n.children[i])
 	n.children[i] = child
 	previous = t.setBelow(child, o)
-	if child.size() > fullNode {
+	if child.size() > maxNodeSize {
 		right := t.split(child, o.key)
 		n.children = slices.Insert(n.children, i+1, right)
 		n.lows = slices.Insert(n.lows, i+1, right.low())
@@ -129,22 +129,22 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	return previous
 }
 
-// writable returns the node if the tree may change it, or else a copy that it may.
+// writable returns the node if the tree may change it in place, otherwise a copy.
 func (t *tree) writable(n *node) *node {
-	if n.writer == t.writer {
+	if n.token == t.token {
 		return n
 	}
 	t.copied += n.memory()
-	return &node{writer: t.writer, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
+	return &node{token: t.token, count: n.count, objects: slices.Clone(n.objects), children: slices.Clone(n.children), lows: slices.Clone(n.lows)}
 }
 
-// memory is about how much memory a node takes.
+// memory returns the approximate memory of a node in bytes.
 func (n *node) memory() int {
 	const pointer, text = int(unsafe.Sizeof(n)), int(unsafe.Sizeof(""))
 	return int(unsafe.Sizeof(*n)) + n.size()*pointer + len(n.lows)*text
 }
 
-// low returns a bound of the keys below a node.
+// low returns a lower bound of the keys below a node.
 func (n *node) low() string {
 	if n.isLeaf() {
 		return n.objects[0].key
@@ -152,11 +152,11 @@ func (n *node) low() string {
 	return n.lows[0]
 }
 
-// split moves the upper part of a node to a new one. A node that is too full because of its
-// last key, as when objects come in order, stays as full as it may be.
+// split moves the upper half of a node to a new one. If the node is too large because of its last key, as when keys
+// are inserted in order, only that key is moved, so that nodes stay full.
 func (t *tree) split(n *node, key string) (right *node) {
 	at := n.size() / 2
-	right = &node{writer: t.writer}
+	right = &node{token: t.token}
 	if n.isLeaf() {
 		if n.objects[len(n.objects)-1].key == key {
 			at = len(n.objects) - 1
@@ -175,7 +175,7 @@ func (t *tree) split(n *node, key string) (right *node) {
 	return right
 }
 
-// truncate shortens a slice and keeps nothing alive behind its end.
+// truncate shortens a slice and clears the elements after its end.
 func truncate[T any](s []T, at int) []T {
 	clear(s[at:])
 	return s[:at]
@@ -188,10 +188,10 @@ func (n *node) recount() {
 	}
 }
 
-// delete takes an object out and returns it, nil if there is none.
+// delete removes the object with a key and returns it; nil if there is none.
 func (t *tree) delete(key string) (previous *Object) {
 	if t.get(key) == nil {
-		return nil // nothing is copied
+		return nil // without copying nodes
 	}
 	t.root = t.writable(t.root)
 	previous = t.deleteBelow(t.root, key)
@@ -216,15 +216,15 @@ func (t *tree) deleteBelow(n *node, key string) (previous *Object) {
 	child := t.writable(n.children[i])
 	n.children[i] = child
 	previous = t.deleteBelow(child, key)
-	if child.size() < sparseNode {
-		t.join(n, i)
+	if child.size() < minNodeSize {
+		t.merge(n, i)
 	}
 	return previous
 }
 
-// join puts a child that has become sparse together with a neighbour that has room, and takes
-// it out if it is empty.
-func (t *tree) join(n *node, i int) {
+// merge merges a child that is too small with a neighbour if both fit into one node, and removes the child if it is
+// empty.
+func (t *tree) merge(n *node, i int) {
 	if n.children[i].size() == 0 {
 		n.children, n.lows = slices.Delete(n.children, i, i+1), slices.Delete(n.lows, i, i+1)
 		return
@@ -232,7 +232,7 @@ func (t *tree) join(n *node, i int) {
 	if i == len(n.children)-1 {
 		i--
 	}
-	if i < 0 || n.children[i].size()+n.children[i+1].size() > fullNode*3/4 {
+	if i < 0 || n.children[i].size()+n.children[i+1].size() > maxNodeSize*3/4 {
 		return
 	}
 	left, right := t.writable(n.children[i]), n.children[i+1]
@@ -246,7 +246,7 @@ func (t *tree) join(n *node, i int) {
 	n.children, n.lows = slices.Delete(n.children, i+1, i+2), slices.Delete(n.lows, i+1, i+2)
 }
 
-// from goes through the objects from a key on.
+// from iterates over the objects with keys >= key, in order.
 func (t *tree) from(key string) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		if t.root != nil {
@@ -255,7 +255,7 @@ func (t *tree) from(key string) iter.Seq[*Object] {
 	}
 }
 
-// between goes through the objects from a key on, up to another that it does not reach.
+// between iterates over the objects with start <= key < end, in order.
 func (t *tree) between(start, end string) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		for o := range t.from(start) {
@@ -285,7 +285,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	}
 	for i, child := range n.children[start:] {
 		if i > 0 {
-			key = "" // all of the others
+			key = "" // the following children are visited completely
 		}
 		if !child.from(key, yield) {
 			return false
@@ -294,7 +294,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	return true
 }
 
-// slice returns so many objects, from the one on that so many are before.
+// slice returns count objects, starting with the one at index first.
 func (t *tree) slice(first, count int) []*Object {
 	list := make([]*Object, 0, count)
 	if t.root != nil {
@@ -303,7 +303,7 @@ func (t *tree) slice(first, count int) []*Object {
 	return list
 }
 
-// appendTo appends the objects of a node, but for the first ones, as long as there is room.
+// appendTo appends the objects below a node, from index first on, up to the capacity of list.
 func (n *node) appendTo(list []*Object, first int) []*Object {
 	if n.isLeaf() {
 		end := min(len(n.objects), first+cap(list)-len(list))
@@ -323,7 +323,7 @@ func (n *node) appendTo(list []*Object, first int) []*Object {
 	return list
 }
 
-// rank returns how many objects are before a key.
+// rank returns the number of objects with keys < key.
 func (t *tree) rank(key string) (rank int) {
 	n := t.root
 	if n == nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTree compares a tree, and clones of it, with maps.
+// TestTree compares a tree and clones of it with maps, over random changes.
 func TestTree(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -21,7 +21,7 @@ func TestTree(t *testing.T) {
 		for step := range 20_000 {
 			p := pairs[random.IntN(len(pairs))]
 			key := fmt.Sprintf("k%05d", random.IntN(keys))
-			// There are times when the tree grows, and times when it shrinks.
+			// Alternates between phases in which the tree grows and shrinks.
 			if remove := random.IntN(10) < 2+step/4000%2*6; remove {
 				if got, want := p.tree.delete(key), p.model[key]; got != want {
 					t.Fatalf("seed %d: deleted %v, want %v", seed, got, want)
@@ -49,44 +49,44 @@ func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *ran
 	checkNode(t, tree.root, true)
 	sorted := slices.Sorted(maps.Keys(model))
 	if count := tree.rank(maxName); count != len(sorted) {
-		t.Fatalf("%d objects, want %d", count, len(sorted))
+		t.Fatalf("tree has %d objects, want %d", count, len(sorted))
 	}
 	for range 100 {
 		start := fmt.Sprintf("k%05d", random.IntN(5000))
 		from, found := slices.BinarySearch(sorted, start)
 		if got := tree.get(start); (got != nil) != found || got != model[start] {
-			t.Fatalf("get %s: %v, want %v", start, got, model[start])
+			t.Fatalf("get(%s) = %v, want %v", start, got, model[start])
 		}
 		if got := tree.rank(start); got != from {
-			t.Fatalf("rank of %s is %d, want %d", start, got, from)
+			t.Fatalf("rank(%s) = %d, want %d", start, got, from)
 		}
-		most := random.IntN(200)
+		limit := random.IntN(200)
 		var got []string
 		for o := range tree.from(start) {
-			if len(got) == most {
+			if len(got) == limit {
 				break
 			}
 			got = append(got, o.key)
 		}
-		want := sorted[from:min(from+most, len(sorted))]
+		want := sorted[from:min(from+limit, len(sorted))]
 		if !slices.Equal(got, want) {
-			t.Fatalf("from %s: %v, want %v", start, got, want)
+			t.Fatalf("from(%s) = %v, want %v", start, got, want)
 		}
 		for i, o := range tree.slice(from, len(want)) {
 			if o.key != want[i] {
-				t.Fatalf("%d from %d: %s, want %s", i, from, o.key, want[i])
+				t.Fatalf("object %d of slice(%d) = %s, want %s", i, from, o.key, want[i])
 			}
 		}
 	}
 }
 
-// checkNode checks what tree.go says must hold, and returns how many objects there are.
+// checkNode checks the invariants of tree.go below a node, and returns the number of objects.
 func checkNode(t *testing.T, n *node, root bool) int {
 	t.Helper()
 	if n == nil {
 		return 0
 	}
-	if n.size() > fullNode || n.size() == 0 || root && !n.isLeaf() && n.size() < 2 {
+	if n.size() > maxNodeSize || n.size() == 0 || root && !n.isLeaf() && n.size() < 2 {
 		t.Fatalf("a node has %d children or objects", n.size())
 	}
 	if n.isLeaf() {
@@ -97,18 +97,17 @@ func checkNode(t *testing.T, n *node, root bool) int {
 		count += checkNode(t, child, false)
 		for o := range (&tree{root: child}).from("") {
 			if i > 0 && o.key < n.lows[i] || i+1 < len(n.lows) && o.key >= n.lows[i+1] {
-				t.Fatalf("%s is in the wrong place", o.key)
+				t.Fatalf("%s is outside of the key range of its node", o.key)
 			}
 		}
 	}
 	if count != n.count || len(n.lows) != len(n.children) {
-		t.Fatalf("a node counts %d, has %d", n.count, count)
+		t.Fatalf("node.count = %d, want %d", n.count, count)
 	}
 	return count
 }
 
-// TestTreeInOrder has the nodes full when objects come in order, as they do when a store is
-// loaded.
+// TestTreeInOrder: nodes are full if objects are inserted in key order, as when a store is loaded.
 func TestTreeInOrder(t *testing.T) {
 	var tr tree
 	const count = 100_000
@@ -127,13 +126,13 @@ func TestTreeInOrder(t *testing.T) {
 		}
 	}
 	visit(tr.root)
-	if least := (count + fullNode - 1) / fullNode; leaves > least+1 {
-		t.Errorf("%d leaves, at best %d", leaves, least)
+	if minLeaves := (count + maxNodeSize - 1) / maxNodeSize; leaves > minLeaves+1 {
+		t.Errorf("tree has %d leaves, want at most %d + 1", leaves, minLeaves)
 	}
 }
 
-// TestClonesStay as they are, whatever is joined and split in the tree that they were made of.
-func TestClonesStay(t *testing.T) {
+// TestClonesAreImmutable: a clone does not change when nodes of the original tree are split and merged.
+func TestClonesAreImmutable(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	keys := func(t *tree) (all []string) {
 		for o := range t.from("") {

@@ -9,106 +9,104 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// EventType says what happened to an object, as seen by who watches a selection.
+// EventType is the type of an event, relative to the watched selection.
 type EventType uint8
 
 const (
-	// Added objects have come to be, or into the selection.
+	// Added: the object was created, or now matches the selection.
 	Added EventType = iota
-	// Modified objects were in the selection and still are.
+	// Modified: the object matched the selection before and after the change.
 	Modified
-	// Deleted objects are gone, or have left the selection. The object is the last one that
-	// was in the selection, at the revision at which it left.
+	// Deleted: the object was deleted, or no longer matches the selection. The event has the last matching version of
+	// the object, at the revision of the change.
 	Deleted
-	// Bookmark tells how far the watch has come.
+	// Bookmark reports the progress of the watch.
 	Bookmark
 	// InitialEnd is the bookmark after the last object of the initial state.
 	InitialEnd
 )
 
-// String returns what Kubernetes calls it, which has no word for InitialEnd.
+// String returns the event type of Kubernetes; InitialEnd, which has none there, is INITIAL-END.
 func (t EventType) String() string {
 	return [...]string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "INITIAL-END"}[t]
 }
 
-// Event is what a watcher is told.
+// Event is an event of a watch.
 type Event struct {
 	Type EventType
 	// Object is nil for bookmarks.
 	Object *Object
-	// Revision is how far the watch has come with this event: whoever starts anew may
-	// start after it. For the objects of the initial state it is that of the state, after
-	// which only those may start who have got all of it.
+	// Revision is the revision from which a client that has received this event may resume the watch. For the objects
+	// of the initial state it is the revision of that state, from which a client may resume only if it has received
+	// all of it.
 	Revision storage.Revision
 }
 
-// WatchOptions say what to watch.
+// WatchOptions configure a watch.
 type WatchOptions struct {
 	Selection
-	// After is the revision after which events are told, which may be one that has not been.
-	// 0 is before the first commit, not now.
+	// After is the revision after which events are delivered, which may be in the future. 0 means from the first
+	// commit on, not the current revision.
 	After storage.Revision
-	// InitialState has the watch begin with the current objects, as fresh as Freshness says,
-	// told as if they were added just now. After does not count then.
+	// InitialState starts the watch with the current objects as Added events, with the consistency of Freshness.
+	// After is ignored then.
 	InitialState bool
 	Freshness    Freshness
-	// Bookmarks is how often who waits is told how far the watch has come; 0 means never.
+	// Bookmarks is the interval of bookmarks for an idle watch; 0 disables them.
 	Bookmarks time.Duration
 }
 
-// Watcher tells what happens to the objects of a selection. It is used by one goroutine at a
-// time.
+// Watcher delivers the events of a selection. It must not be used concurrently.
 type Watcher struct {
 	c *Cache
-	k *kind
+	k *resourceCache
 	m matcher
-	// after is the revision up to which nothing is left to tell, told the one that was told
-	// last.
+	// after is the revision up to which all events have been delivered, delivered the revision of the last delivered event
+	// or bookmark.
 	//
-	//	told <= after
-	after, told storage.Revision
-	// A watcher goes through up to four stages. First it tells the initial state, of which
-	// lastKey is the last that was told; starting is its place among those that do. Or else
-	// it reads old events, if it comes from before the window. Then it is at a place among
-	// all events of the kind, until it has told those that are there; then at a place in
-	// its own topic.
+	//	delivered <= after
+	after, delivered storage.Revision
+	// A watcher has up to four stages. First it delivers the initial state: lastKey is the last delivered key,
+	// starting the watcher's element in resourceCache.starting. Or else it delivers the store's history, if it starts
+	// before the window. Then it delivers the remaining events of the resource, starting at position next of the
+	// topic of all events; then those of its own topic.
 	//
-	// The kind takes the initial state away when the window has passed it, so it is atomic;
-	// and it looks at after, which must not change before the initial state is told.
+	// initial is atomic because the resource releases it when the window has passed it. The resource also reads
+	// after, which must not change before the initial state is delivered.
 	initial  atomic.Pointer[tree]
 	starting *list.Element
 	lastKey  string
-	old      storage.Watcher
+	history  storage.Watcher
 	topic    *topic
 	next     int64
 
 	bookmarks *time.Ticker
 	due       bool     // a bookmark is due
-	taken     []*event // from the topic
-	events    []Event  // made of these
-	err       error    // why it has ended
+	taken     []*event // events that were read from the topic
+	events    []Event  // the result of Next
+	err       error    // the error of all further calls
 }
 
 const (
-	// largestTaken is how many events are taken from a topic at once, and about how many
-	// bytes: a slow watcher keeps them alive. largestInitial is how many objects are looked
-	// at for one part of the initial state; those are alive anyway.
-	largestTaken      = 128
-	largestTakenBytes = 256 << 10
-	largestInitial    = 512
-	// fewEvents is how many a watcher has room for while it waits.
-	fewEvents = 16
+	// maxBatchEvents is the maximum number of events that are read from a topic at once, maxBatchBytes their
+	// approximate maximum size: a slow watcher keeps them alive. maxInitialObjects is the maximum number of objects
+	// that are scanned for one part of the initial state; the snapshot keeps those alive anyway.
+	maxBatchEvents    = 128
+	maxBatchBytes     = 256 << 10
+	maxInitialObjects = 512
+	// maxIdleBuffer is the maximum number of events that the buffers of a waiting watcher have capacity for.
+	maxIdleBuffer = 16
 )
 
-// Watch tells of what happens to the objects of a selection. The context is for starting; the
-// watch lives until Close, which must be called.
+// Watch starts a watch of a selection. The context limits starting only; the watch lives until Close, which must be
+// called.
 func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
-	k, _ := c.peek(o.Kind)
+	k, _ := c.lookup(o.Kind)
 	m, err := newMatcher(k, o.Selection)
 	if err != nil {
 		return nil, err
 	}
-	w := &Watcher{c: c, k: c.kind(o.Kind), m: m, after: o.After, told: o.After}
+	w := &Watcher{c: c, k: c.resource(o.Kind), m: m, after: o.After, delivered: o.After}
 	if o.InitialState {
 		err = w.startWithState(ctx, o.Freshness)
 	} else {
@@ -127,7 +125,7 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 	if f.mode == exactly {
 		return errExactly
 	}
-	if err := w.c.freshen(ctx, f); err != nil {
+	if err := w.c.waitFresh(ctx, f); err != nil {
 		return err
 	}
 	w.k.mu.Lock()
@@ -135,8 +133,8 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 	if err := w.k.readable(&w.m); err != nil {
 		return err
 	}
-	objects := w.k.now()
-	w.after = max(w.c.progress.revision(), w.k.last) // it grows, as those of others that start
+	objects := w.k.currentSnapshot()
+	w.after = max(w.c.progress.revision(), w.k.last) // so that starting is in the order of revisions
 	w.initial.Store(&objects)
 	w.starting = w.k.starting.PushBack(w)
 	w.enter()
@@ -144,7 +142,7 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 }
 
 func (w *Watcher) startAfter(ctx context.Context) error {
-	if err := w.c.openError(); err != nil {
+	if err := w.c.closedError(); err != nil {
 		return err
 	}
 	w.k.mu.Lock()
@@ -157,21 +155,21 @@ func (w *Watcher) startAfter(ctx context.Context) error {
 		return nil
 	}
 	var err error
-	w.old, err = w.c.openHistory(ctx, w.k, w.after)
+	w.history, err = w.c.openHistory(ctx, w.k, w.after)
 	return err
 }
 
-// enter takes a place among all events of the kind, behind what is told already. The caller
-// holds the lock.
+// enter subscribes to all events of the resource, at the first one that has not been delivered. The caller holds the
+// lock.
 func (w *Watcher) enter() {
 	w.topic = w.k.subscribe(topicKey{})
 	w.next = w.topic.events.after(w.after)
 	w.settle()
 }
 
-// settle takes a place at the end of the watcher's own topic, if it has told all events of the
-// kind. So a new topic need not be filled, which would keep everybody else waiting. The caller
-// holds the lock.
+// settle moves the watcher to the end of its own topic, once it has delivered all events of the resource. A new topic
+// therefore starts empty: filling it with events of the window would block all other users of the resource. The
+// caller holds the lock.
 func (w *Watcher) settle() {
 	if w.next != w.topic.events.end() {
 		return
@@ -181,25 +179,25 @@ func (w *Watcher) settle() {
 	w.next = w.topic.events.end()
 }
 
-// Revision returns how far the watch has come, for a last bookmark.
+// Revision returns the revision up to which the watch is complete, for a last bookmark.
 func (w *Watcher) Revision() storage.Revision {
 	if w.starting != nil {
-		return w.told
+		return w.delivered
 	}
 	return w.after
 }
 
-// Close ends the watch.
+// Close ends the watch and releases its resources.
 func (w *Watcher) Close() { w.end(ErrClosed) }
 
-// end gives all back that the watcher has. It can tell nothing any more.
+// end releases the watcher's resources. All further calls of Next return reason.
 func (w *Watcher) end(reason error) {
 	if w.err != nil {
 		return
 	}
 	w.err = reason
-	if w.old != nil {
-		w.old.Close()
+	if w.history != nil {
+		w.history.Close()
 	}
 	if w.bookmarks != nil {
 		w.bookmarks.Stop()
@@ -213,16 +211,15 @@ func (w *Watcher) end(reason error) {
 	w.topic, w.events, w.taken = nil, nil, nil
 }
 
-// Next waits for something to tell. What it returns may be used until it is called again. It
-// fails with ErrTooOld if the watcher was too slow, and with ErrClosed when it or the cache has
-// been closed; so it does from then on. What is older than the window may also fail as the store
-// does.
+// Next waits for events. The result is valid until the next call. It fails with ErrTooOld if the watcher was too
+// slow, and with ErrClosed if it or the cache is closed; all further calls then fail with the same error. Before the
+// window is reached it may also fail with an error of the store.
 func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		changed, err := w.tellNext(ctx)
+		changed, err := w.nextEvents(ctx)
 		if err != nil {
 			if ctx.Err() == nil {
 				w.end(err)
@@ -235,7 +232,7 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 		if changed == nil {
 			continue
 		}
-		if w.due && w.after > w.told {
+		if w.due && w.after > w.delivered {
 			w.bookmark(Bookmark, w.after)
 			return w.events, nil
 		}
@@ -245,10 +242,10 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// wait waits until the topic has changed, or a bookmark is due. Meanwhile it keeps little memory,
-// and no objects.
+// wait waits until the topic changes or a bookmark is due. A waiting watcher has small buffers and references no
+// objects.
 func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
-	if cap(w.events) > fewEvents || cap(w.taken) > fewEvents {
+	if cap(w.events) > maxIdleBuffer || cap(w.taken) > maxIdleBuffer {
 		w.events, w.taken = nil, nil
 	}
 	clear(w.events[:cap(w.events)])
@@ -268,6 +265,6 @@ func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
 
 func (w *Watcher) bookmark(t EventType, revision storage.Revision) {
 	w.events = append(w.events, Event{Type: t, Revision: revision})
-	w.told = revision
+	w.delivered = revision
 	w.due = false
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestSelections has an object enter, stay in and leave every kind of selection.
+// TestSelections: an object that starts to match, keeps matching and stops matching each kind of selection yields
+// ADDED, MODIFIED and DELETED.
 func TestSelections(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	always := []string{"ADDED default/a@1", "MODIFIED default/a@2", "MODIFIED default/a@3", "MODIFIED default/a@4", "DELETED default/a@5"}
@@ -32,7 +33,7 @@ func TestSelections(t *testing.T) {
 		{"label in namespace", Selection{Namespace: "default", Labels: labelSelector(t, "app=db")}, []string{"ADDED default/a@3", "DELETED default/a@4"}},
 		{"label not", Selection{Labels: labelSelector(t, "app!=web")}, []string{"ADDED default/a@3", "MODIFIED default/a@4", "DELETED default/a@5"}},
 		{"label among", Selection{Labels: labelSelector(t, "app in (web,db)")}, []string{"ADDED default/a@1", "MODIFIED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
-		{"label is there", Selection{Labels: labelSelector(t, "app")}, always},
+		{"label exists", Selection{Labels: labelSelector(t, "app")}, always},
 		{"field", Selection{Fields: fieldSelector(t, "spec.nodeName=n2")}, []string{"ADDED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
 		{"field and label", Selection{Fields: fieldSelector(t, "spec.nodeName=n2"), Labels: labelSelector(t, "app=db")}, []string{"ADDED default/a@3", "DELETED default/a@4"}},
 		{"field not", Selection{Fields: fieldSelector(t, "spec.nodeName!=n1")}, []string{"ADDED default/a@2", "MODIFIED default/a@3", "DELETED default/a@4"}},
@@ -52,15 +53,16 @@ func TestSelections(t *testing.T) {
 	for i, test := range cases {
 		for when, w := range map[string]*Watcher{"early": early[i], "late": late[i]} {
 			if got := next(t, w, len(test.want)); !slices.Equal(got, test.want) {
-				t.Errorf("%s, %s: %v, want %v", test.name, when, got, test.want)
+				t.Errorf("%s, %s watch: events %v, want %v", test.name, when, got, test.want)
 			}
 			silent(t, w)
 		}
 	}
 }
 
-// TestLastSight has those who lose sight of an object get it as they saw it last.
-func TestLastSight(t *testing.T) {
+// TestDeletedHasLastMatch: the DELETED event of an object that stops matching has its last matching version, and all
+// watchers share it.
+func TestDeletedHasLastMatch(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	put(t, c, podKey("default", "a"), pod("a", "db", "n2", 0))
@@ -74,12 +76,12 @@ func TestLastSight(t *testing.T) {
 		}
 		got := string(events[0].Object.AppendJSON(nil))
 		if want := plainJSON(string(pod("a", "web", "n1", 0)), "2").JSON(); events[0].Type != Deleted || got != want {
-			t.Errorf("%v %s, want %s", events[0].Type, got, want)
+			t.Errorf("event %v %s, want DELETED %s", events[0].Type, got, want)
 		}
 		ended = append(ended, events[0].Object)
 	}
 	if ended[0] != ended[1] {
-		t.Error("two watchers get two objects")
+		t.Error("the DELETED events of two watchers do not share the object")
 	}
 }
 
@@ -93,15 +95,15 @@ func TestInitialState(t *testing.T) {
 	put(t, c, podKey("default", "e"), pod("e", "web", "n1", 0))
 	want := []string{"ADDED default/a@2", "ADDED default/b@1", "ADDED default/c@3", "INITIAL-END 4", "ADDED default/e@5"}
 	if got := next(t, w, 5); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+		t.Errorf("events %v, want %v", got, want)
 	}
-	empty := watch(t, c, WatchOptions{Selection: Selection{Name: "nobody"}, InitialState: true, Freshness: NotOlderThan(5)})
+	empty := watch(t, c, WatchOptions{Selection: Selection{Name: "absent"}, InitialState: true, Freshness: NotOlderThan(5)})
 	if got := next(t, empty, 1); got[0] != "INITIAL-END 5" {
-		t.Errorf("%v", got)
+		t.Errorf("events %v, want INITIAL-END 5", got)
 	}
 }
 
-// TestLargeInitialState comes in parts, and shows the state of one moment.
+// TestLargeInitialState: a large initial state is delivered in parts, all from one snapshot.
 func TestLargeInitialState(t *testing.T) {
 	s := openStore(t)
 	var writes []storage.Write
@@ -128,7 +130,7 @@ func TestLargeInitialState(t *testing.T) {
 		}
 		got += len(events)
 		if last := events[len(events)-1]; last.Type == InitialEnd && (got != 3001 || last.Revision != 1) {
-			t.Errorf("the state ended after %d events, at %d", got, last.Revision)
+			t.Errorf("initial state ended after %d events at revision %d, want 3001 at 1", got, last.Revision)
 		}
 	}
 	if got != 3003 {
@@ -140,7 +142,7 @@ func nameOf(i int) string {
 	return "pod-" + string(rune('a'+i/676%26)) + string(rune('a'+i/26%26)) + string(rune('a'+i%26)) + strings.Repeat("x", i/17576)
 }
 
-// TestBookmarks come when there is nothing else, and tell of progress anywhere.
+// TestBookmarks: bookmarks are sent when a watch is idle, and report the progress of all resources.
 func TestBookmarks(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	w := watch(t, c, WatchOptions{Selection: Selection{Namespace: "default"}, Bookmarks: 5 * time.Millisecond})
@@ -148,21 +150,22 @@ func TestBookmarks(t *testing.T) {
 	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
 		t.Error(got)
 	}
-	silent(t, w) // the event told as much
+	silent(t, w) // the event has reported that revision
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
 		t.Error(got)
 	}
-	silent(t, w) // it has told of that
+	silent(t, w) // the bookmark has reported that revision
 	put(t, c, podKey("other", "b"), pod("b", "web", "n1", 0))
 	if got := next(t, w, 1); got[0] != "BOOKMARK 3" {
 		t.Error(got)
 	}
 }
 
-// TestSlowWatcher is cut off, and one that is not asked for is not.
+// TestSlowWatcher: a watcher whose next event was dropped from the window fails with ErrTooOld; an idle watcher of
+// another selection does not.
 func TestSlowWatcher(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 64 << 10})
 	slow := watch(t, c, WatchOptions{})
@@ -173,30 +176,30 @@ func TestSlowWatcher(t *testing.T) {
 	}
 	for name, w := range map[string]*Watcher{"slow": slow, "starting": starting} {
 		if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
-			t.Errorf("%s: %v, want ErrTooOld", name, err)
+			t.Errorf("%s watcher: Next() = %v, want ErrTooOld", name, err)
 		}
 	}
 	if starting.initial.Load() != nil {
-		t.Error("a watcher that was cut off keeps a state alive")
+		t.Error("a watcher that failed with ErrTooOld retains its initial state")
 	}
 	put(t, c, podKey("default", "b"), pod("b", "db", "n1", 0))
 	if got := next(t, idle, 1); got[0] != "ADDED default/b@201" {
 		t.Error(got)
 	}
-	settled(t, c, func(k *kind) {
+	settled(t, c, func(k *resourceCache) {
 		if bytes := k.bytes.Load(); len(k.all.events.list) > 60 || c.windowBytes.Load() != bytes {
-			t.Errorf("the window has %d events, %d bytes", len(k.all.events.list), bytes)
+			t.Errorf("window has %d events with %d bytes, want at most 60 events", len(k.all.events.list), bytes)
 		}
 		for _, topic := range k.topics.byKey {
 			if len(topic.events.list) > 1 {
-				t.Errorf("topic %v has %d events", topic.key, len(topic.events.list))
+				t.Errorf("topic %v has %d events, want at most 1", topic.key, len(topic.events.list))
 			}
 		}
 	})
 }
 
-// TestOldWatch goes back further than the window, into the store's history, and comes back.
-func TestOldWatch(t *testing.T) {
+// TestHistoryWatch: a watch from before the window reads the store's history, and then continues with the window.
+func TestHistoryWatch(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{WindowBytes: 16 << 10})
 	for i := range 1000 {
@@ -214,32 +217,32 @@ func TestOldWatch(t *testing.T) {
 				want = Deleted
 			}
 			if e.Revision != revision || e.Type != want {
-				t.Fatalf("%s, want %v %d", eventText(e), want, revision)
+				t.Fatalf("event %s, want %v %d", eventText(e), want, revision)
 			}
 			revision++
 		}
 	}
 	put(t, c, podKey("default", "new"), pod("new", "db", "n1", 0))
-	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.old != nil {
+	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.history != nil {
 		t.Error(got)
 	}
-	// Where the past has nothing to tell, it is left at once.
+	// A watch whose selection has no events in the history reaches the window at once.
 	var before storage.Revision
-	settled(t, c, func(k *kind) { before = k.horizon - 1 })
-	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "nobody"}})
+	settled(t, c, func(k *resourceCache) { before = k.horizon - 1 })
+	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "absent"}})
 	silent(t, quiet)
-	if quiet.old != nil {
-		t.Error("the watcher is still in the past")
+	if quiet.history != nil {
+		t.Error("watcher still reads the history, want the window")
 	}
 	if err := s.Compact(t.Context(), 100); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}, After: 50}); !errors.Is(err, ErrTooOld) {
-		t.Errorf("%v, want ErrTooOld", err)
+		t.Errorf("Watch(after 50) = %v, want ErrTooOld", err)
 	}
 }
 
-// TestFutureWatch tells what comes after a revision that has not been.
+// TestFutureWatch: a watch after a future revision delivers only later events.
 func TestFutureWatch(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	w := watch(t, c, WatchOptions{After: 2})
@@ -258,39 +261,39 @@ func TestWatchEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	if _, err := w.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v, want that the context has ended", err)
+		t.Errorf("Next() = %v, want context.DeadlineExceeded", err)
 	}
-	ended := waiting(t, w)
+	ended := waitInBackground(t, w)
 	c.Close()
 	if err := <-ended; !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Next() = %v, want ErrClosed", err)
 	}
 	if _, err := c.Watch(t.Context(), WatchOptions{Selection: Selection{Kind: pods}}); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Watch() = %v, want ErrClosed", err)
 	}
 	if _, err := c.Get(t.Context(), podKey("default", "a"), Any); !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Get() = %v, want ErrClosed", err)
 	}
 	w.Close()
 	w.Close()
-	if topics := len(c.kind(pods).topics.byKey); topics != 0 {
-		t.Errorf("%d topics are left", topics)
+	if topics := len(c.resource(pods).topics.byKey); topics != 0 {
+		t.Errorf("%d topics are left after Close, want none", topics)
 	}
 }
 
-// TestTopicsGo with their last watcher.
-func TestTopicsGo(t *testing.T) {
+// TestTopicRemovedWithLastWatcher: a topic exists as long as it has a subscription.
+func TestTopicRemovedWithLastWatcher(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	web := WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}}
 	first, second := watch(t, c, web), watch(t, c, web)
 	for _, w := range []*Watcher{first, second} {
-		if topics := c.kind(pods).topics; len(topics.byKey) != 1 || topics.labels["app"] != 1 {
-			t.Errorf("%+v", topics)
+		if topics := c.resource(pods).topics; len(topics.byKey) != 1 || topics.labels["app"] != 1 {
+			t.Errorf("topics %+v, want one, for label app", topics)
 		}
 		w.Close()
 	}
-	if topics := c.kind(pods).topics; len(topics.byKey) != 0 || len(topics.labels) != 0 {
-		t.Errorf("%+v is left", topics)
+	if topics := c.resource(pods).topics; len(topics.byKey) != 0 || len(topics.labels) != 0 {
+		t.Errorf("topics %+v are left, want none", topics)
 	}
 }
 
@@ -303,7 +306,7 @@ func TestUnknownField(t *testing.T) {
 	}
 }
 
-// TestIdleWatchersAreSmall: whoever waits has given back the room for what it was told.
+// TestIdleWatchersAreSmall: a waiting watcher has released the buffers of large batches.
 func TestIdleWatchersAreSmall(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	var writes []storage.Write
@@ -319,14 +322,14 @@ func TestIdleWatchersAreSmall(t *testing.T) {
 	next(t, initial, 2001)
 	for _, w := range []*Watcher{large, initial} {
 		silent(t, w)
-		if cap(w.events) > fewEvents || cap(w.taken) > fewEvents {
-			t.Errorf("room for %d events and %d taken", cap(w.events), cap(w.taken))
+		if cap(w.events) > maxIdleBuffer || cap(w.taken) > maxIdleBuffer {
+			t.Errorf("capacity of %d result events and %d topic events, want small buffers", cap(w.events), cap(w.taken))
 		}
 	}
 }
 
-// TestNextAfterTheEnd fails as it did.
-func TestNextAfterTheEnd(t *testing.T) {
+// TestNextAfterEnd: Next keeps returning the error that ended the watch.
+func TestNextAfterEnd(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 1000})
 	closed := watch(t, c, WatchOptions{Selection: Selection{Namespace: "a"}})
 	closed.Close()
@@ -336,28 +339,28 @@ func TestNextAfterTheEnd(t *testing.T) {
 	}
 	for range 2 {
 		if _, err := closed.Next(t.Context()); !errors.Is(err, ErrClosed) {
-			t.Errorf("%v, want ErrClosed", err)
+			t.Errorf("Next() = %v, want ErrClosed", err)
 		}
 		if _, err := slow.Next(t.Context()); !errors.Is(err, ErrTooOld) {
-			t.Errorf("%v, want ErrTooOld", err)
+			t.Errorf("Next() = %v, want ErrTooOld", err)
 		}
 	}
 }
 
-// TestCloseInHistory ends watches that wait for the past, too.
-func TestCloseInHistory(t *testing.T) {
+// TestCloseDuringHistory: closing the cache ends a watch that waits for the store's history.
+func TestCloseDuringHistory(t *testing.T) {
 	s := openStore(t)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
-	c := openCache(t, lateStore{s, make(chan struct{})}, Options{WindowBytes: -1})
+	c := openCache(t, delayedStore{s, make(chan struct{})}, Options{WindowBytes: -1})
 	w := watch(t, c, WatchOptions{})
-	if w.old == nil {
-		t.Fatal("the test tests nothing")
+	if w.history == nil {
+		t.Fatal("precondition: the watcher must read the history")
 	}
-	ended := waiting(t, w)
+	ended := waitInBackground(t, w)
 	c.Close()
 	if err := <-ended; !errors.Is(err, ErrClosed) {
-		t.Errorf("%v, want ErrClosed", err)
+		t.Errorf("Next() = %v, want ErrClosed", err)
 	}
 }

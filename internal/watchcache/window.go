@@ -8,16 +8,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// event is what a commit did to one object.
+// event is the change of one object by a commit.
 type event struct {
-	kind     *kind
+	resource *resourceCache
 	revision storage.Revision
-	// before is nil if there was no object, after if there is none any more.
+	// before is nil if the object was created, after is nil if it was deleted.
 	before, after *Object
-	// nodes is how much memory the nodes took that the tree had to copy: snapshots may keep
-	// the old ones alive.
+	// nodes is the memory of the tree nodes that were copied for the change: snapshots may keep the old nodes alive.
 	nodes int
-	// ended is before at the revision of the event, made when somebody asks for it.
+	// ended is before at the revision of the event, computed on demand.
 	ended atomic.Pointer[Object]
 }
 
@@ -29,35 +28,35 @@ func (e *event) key() string {
 	return e.before.key
 }
 
-// last returns the object as it was last, at the revision of the event: what those get who lose
-// sight of it. All get the same one, so that it is encoded once.
+// last returns the version before at the revision of the event, for DELETED events. All callers get the same object,
+// so that it is encoded once.
 func (e *event) last() *Object {
 	if o := e.ended.Load(); o != nil {
 		return o
 	}
-	e.ended.CompareAndSwap(nil, e.before.At(e.revision))
+	e.ended.CompareAndSwap(nil, e.before.WithRevision(e.revision))
 	return e.ended.Load()
 }
 
-// size is about how much memory the event keeps alive that nothing else does.
+// size returns the approximate memory that only the event keeps alive, in bytes.
 func (e *event) size() int {
-	const overhead = 256 // its own, its places in the window and in topics
+	const overhead = 256 // the event, and its entries in the window and in topics
 	if e.before == nil {
 		return overhead + e.nodes
 	}
 	return overhead + e.nodes + e.before.size()
 }
 
-// events are events in the order of revisions. They are numbered, and a number is never given
-// twice, so that whoever remembers the number of the next one knows whether it has missed some.
+// events is a queue of events in the order of revisions. Each event has a number that is never reused, so that a
+// watcher that remembers the number of its next event can detect that events were dropped.
 type events struct {
 	list  []*event
-	first int64 // the number of the first one that is there
+	first int64 // the number of list[0]
 }
 
 func (e *events) end() int64 { return e.first + int64(len(e.list)) }
 
-// prepend puts events before those that are there, which keep their numbers.
+// prepend inserts events before the first one. The numbers of the others do not change.
 func (e *events) prepend(earlier []*event) {
 	e.list = slices.Concat(earlier, e.list)
 	e.first -= int64(len(earlier))
@@ -65,14 +64,14 @@ func (e *events) prepend(earlier []*event) {
 
 func (e *events) add(added *event) { e.list = append(e.list, added) }
 
-// lastIs reports whether an event is the one that was added last.
+// lastIs reports whether other is the last event.
 func (e *events) lastIs(other *event) bool {
 	return len(e.list) > 0 && e.list[len(e.list)-1] == other
 }
 
 func (e *events) firstIs(other *event) bool { return len(e.list) > 0 && e.list[0] == other }
 
-// dropFirst takes out the first event.
+// dropFirst removes and returns the first event.
 func (e *events) dropFirst() *event {
 	dropped := e.list[0]
 	e.list[0] = nil
@@ -81,14 +80,14 @@ func (e *events) dropFirst() *event {
 	return dropped
 }
 
-// dropAll takes out all events. Whoever has a place among them has missed some, even if there were
-// none.
+// dropAll removes all events. It skips a number, so that all readers detect that they have missed events, even if
+// there were none.
 func (e *events) dropAll() {
 	e.first = e.end() + 1
 	e.list = nil
 }
 
-// after returns the number of the first event that is after a revision.
+// after returns the number of the first event after a revision.
 func (e *events) after(revision storage.Revision) int64 {
 	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r storage.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
@@ -99,13 +98,13 @@ func (e *events) between(after, last storage.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 
-// take appends some events from a number on: not too many, nor too large ones, but never only a
-// part of what a commit did.
-func (e *events) take(dst []*event, from int64, most, mostBytes int) []*event {
+// take appends events from a number on, up to about maxEvents and maxBytes, but never only a part of the events of a
+// commit.
+func (e *events) take(dst []*event, from int64, maxEvents, maxBytes int) []*event {
 	rest := e.list[from-e.first:]
 	bytes := 0
 	for i, next := range rest {
-		if i > 0 && (i >= most || bytes >= mostBytes) && next.revision != rest[i-1].revision {
+		if i > 0 && (i >= maxEvents || bytes >= maxBytes) && next.revision != rest[i-1].revision {
 			break
 		}
 		dst = append(dst, next)

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// TestCases covers the operations and objects that the benchmark promises.
+// TestCases: the table has every operation for every object.
 func TestCases(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Cases() {
@@ -22,19 +22,19 @@ func TestCases(t *testing.T) {
 	} {
 		for _, operation := range []string{"create", "change", "no-op", "conflict", "update", "unset"} {
 			if name := object + "/" + operation; !seen[name] {
-				t.Errorf("no case %s", name)
+				t.Errorf("case %s is missing", name)
 			}
 		}
 	}
 }
 
-// TestScales checks that the objects of the linearity table are ten times each other's size.
+// TestScales: each scale of the linearity table is about ten times the size of the previous one.
 func TestScales(t *testing.T) {
 	byScale := ScaledCases()
 	for i := range byScale[1:] {
 		small, large := len(byScale[i][0].Object.Live), len(byScale[i+1][0].Object.Live)
 		if ratio := float64(large) / float64(small); ratio < 8.5 || ratio > 10.5 {
-			t.Errorf("scale %d is %.1f times scale %d, want about 10", Scales[i+1], ratio, Scales[i])
+			t.Errorf("size at scale %d is %.1f times that at scale %d, want about 10", Scales[i+1], ratio, Scales[i])
 		}
 	}
 }
@@ -55,8 +55,8 @@ func TestEverySideWorks(t *testing.T) {
 	}
 }
 
-// TestOursEqualsPeer compares results byte by byte, times left out. The peer has no unset: there ours
-// must own what the peer owns after it set the same fields, and not have them.
+// TestOursEqualsPeer compares results byte by byte, without times. The peer has no unset: after unset our result must
+// be the peer's result of setting the same fields, without these fields.
 func TestOursEqualsPeer(t *testing.T) {
 	cases := Cases()
 	for _, scaled := range ScaledCases() {
@@ -87,7 +87,7 @@ func TestOursEqualsPeer(t *testing.T) {
 	}
 }
 
-// checkEqual shows where two long texts part.
+// checkEqual reports the first difference of two long texts.
 func checkEqual(t *testing.T, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
@@ -114,20 +114,20 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(kept) == 0 || len(samples[0]) != 3 || samples[1] != nil || len(samples[2]) != 3 {
-		t.Fatalf("samples %v", samples)
+		t.Fatalf("samples = %v, want 3 for each non-nil work", samples)
 	}
 	if allocs := Typical(samples[0]).Allocs; allocs < 1 || allocs > 2 {
-		t.Errorf("%v allocations, want 1", allocs)
+		t.Errorf("Allocs = %v, want 1", allocs)
 	}
 	if slept := Typical(samples[2]).Time; slept < 100*time.Microsecond {
-		t.Errorf("slept %v", slept)
+		t.Errorf("Time of a sleep of 100 µs = %v", slept)
 	}
 	if ratio := TimeRatio(samples[2], samples[0]); ratio < 10 {
-		t.Errorf("sleeping takes %v times as long as allocating", ratio)
+		t.Errorf("TimeRatio(sleep, allocate) = %v, want at least 10", ratio)
 	}
 
 	broken := errors.New("broken")
 	if _, err := Measure(1, time.Millisecond, func() error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("error %v, want %v", err, broken)
+		t.Errorf("Measure() = %v, want %v", err, broken)
 	}
 }

@@ -28,7 +28,7 @@ func newCadastre(kind *fixture.Kind) (Engine, error) {
 	return &cadastre{engine: engine, version: kind.APIVersion}, nil
 }
 
-// topology finds a kind in the peer's own schema, so that both sides are sure to work with the same.
+// topology returns the topology of a kind from the peer's schema, so that both sides use the same schema.
 func topology(kind *fixture.Kind) (*schema.Type, error) {
 	types, err := loaded(kind.SMD.Type.Schema)
 	if err != nil {
@@ -37,12 +37,12 @@ func topology(kind *fixture.Kind) (*schema.Type, error) {
 	name := *kind.SMD.Type.TypeRef.NamedType
 	t, ok := types.Type(name)
 	if !ok {
-		return nil, fmt.Errorf("no type %s", name)
+		return nil, fmt.Errorf("the peer's schema has no type %s", name)
 	}
 	return t, nil
 }
 
-// loaded translates a schema of the peer, each once: that of the built-in kinds is large.
+// loaded converts a schema of the peer, once per schema: that of the built-in kinds is large.
 func loaded(peer *smdschema.Schema) (*schema.Schema, error) {
 	if types, ok := translated.Load(peer); ok {
 		return types.(*schema.Schema), nil
@@ -64,11 +64,11 @@ func loaded(peer *smdschema.Schema) (*schema.Schema, error) {
 
 var translated sync.Map
 
-// cadastre is our engine with the reading and writing of bytes around it.
+// cadastre is our engine including parsing and encoding.
 type cadastre struct {
 	engine  *apply.Engine
 	version string
-	// reader and out are memory that is used again, as the floor does.
+	// reader and out are reused buffers, as in the floor.
 	reader fastdoc.Reader
 	out    []byte
 }
@@ -100,13 +100,13 @@ func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object
 		return nil, err
 	}
 	if result.NoOp {
-		return live.Bytes, nil // the new object is the live one, whose bytes there are
+		return live.Bytes, nil // a no-op: the result is the live object
 	}
 	c.out = result.Object.AppendJSON(c.out[:0])
 	return c.out, nil
 }
 
-// read reads an object that shares its unchanged parts with another one.
+// read parses an object that shares its unchanged parts with a base object.
 func (c *cadastre) read(text string, base apply.Object) (apply.Object, error) {
 	doc, err := c.reader.ParseJSON(text, document.Limits{MaxBytes: -1}, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {

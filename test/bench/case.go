@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
-// An Operation is what a case does to an object.
+// Operation is the operation of a case.
 type Operation string
 
 // The operations of the benchmark.
@@ -19,22 +19,22 @@ const (
 	Unset    Operation = "unset"
 )
 
-// Operations lists them all.
+// Operations lists all operations.
 var Operations = []Operation{Create, Change, NoOp, Conflict, Update, Unset}
 
-// A Case is an operation on an object.
+// Case is an operation on an object.
 type Case struct {
 	Object    *fixture.Object
 	Operation Operation
 }
 
-// Name is how the tables and the -run flag call the case.
+// Name returns the name of the case in tables and for the -run flag.
 func (c Case) Name() string { return c.Object.Name + "/" + string(c.Operation) }
 
-// Size is how many bytes the live object has.
+// Size returns the size of the live object in bytes.
 func (c Case) Size() int { return len(c.Object.Live) }
 
-// A request is what an engine is called with.
+// request has the arguments of a call of an engine.
 type request struct {
 	live, sent Input
 	manager    string
@@ -42,7 +42,7 @@ type request struct {
 	isUpdate   bool
 }
 
-// request is the case for an engine that has unset markers, or for one that has not.
+// request returns the request of the case, for an engine with or without unset markers.
 func (c Case) request(hasUnset bool) request {
 	o := c.Object
 	switch c.Operation {
@@ -73,7 +73,7 @@ func (r request) do(engine Engine) ([]byte, error) {
 	return engine.Apply(r.live, r.sent, r.manager, r.force)
 }
 
-// Cases are those of the main table.
+// Cases are the cases of the main table.
 var Cases = sync.OnceValue(func() []Case {
 	return each(
 		fixture.Pod(),
@@ -87,10 +87,10 @@ var Cases = sync.OnceValue(func() []Case {
 	)
 })
 
-// Scales are the factors of the linearity table.
+// Scales are the scale factors of the linearity table.
 var Scales = []int{1, 10, 100}
 
-// ScaledCases are the cases of the linearity table, by scale: fleets of 10, 100 and 1,000 units.
+// ScaledCases are the cases of the linearity table by scale: fleets of 10, 100 and 1,000 units.
 var ScaledCases = sync.OnceValue(func() [][]Case {
 	var byScale [][]Case
 	for _, scale := range Scales {

@@ -5,15 +5,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
-// An Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object
-// is empty for a create. What is returned is valid until the next call: an engine that can uses its
-// memory again.
+// Engine is a Server-Side Apply engine for objects of one kind, from bytes to bytes. The live object is empty for a
+// create. The result is valid until the next call, because an engine may reuse its buffers.
 type Engine interface {
 	Apply(live, config Input, manager string, force bool) ([]byte, error)
 	Update(live, updated Input, manager string) ([]byte, error)
 }
 
-// Input is a text in both of Go's types for it. Each engine takes the one that it keeps no copy of.
+// Input is a text as bytes and as string. Each engine uses the form that it need not copy.
 type Input struct {
 	Bytes []byte
 	Text  string
@@ -22,7 +21,7 @@ type Input struct {
 // NewInput returns bytes as an Input.
 func NewInput(bytes []byte) Input { return Input{bytes, string(bytes)} }
 
-// peer is structured-merge-diff as an Engine.
+// peer adapts structured-merge-diff to Engine.
 type peer struct{ engine *smd.Engine }
 
 func newPeer(kind *fixture.Kind) Engine { return peer{smd.NewEngine(kind.SMD)} }

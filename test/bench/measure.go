@@ -6,16 +6,15 @@ import (
 	"time"
 )
 
-// A Sample is the cost of doing a piece of work once.
+// Sample is the cost of one execution of a Work.
 type Sample struct {
 	Time   time.Duration
 	Allocs float64
 	Bytes  float64
 }
 
-// Measure measures pieces of work against each other: round by round all take turns, so that whatever
-// else the machine does hits all alike. Each turn lasts about the given time. The result has the rounds
-// of each work; a nil work has none.
+// Measure measures several works in turns, round by round, so that disturbances affect all of them equally. Each turn
+// lasts about the given time. The result has the rounds of each work; none for a nil work.
 func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) {
 	samples := make([][]Sample, len(works))
 	counts := make([]int, len(works))
@@ -44,7 +43,7 @@ func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) 
 	return samples, nil
 }
 
-// calibrate finds how often the work fits into a turn.
+// calibrate returns the number of executions that fit into a turn.
 func calibrate(work Work, turn time.Duration) (int, error) {
 	for count := 1; ; count *= 4 {
 		sample, err := run(work, count)
@@ -57,8 +56,8 @@ func calibrate(work Work, turn time.Duration) (int, error) {
 	}
 }
 
-// run does the work as often and takes the mean. The collector starts clean, so that nobody pays for
-// another's garbage.
+// run executes the work count times and returns the mean. It starts with a garbage collection, so that garbage of
+// other works is not attributed to it.
 func run(work Work, count int) (Sample, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -78,7 +77,7 @@ func run(work Work, count int) (Sample, error) {
 	}, nil
 }
 
-// Typical is the median of each cost.
+// Typical returns the median of each cost.
 func Typical(samples []Sample) Sample {
 	return Sample{
 		Time:   time.Duration(median(samples, func(s Sample) float64 { return float64(s.Time) })),
@@ -87,7 +86,7 @@ func Typical(samples []Sample) Sample {
 	}
 }
 
-// TimeRatio is the median over the rounds of a's time by b's.
+// TimeRatio returns the median over the rounds of a's time divided by b's.
 func TimeRatio(a, b []Sample) float64 {
 	var ratios []float64
 	for i := range a {

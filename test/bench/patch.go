@@ -15,32 +15,33 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// The operations on strategic merge patches.
+// Operations on strategic merge patches.
 const (
-	// Make makes a patch between an object and its next state, as kubectl edit does.
+	// Make computes the patch between an object and its next state, as kubectl edit does.
 	Make Operation = "make"
-	// MakeThreeWay makes the patch of kubectl apply: from what was wanted, what is wanted, and what there is.
+	// MakeThreeWay computes the patch of kubectl apply, from the last configuration, the configuration and the live
+	// object.
 	MakeThreeWay Operation = "make-3way"
 	// Merge merges a patch into an object, as the server does.
 	Merge Operation = "merge"
 )
 
-// PatchOperations lists them all.
+// PatchOperations lists all operations on patches.
 var PatchOperations = []Operation{Make, MakeThreeWay, Merge}
 
-// A PatchCase is an operation on patches of an object. The peer is apimachinery's strategicpatch.
+// PatchCase is an operation on patches of an object. The peer is apimachinery's strategicpatch.
 type PatchCase struct {
 	Object    string
 	Operation Operation
-	// inputs are object and next state; last configuration, configuration and object; object and patch.
+	// inputs are: object and next state; last configuration, configuration and object; or object and patch.
 	inputs []Input
 	kind   reflect.Type
 }
 
-// Name is how the tables and the -run flag call the case.
+// Name returns the name of the case in tables and for the -run flag.
 func (c PatchCase) Name() string { return c.Object + "/" + string(c.Operation) }
 
-// Size is how many bytes are read.
+// Size returns the size of the inputs in bytes.
 func (c PatchCase) Size() (size int) {
 	for _, input := range c.inputs {
 		size += len(input.Bytes)
@@ -48,7 +49,7 @@ func (c PatchCase) Size() (size int) {
 	return size
 }
 
-// PatchCases are those of the main table.
+// PatchCases are the cases of the main table.
 var PatchCases = sync.OnceValue(func() []PatchCase {
 	var cases []PatchCase
 	for _, o := range []*fixture.Object{fixture.Pod(), fixture.Deployment(3), fixture.Node(), fixture.EndpointSlice(1000)} {
@@ -64,7 +65,7 @@ var PatchCases = sync.OnceValue(func() []PatchCase {
 	return cases
 })
 
-// goType is the Go type of a built-in kind.
+// goType returns the Go type of a built-in kind.
 func goType(kind *fixture.Kind) reflect.Type {
 	object, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Name))
 	if err != nil {
@@ -73,11 +74,11 @@ func goType(kind *fixture.Kind) reflect.Type {
 	return reflect.TypeOf(object).Elem()
 }
 
-// PatchLengths are how many items the lists of the table of lengths have.
+// PatchLengths are the lengths of the lists in the length table.
 var PatchLengths = []int{10, 100, 1000, 10_000}
 
-// LongPatches are the cases of the table of lengths: of a list of so many items, all of which get other values and
-// another order.
+// LongPatches returns the cases of the length table: a list of that length, all of whose items change their value and
+// order.
 func LongPatches(length int) []PatchCase {
 	pod := goType(&fixture.Kind{APIVersion: "v1", Name: "Pod"})
 	before, after := NewInput(variables(length, false)), NewInput(variables(length, true))
@@ -89,7 +90,7 @@ func LongPatches(length int) []PatchCase {
 	}
 }
 
-// variables is a pod with so many variables, or with other values for each, in reverse.
+// variables returns a pod with a number of environment variables; with other values and reversed order if other is set.
 func variables(length int, other bool) []byte {
 	items := make([]document.Value, length)
 	for i := range items {
@@ -106,7 +107,7 @@ func variables(length int, other bool) []byte {
 	return []byte(document.NewMap(document.Field{Name: "spec", Value: spec}).JSON())
 }
 
-// Ours is the case as our library does it.
+// Ours returns the work of our library for the case.
 func (c PatchCase) Ours() (Work, error) {
 	t, err := strategic.FromGoType(c.kind)
 	if err != nil {
@@ -116,12 +117,12 @@ func (c PatchCase) Ours() (Work, error) {
 	return checked(func() error { _, err := p.do(c); return err })
 }
 
-// Peer is the case as strategicpatch does it.
+// Peer returns the work of strategicpatch for the case.
 func (c PatchCase) Peer() (Work, error) {
 	return checked(func() error { _, err := c.byPeer(); return err })
 }
 
-// Floor parses what the case reads and writes what it yields.
+// Floor returns the work of parsing the inputs and writing the output of the case.
 func (c PatchCase) Floor(library floor.Library) (Work, error) {
 	output, err := c.byPeer()
 	if err != nil {
@@ -134,7 +135,7 @@ func (c PatchCase) Floor(library floor.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// checked does the work once, so that nobody is measured failing.
+// checked executes the work once, so that a failing work is never measured.
 func checked(work Work) (Work, error) { return work, work() }
 
 func (c PatchCase) byPeer() ([]byte, error) {
@@ -154,10 +155,10 @@ func (c PatchCase) byPeer() ([]byte, error) {
 	panic("unknown operation " + c.Operation)
 }
 
-// patcher is our library, from bytes to bytes.
+// patcher runs our library, from bytes to bytes.
 type patcher struct {
 	kind *strategic.Type
-	out  []byte // memory that is used again, as the floor does
+	out  []byte // a reused buffer, as in the floor
 }
 
 func (p *patcher) do(c PatchCase) (out []byte, err error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// TestPatchesEqualPeers: merged objects are those of the peer, and so is what comes of the patches that are made, which
-// need not be spelled in the same way.
+// TestPatchesEqualPeers: merged objects equal those of the peer, and so do the results of merging computed patches,
+// whose text may differ.
 func TestPatchesEqualPeers(t *testing.T) {
 	for _, c := range slices.Concat(PatchCases(), LongPatches(10), LongPatches(100)) {
 		t.Run(c.Name(), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestPatchesEqualPeers(t *testing.T) {
 					live = parsed(t, c.inputs[0].Bytes)
 				}
 				if ours.Len() == 0 {
-					t.Error("the patch says nothing")
+					t.Error("the computed patch is empty")
 				}
 				ours, theirs = merged(t, live, ours, kind), merged(t, live, theirs, kind)
 			}

@@ -6,19 +6,19 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// BenchmarkOurs runs our side of every case by itself, for profiles:
+// BenchmarkOurs runs our side of every case alone, for profiles:
 //
 //	go test -run '^$' -bench 'Ours/Pod/no-op' -cpuprofile cpu.out .
 func BenchmarkOurs(b *testing.B) {
 	benchmark(b, Cases(), Case.Ours)
 }
 
-// BenchmarkFloor runs the floor of every case by itself.
+// BenchmarkFloor runs the floor of every case alone.
 func BenchmarkFloor(b *testing.B) {
 	benchmark(b, Cases(), func(c Case) (Work, error) { return c.Floor(floor.Fastest()) })
 }
 
-// BenchmarkPatches runs our side of every patch by itself.
+// BenchmarkPatches runs our side of every patch case alone.
 func BenchmarkPatches(b *testing.B) {
 	cases := PatchCases()
 	for _, length := range PatchLengths {

@@ -7,20 +7,20 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// Work does a case once.
+// Work performs a case once.
 type Work func() error
 
-// A Comparison is a case of any sort: work that all sides do.
+// Comparison is a case that all sides can perform.
 type Comparison interface {
 	Name() string
-	// Size is how large the work is, in bytes.
+	// Size returns the size of the input in bytes.
 	Size() int
 	Ours() (Work, error)
 	Peer() (Work, error)
 	Floor(floor.Library) (Work, error)
 }
 
-// Ours is the case as our engine does it.
+// Ours returns the case on our engine.
 func (c Case) Ours() (Work, error) {
 	engine, err := newCadastre(c.Object.Kind)
 	if err != nil {
@@ -29,13 +29,13 @@ func (c Case) Ours() (Work, error) {
 	return c.work(engine, c.request(true))
 }
 
-// Peer is the case as structured-merge-diff does it.
+// Peer returns the case on structured-merge-diff.
 func (c Case) Peer() (Work, error) {
 	return c.work(newPeer(c.Object.Kind), c.request(false))
 }
 
-// Floor parses what the case reads and writes what it yields, with a JSON library. What it yields is the
-// peer's output; a conflict yields none.
+// Floor returns work that parses the inputs of the case and encodes the peer's output with a JSON library. A conflict
+// has no output.
 func (c Case) Floor(library floor.Library) (Work, error) {
 	r := c.request(false)
 	output, err := r.do(newPeer(c.Object.Kind))
@@ -49,7 +49,7 @@ func (c Case) Floor(library floor.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// work does the request once and checks it, so that nobody is measured doing the wrong thing.
+// work performs and checks the request once before it is measured.
 func (c Case) work(engine Engine, r request) (Work, error) {
 	_, err := r.do(engine)
 	if err := c.check(err); err != nil {
@@ -58,7 +58,7 @@ func (c Case) work(engine Engine, r request) (Work, error) {
 	if c.Operation == Conflict {
 		return func() error {
 			if _, err := r.do(engine); err != nil {
-				runtime.KeepAlive(err.Error()) // the answer to the client
+				runtime.KeepAlive(err.Error()) // the message of the response
 			}
 			return nil
 		}, nil
@@ -69,11 +69,11 @@ func (c Case) work(engine Engine, r request) (Work, error) {
 	}, nil
 }
 
-// check says whether an operation ended as it should: a conflict in an error, any other without.
+// check returns an error unless an operation ended as expected: a conflict with an error, others without.
 func (c Case) check(err error) error {
 	switch {
 	case c.Operation == Conflict && err == nil:
-		return fmt.Errorf("%s: no conflict", c.Name())
+		return fmt.Errorf("%s: expected a conflict, received none", c.Name())
 	case c.Operation != Conflict && err != nil:
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}

@@ -1,47 +1,47 @@
-// Package clients has only this page: the folders below it try the server with real clients, and ask it and the real
-// kube-apiserver the same. They are a module of their own, for the sake of what kubectl, Flux and controller-runtime
-// depend on.
+// Package clients has only documentation: the folders below it test the server with real clients, and compare it with
+// kube-apiserver. They are a separate module because of the dependencies of kubectl, Flux and controller-runtime.
 //
-// # Where to look
+// # Folders
 //
-// Clients as their users have them. The first five are scripts in testdata, in the language of package script:
+// Clients. The first five are scripts in testdata, in the language of package script:
 //
-//	kubectl/            kubectl of the version that the module pins
+//	kubectl/            kubectl of the version that the module requires
 //	kubectls/           kubectl of every minor version since 1.26
 //	helm/               Helm
 //	curl/               curl
-//	commandline/        our own command line, beside kubectl
+//	commandline/        our own command line, next to kubectl
 //	clientgo/           client-go: typed and dynamic clients, informers, leader election, events
 //	controllerruntime/  a manager with two reconcilers
 //	envtest/            controller-runtime's envtest, which starts our server
-//	flux/               the library by which Flux applies
+//	flux/               Flux' apply library
+//	scheduler/          kube-scheduler, if it is built (make scheduler, make test-scheduler)
 //
-// What no client library would send, or show:
+// Requests and responses that client libraries do not send or show:
 //
 //	wire/               plain HTTP
-//	admission/          webhooks that are called for real
+//	admission/          admission webhooks over the network
 //
-// The real kube-apiserver and ours, asked the same; the commands are run by make:
+// Comparisons of kube-apiserver and Cadastre; the commands are run by make:
 //
 //	cmd/conformance/    the scripts of package applytest (make conformance)
 //	differential/       random histories, and cmd/differential/ (make differential)
-//	material/           the definitions and objects of well-known projects, and cmd/material/ (make oracle-material)
+//	material/           CRDs and samples of well-known projects, and cmd/material/ (make oracle-material)
 //
-// What they share:
+// Shared packages:
 //
-//	target/             the server that is tried
-//	script/             the language of scripts in which command lines are run
-//	owners/             managedFields as lines
-//	cmd/kubectl/        kubectl as a program of its own
+//	target/             the server under test
+//	script/             the language of the scripts
+//	owners/             managedFields as text
+//	cmd/kubectl/        kubectl as a program
 //
-// # How to run
+// # Usage
 //
-// go test ./... tries all of it on our server, in the test's process. These environment variables change that:
+// go test ./... runs everything against Cadastre, in the process of the test. Environment variables:
 //
-//	CADASTRE_TARGET     kube-apiserver tries the real server instead, which proves what the tests expect; see package target
-//	CADASTRE_KUBECTL    a kubectl to run, instead of the one that is compiled into the tests
-//	UPDATE_SCRIPTS      1 writes into the scripts what was printed
+//	CADASTRE_TARGET     kube-apiserver runs the tests against kube-apiserver, which proves their expectations; see package target
+//	CADASTRE_KUBECTL    path of a kubectl to run instead of the one that is linked into the tests
+//	UPDATE_SCRIPTS      1 updates the expected output in the scripts
 //
-// What kube-apiserver did is in testdata; with CADASTRE_TARGET=kube-apiserver, go test ./wire -record and
-// go test ./admission -record write it anew.
+// The responses of kube-apiserver are in testdata; with CADASTRE_TARGET=kube-apiserver, go test ./wire -record and
+// go test ./admission -record write them.
 package clients

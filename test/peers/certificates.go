@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Names of the files that writeCertificates leaves in its folder.
+// File names that writeCertificates creates.
 const (
 	caFile            = "ca.crt"
 	serverCertificate = "server.crt"
@@ -22,8 +22,8 @@ const (
 	serviceAccountKey = "service-account.key"
 )
 
-// writeCertificates makes a certificate authority, lets it sign a certificate for the loopback address,
-// and makes the key that signs service accounts' tokens. It returns the authority's certificate.
+// writeCertificates creates a certificate authority, a serving certificate for the loopback address, and the key that
+// signs service account tokens. It returns the authority's certificate.
 func writeCertificates(folder string) ([]byte, error) {
 	caKey, err := newKey()
 	if err != nil {
@@ -79,7 +79,7 @@ func sign(certificate, authority *x509.Certificate, key, authorityKey *ecdsa.Pri
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		panic(err) // the curve is one that it knows
+		panic(err) // cannot happen: P-256 is supported
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }

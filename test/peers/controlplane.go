@@ -15,32 +15,31 @@ import (
 	"time"
 )
 
-// Options say how to start. The zero value is right for tests.
+// Options configure a control plane. The zero value is suitable for tests.
 type Options struct {
-	// Durable makes etcd wait for the disk at every write, as in production. Without it a write is lost if
-	// the machine fails, and tests are faster.
+	// Durable makes etcd call fsync for every write, as in production. Without it tests are faster, and writes are
+	// lost if the machine fails.
 	Durable bool
-	// Folder is where the data, the logs and the certificates go. The default is a temporary folder, which
-	// Stop removes.
+	// Folder is the folder for data, logs and certificates. The default is a temporary folder, which Stop removes.
 	Folder string
-	// Args are added to kube-apiserver's, and win over those that it gets here.
+	// Args are appended to the arguments of kube-apiserver, and override them.
 	Args []string
 }
 
-// A ControlPlane is an etcd and a kube-apiserver that answers, on ports of the loopback address.
+// ControlPlane is a running etcd and kube-apiserver, on ports of the loopback address.
 type ControlPlane struct {
 	Host      string // https://127.0.0.1:PORT
-	CA        []byte // the authority of its certificate, PEM
-	Token     string // of the user admin in system:masters
+	CA        []byte // certificate authority, PEM
+	Token     string // token of the user admin in system:masters
 	Etcd      *Process
 	APIServer *Process
 
-	folder    string
-	temporary bool
+	folder      string
+	isTemporary bool
 }
 
-// Start starts both programs and returns when the server is ready and has made its namespaces. The error
-// is [ErrNotBuilt] if a program is missing.
+// Start starts both programs and returns when kube-apiserver is ready and has created its namespaces. It fails with
+// [ErrNotBuilt] if a program is not built.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	etcd, err := Program(Etcd)
 	if err != nil {
@@ -58,15 +57,15 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	return c, nil
 }
 
-// Stop ends both programs, the server first: it would wait for etcd.
+// Stop stops both programs, kube-apiserver first, because it would wait for etcd.
 func (c *ControlPlane) Stop() {
 	for _, process := range []*Process{c.APIServer, c.Etcd} {
 		if process != nil {
 			process.stop()
 		}
 	}
-	if c.temporary {
-		_ = os.RemoveAll(c.folder) // what is left in the temporary folder harms nobody
+	if c.isTemporary {
+		_ = os.RemoveAll(c.folder) // best effort: it is a temporary folder
 	}
 }
 
@@ -75,7 +74,7 @@ func (c *ControlPlane) start(ctx context.Context, etcd, server string, options O
 		if c.folder, err = os.MkdirTemp("", "peers-"); err != nil {
 			return err
 		}
-		c.temporary = true
+		c.isTemporary = true
 	}
 	if c.CA, err = writeCertificates(c.folder); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (c *ControlPlane) start(ctx context.Context, etcd, server string, options O
 
 const tokenFile = "tokens.csv"
 
-// Names in the arguments are relative: each program runs in the folder.
+// etcdArgs returns the arguments of etcd. File names are relative, because each program runs in the folder.
 func etcdArgs(client, peer string, options Options) []string {
 	args := []string{
 		"--data-dir=etcd",
@@ -127,7 +126,7 @@ func serverArgs(etcd string, port int, options Options) []string {
 		"--tls-private-key-file=" + serverKey,
 		"--token-auth-file=" + tokenFile,
 		"--authorization-mode=RBAC",
-		// No controller makes the service accounts that this plugin asks every pod to have.
+		// The plugin requires service accounts, which are created by a controller that does not run.
 		"--disable-admission-plugins=ServiceAccount",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=10.0.0.0/24",
@@ -137,7 +136,7 @@ func serverArgs(etcd string, port int, options Options) []string {
 	}, options.Args)
 }
 
-// wait returns when the server is ready. The namespace default is made after that, by a loop of its own.
+// wait returns when kube-apiserver is ready and the namespace default exists, which is created after that.
 func (c *ControlPlane) wait(ctx context.Context) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CA)
@@ -146,14 +145,14 @@ func (c *ControlPlane) wait(ctx context.Context) error {
 		DisableKeepAlives: true,
 	}}
 	for _, path := range []string{"/readyz", "/api/v1/namespaces/default"} {
-		for !c.answers(ctx, client, path) {
+		for !c.succeeds(ctx, client, path) {
 			select {
 			case <-c.Etcd.ended:
 				return c.Etcd.failure()
 			case <-c.APIServer.ended:
 				return c.APIServer.failure()
 			case <-ctx.Done():
-				return fmt.Errorf("%s does not answer %s: %w; it said last:\n%s", c.Host, path, ctx.Err(), c.APIServer.lastWords())
+				return fmt.Errorf("%s: GET %s does not succeed: %w; end of the log:\n%s", c.Host, path, ctx.Err(), c.APIServer.logTail())
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
@@ -161,8 +160,8 @@ func (c *ControlPlane) wait(ctx context.Context) error {
 	return nil
 }
 
-// answers says whether a GET succeeds.
-func (c *ControlPlane) answers(ctx context.Context, client *http.Client, path string) bool {
+// succeeds reports whether a GET succeeds.
+func (c *ControlPlane) succeeds(ctx context.Context, client *http.Client, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Host+path, nil)
 	if err != nil {
 		return false
@@ -177,7 +176,7 @@ func (c *ControlPlane) answers(ctx context.Context, client *http.Client, path st
 	return err == nil && response.StatusCode == http.StatusOK
 }
 
-// freePorts finds n ports that nobody listens on. All are held until the last is found, so that they differ.
+// freePorts returns n unused ports. All listeners stay open until the last one is found, so that the ports differ.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {

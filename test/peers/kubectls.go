@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Kubectls are the releases of kubectl that migrate from client-side to server-side apply: the first of them
-// did in 1.26. Each is the last of its minor version that is known here.
+// Kubectls are the releases of kubectl that migrate from client-side to server-side apply, since 1.26: the latest
+// known patch release of each minor version.
 var Kubectls = []string{
 	"v1.26.15", "v1.27.16", "v1.28.15", "v1.29.15", "v1.30.14", "v1.31.14",
 	"v1.32.13", "v1.33.13", "v1.34.13", "v1.35.10", "v1.36.3", "v1.37.2",
 }
 
-// kubectlMain is the program: kubectl's module has everything but a main function.
+// kubectlMain is the source of the program: kubectl's module has no main function.
 //
 //go:embed kubectl.txt
 var kubectlMain []byte
 
-// KubectlOf is the path of a release of kubectl that has been built, or an error that is [ErrNotBuilt]. That of
-// [KubernetesVersion] may be among the peers' own programs.
+// KubectlOf returns the path of a release of kubectl. It fails with [ErrNotBuilt] if the release is not built. That
+// of [KubernetesVersion] may be the one that Build has built.
 func KubectlOf(release string) (string, error) {
 	if file, err := Program(Kubectl); err == nil && release == KubernetesVersion {
 		return file, nil
@@ -34,14 +34,14 @@ func KubectlOf(release string) (string, error) {
 	}
 	file := filepath.Join(folder, Kubectl+"-"+release)
 	if _, err := os.Stat(file); err != nil {
-		return "", fmt.Errorf("kubectl %s is %w in %s: run make kubectls, or set %s to the folder that has it",
+		return "", fmt.Errorf("kubectl %s is %w in %s: run make kubectls, or set %s to its folder",
 			release, ErrNotBuilt, folder, FolderVariable)
 	}
 	return file, nil
 }
 
-// BuildKubectls compiles releases of kubectl to [Folder], one after the other. Those that are there are left
-// alone. One that can't be built does not keep the others from it: the error tells about each.
+// BuildKubectls compiles releases of kubectl to [Folder] sequentially, without those that exist. After a failure the
+// other releases are built; the error lists all failures.
 func BuildKubectls(ctx context.Context, releases []string) error {
 	var failed []string
 	for _, release := range releases {
@@ -61,8 +61,8 @@ func BuildKubectls(ctx context.Context, releases []string) error {
 	return nil
 }
 
-// buildKubectl makes a module that needs nothing but one release of kubectl's, so that Go chooses the very
-// versions that kubectl was released with, and compiles it.
+// buildKubectl compiles a module whose only requirement is one release of kubectl, so that Go selects the versions of
+// dependencies that kubectl was released with.
 func buildKubectl(ctx context.Context, release string) error {
 	folder, err := Folder()
 	if err != nil {
@@ -87,8 +87,8 @@ func buildKubectl(ctx context.Context, release string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-mod=mod", "-trimpath", "-ldflags", linkerFlags(release), "-o", output, ".")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building kubectl %s: %w: %s", release, err, said)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building kubectl %s: %w: %s", release, err, output)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// start starts a control plane for the test, or skips it.
+// start starts a control plane for the test, or skips the test if the programs are not built.
 func start(t *testing.T) *ControlPlane {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -42,7 +42,7 @@ func TestStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if version.GitVersion != KubernetesVersion || version.Major != "1" || version.Minor != "36" {
-		t.Errorf("the server is %+v, want %s", version, KubernetesVersion)
+		t.Errorf("version of the server = %+v, want %s", version, KubernetesVersion)
 	}
 
 	for name, process := range map[string]*Process{Etcd: c.Etcd, KubeAPIServer: c.APIServer} {
@@ -51,25 +51,25 @@ func TestStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		if usage.CPU < 50*time.Millisecond || usage.RSS < 10<<20 || usage.Peak < usage.RSS {
-			t.Errorf("%s used %+v, want some processor time and memory", name, usage)
+			t.Errorf("usage of %s = %+v, want CPU time and memory", name, usage)
 		}
 	}
 }
 
-func TestStopLeavesNothing(t *testing.T) {
+func TestStopCleansUp(t *testing.T) {
 	c := start(t)
 	c.Stop()
 	for _, process := range []*Process{c.Etcd, c.APIServer} {
 		if err := syscall.Kill(process.PID, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d after Stop: %v, want that there is none", process.PID, err)
+			t.Errorf("process %d after Stop: %v, want ESRCH", process.PID, err)
 		}
 	}
 	if _, err := os.Stat(c.folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("folder %s after Stop: %v, want that there is none", c.folder, err)
+		t.Errorf("folder %s after Stop: %v, want ErrNotExist", c.folder, err)
 	}
 }
 
-func TestFailureSaysWhy(t *testing.T) {
+func TestFailureHasLog(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c, err := Start(ctx, Options{Args: []string{"--no-such-flag"}})
@@ -78,21 +78,21 @@ func TestFailureSaysWhy(t *testing.T) {
 	}
 	if err == nil {
 		c.Stop()
-		t.Fatal("started with a flag that does not exist")
+		t.Fatal("Start() with an unknown flag succeeded, want an error")
 	}
 	if want := regexp.MustCompile(`(?s)kube-apiserver.* ended: exit status 1.*unknown flag: --no-such-flag`); !want.MatchString(err.Error()) {
-		t.Errorf("error %q, want %s", err, want)
+		t.Errorf("Start() = %q, want %s", err, want)
 	}
 }
 
 func TestNotBuilt(t *testing.T) {
 	t.Setenv(FolderVariable, t.TempDir())
 	if _, err := Start(t.Context(), Options{}); !errors.Is(err, ErrNotBuilt) {
-		t.Errorf("with an empty folder: %v, want ErrNotBuilt", err)
+		t.Errorf("Start() with an empty folder = %v, want ErrNotBuilt", err)
 	}
 }
 
-// TestVersionIsPinned holds the constant against the module that decides.
+// TestVersionIsPinned compares the constant with binaries/go.mod.
 func TestVersionIsPinned(t *testing.T) {
 	module, err := os.ReadFile("binaries/go.mod")
 	if err != nil {
@@ -106,10 +106,10 @@ func TestVersionIsPinned(t *testing.T) {
 func TestCPUTime(t *testing.T) {
 	const stat = "42 (a (strange) name) S 1 42 42 0 -1 4194560 100 0 0 0 250 50 7 7 20 0 9 0 100 1000 200"
 	if got, err := cpuTime([]byte(stat)); err != nil || got != 3*time.Second {
-		t.Errorf("cpuTime: %v, %v, want 3s", got, err)
+		t.Errorf("cpuTime() = %v, %v, want 3s", got, err)
 	}
 	if got, err := cpuTime([]byte("42 (short) S 1")); err == nil {
-		t.Errorf("cpuTime of a short line: %v, want an error", got)
+		t.Errorf("cpuTime() of a short line = %v, want an error", got)
 	}
 }
 
@@ -135,19 +135,18 @@ func get(t *testing.T, c *ControlPlane, path string) []byte {
 	return body
 }
 
-// TestKubectls holds the list of kubectl's releases in order, one for each minor version, and the one of the server
-// among them.
+// TestKubectls: the releases are in order, one for each minor version, including that of kube-apiserver.
 func TestKubectls(t *testing.T) {
 	for i, release := range Kubectls {
 		if want := fmt.Sprintf("v1.%d.", 26+i); !strings.HasPrefix(release, want) {
-			t.Errorf("%s: expected a release of %sx", release, want)
+			t.Errorf("release %s, want %sx", release, want)
 		}
 	}
 	if !slices.Contains(Kubectls, KubernetesVersion) {
-		t.Errorf("%v has no %s", Kubectls, KubernetesVersion)
+		t.Errorf("Kubectls = %v, want %s included", Kubectls, KubernetesVersion)
 	}
 	t.Setenv(FolderVariable, t.TempDir())
 	if _, err := KubectlOf(Kubectls[0]); !errors.Is(err, ErrNotBuilt) {
-		t.Errorf("in an empty folder: %v, want ErrNotBuilt", err)
+		t.Errorf("KubectlOf() with an empty folder = %v, want ErrNotBuilt", err)
 	}
 }

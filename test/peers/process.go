@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// gracePeriod is how long a process may take to end after it was asked to.
+// gracePeriod is the time between SIGTERM and SIGKILL.
 const gracePeriod = 10 * time.Second
 
-// A Process is one of the programs, running.
+// Process is a running program.
 type Process struct {
 	PID int
 
-	log   string        // the file that has what it prints
-	ended chan struct{} // closed when it has ended
-	err   error         // how it ended; read it only after ended
+	log   string        // path of the log file
+	ended chan struct{} // closed when the process has ended
+	err   error         // result of Wait; valid after ended is closed
 }
 
 // startProcess runs a program with its log in the folder.
@@ -33,11 +33,11 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = folder
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = endsWithUs()
+	cmd.SysProcAttr = killWithParent()
 
 	started := make(chan error)
 	go func() {
-		// The kernel ends the child when the thread that made it ends: the thread has to wait for it.
+		// Pdeathsig is sent when the thread that started the child exits: the thread has to wait for the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer log.Close()
@@ -55,14 +55,14 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 	return p, nil
 }
 
-// stop asks the process to end, insists when it does not, and waits until it has ended.
+// stop sends SIGTERM, and SIGKILL after the grace period, and waits until the process has ended.
 func (p *Process) stop() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-p.ended:
 			return
 		default:
-			_ = syscall.Kill(p.PID, signal) // it may end meanwhile
+			_ = syscall.Kill(p.PID, signal) // the process may have ended already
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), gracePeriod)
 		select {
@@ -73,17 +73,17 @@ func (p *Process) stop() {
 	}
 }
 
-// failure describes a process that should have run on.
+// failure returns the error of a process that ended unexpectedly.
 func (p *Process) failure() error {
-	return fmt.Errorf("%s ended: %v; it said last:\n%s", filepath.Base(p.log), p.err, p.lastWords())
+	return fmt.Errorf("%s ended: %v; end of the log:\n%s", filepath.Base(p.log), p.err, p.logTail())
 }
 
-// lastWords is the end of the log.
-func (p *Process) lastWords() []byte {
-	const enough = 4 << 10
+// logTail returns the end of the log.
+func (p *Process) logTail() []byte {
+	const maxBytes = 4 << 10
 	log, err := os.ReadFile(p.log)
 	if err != nil {
 		return []byte(err.Error())
 	}
-	return log[max(0, len(log)-enough):]
+	return log[max(0, len(log)-maxBytes):]
 }

@@ -2,8 +2,8 @@ package peers
 
 import "syscall"
 
-// endsWithUs makes the kernel kill the process when ours is gone, however that happened: a test that
-// times out or is killed leaves no servers behind.
-func endsWithUs() *syscall.SysProcAttr {
+// killWithParent makes the kernel kill the process when this process dies for any reason, so that a killed or timed-out
+// test leaves no servers running.
+func killWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

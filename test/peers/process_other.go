@@ -4,5 +4,5 @@ package peers
 
 import "syscall"
 
-// endsWithUs has nothing to offer here: only Linux can tie the life of a process to that of its parent.
-func endsWithUs() *syscall.SysProcAttr { return nil }
+// killWithParent returns nil: only Linux can kill a process when its parent dies.
+func killWithParent() *syscall.SysProcAttr { return nil }

@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// clockTick is the unit of processor time in /proc: USER_HZ, which is 100 on every architecture of Linux
-// that Go supports.
+// clockTick is the unit of CPU time in /proc: USER_HZ, which is 100 on every Linux architecture that Go supports.
 const clockTick = 10 * time.Millisecond
 
-// Usage is what a process has used so far.
+// Usage is the resource usage of a process.
 type Usage struct {
 	CPU  time.Duration // user and system time of all its threads
-	RSS  int64         // memory that is resident now, in bytes
-	Peak int64         // the most that ever was resident, in bytes
+	RSS  int64         // resident memory, in bytes
+	Peak int64         // maximum resident memory, in bytes
 }
 
-// UsageOf reads the usage of a process from /proc, so that it works on Linux only.
+// UsageOf reads the usage of a process from /proc; it works on Linux only.
 func UsageOf(pid int) (Usage, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -37,8 +36,8 @@ func UsageOf(pid int) (Usage, error) {
 	return Usage{CPU: cpu, RSS: sizeIn(status, "VmRSS:"), Peak: sizeIn(status, "VmHWM:")}, nil
 }
 
-// cpuTime adds utime and stime, fields 14 and 15. The program's name, field 2, is in parentheses and may
-// have spaces and parentheses itself, so that counting starts after the last of them.
+// cpuTime adds utime and stime, fields 14 and 15. Field 2, the program's name, is in parentheses and may contain
+// spaces and parentheses, so that fields are counted from the last parenthesis.
 func cpuTime(stat []byte) (time.Duration, error) {
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const utime, stime = 14 - 3, 15 - 3
@@ -56,7 +55,7 @@ func cpuTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// sizeIn finds a line like "VmRSS:   1234 kB". A process that is ending has none.
+// sizeIn returns the size in a line such as "VmRSS:   1234 kB"; 0 if there is none, as for a process that is exiting.
 func sizeIn(status []byte, name string) int64 {
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -14,7 +14,8 @@ import (
 
 // rulebook holds the compiled validation rules and warnings of all kinds.
 type rulebook struct {
-	kinds, statuses          map[*Type]*block
+	kinds                    map[*Type]*block
+	subresources             map[string]map[*Type]*block // by the name of the subresource
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
 	blocks                   map[string]*block
@@ -23,7 +24,7 @@ type rulebook struct {
 
 func newRulebook() *rulebook {
 	return &rulebook{
-		kinds: map[*Type]*block{}, statuses: map[*Type]*block{},
+		kinds: map[*Type]*block{}, subresources: map[string]map[*Type]*block{},
 		warnings: map[*Type]*block{}, statusWarnings: map[*Type]*block{}, requestWarnings: map[*Type]*block{},
 		blocks: map[string]*block{},
 	}
@@ -104,20 +105,35 @@ func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err erro
 	return all, nil
 }
 
-// declareKind creates the blocks of a kind at each of its versions. A kind always has a block for validation, and one
-// for status validation if it has the status subresource.
-func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
-	for _, part := range []struct {
-		section string
-		blocks  map[*Type]*block
-		always  bool
-	}{
+// rulePart is a section of a kind and the blocks that it is compiled into. Kinds that leave it out have an empty block if
+// isAlways is set, or else none.
+type rulePart struct {
+	section  string
+	blocks   map[*Type]*block
+	isAlways bool
+}
+
+// parts returns the parts of a kind. It always has a block for validation, and one for the validation of its status if there
+// is such a subresource.
+func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
+	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
-		{kinds.StatusValidation, book.statuses, slices.Contains(d.Property("subresources").Words(), "status")},
 		{kinds.Warnings, book.warnings, false},
 		{kinds.StatusWarnings, book.statusWarnings, false},
 		{kinds.RequestWarnings, book.requestWarnings, false},
-	} {
+	}
+	for _, name := range d.Property("subresources").Words() {
+		if book.subresources[name] == nil {
+			book.subresources[name] = map[*Type]*block{}
+		}
+		all = append(all, rulePart{kinds.ValidationOf(name), book.subresources[name], name == statusSubresource})
+	}
+	return all
+}
+
+// declareKind creates the blocks of a kind at each of its versions.
+func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
+	for _, part := range book.parts(d) {
 		sections := d.Sections(part.section)
 		for _, name := range d.Structs(nil) {
 			t, ok := Builtin(structPrefix + name)
@@ -125,15 +141,16 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 				return nil, d.Errorf(d.Line, "expected a struct %s in types.txt.gz; run go generate ./internal/api/..., or state fields of", name)
 			}
 			i := slices.IndexFunc(sections, func(s *kinds.Section) bool { return slices.Contains(d.Structs(s), name) })
-			if i < 0 && !part.always {
+			if i < 0 && !part.isAlways {
 				continue
 			}
+			// Rules of parts know by the name of the block that they are within this kind.
 			b := &block{name: name, namespaced: d.Property("scope").Value == "namespaced"}
 			b.review = slices.Contains(d.Property("traits").Words(), kinds.Review)
-			if part.section != kinds.Validation {
-				b.name = part.section + " of " + name
+			part.blocks[t] = b
+			if part.section == kinds.Validation {
+				book.blocks[name] = b
 			}
-			part.blocks[t], book.blocks[b.name] = b, b
 			s := ruleSection{block: b}
 			if i >= 0 {
 				s.section = sections[i]
@@ -278,7 +295,7 @@ func readPath(text string) ([]step, error) {
 	if text == "." {
 		return steps, nil
 	}
-	for part := range strings.SplitSeq(text, ".") {
+	for _, part := range splitPath(text) {
 		name := strings.TrimRight(part, "[]{}")
 		if name == "" {
 			return nil, fmt.Errorf("expected a path such as spec.ports[].name, received %q", text)

@@ -259,6 +259,11 @@ func reportChecks() map[string]checkFactory {
 			c.forbidden(detail)
 			return true
 		}),
+		// kube-apiserver reports the errors of report-denied without a field.
+		"report-denied": withDetail("", func(c *checker, _ document.Value, detail string) bool {
+			c.errs = append(c.errs, field.Forbidden(field.NewPath(""), detail))
+			return true
+		}),
 		"report-invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			c.invalid(errorValue(v), detail)
 			return true

@@ -26,7 +26,7 @@
 // set from serviceAccountName, a Secret's stringData is moved to data.
 //
 // [Type.Default] applies the defaults, [OneOfs.Clashes] finds unions of which an applier and other field managers have
-// set different members, [Type.Validate] and [Type.ValidateStatus] return kube-apiserver's errors, and [Type.Warnings],
+// set different members, [Type.Validate] and [Type.ValidateSubresource] return kube-apiserver's errors, and [Type.Warnings],
 // [Type.StatusWarnings] and [Type.RequestWarnings] its warnings. Checks that the language cannot express are Go
 // functions, which gochecks.go lists.
 //
@@ -66,7 +66,7 @@
 //	gochecks.go   the checks that are Go functions, by name
 //	  metadata.go, selectors.go, resources.go, limits.go, quotas.go, configdata.go, events.go, nodes.go
 //	  services.go, endpoints.go, networks.go, cidrs.go
-//	  pods.go, podsystem.go, podupdate.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
+//	  pods.go, podsystem.go, podupdate.go, podsubresources.go, podannotations.go, containers.go, workloads.go, jobs.go, autoscalers.go
 //	  volumes.go has claims and persistent volumes, sources.go volume sources
 //	  storage.go has storage.k8s.io; classes.go has priority and runtime classes, and leases
 //	  webhooks.go and policies.go have admission, expressions.go CEL, flows.go flow control, signing.go certificates

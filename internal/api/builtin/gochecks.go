@@ -25,12 +25,12 @@ func goChecks() map[string]func(c *checker, now, old document.Value) {
 		"int-or-percent": intOrPercentFormat, "percent-limit": percentLimit,
 
 		"pod-annotations": podAnnotations, "template-annotations": templateAnnotations, "pod-profiles": podProfiles,
-		"pod-update": podUpdate, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
+		"pod-update": podUpdate, "ephemeral-containers-update": ephemeralContainersUpdate, "pod-resize": podResize, "host-ports": hostPorts, "own-host-ports": ownHostPorts,
 		"host-network-ports": hostNetworkPorts, "dns-config": dnsConfig, "toleration": toleration,
 		"os-fields": osFields, "node-annotations": nodeAnnotations, "node-taints": nodeTaints, "node-amounts": nodeAmounts, "pod-cidrs": podCIDRs,
 		"pod-cidrs-frozen": podCIDRsFrozen, "file-key-volumes": fileKeyVolumes, "spread-not-repeated": spreadNotRepeated,
 		"spread-min-domains": spreadMinDomains, "privilege-escalation": privilegeEscalation,
-		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName,
+		"app-armor-path": appArmorPath, "init-name": initName, "ephemeral-name": ephemeralName, "ephemeral-target": ephemeralTarget, "ephemeral-fields": ephemeralFields,
 
 		"resource-list": resourceList, "pod-resources": podResources, "container-resources": containerResources,
 		"resize-policy": resizePolicy, "quota-resource": quotaResource, "scopes-frozen": scopesFrozen,

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -124,4 +125,41 @@ func maxNeeds(to, other []need) []need {
 
 func indexOfNeed(all []need, name string) int {
 	return slices.IndexFunc(all, func(n need) bool { return n.name == name })
+}
+
+// sufficientResources rejects resources of a pod as a whole that are less than its containers need.
+func (c *checker) sufficientResources(whole document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	for _, list := range []string{"requests", "limits"} {
+		for _, n := range needs(spec, list) {
+			given := whole.Lookup(list, n.name)
+			if isEmpty(given) || list == "limits" && !isHugePages(n.name) {
+				continue
+			}
+			if q := quantityValue(given); n.quantity.Cmp(q) > 0 {
+				c.push(list)
+				c.pushKey(n.name)
+				c.invalid(q.String(), fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", list, n.quantity.String()))
+				c.pop()
+				c.pop()
+			}
+		}
+	}
+	c.push("containers")
+	for i, container := range spec.Get("containers").Items() {
+		for name, limit := range container.Lookup("resources", "limits").Fields() {
+			given := whole.Lookup("limits", name)
+			if isEmpty(given) {
+				continue
+			}
+			if q, most := quantityValue(limit), quantityValue(given); q.Cmp(most) > 0 {
+				c.pushItem(i)
+				c.pushKey(name)
+				c.invalid(q.String(), "must be less than or equal to pod limits of "+most.String(), "limits")
+				c.pop()
+				c.pop()
+			}
+		}
+	}
+	c.pop()
 }

@@ -248,3 +248,23 @@ func ephemeralName(c *checker, now, _ document.Value) {
 		c.duplicate(name)
 	}
 }
+
+// ephemeralTarget requires the name of a container that is not ephemeral.
+func ephemeralTarget(c *checker, now, _ document.Value) {
+	spec, _, _ := c.enclosing("PodSpec")
+	name := now.Text()
+	if name != "" && c.firstIndex(spec.Get("containers"), "name", name, false) < 0 && c.firstIndex(spec.Get("initContainers"), "name", name, false) < 0 {
+		c.notFound(name)
+	}
+}
+
+// ephemeralFields rejects the fields of a container that ephemeral containers do not have, even if they are empty.
+func ephemeralFields(c *checker, container, _ document.Value) {
+	for _, name := range []string{
+		"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",
+	} {
+		if v := container.Get(name); !isEmpty(v) && (name != "resources" || v.Len() > 0) {
+			c.forbidden("cannot be set for an Ephemeral Container", name)
+		}
+	}
+}

@@ -113,7 +113,10 @@ func containerResources(c *checker, r, _ document.Value) {
 	c.resourceClaims(r.Get("claims"))
 }
 
-func podResources(c *checker, r, _ document.Value) { c.requirements(r, c.podResourceName) }
+func podResources(c *checker, r, _ document.Value) {
+	c.requirements(r, c.podResourceName)
+	c.sufficientResources(r)
+}
 
 // resourceList validates a resource list.
 func resourceList(c *checker, list, _ document.Value) {
@@ -205,9 +208,13 @@ func (c *checker) resourceClaims(claims document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	ofPod := spec.Get("resourceClaims")
 	c.push("claims")
+	seen := map[string]bool{}
 	for i, claim := range claims.Items() {
 		name := claim.Get("name").Text()
 		c.pushItem(i)
+		if name != "" {
+			c.claimOnce(name, claim.Get("request").Text(), seen)
+		}
 		switch {
 		case name == "":
 			c.required("")
@@ -222,6 +229,29 @@ func (c *checker) resourceClaims(claims document.Value) {
 		c.pop()
 	}
 	c.pop()
+}
+
+// claimOnce rejects a claim, or a request of a claim, that the container lists twice.
+func (c *checker) claimOnce(name, request string, seen map[string]bool) {
+	if seen[name] {
+		c.duplicate(name)
+		return
+	}
+	key := name
+	if request != "" {
+		c.invalidAll(request, formats["dns-label"].check(request), "request")
+		key += "/" + request
+	}
+	if seen[key] {
+		c.duplicate(key)
+	} else if request == "" {
+		for other := range seen {
+			if of, _, isRequest := strings.Cut(other, "/"); isRequest && of == name {
+				c.duplicate(name)
+			}
+		}
+	}
+	seen[key] = true
 }
 
 // resizePolicy validates the resize policy of a container. kube-apiserver reports errors at the list.

@@ -100,26 +100,32 @@ func certificateProblem(text string) error {
 	return nil
 }
 
-// signingDecisions rejects the removal of decisions, and all changes of Approved and Denied at this endpoint.
-func signingDecisions(c *checker, request, oldRequest document.Value) {
+// keptDecisions rejects the removal of a condition that is final.
+func keptDecisions(c *checker, request, oldRequest document.Value) {
 	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
-	frozen := func(verb, name string) {
-		c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
-	}
 	for _, name := range [...]string{"Approved", "Denied", "Failed"} {
 		if countType(now, name) < countType(old, name) {
-			frozen("remove", name)
+			c.frozenDecision("remove", name)
 		}
 	}
+}
+
+// frozenDecisions rejects other changes of conditions that only the subresource approval may set.
+func frozenDecisions(c *checker, request, oldRequest document.Value) {
+	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	t, _ := c.kind.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied"} {
 		switch is, was := ofType(now, name), ofType(old, name); {
 		case is.Len() > was.Len():
-			frozen("add", name)
+			c.frozenDecision("add", name)
 		case is.Len() == was.Len() && !equalLists(t, is, was):
-			frozen("modify", name)
+			c.frozenDecision("modify", name)
 		}
 	}
+}
+
+func (c *checker) frozenDecision(verb, name string) {
+	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
 // ofType returns the conditions of a type.

@@ -31,8 +31,8 @@ func statusChecks() map[string]func(c *checker, now, old document.Value) {
 		"uncounted-pods": uncountedPods, "finished-job": finishedJob, "job-indexes": jobIndexes,
 		"job-conditions": jobConditions, "job-progress": jobProgress,
 
-		"signing-conditions": signingConditions, "certificate": certificate, "signing-decisions": signingDecisions,
-		"certificate-frozen": certificateFrozen,
+		"signing-conditions": signingConditions, "certificate": certificate, "kept-decisions": keptDecisions,
+		"frozen-decisions": frozenDecisions, "certificate-frozen": certificateFrozen,
 	}
 }
 

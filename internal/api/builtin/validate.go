@@ -17,9 +17,13 @@ func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	return t.validate(ruleset().kinds[t], obj, old)
 }
 
-// ValidateStatus returns kube-apiserver's errors for a status update. The reset fields of obj must be restored.
-func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
-	return t.validate(ruleset().statuses[t], obj, live)
+// statusSubresource is the subresource that every kind with a status has rules for.
+const statusSubresource = "status"
+
+// ValidateSubresource returns the errors of a write to a subresource whose bodies are the objects themselves. The object has
+// all fields from the live one already that such a write does not change. A subresource without rules has no errors.
+func (t *Type) ValidateSubresource(name string, obj, live document.Value) field.ErrorList {
+	return t.validate(ruleset().subresources[name][t], obj, live)
 }
 
 func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {

@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ func TestEveryKindHasRules(t *testing.T) {
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
 			typ, _ := Builtin(name)
-			if has := ruleset().statuses[typ] != nil; has != slices.Contains(k.Subresources, "status") {
+			if has := ruleset().subresources["status"][typ] != nil; has != slices.Contains(k.Subresources, "status") {
 				t.Errorf("%s: expected status rules: %v, received %v", name, !has, has)
 			}
 		}
@@ -47,7 +48,7 @@ func TestEveryKindHasRules(t *testing.T) {
 // TestRulesNameFields resolves every path of every kind's rules in its types, to find rules of fields that do not
 // exist. Rules of shared types are resolved from each use.
 func TestRulesNameFields(t *testing.T) {
-	for _, blocks := range []map[*Type]*block{ruleset().kinds, ruleset().statuses} {
+	for _, blocks := range append(slices.Collect(maps.Values(ruleset().subresources)), ruleset().kinds) {
 		for typ, b := range blocks {
 			followFields(t, b.name, typ, b.statements)
 		}

@@ -135,8 +135,8 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
-// ValidateStatus validates an update of the status of a definition.
-func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList {
+// ValidateSubresource validates an update of the status of a definition, its only subresource.
+func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
 		return decodingError(err)

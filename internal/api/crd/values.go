@@ -1,6 +1,8 @@
 package crd
 
 import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/api/builtin"
 	"github.com/cadastre/cadastre/internal/api/crd/structural"
@@ -52,7 +54,12 @@ func withChanged(doc, value document.Value) document.Value {
 // OneOfs returns an empty set: CRD schemas do not declare unions.
 func (v values) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
-// StatusWarnings returns nil.
+// ValidateSubresource validates an update of the status: scales are validated as objects.
+func (v values) ValidateSubresource(_ string, obj, live document.Value) field.ErrorList {
+	return v.ValidateStatus(obj, live)
+}
+
+// StatusWarnings returns none.
 func (v values) StatusWarnings(_, _ document.Value) []string { return nil }
 
 // RequestWarnings returns nil.

@@ -28,7 +28,7 @@ type Values interface {
 	DropPruned(before, after, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *builtin.OneOfs
 	Validate(obj, old document.Value) field.ErrorList
-	ValidateStatus(obj, live document.Value) field.ErrorList
+	ValidateSubresource(name string, obj, live document.Value) field.ErrorList
 	Warnings(obj, old document.Value) []string
 	StatusWarnings(obj, live document.Value) []string
 	RequestWarnings(obj document.Value) []string

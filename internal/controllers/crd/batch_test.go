@@ -23,15 +23,15 @@ func listSizes(k *crdtest.Kit) (sizes string, err error) {
 	if err != nil {
 		k.Fatal(err)
 	}
-	shown, failed := k.Objects.AllAt(k.Widgets("v2"), list.Objects)
+	converted, failed := k.Objects.AllAt(k.Widgets("v2"), list.Objects)
 	var b strings.Builder
-	for i, object := range shown {
+	for i, object := range converted {
 		parsed, err := object.Parsed()
 		if err != nil {
 			k.Fatal(err)
 		}
 		if object.Name() != list.Objects[i].Name() || object.Revision() != list.Objects[i].Revision() || parsed.Document.Get("apiVersion").Text() != "example.com/v2" || len(parsed.Entries) != 1 {
-			k.Errorf("%s is shown as %s", list.Objects[i].AppendJSON(nil), object.AppendJSON(nil))
+			k.Errorf("%s was converted to %s", list.Objects[i].AppendJSON(nil), object.AppendJSON(nil))
 		}
 		fmt.Fprint(&b, parsed.Document.Get("sizes").Text(), " ")
 	}
@@ -51,14 +51,14 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	check := func(when string, reviews ...int) {
 		t.Helper()
 		if got, err := listSizes(k); err != nil || got != strings.Join(want, " ") {
-			t.Errorf("%s: received %s, %v", when, got, err)
+			t.Errorf("%s: sizes = %s, %v, want %s", when, got, err, strings.Join(want, " "))
 		}
 		if got := hooks.TakeSizes(); !slices.Equal(got, reviews) {
-			t.Errorf("%s: the webhook was asked for %v objects, expected %v", when, got, reviews)
+			t.Errorf("%s: reviews had %v objects, want %v", when, got, reviews)
 		}
 	}
-	check("the first time", 100, 100, 50)
-	check("again")
+	check("first list", 100, 100, 50)
+	check("second list")
 	for _, i := range []int{3, 4, 199} {
 		if err := k.Merge(k.Widgets("v1"), fmt.Sprintf("w%03d", i), `{"size":7}`); err != nil {
 			t.Fatal(err)
@@ -73,43 +73,43 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 		}
 		want[i] = "8"
 	}
-	check("large ones", 5, 1)
+	check("after large changes", 5, 1)
 	list, err := k.Objects.Cache.List(t.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: crdtest.Widgets}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if shown, err := k.Objects.AllAt(k.Widgets("v1"), list.Objects); err != nil || !slices.Equal(shown, list.Objects) {
-		t.Errorf("what is stored as it is shown is made anew, or not shown: %v", err)
+	if converted, err := k.Objects.AllAt(k.Widgets("v1"), list.Objects); err != nil || !slices.Equal(converted, list.Objects) {
+		t.Errorf("objects stored at the requested version must be returned unconverted: %v", err)
 	}
 }
 
-// TestConvertedAlone: if a review of many objects fails, each object is sent alone, and the objects before the first that
-// fails are served.
-func TestConvertedAlone(t *testing.T) {
+// TestFailedReviewIsSplit: if a review of many objects fails, each object is sent alone, and the objects before the
+// first that fails are served.
+func TestFailedReviewIsSplit(t *testing.T) {
 	for _, test := range []struct {
-		name    string
-		answer  func(names []string, response *apiextensionsv1.ConversionResponse) error
-		reviews []int
-		shown   string
-		failed  string
+		name      string
+		answer    func(names []string, response *apiextensionsv1.ConversionResponse) error
+		reviews   []int
+		converted string
+		failed    string
 	}{
-		{"only the first is answered", func(_ []string, r *apiextensionsv1.ConversionResponse) error {
+		{"response with one object", func(_ []string, r *apiextensionsv1.ConversionResponse) error {
 			r.ConvertedObjects = r.ConvertedObjects[:1]
 			return nil
 		}, []int{4, 1, 1, 1, 1}, "0 1 2 3", ""},
-		{"one is refused", func(names []string, r *apiextensionsv1.ConversionResponse) error {
+		{"one object rejected", func(names []string, r *apiextensionsv1.ConversionResponse) error {
 			if slices.Contains(names, "c") {
-				r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not this one"}
+				r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "rejected by the test"}
 			}
 			return nil
-		}, []int{4, 1, 1, 1}, "0 1", "conversion webhook for example.com/v1, Kind=Widget failed: not this one"},
-		{"one is spoiled", func(names []string, r *apiextensionsv1.ConversionResponse) error {
+		}, []int{4, 1, 1, 1}, "0 1", "conversion webhook for example.com/v1, Kind=Widget failed: rejected by the test"},
+		{"one object invalid", func(names []string, r *apiextensionsv1.ConversionResponse) error {
 			if i := slices.Index(names, "b"); i >= 0 {
 				r.ConvertedObjects[i].Raw = []byte(strings.Replace(string(r.ConvertedObjects[i].Raw), `"b"`, `"x"`, 1))
 			}
 			return nil
 		}, []int{4, 1, 1}, "0", "conversion webhook for example.com/v1, Kind=Widget returned invalid object: must have the same name: b != x"},
-		{"too much at once", func(names []string, _ *apiextensionsv1.ConversionResponse) error {
+		{"review too large", func(names []string, _ *apiextensionsv1.ConversionResponse) error {
 			if len(names) > 1 {
 				return errors.New("too large")
 			}
@@ -117,7 +117,7 @@ func TestConvertedAlone(t *testing.T) {
 		}, []int{4, 1, 1, 1, 1}, "0 1 2 3", ""},
 		{"connection refused", func([]string, *apiextensionsv1.ConversionResponse) error { return errors.New("down") },
 			[]int{4, 1}, "", "conversion webhook for example.com/v1, Kind=Widget failed: down"},
-		{"it takes too long", func([]string, *apiextensionsv1.ConversionResponse) error { return context.DeadlineExceeded },
+		{"timeout", func([]string, *apiextensionsv1.ConversionResponse) error { return context.DeadlineExceeded },
 			[]int{4}, "", "conversion webhook for example.com/v1, Kind=Widget failed: context deadline exceeded"},
 	} {
 		hooks := &crdtest.Webhooks{}
@@ -127,15 +127,15 @@ func TestConvertedAlone(t *testing.T) {
 		for i, name := range []string{"a", "b", "c", "d"} {
 			k.MustCreate("v1", name, fmt.Sprintf(", size: %d", i))
 		}
-		shown, err := listSizes(k)
+		converted, err := listSizes(k)
 		if err == nil {
 			err = errors.New("")
 		}
-		if shown != test.shown || err.Error() != test.failed {
-			t.Errorf("%s: received %q, %q, expected %q, %q", test.name, shown, err, test.shown, test.failed)
+		if converted != test.converted || err.Error() != test.failed {
+			t.Errorf("%s: sizes = %q, error %q; want %q, %q", test.name, converted, err, test.converted, test.failed)
 		}
 		if got := hooks.TakeSizes(); !slices.Equal(got, test.reviews) {
-			t.Errorf("%s: the webhook was asked for %v objects, expected %v", test.name, got, test.reviews)
+			t.Errorf("%s: reviews had %v objects, want %v", test.name, got, test.reviews)
 		}
 	}
 }

@@ -48,12 +48,12 @@ func New(options Options) *Controller {
 	return &Controller{Options: options, groups: map[string]map[string]*definition{}, deleting: map[string]bool{}}
 }
 
-// definition is a definition that exists.
+// definition is a CustomResourceDefinition in the cache.
 type definition struct {
 	*crd.Definition
 	object *watchcache.Object
-	// served is the kind that is registered for the definition, nil if there is none. Then stopped is the last one that
-	// was, if any: writes by it may be in flight.
+	// served is the registered kind of the definition; nil if it is not served. stopped is then the last one that was
+	// served, if any: writes by it may be in flight.
 	served, stopped *managedfields.Migration
 }
 
@@ -196,7 +196,8 @@ func (c *Controller) handleChanged(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// handleDeleted unregisters the kind of a definition that was deleted, and gives its names to others.
+// handleDeleted unregisters the kind of a deleted definition, and reconciles the definitions that may now get its
+// names.
 func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Object) {
 	for _, group := range c.groups {
 		if d := group[object.Name()]; d != nil {
@@ -239,7 +240,8 @@ func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	}
 }
 
-// isConflict reports whether another writer was first, so that another event follows, or the watch cache is closed.
+// isConflict reports whether a write failed because the definition has changed, in which case another event follows,
+// or because the watch cache is closed.
 func isConflict(err error) bool {
 	var conflict *storage.ConflictError
 	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)

@@ -44,7 +44,7 @@ func TestServedBeforeEstablished(t *testing.T) {
 				continue
 			}
 			if _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); !ok {
-				t.Error("it is established, and not served")
+				t.Error("widgets.example.com is Established but not served")
 			}
 			return
 		}
@@ -60,13 +60,13 @@ func TestRestart(t *testing.T) {
 	k.Stop()
 
 	again := crdtest.Open(t, s)
-	again.Stop() // what is there now was there when Load returned
+	again.Stop() // only Load has served the resource
 	if doc, err := again.Served("v1", "one"); err != nil || doc.Get("a").Text() != "1" || !doc.Get("b").IsAbsent() {
-		t.Errorf("%v, %v", doc, err)
+		t.Errorf("Served() = %v, %v, want a: 1 without b", doc, err)
 	}
 }
 
-// TestReplacedKind: a write by a kind that was replaced is rejected with ErrReplaced, and stored objects are served by the
+// TestReplacedKind: a write by a replaced kind is rejected with ErrReplaced, and stored objects are served with the
 // new schema.
 func TestReplacedKind(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -75,20 +75,20 @@ func TestReplacedKind(t *testing.T) {
 	k.MustCreate("v1", "before", ", a: 1")
 	k.MergeDefinition("widgets", `{"spec":{"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"late":{"type":"string","default":"now"}}}}}]}}`)
 	k.WaitReplaced(old)
-	k.Wait("the old one can't be used", func() bool {
+	k.Wait("the replaced kind to reject writes", func() bool {
 		_, err := k.Objects.Create(t.Context(), k.Request(old, "", `{apiVersion: example.com/v1, kind: Widget, metadata: {name: late}}`))
 		return err == registry.ErrReplaced
 	})
 	if doc, err := k.Served("v1", "before"); err != nil || doc.Get("late").Text() != "now" {
-		t.Errorf("what was there before: %v, %v", doc, err)
+		t.Errorf("object from before the change = %v, %v, want the new default", doc, err)
 	}
 	d := old.Kind.Definition.(*crd.Resource)
 	fresh := k.Widgets("v1").Kind.Definition.(*crd.Resource)
 	was, _ := d.Topology("v1")
 	if is, _ := fresh.Topology("v1"); d == fresh || was == is {
-		t.Error("the definition is the old one")
+		t.Error("the kind still has the replaced definition")
 	}
-	k.Wait("new objects need not be looked at", func() bool { return fresh.IsServedAsStored(1<<40, "v1") })
+	k.Wait("new objects to be marked current", func() bool { return fresh.IsServedAsStored(1<<40, "v1") })
 }
 
 // TestServedVersions: the versions of a kind are ordered by stability and age.
@@ -101,11 +101,11 @@ func TestServedVersions(t *testing.T) {
 	k.DefineWidgets(strings.Join(versions, ", "), "")
 	kind, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets")
 	if want := []string{"v10", "v2", "v1", "v2beta1", "v1alpha1", "foo"}; !ok || !slices.Equal(kind.Versions, want) {
-		t.Errorf("received %v, expected %v", kind.Versions, want)
+		t.Errorf("Versions = %v, want %v", kind.Versions, want)
 	}
 }
 
-// TestStorageVersion: a write that changes nothing migrates an object to the current storage version.
+// TestStorageVersion: a no-op write migrates an object to the current storage version.
 func TestStorageVersion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	versions := func(first, second string) string {
@@ -115,15 +115,15 @@ func TestStorageVersion(t *testing.T) {
 	k.DefineWidgets("{name: v1, served: true, storage: true, "+crdtest.AnySchema+"}, {name: v2, served: true, storage: false, "+crdtest.AnySchema+"}", "")
 	k.MustCreate("v1", "one", ", a: 1")
 	k.MergeDefinition("widgets", versions("false", "true"))
-	k.Wait("v2 is stored", func() bool {
+	k.Wait("v2 to be the storage version", func() bool {
 		kind, _ := k.Objects.Kinds.Resource("example.com", "v1", "widgets")
 		return kind.StoredVersion() == "example.com/v2"
 	})
 	if got := k.Definition("widgets").Lookup("status", "storedVersions"); got.Len() != 2 {
-		t.Errorf("stored versions: %v", got)
+		t.Errorf("storedVersions = %v, want 2", got)
 	}
 	if got := k.Get(crdtest.Widgets, "one").Get("apiVersion").Text(); got != "example.com/v1" {
-		t.Errorf("it is stored at %s already", got)
+		t.Errorf("object was stored at %s before a write", got)
 	}
 	for range 2 {
 		if err := k.Merge(k.Widgets("v1"), "one", `{"a":1}`); err != nil {
@@ -131,20 +131,20 @@ func TestStorageVersion(t *testing.T) {
 		}
 	}
 	if got := k.Get(crdtest.Widgets, "one"); got.Get("apiVersion").Text() != "example.com/v2" || got.Lookup("metadata", "generation").Text() != "1" {
-		t.Errorf("it is stored as %v", got)
+		t.Errorf("stored object = %v, want version v2 and generation 1", got)
 	}
 	if doc, err := k.Served("v1", "one"); err != nil || doc.Get("apiVersion").Text() != "example.com/v1" {
-		t.Errorf("%v, %v", doc, err)
+		t.Errorf("Served() = %v, %v, want version v1", doc, err)
 	}
 }
 
-// TestDeletion: objects are created concurrently with the deletion of their definition. None is left.
+// TestDeletion: the deletion of a definition deletes all objects, including those that are created concurrently.
 func TestDeletion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets("{name: v1, served: true, storage: true, "+crdtest.AnySchema+"}", "")
 	endpoint := k.Widgets("v1")
-	k.MustCreate("v1", "held", "")
-	if err := k.Merge(endpoint, "held", `{"metadata":{"finalizers":["example.com/hold"]}}`); err != nil {
+	k.MustCreate("v1", "finalized", "")
+	if err := k.Merge(endpoint, "finalized", `{"metadata":{"finalizers":["example.com/hold"]}}`); err != nil {
 		t.Fatal(err)
 	}
 	var created atomic.Int64
@@ -169,31 +169,31 @@ func TestDeletion(t *testing.T) {
 			}
 		})
 	}
-	k.Wait("some are created", func() bool { return created.Load() > 20 })
+	k.Wait("more than 20 objects to be created", func() bool { return created.Load() > 20 })
 	if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: k.Definitions(""), Name: "widgets.example.com"}); err != nil {
 		t.Fatal(err)
 	}
-	k.Wait("the kind is closed", func() bool { return apierrors.IsForbidden(k.Create("v1", "late", "")) })
-	k.Wait("only one is left", func() bool { return k.Objects.Cache.Count(crdtest.Widgets) == 1 })
+	k.Wait("creations to be rejected", func() bool { return apierrors.IsForbidden(k.Create("v1", "late", "")) })
+	k.Wait("only the object with a finalizer to be left", func() bool { return k.Objects.Cache.Count(crdtest.Widgets) == 1 })
 	if k.Definition("widgets").IsAbsent() {
-		t.Fatal("the definition did not wait")
+		t.Fatal("definition was deleted before its last object")
 	}
-	if err := k.Merge(k.Widgets("v1"), "held", `{"metadata":{"finalizers":null}}`); err != nil {
+	if err := k.Merge(k.Widgets("v1"), "finalized", `{"metadata":{"finalizers":null}}`); err != nil {
 		t.Fatal(err)
 	}
-	k.Wait("the definition goes", func() bool { return k.Definition("widgets").IsAbsent() })
-	k.Wait("so does the kind", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
+	k.Wait("the definition to be deleted", func() bool { return k.Definition("widgets").IsAbsent() })
+	k.Wait("the kind to be unregistered", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	cancel()
 	group.Wait()
 	if n := k.Objects.Cache.Count(crdtest.Widgets); n != 0 {
-		t.Errorf("%d objects are left", n)
+		t.Errorf("%d objects are left, want none", n)
 	}
 	if err := endpoint.Kind.WriteGate.Enter(t.Context(), nil); !errors.Is(err, registry.ErrReplaced) {
-		t.Error("the kind can still be written")
+		t.Error("a kind of a deleted definition still accepts writes")
 	}
 }
 
-// TestNames: a definition whose names are in use is established when they become free.
+// TestNames: a definition whose names are in use is established when another definition releases them.
 func TestNames(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	version := "{name: v1, served: true, storage: true, " + crdtest.AnySchema + "}"
@@ -202,29 +202,29 @@ func TestNames(t *testing.T) {
 	k.WaitCondition("gadgets", crd.Established, "False")
 	r := k.Parsed("gadgets")
 	if c := r.Condition("NamesAccepted"); c.True || c.Message == "" || r.AcceptedNames.Plural != "gadgets" || r.AcceptedNames.Kind != "" {
-		t.Errorf("%+v, %+v", c, r.AcceptedNames)
+		t.Errorf("condition %+v, accepted names %+v; want NamesAccepted=False and only the plural accepted", c, r.AcceptedNames)
 	}
 	if _, ok := k.Objects.Kinds.Resource("example.com", "v1", "gadgets"); ok {
-		t.Error("it is served without its names")
+		t.Error("gadgets are served although their names are not accepted")
 	}
 	if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: k.Definitions(""), Name: "widgets.example.com"}); err != nil {
 		t.Fatal(err)
 	}
 	k.WaitCondition("gadgets", crd.Established, "True")
 	if _, ok := k.Objects.Kinds.Resource("example.com", "v1", "gadgets"); !ok {
-		t.Error("it is established, and not served")
+		t.Error("gadgets are Established but not served")
 	}
 }
 
-// slow is a store whose commits of new widgets are delayed.
-type slow struct {
+// slowStore is a store whose commits of new widgets are delayed.
+type slowStore struct {
 	storage.Store
-	begun *atomic.Int64 // counts the commits of new widgets
+	creations *atomic.Int64 // counts the commits of new widgets
 }
 
-func (s slow) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+func (s slowStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if own := writes[len(writes)-1]; strings.HasPrefix(own.Key, "example.com/widgets/") && own.Expected == 0 {
-		s.begun.Add(1)
+		s.creations.Add(1)
 		time.Sleep(rand.N(60 * time.Millisecond)) // simulates a slow disk
 	}
 	return s.Store.Commit(ctx, writes...)
@@ -233,7 +233,7 @@ func (s slow) Commit(ctx context.Context, writes ...storage.Write) (storage.Revi
 // TestNothingOutlivesItsDefinition: the deletion of a definition waits for creations in flight and deletes their objects.
 func TestNothingOutlivesItsDefinition(t *testing.T) {
 	var begun atomic.Int64
-	k := crdtest.Open(t, slow{watchcachetest.OpenStore(t), &begun})
+	k := crdtest.Open(t, slowStore{watchcachetest.OpenStore(t), &begun})
 	for range 5 {
 		k.DefineWidgets("{name: v1, served: true, storage: true, "+crdtest.AnySchema+"}", "")
 		endpoint := k.Widgets("v1")
@@ -248,19 +248,19 @@ func TestNothingOutlivesItsDefinition(t *testing.T) {
 				}
 			})
 		}
-		k.Wait("a creation is under way", func() bool { return begun.Load() > 0 })
+		k.Wait("a creation to be in flight", func() bool { return begun.Load() > 0 })
 		if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: k.Definitions(""), Name: "widgets.example.com"}); err != nil {
 			t.Fatal(err)
 		}
-		k.Wait("the definition goes", func() bool { return k.Definition("widgets").IsAbsent() })
+		k.Wait("the definition to be deleted", func() bool { return k.Definition("widgets").IsAbsent() })
 		if n := k.Objects.Cache.Count(crdtest.Widgets); n != 0 {
-			t.Errorf("%d objects outlive their definition", n)
+			t.Errorf("%d objects are left after their definition was deleted, want none", n)
 		}
 		group.Wait()
 		if n := k.Objects.Cache.Count(crdtest.Widgets); n != 0 {
-			t.Errorf("%d objects came after it", n)
+			t.Errorf("%d objects were created after their definition was deleted, want none", n)
 		}
-		k.Wait("the kind goes", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
+		k.Wait("the kind to be unregistered", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return !ok })
 	}
 }
 
@@ -280,15 +280,15 @@ func TestRestartAfterChange(t *testing.T) {
 	again := crdtest.Open(t, s)
 	again.Stop()
 	if doc, err := again.Served("v1", "one"); err != nil || doc.Get("late").Text() != "now" {
-		t.Errorf("what was there before: %v, %v", doc, err)
+		t.Errorf("object from before the change = %v, %v, want the new default", doc, err)
 	}
 	if _, ok := again.Objects.Kinds.Resource("example.com", "v1", "gadgets"); ok {
-		t.Error("a kind is served that has not got its names")
+		t.Error("gadgets are served although their names are not accepted")
 	}
 }
 
-// TestBuiltinKindsStay: a definition with the names of a built-in kind does not replace it.
-func TestBuiltinKindsStay(t *testing.T) {
+// TestBuiltinKindsAreNotReplaced: a definition with the names of a built-in kind does not replace the built-in kind.
+func TestBuiltinKindsAreNotReplaced(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	built, _ := k.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
 	body := `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: leases.coordination.k8s.io, annotations: {api-approved.kubernetes.io: "unapproved, a test"}},
@@ -297,22 +297,22 @@ func TestBuiltinKindsStay(t *testing.T) {
 	if _, err := k.Objects.Create(t.Context(), k.Request(definitions, "", body)); err != nil {
 		t.Fatal(err)
 	}
-	k.Wait("it is established", func() bool {
+	k.Wait("the definition to be Established", func() bool {
 		return crd.Parse(k.Get(crd.Definitions, "leases.coordination.k8s.io")).IsTrue(crd.Established)
 	})
 	if now, _ := k.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases"); now != built {
-		t.Errorf("leases are %v now", now)
+		t.Errorf("leases are served by %v, want the built-in kind", now)
 	}
 	if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: definitions, Name: "leases.coordination.k8s.io"}); err != nil {
 		t.Fatal(err)
 	}
-	k.Wait("the definition goes", func() bool { return k.Get(crd.Definitions, "leases.coordination.k8s.io").IsAbsent() })
+	k.Wait("the definition to be deleted", func() bool { return k.Get(crd.Definitions, "leases.coordination.k8s.io").IsAbsent() })
 	if now, _ := k.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases"); now != built {
-		t.Errorf("leases are %v after it", now)
+		t.Errorf("leases are served by %v after the deletion, want the built-in kind", now)
 	}
 }
 
-// TestScalePathsChange: a change of the scale paths alone takes effect.
+// TestScalePathsChange: a change of the scale subresource's paths alone takes effect.
 func TestScalePathsChange(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	const schema = `"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}}}}`
@@ -321,13 +321,13 @@ func TestScalePathsChange(t *testing.T) {
 	}
 	k.DefineWidgets(version(".spec.a"), "")
 	if err := k.Create("v1", "one", ", spec: {a: -1}"); !apierrors.IsInvalid(err) {
-		t.Errorf("negative replicas: %v", err)
+		t.Errorf("Create() with negative replicas = %v, want Invalid", err)
 	}
 	old := k.Widgets("v1")
 	k.MergeVersions(version(".spec.b"))
 	k.WaitReplaced(old)
 	if err := k.Create("v1", "two", ", spec: {b: -1}"); !apierrors.IsInvalid(err) {
-		t.Errorf("negative replicas at the new path: %v", err)
+		t.Errorf("Create() with negative replicas at the new path = %v, want Invalid", err)
 	}
 	k.MustCreate("v1", "three", ", spec: {a: -1}")
 }

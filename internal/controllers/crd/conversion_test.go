@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestUnavailableWebhook: a connection error, a deadline, and the gateway errors of a proxy mean that the webhook is
-// unavailable; other errors are its answer.
+// TestUnavailableWebhook: a webhook is unavailable after a connection error, a deadline or a gateway error of a
+// proxy; any other error is its answer.
 func TestUnavailableWebhook(t *testing.T) {
 	status := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "post", schema.GroupResource{}, "", "", 0, true)
@@ -39,7 +39,7 @@ func TestUnavailableWebhook(t *testing.T) {
 		k.MustCreate("v1", "one", "")
 		h.Fail(func(context.Context, string) error { return test.err })
 		if _, err := k.Served("v2", "one"); err == nil || crd.IsUnavailable(err) == test.isAnswered {
-			t.Errorf("%v: answered: %t, expected %t", err, !crd.IsUnavailable(err), test.isAnswered)
+			t.Errorf("IsUnavailable(%v) = %t, want %t", err, crd.IsUnavailable(err), !test.isAnswered)
 		}
 		k.Stop()
 	}

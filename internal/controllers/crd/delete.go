@@ -16,11 +16,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// parallelDeletes is the number of objects that are deleted concurrently, to share a group commit.
+// parallelDeletes is the number of objects that are deleted concurrently, so that they share group commits.
 const parallelDeletes = 32
 
 // startDeleting deletes the objects of a terminating definition and then the definition, in the background, unless
-// that is under way. Creations by the kind that was served before it was closed, which may be nil, are drained first.
+// that is already in progress. Creations by the previously served kind, which may be nil, are drained first.
 func (c *Controller) startDeleting(ctx context.Context, name string, served *managedfields.Migration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +39,7 @@ func (c *Controller) startDeleting(ctx context.Context, name string, served *man
 	})
 }
 
-// delete retries tryDelete until it succeeds.
+// delete retries tryDelete until it succeeds or the context ends.
 func (c *Controller) delete(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		err := c.tryDelete(ctx, name)
@@ -81,8 +81,8 @@ func (c *Controller) tryDelete(ctx context.Context, name string) error {
 	})
 }
 
-// deleteObjects deletes all objects of a definition and waits until they are gone. It returns the condition of the
-// definition afterwards.
+// deleteObjects deletes all objects of a definition and waits until they no longer exist. It returns the Terminating
+// condition to be written.
 func (c *Controller) deleteObjects(ctx context.Context, d *definition) (crd.Condition, error) {
 	inProgress := crd.Terminating(true, "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 	err := c.update(ctx, d, func(doc document.Value) document.Value { return crd.WithConditions(doc, c.Objects.Now(), inProgress) })
@@ -97,7 +97,7 @@ func (c *Controller) deleteObjects(ctx context.Context, d *definition) (crd.Cond
 	return done, c.deleteAll(ctx, kind)
 }
 
-// deleteAll deletes the objects of a kind until there are none. Objects with finalizers are waited for.
+// deleteAll deletes the objects of a kind until there are none. It waits for objects with finalizers.
 func (c *Controller) deleteAll(ctx context.Context, kind *api.Kind) error {
 	endpoint, err := c.Objects.Endpoint(kind, kind.Definition.(*crd.Resource).StorageVersion(), "")
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Controller) deleteAll(ctx context.Context, kind *api.Kind) error {
 	}
 }
 
-// deleteEach deletes objects; those with finalizers only get a deletion timestamp.
+// deleteEach deletes objects concurrently; those with finalizers only get a deletionTimestamp.
 func (c *Controller) deleteEach(ctx context.Context, endpoint *registry.Endpoint, all []*watchcache.Object) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelDeletes)

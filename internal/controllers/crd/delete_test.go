@@ -10,14 +10,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestDeletionWaitsForCreations: the deletion of a definition waits for creations in flight by any kind that it defined,
-// also if that is no longer served or has been replaced. An object created later would have no definition.
+// TestDeletionWaitsForCreations: the deletion of a definition waits for creations in flight by every kind that it
+// defined, including kinds that are no longer served or were replaced. Otherwise an object could be created after its
+// definition was deleted.
 func TestDeletionWaitsForCreations(t *testing.T) {
 	versions := crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap)
 	for name, patch := range map[string]string{
-		"not served any more": `{"spec":{"versions":[` + strings.Replace(versions, `"served":true`, `"served":false`, 1) + `]}}`,
-		"other names":         `{"spec":{"names":{"shortNames":["w"]}}}`,
-		"merges otherwise":    `{"spec":{"versions":[` + crdtest.ListAndMap(crdtest.ListByName, "") + `]}}`,
+		"no longer served": `{"spec":{"versions":[` + strings.Replace(versions, `"served":true`, `"served":false`, 1) + `]}}`,
+		"other names":      `{"spec":{"names":{"shortNames":["w"]}}}`,
+		"other list type":  `{"spec":{"versions":[` + crdtest.ListAndMap(crdtest.ListByName, "") + `]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -31,12 +32,12 @@ func TestDeletionWaitsForCreations(t *testing.T) {
 			if _, err := k.Objects.Delete(t.Context(), &registry.Deletion{Endpoint: k.Definitions(""), Name: "widgets.example.com"}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond) // proves that nothing happens: the controller removes an unused definition in milliseconds
+			time.Sleep(50 * time.Millisecond) // a definition without creations in flight would be deleted within milliseconds
 			if k.Definition("widgets").IsAbsent() {
-				t.Error("the definition is gone while a creation is in flight")
+				t.Error("definition was deleted while a creation is in flight")
 			}
 			old.WriteGate.Leave()
-			k.Wait("the definition is gone", func() bool { return k.Definition("widgets").IsAbsent() })
+			k.Wait("the definition to be deleted", func() bool { return k.Definition("widgets").IsAbsent() })
 		})
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// serve registers the kind that a definition defines, unless it is registered. The kind that it replaces is drained,
-// and managed fields are migrated, in the background.
+// serve registers the kind of a definition, unless it is registered already. The replaced kind is drained, and
+// managed fields are migrated, in the background.
 func (c *Controller) serve(ctx context.Context, d *definition) {
 	var before *api.Kind
 	if d.served != nil {

@@ -15,7 +15,7 @@ func (c *Controller) writeStatus(ctx context.Context, d *definition, conditions 
 	})
 }
 
-// update writes a change of a definition at its status subresource.
+// update applies a change to a definition and writes it through the status subresource.
 func (c *Controller) update(ctx context.Context, d *definition, change func(document.Value) document.Value) error {
 	kind, _ := c.Objects.Kinds.Resource(crd.DefinitionsGroup, "v1", crd.DefinitionsResource)
 	endpoint, err := c.Objects.Endpoint(kind, "v1", "status")

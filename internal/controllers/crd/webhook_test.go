@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestWebhook: objects are converted by a webhook, merged and validated at the version of the request, and keep their
-// managedFields when the webhook fails.
+// TestWebhook: objects are converted by a webhook, and merged and validated at the version of the request. If the
+// webhook fails, managedFields do not change.
 func TestWebhook(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -34,37 +34,37 @@ func TestWebhook(t *testing.T) {
 	}
 	stored := k.Get(crdtest.Widgets, "one")
 	if stored.Get("size").Text() != "3" || stored.Get("apiVersion").Text() != "example.com/v1" || !stored.Get("sizes").IsAbsent() {
-		t.Errorf("it is stored as %v", stored)
+		t.Errorf("stored object = %v, want size: 3 at v1", stored)
 	}
 	if doc, err := k.Served("v2", "one"); err != nil || doc.Get("sizes").Text() != "3" {
-		t.Errorf("%v, %v", doc, err)
+		t.Errorf("Served(v2) = %v, %v, want sizes: 3", doc, err)
 	}
 	before := revision(k, "one")
 	if err := apply("3"); err != nil || revision(k, "one") != before {
-		t.Errorf("the same again: %v", err)
+		t.Errorf("the same apply again: %v, want a no-op", err)
 	}
 	if err := apply("10"); !apierrors.IsInvalid(err) {
-		t.Errorf("what v2 forbids: %v", err)
+		t.Errorf("apply of a value that v2 forbids = %v, want Invalid", err)
 	}
 	owners := k.ManagedFields("v1", "one")
 	p.Close()
 	if err := apply("4"); !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "conversion webhook for example.com/v") {
-		t.Errorf("a webhook that is down: %v", err)
+		t.Errorf("apply while the webhook is down = %v, want an internal error", err)
 	}
 	if after := k.ManagedFields("v1", "one"); after != owners || owners == "" {
-		t.Errorf("managedFields were %s and are %s", owners, after)
+		t.Errorf("managedFields changed from %s to %s after a failed apply", owners, after)
 	}
-	// A write at the storage version needs no webhook, and entries at the other version stay.
+	// A write at the storage version needs no webhook, and entries at the other version are retained.
 	if err := k.Merge(k.Widgets("v1"), "one", `{"size":5}`); err != nil {
-		t.Errorf("a write at the stored version: %v", err)
+		t.Errorf("write at the storage version = %v, want success without the webhook", err)
 	}
 	if after := k.ManagedFields("v1", "one"); !strings.Contains(after, `"apiVersion":"example.com/v2","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{"f:a":{}}},"f:sizes":{}}`) ||
 		!strings.Contains(after, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:size":{}}`) {
-		t.Errorf("owners at the other version are gone: %s", after)
+		t.Errorf("managedFields = %s, want entries at both versions", after)
 	}
 }
 
-// TestWebhookPrunes: the result of a webhook is pruned.
+// TestWebhookPrunes: the result of a conversion webhook is pruned.
 func TestWebhookPrunes(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -74,11 +74,11 @@ func TestWebhookPrunes(t *testing.T) {
 		r.ConvertedObjects[0].Raw = []byte(strings.Replace(string(r.ConvertedObjects[0].Raw), `"sizes"`, `"colour":"red","sizes"`, 1))
 	})
 	if doc, err := k.Served("v2", "one"); err != nil || doc.Get("sizes").Text() != "1" || !doc.Get("colour").IsAbsent() {
-		t.Errorf("received %v, %v", doc, err)
+		t.Errorf("Served(v2) = %v, %v, want sizes: 1 without colour", doc, err)
 	}
 }
 
-// TestWebhookReviews: a response of another kind or version than the review is rejected.
+// TestWebhookReviews: a response whose kind or version differs from the review is rejected.
 func TestWebhookReviews(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -91,37 +91,37 @@ func TestWebhookReviews(t *testing.T) {
 	} {
 		p.AnswerAs.Store(&as)
 		if _, err := k.Served("v2", "one"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: received %v, expected %s", as, err, want)
+			t.Errorf("response of type %s: error %v, want %s", as, err, want)
 		}
 	}
 }
 
-// waiting is a webhook that does not answer.
-type waiting struct{ until time.Time }
+// timeoutWebhooks is a webhook client that records the deadline of its call and fails with a timeout.
+type timeoutWebhooks struct{ deadline time.Time }
 
-func (w *waiting) Call(ctx context.Context, _ *webhookclient.Target, _, _ runtime.Object) error {
-	w.until, _ = ctx.Deadline()
+func (w *timeoutWebhooks) Call(ctx context.Context, _ *webhookclient.Target, _, _ runtime.Object) error {
+	w.deadline, _ = ctx.Deadline()
 	return context.DeadlineExceeded
 }
 
-// TestWebhookTime: the timeout of a conversion is 30 seconds, and the client gets the error.
-func TestWebhookTime(t *testing.T) {
-	w := &waiting{}
+// TestWebhookTimeout: the timeout of a conversion is 30 seconds, and the client receives the error.
+func TestWebhookTimeout(t *testing.T) {
+	w := &timeoutWebhooks{}
 	k := crdtest.OpenWith(t, watchcachetest.OpenStore(t), w)
 	k.DefineWidgets(crdtest.TwoSizes, crdtest.NewConversionServer(t).Conversion())
 	k.MustCreate("v1", "one", ", size: 1")
 	before := time.Now()
 	_, err := k.Served("v2", "one")
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "conversion webhook for example.com/v1, Kind=Widget failed: context deadline exceeded") {
-		t.Errorf("received %v", err)
+		t.Errorf("Served(v2) = %v, want an internal error: context deadline exceeded", err)
 	}
-	if given := w.until.Sub(before); given < 29*time.Second || given > 40*time.Second {
-		t.Errorf("the webhook has %s, expected 30s", given)
+	if given := w.deadline.Sub(before); given < 29*time.Second || given > 40*time.Second {
+		t.Errorf("timeout of the webhook call = %s, want 30s", given)
 	}
 }
 
-// TestWebhookAnswers: invalid responses are rejected with Kubernetes' messages.
-func TestWebhookAnswers(t *testing.T) {
+// TestWebhookInvalidResponses: invalid responses are rejected with Kubernetes' messages.
+func TestWebhookInvalidResponses(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.TwoSizes, p.Conversion())
@@ -131,17 +131,17 @@ func TestWebhookAnswers(t *testing.T) {
 	}
 	uid := k.Get(crdtest.Widgets, "one").Lookup("metadata", "uid").Text()
 	for _, test := range []struct {
-		name  string
-		spoil func(*apiextensionsv1.ConversionResponse)
-		want  string
+		name   string
+		modify func(*apiextensionsv1.ConversionResponse)
+		want   string
 	}{
 		{"another uid", func(r *apiextensionsv1.ConversionResponse) { r.UID = "x" }, `expected response.uid=`},
-		{"it fails", func(r *apiextensionsv1.ConversionResponse) {
-			r.Result = metav1.Status{Status: "Failure", Message: "no way"}
-		}, "failed: no way"},
-		{"it says nothing", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{} }, "response.result.status was '', not 'Success'"},
-		{"too few", func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects = nil }, "returned 0 objects, expected 1"},
-		{"too many", func(r *apiextensionsv1.ConversionResponse) {
+		{"failure", func(r *apiextensionsv1.ConversionResponse) {
+			r.Result = metav1.Status{Status: "Failure", Message: "conversion failed"}
+		}, "failed: conversion failed"},
+		{"no status", func(r *apiextensionsv1.ConversionResponse) { r.Result = metav1.Status{} }, "response.result.status was '', not 'Success'"},
+		{"too few objects", func(r *apiextensionsv1.ConversionResponse) { r.ConvertedObjects = nil }, "returned 0 objects, expected 1"},
+		{"too many objects", func(r *apiextensionsv1.ConversionResponse) {
 			r.ConvertedObjects = append(r.ConvertedObjects, r.ConvertedObjects...)
 		}, "returned 2 objects, expected 1"},
 		{"another version", raw(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `"}}`), "returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)"},
@@ -149,18 +149,18 @@ func TestWebhookAnswers(t *testing.T) {
 		{"no object", raw(`"text"`), "returned invalid object at index 0: expected an object, received a string"},
 		{"another name", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"two","uid":"` + uid + `"}}`), "must have the same name: one != two"},
 		{"another object", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"x"}}`), "must have the same UID"},
-		{"a bad label", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
-		{"labels that are none", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
+		{"invalid label key", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a b":"c"}}}`), "metadata.labels: Invalid value"},
+		{"invalid label value", raw(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","labels":{"a":1}}}`), "metadata.labels[a] must be a string"},
 	} {
-		p.Modify(test.spoil)
+		p.Modify(test.modify)
 		_, err := k.Served("v2", "one")
 		if status := (*apierrors.StatusError)(nil); !errors.As(err, &status) || status.ErrStatus.Code != 500 || status.ErrStatus.Reason != "" || !strings.HasPrefix(err.Error(), "conversion webhook for example.com/v1, Kind=Widget ") || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+			t.Errorf("%s: error = %v, want %q", test.name, err, test.want)
 		}
 	}
 	p.Modify(nil)
 	if doc, err := k.Served("v2", "one"); err != nil || doc.Get("sizes").Text() != "1" {
-		t.Errorf("a webhook that has been mended: %v, %v", doc, err)
+		t.Errorf("after the webhook was fixed: Served(v2) = %v, %v, want sizes: 1", doc, err)
 	}
 	keep := func(r *apiextensionsv1.ConversionResponse) {
 		r.ConvertedObjects[0].Raw = []byte(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one","uid":"` + uid + `","finalizers":["x/y"],"labels":{"a":"b"}},"sizes":1}`)
@@ -172,7 +172,7 @@ func TestWebhookAnswers(t *testing.T) {
 	doc, err := k.Served("v2", "one")
 	if err != nil || doc.Lookup("metadata", "labels", "a").Text() != "b" || !doc.Lookup("metadata", "finalizers").IsAbsent() ||
 		!doc.Lookup("metadata", "annotations").IsAbsent() || doc.Lookup("metadata", "creationTimestamp").IsAbsent() {
-		t.Errorf("a webhook may change labels and annotations, and no other metadata: %v, %v", doc, err)
+		t.Errorf("Served(v2) = %v, %v; want the webhook's labels and annotations, and otherwise unchanged metadata", doc, err)
 	}
 }
 
@@ -186,8 +186,9 @@ func revision(k *crdtest.Kit, name string) string {
 	return doc.Lookup("metadata", "resourceVersion").Text()
 }
 
-// TestWebhookOfOldReviews: a webhook that supports only v1beta1 gets reviews of that version, and may omit the UID.
-func TestWebhookOfOldReviews(t *testing.T) {
+// TestWebhookV1beta1Reviews: a webhook that supports only v1beta1 receives reviews of that version, and may omit the
+// UID.
+func TestWebhookV1beta1Reviews(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.TwoSizes, p.ConversionAt("v0, v1beta1, v1"))
@@ -202,15 +203,15 @@ func TestWebhookOfOldReviews(t *testing.T) {
 		t.Fatal(err)
 	}
 	if stored := k.Get(crdtest.Widgets, "one"); stored.Get("size").Text() != "3" {
-		t.Errorf("it is stored as %v", stored)
+		t.Errorf("stored object = %v, want size: 3", stored)
 	}
 	if got := p.Version.Load(); got == nil || *got != "apiextensions.k8s.io/v1beta1" {
-		t.Errorf("expected to be asked at v1beta1, received %v", got)
+		t.Errorf("version of the review = %v, want v1beta1", got)
 	}
 	p.Modify(func(r *apiextensionsv1.ConversionResponse) {
-		r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not today"}
+		r.Result = metav1.Status{Status: metav1.StatusFailure, Message: "rejected by the test"}
 	})
-	if err := apply("4"); err == nil || !strings.Contains(err.Error(), "not today") {
-		t.Errorf("received %v", err)
+	if err := apply("4"); err == nil || !strings.Contains(err.Error(), "rejected by the test") {
+		t.Errorf("apply() = %v, want the webhook's message", err)
 	}
 }

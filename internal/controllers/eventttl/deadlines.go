@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// deadline is when the event at a key is looked at.
+// deadline is the time at which the event with a key is checked for expiry.
 type deadline struct {
-	at  int64 // in seconds, as the times in objects are
+	at  int64 // Unix time in seconds, the resolution of metav1.Time
 	key string
 }
 
-// deadlines is a heap: the next comes first. An event that was written again stays where it was, and is put
-// back when its turn comes; one that was deleted is dropped then. So nothing has to be found in it, and it has
-// at most as many as were created within the life of an event.
+// deadlines is a heap, the earliest deadline first. An update of an event does not move its deadline: when it is due,
+// it is re-added if the event has been written since, and dropped if the event was deleted. So no deadline is ever
+// searched for, and there are at most as many as events were created within one TTL.
 type deadlines []deadline
 
 func (d deadlines) Len() int           { return len(d) }
@@ -32,28 +32,29 @@ func (d *deadlines) Pop() any {
 	return popped
 }
 
-// due takes out at most so many that are due at a time.
-func (d *deadlines) due(now int64, most int) (keys []string) {
-	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < most {
+// due removes and returns the keys of at most limit deadlines that are due.
+func (d *deadlines) due(now int64, limit int) (keys []string) {
+	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < limit {
 		keys = append(keys, heap.Pop(d).(deadline).key)
 	}
 	return keys
 }
 
-// writtenAt is when an event was last written; zero if it does not say.
+// writtenAt returns the time of the last write of an event: the latest of creationTimestamp and the times in
+// managedFields; zero if there is none.
 //
-// In canonical JSON quotes within strings have a backslash before them, so that what is looked for is not
-// found in a text.
+// It searches the text without parsing: quotes within strings of canonical JSON are escaped, so a match is always a
+// member name.
 func writtenAt(event *watchcache.Object) time.Time {
 	_, after, _ := strings.Cut(event.Text(), `"creationTimestamp":"`)
 	latest, _, _ := strings.Cut(after, `"`)
 	for rest := event.Spans().ManagedFields; ; {
-		var isThere bool
-		if _, rest, isThere = strings.Cut(rest, `"time":"`); !isThere {
+		var found bool
+		if _, rest, found = strings.Cut(rest, `"time":"`); !found {
 			break
 		}
 		at, _, _ := strings.Cut(rest, `"`)
-		latest = max(latest, at) // they are all in UTC and in one form
+		latest = max(latest, at) // all are in UTC and in one format, so they sort as text
 	}
 	t, err := time.Parse(time.RFC3339, latest)
 	if err != nil {

@@ -1,11 +1,12 @@
-// Package eventttl deletes events when their time is over. In a busy system there are more events than anything
-// else, and nobody else removes them.
+// Package eventttl deletes Events after their TTL. In a busy cluster there are more Events than any other objects,
+// and no other controller deletes them.
 //
-// An event lives for a while after it was last written. When that was is what it says itself: it is the latest
-// of its creation and of the times in its managedFields. So a server that is started again goes on.
+// The TTL starts at the last write of an Event, which is derived from the Event itself: the latest of
+// creationTimestamp and the times in managedFields. The controller has no other state, so it continues after a
+// restart.
 //
-// # Where to look
+// # Files
 //
-//	expirer.go    deletes events in time
-//	deadlines.go  which is next
+//	expirer.go    deletes expired events
+//	deadlines.go  heap of deadlines
 package eventttl

@@ -17,35 +17,36 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Kind is what the kind of events is called in keys.
+// Kind is the watch cache's name of events: GROUP/RESOURCE.
 const Kind = "core/events"
 
 const (
-	// atOnce is how many events are deleted at once, so that they share the wait for the disk; most is how
-	// many are taken at a time.
-	atOnce = 32
-	most   = 1024
-	// retryWait is how long an event waits that could not be deleted.
-	retryWait = 10 * time.Second
+	// parallelDeletes is the number of events that are deleted concurrently, so that they share group commits.
+	// maxBatch is the maximum number of events per round.
+	parallelDeletes = 32
+	maxBatch        = 1024
+	// retryDelay is the delay before a failed deletion is retried.
+	retryDelay = 10 * time.Second
 )
 
-// Expirer deletes events.
+// Expirer is the controller that deletes expired events.
 type Expirer struct {
 	Objects *registry.Registry
-	// Life is how long an event lives after it was written.
-	Life time.Duration
-	Log  *slog.Logger
+	// TTL is the lifetime of an event after its last write.
+	TTL time.Duration
+	Log *slog.Logger
 
 	mu   sync.Mutex
 	next deadlines
-	// earlier receives a signal when an event is due before all others. Run makes it, unless it is set.
-	earlier chan struct{}
+	// wake receives a signal when an event with an earlier deadline than all others is added. Run creates it, unless
+	// it is set.
+	wake chan struct{}
 }
 
 // Run deletes events until the context ends.
 func (x *Expirer) Run(ctx context.Context) {
-	if x.earlier == nil {
-		x.earlier = make(chan struct{}, 1)
+	if x.wake == nil {
+		x.wake = make(chan struct{}, 1)
 	}
 	defer x.Objects.Cache.Observe(x)()
 	timer := time.NewTimer(0)
@@ -54,7 +55,7 @@ func (x *Expirer) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.earlier:
+		case <-x.wake:
 		case <-timer.C:
 		}
 		for keys := x.due(); len(keys) > 0 && ctx.Err() == nil; keys = x.due() {
@@ -64,36 +65,37 @@ func (x *Expirer) Run(ctx context.Context) {
 	}
 }
 
-// Begin forgets all: what there is is told anew.
-func (x *Expirer) Begin() {
+// Reset implements watchcache.Observer: it discards all deadlines.
+func (x *Expirer) Reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.next = nil
 }
 
-// Changed notes events that are new.
+// Changed implements watchcache.Observer: it adds a deadline for each new event.
 func (x *Expirer) Changed(before, after *watchcache.Object) {
 	if before == nil && after.Kind() == Kind {
 		x.add(after.Key(), x.deadline(after))
 	}
 }
 
-// deadline is when an event is to be deleted. One that does not say when it was written has all its life before it.
+// deadline returns the time at which an event expires. An event without a time of its last write, or with one in the
+// future, gets a full TTL from now.
 func (x *Expirer) deadline(event *watchcache.Object) time.Time {
 	written := writtenAt(event)
 	if now := x.Objects.Now(); written.IsZero() || written.After(now) {
 		written = now
 	}
-	return written.Add(x.Life)
+	return written.Add(x.TTL)
 }
 
 func (x *Expirer) add(key string, at time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	d := deadline{at: at.Unix() + 1, key: key} // times are without the part of a second
+	d := deadline{at: at.Unix() + 1, key: key} // timestamps are truncated to seconds
 	if len(x.next) == 0 || d.at < x.next[0].at {
 		select {
-		case x.earlier <- struct{}{}:
+		case x.wake <- struct{}{}:
 		default:
 		}
 	}
@@ -103,35 +105,36 @@ func (x *Expirer) add(key string, at time.Time) {
 func (x *Expirer) due() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.next.due(x.Objects.Now().Unix(), most)
+	return x.next.due(x.Objects.Now().Unix(), maxBatch)
 }
 
-// wait is how long nothing is due.
+// wait returns the time until the next deadline.
 func (x *Expirer) wait() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if len(x.next) == 0 {
-		return x.Life + time.Second
+		return x.TTL + time.Second
 	}
 	return max(time.Unix(x.next[0].at, 0).Sub(x.Objects.Now()), time.Millisecond)
 }
 
 func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(parallelDeletes)
 	for _, key := range keys {
 		group.Go(func() error {
 			if err := x.expire(ctx, key); err != nil && ctx.Err() == nil && !errors.Is(err, watchcache.ErrClosed) {
-				x.Log.Warn("cannot delete an event that is over", "key", key, "error", err)
-				x.add(key, x.Objects.Now().Add(retryWait))
+				x.Log.Warn("cannot delete an expired event; retrying", "key", key, "error", err)
+				x.add(key, x.Objects.Now().Add(retryDelay))
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // each has told what went wrong
+	_ = group.Wait() // failures are logged and retried
 }
 
-// expire deletes an event, unless it has been written since.
+// expire deletes an event, unless it has been written since its deadline was set. The deletion is conditional on the
+// event's revision.
 func (x *Expirer) expire(ctx context.Context, text string) error {
 	key, err := watchcache.ParseKey(text)
 	if err != nil {
@@ -160,7 +163,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		x.add(text, x.Objects.Now()) // it was written just now
+		x.add(text, x.Objects.Now()) // updated concurrently: check again
 		return nil
 	}
 	return err

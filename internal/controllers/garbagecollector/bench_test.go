@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// BenchmarkChanged: what the collector costs everybody who writes an object.
+// BenchmarkChanged measures the collector's cost per write of an object.
 func BenchmarkChanged(b *testing.B) {
 	k := registrytest.Open(b)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -26,12 +26,12 @@ func BenchmarkChanged(b *testing.B) {
 	}
 	plain, owned := get("plain"), get("owned")
 	for name, change := range map[string][2]*watchcache.Object{
-		"created": {nil, plain}, "updated": {plain, plain}, "deleted": {plain, nil}, "updated-dependant": {owned, owned},
+		"created": {nil, plain}, "updated": {plain, plain}, "deleted": {plain, nil}, "updated-dependent": {owned, owned},
 	} {
 		b.Run(name, func(b *testing.B) {
-			c := &Collector{Objects: k.All, queue: workqueue.NewQueue[task](firstWait, lastWait)}
-			c.Begin()
-			for i := range 1000 { // there are others
+			c := &Collector{Objects: k.All, queue: workqueue.NewQueue[task](minBackoff, maxBackoff)}
+			c.Reset()
+			for i := range 1000 { // other owners in the index
 				c.index.change(fmt.Sprint("core/configmaps/default/d", i), nil, []reference{{uid: fmt.Sprint("uid", i)}})
 			}
 			b.ReportAllocs()
@@ -42,15 +42,15 @@ func BenchmarkChanged(b *testing.B) {
 	}
 }
 
-// BenchmarkOwnerGoes: an owner is deleted, and 10,000 dependants with it.
-func BenchmarkOwnerGoes(b *testing.B) {
-	for _, place := range []string{"memory", "disk"} {
+// BenchmarkDeleteOwner deletes an owner with 10,000 dependents.
+func BenchmarkDeleteOwner(b *testing.B) {
+	for _, storage := range []string{"memory", "disk"} {
 		for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
-			b.Run(fmt.Sprintf("%s/%s", place, policy), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%s", storage, policy), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
 					folder := ""
-					if place == "disk" {
+					if storage == "disk" {
 						folder = b.TempDir()
 					}
 					s, err := pebble.Open(pebble.Options{Folder: folder, Log: registrytest.Log})
@@ -65,8 +65,8 @@ func BenchmarkOwnerGoes(b *testing.B) {
 					}
 					b.StartTimer()
 					k.Delete("configmaps", "default", "owner", policy)
-					k.waitGone(configMaps, "default", "owner")
-					k.Wait("all is done", func() bool { return k.All.Cache.Count(secrets) == left })
+					k.waitDeleted(configMaps, "default", "owner")
+					k.Wait("all dependents to be processed", func() bool { return k.All.Cache.Count(secrets) == left })
 					b.StopTimer()
 					k.stop()
 					b.StartTimer()

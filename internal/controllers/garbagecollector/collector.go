@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// atOnce is how many objects are judged at once, so that those that are deleted share the wait for
-	// the disk.
-	atOnce = 64
-	// How long the collector waits before it tries again what was refused, at first and at most.
-	firstWait = 20 * time.Millisecond
-	lastWait  = time.Minute
-	// kindsWait is how often it looks whether other kinds are served.
-	kindsWait = 500 * time.Millisecond
+	// workers is the number of workers, and of dependents that are orphaned concurrently, so that their writes share
+	// group commits.
+	workers = 64
+	// minBackoff and maxBackoff limit the exponential backoff of failed tasks.
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = time.Minute
+	// kindsInterval is the interval of checks for newly served kinds.
+	kindsInterval = 500 * time.Millisecond
 )
 
-// ignored is the kind that the collector does not look at, as in Kubernetes: there are many events, and none
-// has an owner.
-const ignored = "core/events"
+// ignoredResource is the resource that the collector ignores, as Kubernetes' does: there are many events, and they have
+// no owners.
+const ignoredResource = "core/events"
 
-// Collector collects garbage.
+// Collector is the garbage collector. It implements watchcache.Observer.
 type Collector struct {
 	Objects *registry.Registry
-	// User is who deletes, Manager as whom it is known in managedFields.
+	// User performs the collector's writes, Manager is its field manager.
 	User    *authn.User
 	Manager string
 	Log     *slog.Logger
@@ -44,38 +44,39 @@ type Collector struct {
 	queue *workqueue.Queue[task]
 
 	mu sync.Mutex
-	// unknown are the keys of dependants whose owners are of kinds that are not served.
+	// unknown has the keys of dependents that have an owner of a kind that is not served.
 	unknown map[string]struct{}
 }
 
-// task is something to do: to judge the object at a key, or all that depends on an owner that is gone.
-type task struct{ key, goneUID string }
+// task is an item of the workqueue: either the key of an object to reconcile, or the UID of a deleted owner whose
+// dependents are to be reconciled.
+type task struct{ key, deletedOwnerUID string }
 
-// Run collects garbage until the context ends.
+// Run observes the cache and processes the workqueue until the context ends.
 func (c *Collector) Run(ctx context.Context) {
-	c.queue = workqueue.NewQueue[task](firstWait, lastWait)
+	c.queue = workqueue.NewQueue[task](minBackoff, maxBackoff)
 	defer c.Objects.Cache.Observe(c)()
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { c.followKinds(ctx) })
-	c.queue.Run(ctx, atOnce, c.do)
+	running.Go(func() { c.watchKinds(ctx) })
+	c.queue.Run(ctx, workers, c.process)
 }
 
-// Begin forgets all: what there is is told anew.
-func (c *Collector) Begin() {
+// Reset implements watchcache.Observer: it discards the index.
+func (c *Collector) Reset() {
 	c.index.reset()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unknown = map[string]struct{}{}
 }
 
-// Changed notes what happened to an object, and who is to be judged therefore.
+// Changed implements watchcache.Observer: it updates the index and enqueues the objects that the change may affect.
 func (c *Collector) Changed(before, after *watchcache.Object) {
 	object := after
 	if object == nil {
 		object = before
 	}
-	if object.Kind() == ignored {
+	if object.Kind() == ignoredResource {
 		return
 	}
 	if was, is := ownersOf(before), ownersOf(after); was != is {
@@ -88,8 +89,8 @@ func (c *Collector) Changed(before, after *watchcache.Object) {
 	}
 	switch {
 	case after == nil:
-		c.forget(before)
-	case isAwaited(after) && !(before != nil && isAwaited(before)):
+		c.handleDeleted(before)
+	case awaitsCollector(after) && !(before != nil && awaitsCollector(before)):
 		c.queue.Add(task{key: after.Key()})
 	}
 }
@@ -101,15 +102,15 @@ func ownersOf(object *watchcache.Object) string {
 	return object.OwnerReferences()
 }
 
-// isAwaited reports whether an object that is to be deleted waits for the collector.
-func isAwaited(object *watchcache.Object) bool {
-	return object.AwaitedBy(registry.OrphanFinalizer) || object.AwaitedBy(registry.ForegroundFinalizer)
+// awaitsCollector reports whether an object is being deleted and has a finalizer of the collector.
+func awaitsCollector(object *watchcache.Object) bool {
+	return object.AwaitsFinalizer(registry.OrphanFinalizer) || object.AwaitsFinalizer(registry.ForegroundFinalizer)
 }
 
-// forget notes that an object is gone.
-func (c *Collector) forget(object *watchcache.Object) {
-	if uid := object.UID(); c.index.gone(uid) {
-		c.queue.Add(task{goneUID: strings.Clone(uid)}) // it must not keep the object alive
+// handleDeleted handles the deletion of an object: its dependents are enqueued.
+func (c *Collector) handleDeleted(object *watchcache.Object) {
+	if uid := object.UID(); c.index.markDeleted(uid) {
+		c.queue.Add(task{deletedOwnerUID: strings.Clone(uid)}) // a substring would keep the object's text alive
 	}
 	if object.OwnerReferences() != "" {
 		c.mu.Lock()
@@ -118,13 +119,13 @@ func (c *Collector) forget(object *watchcache.Object) {
 	}
 }
 
-// do does a task, and reports whether that is done.
-func (c *Collector) do(ctx context.Context, t task) bool {
-	if t.goneUID != "" {
-		c.judgeAll(c.index.dependants(t.goneUID))
+// process processes a task. It reports whether the task is done; otherwise it is retried with backoff.
+func (c *Collector) process(ctx context.Context, t task) bool {
+	if t.deletedOwnerUID != "" {
+		c.enqueueAll(c.index.dependents(t.deletedOwnerUID))
 		return true
 	}
-	err := c.judge(ctx, t.key)
+	err := c.reconcile(ctx, t.key)
 	switch {
 	case err == nil, errors.Is(err, watchcache.ErrClosed), ctx.Err() != nil, apierrors.IsNotFound(err):
 		return true
@@ -133,22 +134,22 @@ func (c *Collector) do(ctx context.Context, t task) bool {
 		defer c.mu.Unlock()
 		c.unknown[t.key] = struct{}{}
 		return true
-	case apierrors.IsConflict(err), errors.Is(err, registry.ErrPrecondition), errors.Is(err, errNewDependant):
-		return false // it is judged again as it is now
+	case apierrors.IsConflict(err), errors.Is(err, registry.ErrPrecondition), errors.Is(err, errNewDependent):
+		return false // retry with the current state
 	}
-	c.Log.Warn("cannot collect garbage yet", "key", t.key, "error", err)
+	c.Log.Warn("cannot garbage collect an object; retrying", "key", t.key, "error", err)
 	return false
 }
 
-func (c *Collector) judgeAll(keys []string) {
+func (c *Collector) enqueueAll(keys []string) {
 	for _, key := range keys {
 		c.queue.Add(task{key: key})
 	}
 }
 
-// followKinds judges dependants again when other kinds are served.
-func (c *Collector) followKinds(ctx context.Context) {
-	ticker := time.NewTicker(kindsWait)
+// watchKinds reconciles dependents with owners of unknown kinds again when the set of served kinds changes.
+func (c *Collector) watchKinds(ctx context.Context) {
+	ticker := time.NewTicker(kindsInterval)
 	defer ticker.Stop()
 	for before := c.Objects.Kinds.All(); ; {
 		select {
@@ -158,15 +159,15 @@ func (c *Collector) followKinds(ctx context.Context) {
 		}
 		if now := c.Objects.Kinds.All(); !isSame(before, now) {
 			before = now
-			c.judgeUnknown()
+			c.enqueueUnknown()
 		}
 	}
 }
 
-// isSame reports whether nothing has changed in a register: each change makes a new list.
+// isSame reports whether two lists of kinds are identical; the register creates a new list for each change.
 func isSame(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-func (c *Collector) judgeUnknown() {
+func (c *Collector) enqueueUnknown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for key := range c.unknown {

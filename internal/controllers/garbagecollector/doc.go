@@ -1,38 +1,35 @@
-// Package garbagecollector deletes objects whose owners are gone, and has owners wait for their dependants, as the
-// garbage collector of Kubernetes does.
+// Package garbagecollector deletes objects whose owners are deleted, and makes owners wait for their dependents, as
+// Kubernetes' garbage collector does.
 //
-// # Vocabulary
+// # Terms
 //
-//   - A dependant is an object with owner references; those that they name are its owners. An owner
-//     is named by kind, name and uid, and is in the namespace of the dependant, or in none.
-//   - A reference dangles if there is no such owner. It is waiting if the owner waits for its
-//     dependants, and solid otherwise.
-//   - An owner that is deleted in the foreground waits until nothing blocks it: no dependant is left
-//     whose reference has blockOwnerDeletion.
-//   - An owner that is deleted as orphaning waits until no dependant names it any more.
-//   - To judge an object is to find out what is to be done with it, and to do that.
+//   - A dependent is an object with ownerReferences; the referenced objects are its owners. An owner is identified by
+//     kind, name and UID, and is in the namespace of the dependent or cluster-scoped.
+//   - A reference is dangling if the owner does not exist, waiting if the owner waits for the deletion of its
+//     dependents, and solid otherwise.
+//   - An owner that is deleted in the foreground waits until no dependent whose reference has blockOwnerDeletion is
+//     left.
+//   - An owner that is deleted with orphaning waits until no dependent references it.
 //
-// # How it goes
+// # How it works
 //
-// The [Collector] observes the cache. It keeps an index of who depends on which uid, and judges objects
-// when something happens that may matter to them: a dependant comes or has other references; an owner
-// goes, or begins to wait; an owner that waits is no longer blocked. Objects without owners cost a look at
-// two numbers. A judgement is made from what the cache has at that time, and is carried out only if the
-// references are still the same then.
+// The [Collector] observes the watch cache. It keeps an index of dependents by the UID of their owner, and enqueues
+// objects that a change may affect: a dependent is created or its references change; an owner is deleted, or starts
+// to wait; a waiting owner is no longer blocked. Objects without owners cost two comparisons. An object is reconciled
+// with the state of the cache at that time; its deletion is conditional on unchanged owner references.
 //
-// What it knows is what the objects say, so that a server that is started again, or takes over from
-// another, judges all dependants once and goes on.
+// All state is derived from the objects. After a restart or a change of the leader, all dependents are reconciled once.
 //
-// A dependant that has an owner of a kind that is not served is left alone until it is: the owner may
-// exist. References across namespaces dangle; an event tells of them. An object of no namespace can't have
-// an owner in one, and is left alone for good.
+// A dependent that has an owner of a kind that is not served is not reconciled until the kind is served, because the
+// owner may exist. References to owners in other namespaces are dangling, and reported as an Event. A cluster-scoped
+// object cannot have a namespaced owner; such an object is never deleted.
 //
-// # Where to look
+// # Files
 //
-//	collector.go  what is seen and what is done about it
-//	index.go      who depends on whom
+//	collector.go  observer and workqueue
+//	index.go      dependents by owner
 //	reference.go  owner references
-//	judge.go      what is to be done with an object
-//	write.go      how objects are changed: references and finalizers that go
-//	event.go      what users are told
+//	reconcile.go  reconciliation of one object
+//	write.go      deletes objects, removes references and finalizers
+//	event.go      Events about invalid references
 package garbagecollector

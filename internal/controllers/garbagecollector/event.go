@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// component is who events are from.
+// component is the source of the collector's Events.
 const component = "garbage-collector-controller"
 
-// reportElsewhere tells users if the owner that a reference names is there, but in another namespace, where it is
-// no owner of the object.
-func (c *Collector) reportElsewhere(ctx context.Context, object *subject, kind *api.Kind, r reference) {
+// reportOwnerInOtherNamespace creates an Event if the owner of a reference exists in another namespace, where it is not
+// an owner of the object.
+func (c *Collector) reportOwnerInOtherNamespace(ctx context.Context, object *subject, kind *api.Kind, r reference) {
 	namespaces, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: "core/namespaces"}, Freshness: watchcache.Any})
 	if err != nil {
 		return
@@ -24,24 +24,24 @@ func (c *Collector) reportElsewhere(ctx context.Context, object *subject, kind *
 	for _, namespace := range namespaces.Objects {
 		owner, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: kind.StoreName(), Namespace: namespace.Name(), Name: r.name}, watchcache.Any)
 		if err == nil && owner.UID() == r.uid {
-			if err := c.report(ctx, object, r); err != nil && ctx.Err() == nil {
-				c.Log.Warn("cannot tell of an owner in another namespace", "key", object.Key(), "error", err)
+			if err := c.createEvent(ctx, object, r); err != nil && ctx.Err() == nil {
+				c.Log.Warn("cannot create an event about an owner in another namespace", "key", object.Key(), "error", err)
 			}
 			return
 		}
 	}
 }
 
-// report makes an event, in the words of Kubernetes.
-func (c *Collector) report(ctx context.Context, object *subject, r reference) error {
+// createEvent creates an Event with Kubernetes' reason and message.
+func (c *Collector) createEvent(ctx context.Context, object *subject, r reference) error {
 	kind, _ := c.Objects.Kinds.Resource("", "v1", "events")
 	endpoint, err := c.Objects.Endpoint(kind, "v1", "")
 	if err != nil {
 		return err
 	}
-	place := object.Namespace()
-	if place == "" {
-		place = "default"
+	namespace := object.Namespace()
+	if namespace == "" {
+		namespace = "default"
 	}
 	now := c.Objects.Now()
 	text := func(fields ...string) document.Value {
@@ -58,13 +58,13 @@ func (c *Collector) report(ctx context.Context, object *subject, r reference) er
 		"message", fmt.Sprintf("ownerRef [%s/%s, namespace: %s, name: %s, uid: %s] does not exist in namespace %q",
 			r.apiVersion, r.kind, object.Namespace(), r.name, r.uid, object.Namespace())).
 		With("count", document.NewInt(1)).
-		With("metadata", text("name", fmt.Sprintf("%s.%x", object.Name(), now.UnixNano()), "namespace", place)).
+		With("metadata", text("name", fmt.Sprintf("%s.%x", object.Name(), now.UnixNano()), "namespace", namespace)).
 		With("source", text("component", component)).
 		With("reportingComponent", document.NewString(component)).
 		With("involvedObject", text("apiVersion", object.kind.StoredVersion(), "kind", object.kind.Name,
 			"namespace", object.Namespace(), "name", object.Name(), "uid", object.UID()))
 	_, err = c.Objects.Create(ctx, &registry.Request{
-		Endpoint: endpoint, Namespace: place, Body: registry.Body{Text: event.JSON()},
+		Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: event.JSON()},
 		User: c.User, Manager: c.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
 	})
 	return err

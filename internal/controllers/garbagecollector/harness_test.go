@@ -10,14 +10,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// kit is objects, and a collector.
+// kit is a registry with a running collector.
 type kit struct {
 	*registrytest.Kit
 	collector *Collector
 	stop      func()
 }
 
-// open returns objects whose garbage is collected.
+// open returns a kit on an empty in-memory store.
 func open(t testing.TB) *kit {
 	t.Helper()
 	k := &kit{Kit: registrytest.Open(t)}
@@ -32,29 +32,29 @@ func over(t testing.TB, s storage.Store) *kit {
 	return k
 }
 
-// start collects garbage until stop.
+// start runs a collector until stop is called.
 func (k *kit) start() {
 	k.collector = &Collector{Objects: k.All, User: registrytest.User, Manager: "collector", Log: registrytest.Log}
 	k.stop = k.Run(k.collector.Run)
 }
 
-// ref is an owner reference to something of the core.
+// ref returns an owner reference to an object of the core group.
 func ref(kind, name, uid string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"name":%q,"uid":%q}`, kind, name, uid)
 }
 
-// blocking is one that blocks its owner.
+// blocking returns an owner reference with blockOwnerDeletion.
 func blocking(kind, name, uid string) string {
 	return strings.TrimSuffix(ref(kind, name, uid), "}") + `,"blockOwnerDeletion":true}`
 }
 
-// object is the body of one with owners.
+// object returns the body of an object with owner references.
 func object(name string, references ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[%s]}}`, name, strings.Join(references, ","))
 }
 
-// held is the body of one with a finalizer and owners.
-func held(name, finalizer string, references ...string) string {
+// withFinalizer returns the body of an object with a finalizer and owner references.
+func withFinalizer(name, finalizer string, references ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%q],"ownerReferences":[%s]}}`, name, finalizer, strings.Join(references, ","))
 }
 
@@ -63,31 +63,31 @@ const (
 	secrets    = "core/secrets"
 )
 
-func (k *kit) waitGone(kind, namespace, name string) {
+func (k *kit) waitDeleted(kind, namespace, name string) {
 	k.Helper()
-	k.Wait(fmt.Sprintf("%s %s/%s goes", kind, namespace, name), func() bool { return !k.Has(kind, namespace, name) })
+	k.Wait(fmt.Sprintf("%s %s/%s to be deleted", kind, namespace, name), func() bool { return !k.Has(kind, namespace, name) })
 }
 
-// settle waits until the collector has nothing to do: it has judged something that came after all else.
+// settle waits until the workqueue is empty: an object that was enqueued last has been deleted.
 func (k *kit) settle() {
 	k.Helper()
-	for range 3 { // a judgement may make another one necessary
+	for range 3 { // reconciling may enqueue further objects
 		name := fmt.Sprint("last-", time.Now().UnixNano())
-		k.Create("configmaps", "default", object(name, ref("ConfigMap", "nobody", "none")))
-		k.waitGone(configMaps, "default", name)
+		k.Create("configmaps", "default", object(name, ref("ConfigMap", "absent", "none")))
+		k.waitDeleted(configMaps, "default", name)
 	}
 }
 
-// wantThere fails unless an object is there when the collector has nothing left to do.
-func (k *kit) wantThere(kind, namespace, name string) {
+// wantExists fails unless an object exists after the workqueue is empty.
+func (k *kit) wantExists(kind, namespace, name string) {
 	k.Helper()
 	k.settle()
 	if !k.Has(kind, namespace, name) {
-		k.Errorf("%s %s/%s is gone", kind, namespace, name)
+		k.Errorf("%s %s/%s was deleted, want it to exist", kind, namespace, name)
 	}
 }
 
-// owners returns the uids that an object's references have.
+// owners returns the UIDs of an object's owner references.
 func (k *kit) owners(kind, namespace, name string) (uids []string) {
 	k.Helper()
 	for _, r := range k.Get(kind, namespace, name).Lookup("metadata", "ownerReferences").Items() {
@@ -96,13 +96,13 @@ func (k *kit) owners(kind, namespace, name string) (uids []string) {
 	return uids
 }
 
-// wantEmpty fails unless the index has been left as it was found.
-func (k *kit) wantEmpty() {
+// wantEmptyIndex fails unless the index is empty.
+func (k *kit) wantEmptyIndex() {
 	k.Helper()
 	k.settle()
 	k.collector.index.mu.Lock()
 	defer k.collector.index.mu.Unlock()
 	if n := len(k.collector.index.byOwner); n > 0 {
-		k.Errorf("%d owners are still known, want none", n)
+		k.Errorf("index has %d owners, want none", n)
 	}
 }

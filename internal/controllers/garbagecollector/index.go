@@ -7,33 +7,32 @@ import (
 	"sync"
 )
 
-// index knows who depends on whom. An owner is in it as long as somebody depends on it, whether it exists
-// or not.
+// index maps owners to their dependents. An owner has an entry as long as an object references it, whether the owner
+// exists or not. It is safe for concurrent use.
 type index struct {
 	mu      sync.Mutex
-	byOwner map[string]*owned // by uid
+	byOwner map[string]*ownerEntry // UID → entry
 }
 
-// owned is what depends on one owner.
-type owned struct {
-	// dependants are the keys of those that name the owner; the value says whether they block it, and
-	// blocking is how many do.
-	dependants map[string]bool
+// ownerEntry is the entry of an owner.
+type ownerEntry struct {
+	// dependents has the keys of the objects that reference the owner; the value is set if the reference has
+	// blockOwnerDeletion. blocking is the number of those.
+	dependents map[string]bool
 	blocking   int
-	// waiting is the key of the owner if it waits until nothing blocks it.
+	// waiting is the key of the owner if it waits until no dependent blocks it; otherwise "".
 	waiting string
-	// isGone says that the owner was seen to go.
-	isGone bool
+	// isDeleted is set when the deletion of the owner was observed.
+	isDeleted bool
 }
 
 func (x *index) reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.byOwner = map[string]*owned{}
+	x.byOwner = map[string]*ownerEntry{}
 }
 
-// change notes that a dependant has other references than before. It returns the keys of owners that
-// nothing blocks any more.
+// change updates the references of a dependent. It returns the keys of waiting owners that are no longer blocked.
 func (x *index) change(key string, before, after []reference) (unblocked []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -53,17 +52,17 @@ func (x *index) change(key string, before, after []reference) (unblocked []strin
 	return unblocked
 }
 
-// add notes a reference. Strings are copied, since they keep alive the text of the object that they are from.
+// add adds a reference. The UID is cloned, because a substring would keep the object's text alive.
 func (x *index) add(key string, r reference) {
 	o := x.byOwner[r.uid]
 	if o == nil {
-		o = &owned{dependants: map[string]bool{}}
+		o = &ownerEntry{dependents: map[string]bool{}}
 		x.byOwner[strings.Clone(r.uid)] = o
 	}
-	if r.blocks && !o.dependants[key] {
+	if r.blocks && !o.dependents[key] {
 		o.blocking++
 	}
-	o.dependants[key] = o.dependants[key] || r.blocks
+	o.dependents[key] = o.dependents[key] || r.blocks
 }
 
 func (x *index) remove(key string, r reference) {
@@ -71,58 +70,58 @@ func (x *index) remove(key string, r reference) {
 	if o == nil {
 		return
 	}
-	if o.dependants[key] {
+	if o.dependents[key] {
 		o.blocking--
 	}
-	delete(o.dependants, key)
+	delete(o.dependents, key)
 }
 
-// drop forgets an owner on which nothing depends.
+// drop removes the entry of an owner without dependents.
 func (x *index) drop(uid string) {
-	if o := x.byOwner[uid]; o != nil && len(o.dependants) == 0 {
+	if o := x.byOwner[uid]; o != nil && len(o.dependents) == 0 {
 		delete(x.byOwner, uid)
 	}
 }
 
-// gone notes that an owner is no more. It reports whether anything depends on it.
-func (x *index) gone(uid string) bool {
+// markDeleted records the deletion of an owner. It reports whether the owner has dependents.
+func (x *index) markDeleted(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.byOwner[uid]
 	if o == nil {
 		return false
 	}
-	o.isGone, o.waiting = true, ""
+	o.isDeleted, o.waiting = true, ""
 	return true
 }
 
-// isGone reports whether an owner was seen to go.
-func (x *index) isGone(uid string) bool {
+// isDeleted reports whether the deletion of an owner was observed.
+func (x *index) isDeleted(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.byOwner[uid]
-	return o != nil && o.isGone
+	return o != nil && o.isDeleted
 }
 
-// dependants returns the keys of those that depend on an owner.
-func (x *index) dependants(uid string) []string {
+// dependents returns the keys of an owner's dependents.
+func (x *index) dependents(uid string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if o := x.byOwner[uid]; o != nil {
-		return slices.Collect(maps.Keys(o.dependants))
+		return slices.Collect(maps.Keys(o.dependents))
 	}
 	return nil
 }
 
-// hasDependants reports whether anything depends on an owner.
-func (x *index) hasDependants(uid string) bool {
+// hasDependents reports whether an owner has dependents.
+func (x *index) hasDependents(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.byOwner[uid] != nil
 }
 
-// await reports whether an owner is blocked. If so, change returns its key when it no longer is.
-func (x *index) await(uid, key string) (isBlocked bool) {
+// waitUntilUnblocked reports whether an owner is blocked. If it is, change returns its key when it no longer is.
+func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	o := x.byOwner[uid]
@@ -133,7 +132,7 @@ func (x *index) await(uid, key string) (isBlocked bool) {
 	return true
 }
 
-// isBlocked reports whether the owner at a key is blocked. By itself it is not.
-func (o *owned) isBlocked(key string) bool {
-	return o.blocking > 1 || o.blocking == 1 && !o.dependants[key]
+// isBlocked reports whether a dependent blocks the owner with a key; an owner does not block itself.
+func (o *ownerEntry) isBlocked(key string) bool {
+	return o.blocking > 1 || o.blocking == 1 && !o.dependents[key]
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// TestModel: objects with random owners, some of which are deleted. What is left, and whose it is, is what follows
-// from the rules, however often they are applied.
+// TestModel compares the result of deletions in a random graph of owners with a model of the rules.
 func TestModel(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -46,29 +45,29 @@ func TestModel(t *testing.T) {
 				policy := []registry.Propagation{registry.Background, registry.Orphan}[random.IntN(2)]
 				k.Delete("configmaps", "default", name, policy)
 				m.delete(name, policy)
-				k.Wait("all is as the rules say", func() bool { return m.holds(k, names) })
+				k.Wait("the state of the model", func() bool { return m.holds(k, names) })
 			}
 			k.settle()
 			if !m.holds(k, names) {
-				t.Error("it does not stay so")
+				t.Error("the state changed after the workqueue was empty, want the state of the model")
 			}
 		})
 	}
 }
 
-// model is who owns which object that there is.
+// model maps each existing object to its owners.
 type model map[string]map[string]bool
 
-// delete deletes an object and all that depends only on what is gone.
+// delete deletes an object, and, unless orphaned, all dependents without another owner.
 func (m model) delete(name string, policy registry.Propagation) {
 	delete(m, name)
-	for dependant, owners := range m {
+	for dependent, owners := range m {
 		if !owners[name] {
 			continue
 		}
 		delete(owners, name)
 		if len(owners) == 0 && policy != registry.Orphan {
-			m.delete(dependant, registry.Background)
+			m.delete(dependent, registry.Background)
 		}
 	}
 }

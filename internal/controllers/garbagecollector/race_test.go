@@ -28,9 +28,9 @@ func (k *kit) count(kind string) int {
 	return len(list.Objects)
 }
 
-// TestDependantsThatComeLate: many get an owner while it goes, in every way, and is made anew under the same name. In
-// the end none is left that names one that is gone.
-func TestDependantsThatComeLate(t *testing.T) {
+// TestConcurrentDependents: dependents are created while their owner is deleted in the background or foreground and
+// created again with the same name. In the end no dependent of a deleted owner is left.
+func TestConcurrentDependents(t *testing.T) {
 	slow := func(writes []storage.Write) {
 		if strings.HasPrefix(writes[len(writes)-1].Key, secrets) {
 			time.Sleep(rand.N(3 * time.Millisecond)) // simulates a slow disk
@@ -67,28 +67,28 @@ func TestDependantsThatComeLate(t *testing.T) {
 	}
 	for i := range 12 {
 		before := created.Load()
-		k.Wait("dependants are created", func() bool { return created.Load() > before })
+		k.Wait("dependents to be created", func() bool { return created.Load() > before })
 		policy := []registry.Propagation{registry.Background, registry.Foreground}[i%2]
 		k.Delete("configmaps", "default", "owner", policy)
 		before = created.Load()
-		k.Wait("dependants are created after the deletion", func() bool { return created.Load() > before })
-		owner.Store(new("")) // one that gets new dependants for ever waits for ever
-		k.waitGone(configMaps, "default", "owner")
+		k.Wait("dependents to be created after the deletion", func() bool { return created.Load() > before })
+		owner.Store(new("")) // an owner that keeps getting new dependents waits forever
+		k.waitDeleted(configMaps, "default", "owner")
 		next := k.Create("configmaps", "default", object("owner"))
 		owner.Store(&next)
 	}
 	close(ended)
 	creators.Wait()
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
-	k.Wait("all dependants go", func() bool { return k.count(secrets) == 0 })
-	k.wantEmpty()
+	k.Wait("all dependents to be deleted", func() bool { return k.count(secrets) == 0 })
+	k.wantEmptyIndex()
 	if created.Load() < 50 {
-		t.Errorf("only %d were created: nothing was tried", created.Load())
+		t.Errorf("precondition: only %d dependents were created, want at least 50", created.Load())
 	}
 }
 
-// TestOwnerThatComesLate: an object that gets an owner between its judgement and its deletion stays.
-func TestOwnerThatComesLate(t *testing.T) {
+// TestConcurrentOwner: an object that gets an existing owner between its evaluation and its deletion is retained.
+func TestConcurrentOwner(t *testing.T) {
 	var k *kit
 	var solid string
 	var once sync.Once
@@ -100,16 +100,16 @@ func TestOwnerThatComesLate(t *testing.T) {
 		}
 	}})
 	solid = k.Create("configmaps", "default", object("solid"))
-	goes := k.Create("configmaps", "default", object("goes"))
-	k.Create("secrets", "default", object("child", ref("ConfigMap", "goes", goes)))
-	k.Delete("configmaps", "default", "goes", registry.Background)
-	k.wantThere(secrets, "default", "child")
+	deleted := k.Create("configmaps", "default", object("deleted"))
+	k.Create("secrets", "default", object("child", ref("ConfigMap", "deleted", deleted)))
+	k.Delete("configmaps", "default", "deleted", registry.Background)
+	k.wantExists(secrets, "default", "child")
 	if got := k.owners(secrets, "default", "child"); len(got) != 1 || got[0] != solid {
-		t.Errorf("received %v, want %s", got, solid)
+		t.Errorf("owners = %v, want %s", got, solid)
 	}
 }
 
-// TestBusyGarbage: what changes all the time, save for its owners, is deleted all the same.
+// TestBusyGarbage: an object that is updated continuously, without changing its owners, is deleted nevertheless.
 func TestBusyGarbage(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -126,19 +126,19 @@ func TestBusyGarbage(t *testing.T) {
 				}
 				r := k.Request("secrets", "default", "child", fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, rand.Int()))
 				if _, err := k.All.Patch(k.Context(), r, registry.MergePatch); err != nil {
-					return // it is gone
+					return // deleted
 				}
 			}
 		})
 	}
 	k.Delete("configmaps", "default", "owner", registry.Background)
-	k.waitGone(secrets, "default", "child")
+	k.waitDeleted(secrets, "default", "child")
 	close(ended)
 	busy.Wait()
 }
 
-// TestManyDependants: an owner goes with 10,000 dependants, in each way, and what is known of them goes as well.
-func TestManyDependants(t *testing.T) {
+// TestManyDependents: an owner with 10,000 dependents is deleted with each policy, and the index is empty afterwards.
+func TestManyDependents(t *testing.T) {
 	count := 10_000
 	if testing.Short() {
 		count = 500
@@ -154,10 +154,10 @@ func TestManyDependants(t *testing.T) {
 			if policy == registry.Orphan {
 				left = count
 			}
-			k.waitGone(configMaps, "default", "owner")
-			k.Wait("all is done", func() bool { return k.count(secrets) == left })
+			k.waitDeleted(configMaps, "default", "owner")
+			k.Wait("all dependents to be processed", func() bool { return k.count(secrets) == left })
 			t.Logf("%s: %v", policy, time.Since(start))
-			k.wantEmpty()
+			k.wantEmptyIndex()
 		})
 	}
 }
@@ -177,9 +177,9 @@ func (k *kit) createMany(count int, uid string) {
 	creators.Wait()
 }
 
-// TestOrphanThatComesLate: who gets an owner while what depends on that is orphaned is orphaned, too, before the owner goes. Otherwise it would
-// name one that is gone, and go itself.
-func TestOrphanThatComesLate(t *testing.T) {
+// TestConcurrentOrphan: a dependent that is created while the dependents of its owner are orphaned is orphaned, too,
+// before the owner is deleted. Otherwise its reference would dangle, and it would be deleted.
+func TestConcurrentOrphan(t *testing.T) {
 	var isClosed atomic.Bool
 	arrived, opened := make(chan struct{}), make(chan struct{})
 	k := over(t, registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
@@ -194,30 +194,30 @@ func TestOrphanThatComesLate(t *testing.T) {
 	k.Delete("configmaps", "default", "owner", registry.Orphan)
 	<-arrived
 	k.Create("secrets", "default", object("late", ref("ConfigMap", "owner", uid)))
-	k.Wait("the collector knows of it", func() bool { return len(k.collector.index.dependants(uid)) == 2 })
+	k.Wait("the collector to observe the new dependent", func() bool { return len(k.collector.index.dependents(uid)) == 2 })
 	close(opened)
-	k.waitGone(configMaps, "default", "owner")
+	k.waitDeleted(configMaps, "default", "owner")
 	for _, name := range []string{"child", "late"} {
-		k.wantThere(secrets, "default", name)
+		k.wantExists(secrets, "default", name)
 		if got := k.Get(secrets, "default", name).Lookup("metadata", "ownerReferences"); !got.IsAbsent() {
-			t.Errorf("%s: received %s, want no references", name, got.JSON())
+			t.Errorf("%s: ownerReferences = %s, want none", name, got.JSON())
 		}
 	}
 }
 
-// TestWhatIsDeletedAlready: an object that is being deleted, and waits for somebody else, is not deleted in another way because an owner
-// of it is: it does not begin to wait for its own dependants.
-func TestWhatIsDeletedAlready(t *testing.T) {
+// TestAlreadyDeleting: an object that is already being deleted does not get the foreground finalizer when its owner
+// is deleted in the foreground.
+func TestAlreadyDeleting(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
-	child := k.Create("secrets", "default", held("child", "example.com/hold", blocking("ConfigMap", "owner", uid)))
-	k.Create("secrets", "default", held("grandchild", "example.com/hold", blocking("Secret", "child", child)))
+	child := k.Create("secrets", "default", withFinalizer("child", "example.com/hold", blocking("ConfigMap", "owner", uid)))
+	k.Create("secrets", "default", withFinalizer("grandchild", "example.com/hold", blocking("Secret", "child", child)))
 	k.Delete("secrets", "default", "child", registry.Background)
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.settle()
-	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // it is looked at again
+	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // enqueues the child again
 	k.settle()
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers").JSON(); got != `["example.com/hold"]` {
-		t.Errorf("received %s, want only what it had", got)
+		t.Errorf("finalizers = %s, want them unchanged", got)
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// reference names an owner.
+// reference is a parsed owner reference.
 type reference struct {
 	apiVersion, kind, name, uid string
-	// blocks says that the owner must not go before the dependant if it is deleted in the foreground.
+	// blocks is blockOwnerDeletion: the owner waits for the dependent if it is deleted in the foreground.
 	blocks bool
 }
 
-// references returns those of an object. What can't be read is as if it were not there: then nothing is
-// decided by it.
+// references returns the owner references of an object. References that cannot be parsed are ignored, so that no
+// object is deleted because of them.
 func references(object *watchcache.Object) []reference {
 	if object == nil {
 		return nil
@@ -48,8 +48,8 @@ func (r reference) groupVersion() (schema.GroupVersion, error) {
 	return schema.ParseGroupVersion(r.apiVersion)
 }
 
-// without returns a list of references without those to some owners.
-func without(list document.Value, uids []string) document.Value {
+// withoutOwners returns a list of references without those to some owners; null if none is left.
+func withoutOwners(list document.Value, uids []string) document.Value {
 	var kept []document.Value
 	for _, item := range list.Items() {
 		if !slices.Contains(uids, item.Get("uid").Text()) {
@@ -62,8 +62,8 @@ func without(list document.Value, uids []string) document.Value {
 	return document.NewList(kept...)
 }
 
-// unblocked returns a list of references of which none blocks its owner.
-func unblocked(list document.Value) document.Value {
+// withoutBlocking returns a list of references with blockOwnerDeletion set to false.
+func withoutBlocking(list document.Value) document.Value {
 	var items []document.Value
 	for _, item := range list.Items() {
 		if item.Get("blockOwnerDeletion").Bool() {

@@ -12,8 +12,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// endpoint is where the objects of a kind are written: at the version at which they are stored, so that nobody has
-// to convert them.
+// endpoint returns the endpoint for writes of a kind: at the storage version, so that no conversion is needed.
 func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	stored := kind.StoredVersion()
 	version := stored[strings.LastIndexByte(stored, '/')+1:]
@@ -23,8 +22,8 @@ func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	return c.Objects.Endpoint(kind, version, "")
 }
 
-// delete deletes an object that has been judged, if its owner references are still those by which it was.
-func (c *Collector) delete(ctx context.Context, object *subject, dependants registry.Propagation) error {
+// delete deletes an object, on the condition that its owner references have not changed.
+func (c *Collector) delete(ctx context.Context, object *subject, dependents registry.Propagation) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {
 		return err
@@ -32,7 +31,7 @@ func (c *Collector) delete(ctx context.Context, object *subject, dependants regi
 	owners := object.OwnerReferences()
 	_, err = c.Objects.Delete(ctx, &registry.Deletion{
 		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(),
-		UID: object.UID(), Propagation: dependants,
+		UID: object.UID(), Propagation: dependents,
 		Precondition: func(doc document.Value) bool {
 			return doc.Lookup("metadata", "ownerReferences").JSON() == owners
 		},
@@ -40,9 +39,9 @@ func (c *Collector) delete(ctx context.Context, object *subject, dependants regi
 	return err
 }
 
-// finalize takes a finalizer of the collector from an object.
-func (c *Collector) finalize(ctx context.Context, object *subject, finalizer string) error {
-	return c.change(ctx, object, "finalizers", func(list document.Value) document.Value {
+// removeFinalizer removes a finalizer of the collector from an object.
+func (c *Collector) removeFinalizer(ctx context.Context, object *subject, finalizer string) error {
+	return c.patchMetadata(ctx, object, "finalizers", func(list document.Value) document.Value {
 		var kept []document.Value
 		for _, f := range list.Items() {
 			if f.Text() != finalizer {
@@ -56,8 +55,8 @@ func (c *Collector) finalize(ctx context.Context, object *subject, finalizer str
 	})
 }
 
-// change changes a list in the metadata of an object that has been judged, unless the object has changed since.
-func (c *Collector) change(ctx context.Context, object *subject, field string, change func(document.Value) document.Value) error {
+// patchMetadata patches a list in the metadata of an object, on the condition that the object has not changed.
+func (c *Collector) patchMetadata(ctx context.Context, object *subject, field string, change func(document.Value) document.Value) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {
 		return err

@@ -1,17 +1,15 @@
-// Package leaderelection has one of several servers that share a store do what only one may: it holds a Lease,
-// and all others wait until it is given back or has not been renewed for its duration.
+// Package leaderelection lets one of several servers that share a store run the controllers: the leader holds a
+// Lease, and the others wait until it is released or has not been renewed for its duration.
 //
-// # Vocabulary
+// # Terms
 //
-//   - The holder is who has its name in the lease. Leases are read and written as client-go does, so that
-//     kubectl shows who leads, and since when.
-//   - A record is what a lease says. Whether it is over is measured by one's own clock, from when one saw
-//     it change: clocks of several machines may differ.
-//   - To lead is to do what only the holder may. Who can't renew the lease stops leading well before it is
-//     over for the others.
+//   - The holder is the identity in the Lease. Leases have the format of client-go, so that kubectl shows the leader.
+//   - A record is the content of a Lease. Its expiry is measured with the local clock from the time at which a change
+//     of the record was observed, because the clocks of several machines may differ.
+//   - A leader that cannot renew the Lease stops before the Lease expires for the others.
 //
-// # Where to look
+// # Files
 //
-//	elector.go  acquires, renews, gives back
-//	lease.go    the lease as an object
+//	elector.go  acquires, renews and releases the Lease
+//	lease.go    reads and writes the Lease
 package leaderelection

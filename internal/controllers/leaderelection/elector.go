@@ -13,23 +13,23 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// Elector takes part in an election.
+// Elector is a candidate of a leader election.
 type Elector struct {
 	Objects *registry.Registry
-	// Namespace and Name are those of the lease, Identity is who takes part: no two may have the same.
+	// Namespace and Name are those of the Lease. Identity is the candidate's unique name.
 	Namespace, Name, Identity string
-	// User is who writes the lease, Manager as whom it is known in managedFields.
+	// User performs the writes of the Lease, Manager is the field manager.
 	User    *authn.User
 	Manager string
-	// Duration is how long a lease holds that is not renewed; 0 means 15 s. It has whole seconds.
-	// Deadline is after how long the holder gives up that can't renew it; 0 means two thirds of it.
-	// Retry is how often it is renewed, or tried for; 0 means an eighth of it.
+	// Duration is the lifetime of a Lease that is not renewed, in whole seconds; 0 means 15 s. Deadline is the time
+	// after which a leader that cannot renew the Lease stops leading; 0 means two thirds of Duration. Retry is the
+	// interval of renewals and of attempts to acquire; 0 means an eighth of Duration.
 	Duration, Deadline, Retry time.Duration
 	Log                       *slog.Logger
 
-	// seen is the last record that was seen to differ from the one before, at the time when it was.
-	seen   record
-	seenAt time.Time
+	// observed is the last observed record, observedAt the time at which it was first observed.
+	observed   record
+	observedAt time.Time
 }
 
 const defaultDuration = 15 * time.Second
@@ -46,75 +46,75 @@ func (e *Elector) setDefaults() {
 	}
 }
 
-// Run has lead called whenever this one leads, and its context end when that is over; the next time comes only after it has returned. Run
-// returns when its context ends; then the lease is given back.
+// Run calls lead whenever this candidate becomes the leader, and cancels its context when it stops leading; the next
+// call follows only after lead has returned. Run returns when its context ends, after releasing the Lease.
 func (e *Elector) Run(ctx context.Context, lead func(context.Context)) {
 	e.setDefaults()
 	for ctx.Err() == nil {
 		if !e.acquire(ctx) {
 			return
 		}
-		e.Log.Info("this server leads the controllers", "identity", e.Identity)
-		e.leadWhile(ctx, lead)
+		e.Log.Info("became leader of the controllers", "identity", e.Identity)
+		e.leadUntilLost(ctx, lead)
 		if ctx.Err() == nil {
-			e.Log.Warn("this server no longer leads the controllers: it could not renew the lease", "identity", e.Identity)
+			e.Log.Warn("lost leadership of the controllers: the lease could not be renewed in time", "identity", e.Identity)
 		}
 	}
 	e.release(context.WithoutCancel(ctx))
 }
 
-// acquire waits until the lease is held by this one. It reports false when the context ends.
+// acquire waits until this candidate holds the Lease. It returns false when the context ends.
 func (e *Elector) acquire(ctx context.Context) bool {
 	for {
-		if e.tryHold(ctx) {
+		if e.tryAcquireOrRenew(ctx) {
 			return true
 		}
-		// Not all at once: those who wait would keep each other from it.
+		// Jitter, so that candidates do not retry at the same time and cause conflicts.
 		if !sleep(ctx, e.Retry+rand.N(e.Retry/4+1)) {
 			return false
 		}
 	}
 }
 
-// leadWhile leads as long as the lease is renewed in time.
-func (e *Elector) leadWhile(ctx context.Context, lead func(context.Context)) {
+// leadUntilLost runs lead as long as the Lease is renewed in time.
+func (e *Elector) leadUntilLost(ctx context.Context, lead func(context.Context)) {
 	leading, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer stop()
 	running.Go(func() { lead(leading) })
 	for {
-		over := e.seenAt.Add(e.Deadline)
+		over := e.observedAt.Add(e.Deadline)
 		for {
 			if !sleep(ctx, min(e.Retry, time.Until(over))) {
 				return
 			}
 			attempt, cancel := context.WithDeadline(ctx, over)
-			isHeld := e.tryHold(attempt)
+			isHeld := e.tryAcquireOrRenew(attempt)
 			cancel()
 			if isHeld {
 				break
 			}
-			if e.seen.holder != e.Identity || !time.Now().Before(over) {
+			if e.observed.holder != e.Identity || !time.Now().Before(over) {
 				return
 			}
 		}
 	}
 }
 
-// tryHold takes the lease or renews it, if it is free or held by this one. It reports whether it is held by
-// this one then.
-func (e *Elector) tryHold(ctx context.Context) bool {
+// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether
+// this candidate holds it afterwards.
+func (e *Elector) tryAcquireOrRenew(ctx context.Context) bool {
 	begun := time.Now()
 	now, err := e.read(ctx)
 	if err != nil {
-		return e.failed(ctx, err)
+		return e.logFailure(ctx, err)
 	}
-	if now != e.seen || e.seenAt.IsZero() {
-		e.seen, e.seenAt = now, begun
+	if now != e.observed || e.observedAt.IsZero() {
+		e.observed, e.observedAt = now, begun
 	}
 	isMine := now.holder == e.Identity
-	if !isMine && now.holder != "" && begun.Before(e.seenAt.Add(time.Duration(now.seconds)*time.Second)) {
+	if !isMine && now.holder != "" && begun.Before(e.observedAt.Add(time.Duration(now.seconds)*time.Second)) {
 		return false
 	}
 	next := record{
@@ -128,25 +128,25 @@ func (e *Elector) tryHold(ctx context.Context) bool {
 		}
 	}
 	if err := e.write(ctx, next); err != nil {
-		return e.failed(ctx, err)
+		return e.logFailure(ctx, err)
 	}
-	e.seen, e.seenAt = next, begun
+	e.observed, e.observedAt = next, begun
 	return true
 }
 
-func (e *Elector) failed(ctx context.Context, err error) bool {
+func (e *Elector) logFailure(ctx context.Context, err error) bool {
 	if ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
-		e.Log.Warn("cannot take part in the election of who leads the controllers", "error", err)
+		e.Log.Warn("cannot acquire or renew the leader election lease; retrying", "error", err)
 	}
 	return false
 }
 
-// releaseTime is how long giving back may take.
-const releaseTime = 2 * time.Second
+// releaseTimeout is the timeout of the release.
+const releaseTimeout = 2 * time.Second
 
-// release gives the lease back, so that nobody has to wait until it is over.
+// release clears the holder of the Lease, so that other candidates need not wait for its expiry.
 func (e *Elector) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, releaseTime)
+	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
 	now, err := e.read(ctx)
 	if err != nil || now.holder != e.Identity {
@@ -156,11 +156,11 @@ func (e *Elector) release(ctx context.Context) {
 	now.renewed = timeText(e.Objects.Now())
 	now.acquired = now.renewed
 	if err := e.write(ctx, now); err != nil {
-		e.failed(ctx, err)
+		e.logFailure(ctx, err)
 	}
 }
 
-// sleep reports whether there was the time for it.
+// sleep waits. It returns false if the context ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

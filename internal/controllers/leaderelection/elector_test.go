@@ -16,22 +16,22 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// server is one of several on a store.
+// server is one of several candidates on a store.
 type server struct {
 	*registrytest.Kit
 	*Elector
-	// isCut has the server lose the store.
-	isCut   atomic.Bool
-	leading atomic.Bool
-	stop    func()
+	// isDisconnected makes commits to the store fail.
+	isDisconnected atomic.Bool
+	leading        atomic.Bool
+	stop           func()
 }
 
-var errCut = errors.New("the network is gone")
+var errDisconnected = errors.New("connection reset")
 
-// start starts a server. No two may lead at once.
+// start starts a candidate. It fails the test if two candidates lead at the same time.
 func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *server {
 	v := &server{}
-	v.Kit = registrytest.Over(t, cut{s, &v.isCut})
+	v.Kit = registrytest.Over(t, disconnectedStore{s, &v.isDisconnected})
 	v.Elector = &Elector{
 		Objects: v.All, Namespace: "kube-system", Name: "controllers", Identity: name,
 		User: registrytest.User, Manager: name, Log: registrytest.Log,
@@ -40,11 +40,11 @@ func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *s
 	v.stop = v.Run(func(ctx context.Context) {
 		v.Elector.Run(ctx, func(ctx context.Context) {
 			if leaders.Add(1) > 1 {
-				t.Error("two lead")
+				t.Error("two candidates lead at the same time")
 			}
 			v.leading.Store(true)
 			<-ctx.Done()
-			time.Sleep(10 * time.Millisecond) // simulates controllers that take a moment to stop
+			time.Sleep(10 * time.Millisecond) // simulates controllers that need time to stop
 			v.leading.Store(false)
 			leaders.Add(-1)
 		})
@@ -52,18 +52,18 @@ func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *s
 	return v
 }
 
-// Run is that of the kit.
+// Run resolves the ambiguity between Kit.Run and Elector.Run.
 func (v *server) Run(run func(context.Context)) func() { return v.Kit.Run(run) }
 
-// cut is a store that can be lost.
-type cut struct {
+// disconnectedStore is a store whose commits fail while isDisconnected is set.
+type disconnectedStore struct {
 	storage.Store
-	isCut *atomic.Bool
+	isDisconnected *atomic.Bool
 }
 
-func (c cut) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if c.isCut.Load() {
-		return 0, errCut
+func (c disconnectedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+	if c.isDisconnected.Load() {
+		return 0, errDisconnected
 	}
 	return c.Store.Commit(ctx, writes...)
 }
@@ -86,7 +86,8 @@ func (v *server) leaseTime(field string) time.Time {
 	return at
 }
 
-// TestElection: one leads; when it stops, the other does at once; when it loses the store, after the lease.
+// TestElection: one candidate leads; if it stops, another one leads at once; if it cannot write the Lease, after the
+// Lease has expired.
 func TestElection(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	var leaders atomic.Int64
@@ -96,37 +97,37 @@ func TestElection(t *testing.T) {
 	acquired := a.lease().Get("acquireTime").Text()
 	a.Wait("a has renewed its lease for longer than the lease's duration", func() bool { return a.renewed().Sub(a.acquired()) > 1300*time.Millisecond })
 	if !a.leading.Load() || b.leading.Load() {
-		t.Fatal("b leads, though a goes on")
+		t.Fatal("b leads although a renews its lease")
 	}
 	lease := b.lease()
 	if lease.Get("holderIdentity").Text() != "a" || lease.Get("acquireTime").Text() != acquired ||
 		lease.Get("renewTime").Text() <= acquired || lease.Get("leaseTransitions").JSON() != "0" || lease.Get("leaseDurationSeconds").JSON() != "1" {
-		t.Errorf("received %s", lease.JSON())
+		t.Errorf("lease = %s, want holder a, renewed, with 0 transitions and a duration of 1 s", lease.JSON())
 	}
 
 	begun := time.Now()
 	a.stop()
 	b.Wait("b leads", b.leading.Load)
 	if took := time.Since(begun); took > 900*time.Millisecond {
-		t.Logf("b leads after %v", took) // a lease that was given back need not be waited for, but machines are slow
+		t.Logf("b leads after %v", took) // not an error: a released lease can be acquired at once, but the machine may be slow
 	}
 	if lease := b.lease(); lease.Get("leaseTransitions").JSON() != "1" {
-		t.Errorf("received %s, want one transition", lease.JSON())
+		t.Errorf("lease = %s, want one transition", lease.JSON())
 	}
 
 	c := start(t, s, "c", &leaders)
-	b.isCut.Store(true)
+	b.isDisconnected.Store(true)
 	b.Wait("b no longer leads", func() bool { return !b.leading.Load() })
 	c.Wait("c leads", c.leading.Load)
-	b.isCut.Store(false)
+	b.isDisconnected.Store(false)
 	renewed := c.renewed()
 	c.Wait("c renews its lease while b retries", func() bool { return c.renewed().Sub(renewed) > 4*b.Retry })
 	if b.leading.Load() || !c.leading.Load() {
-		t.Error("b leads again, though c does")
+		t.Error("b leads although c holds the lease")
 	}
 }
 
-// TestElectionOfMany: servers come and go, and never do two lead at once.
+// TestElectionOfMany: candidates start and stop, and no two lead at the same time.
 func TestElectionOfMany(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	var leaders, terms atomic.Int64
@@ -135,7 +136,7 @@ func TestElectionOfMany(t *testing.T) {
 		all.Go(func() {
 			for j := range 3 {
 				v := start(t, s, fmt.Sprintf("s%d.%d", i, j), &leaders)
-				v.Wait("it leads", v.leading.Load)
+				v.Wait("the candidate to lead", v.leading.Load)
 				terms.Add(1)
 				v.stop()
 			}
@@ -143,53 +144,53 @@ func TestElectionOfMany(t *testing.T) {
 	}
 	all.Wait()
 	if terms.Load() != 12 {
-		t.Errorf("received %d terms, want 12", terms.Load())
+		t.Errorf("%d terms of leadership, want 12", terms.Load())
 	}
 }
 
-// TestReleaseOfAnothers: who stops does not give back what another one holds.
-func TestReleaseOfAnothers(t *testing.T) {
+// TestReleaseOnlyOwnLease: a candidate that stops does not release a Lease that another one holds.
+func TestReleaseOnlyOwnLease(t *testing.T) {
 	k := registrytest.Open(t)
 	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
-	for range 2 { // to make it, and to hold it
-		if !e.tryHold(t.Context()) {
-			t.Fatal("a can't hold the lease")
+	for range 2 { // creates and renews the lease
+		if !e.tryAcquireOrRenew(t.Context()) {
+			t.Fatal("tryAcquireOrRenew() of a = false, want true")
 		}
 	}
 	b := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "b", User: registrytest.User, Manager: "b", Log: registrytest.Log}
 	b.setDefaults()
-	if b.tryHold(t.Context()) {
-		t.Error("b holds what a does")
+	if b.tryAcquireOrRenew(t.Context()) {
+		t.Error("tryAcquireOrRenew() of b = true while a holds the lease")
 	}
 	b.release(t.Context())
 	if holder := k.Get(kind, "kube-system", "controllers").Lookup("spec", "holderIdentity").Text(); holder != "a" {
-		t.Errorf("received %q, want a", holder)
+		t.Errorf("holderIdentity = %q, want a", holder)
 	}
 	e.release(t.Context())
-	if !b.tryHold(t.Context()) {
-		t.Error("b can't hold what was given back")
+	if !b.tryAcquireOrRenew(t.Context()) {
+		t.Error("tryAcquireOrRenew() of b = false after the release, want true")
 	}
 }
 
-// TestLeaseWithoutManagedFields: who has written the lease does not matter, so that it can be held also if nobody can read that.
+// TestLeaseWithoutManagedFields: a Lease whose managedFields cannot be parsed can be renewed.
 func TestLeaseWithoutManagedFields(t *testing.T) {
 	k := registrytest.Open(t)
 	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
-	if !e.tryHold(t.Context()) {
-		t.Fatal("a can't hold the lease")
+	if !e.tryAcquireOrRenew(t.Context()) {
+		t.Fatal("tryAcquireOrRenew() = false, want true")
 	}
 	lease, err := k.All.Cache.Get(t.Context(), watchcache.Key{Kind: kind, Namespace: "kube-system", Name: "controllers"}, watchcache.Latest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spans := lease.Spans()
-	spoiled := spans.Before + `"managedFields":"unreadable",` + spans.Between + spans.After
-	if _, _, err := k.All.Cache.Commit(t.Context(), storage.Write{Key: lease.Key(), Value: []byte(spoiled), Expected: lease.Revision()}); err != nil {
+	unreadable := spans.Before + `"managedFields":"unreadable",` + spans.Between + spans.After
+	if _, _, err := k.All.Cache.Commit(t.Context(), storage.Write{Key: lease.Key(), Value: []byte(unreadable), Expected: lease.Revision()}); err != nil {
 		t.Fatal(err)
 	}
-	if !e.tryHold(t.Context()) {
-		t.Error("a can't hold a lease whose managedFields nobody can read")
+	if !e.tryAcquireOrRenew(t.Context()) {
+		t.Error("tryAcquireOrRenew() = false for a lease with unreadable managedFields, want true")
 	}
 }

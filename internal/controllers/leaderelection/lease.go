@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// kind is what the kind of leases is called in keys.
+// kind is the watch cache's name of leases: GROUP/RESOURCE.
 const kind = "coordination.k8s.io/leases"
 
-// record is what a lease says.
+// record is the content of a Lease.
 type record struct {
 	holder          string
 	seconds         int64
@@ -27,7 +27,7 @@ type record struct {
 	resourceVersion string // "" if there is no lease
 }
 
-// read returns what the lease says now; nothing if there is none.
+// read returns the current record; the zero record if there is no Lease.
 func (e *Elector) read(ctx context.Context) (record, error) {
 	object, err := e.Objects.Cache.Get(ctx, watchcache.Key{Kind: kind, Namespace: e.Namespace, Name: e.Name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -50,7 +50,7 @@ func (e *Elector) read(ctx context.Context) (record, error) {
 	return r, nil
 }
 
-// write makes the lease say something else, if it still says what was read.
+// write creates or updates the Lease, on the condition that its resourceVersion has not changed.
 func (e *Elector) write(ctx context.Context, r record) error {
 	leases, _ := e.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
 	endpoint, err := e.Objects.Endpoint(leases, "v1", "")
@@ -70,7 +70,7 @@ func (e *Elector) write(ctx context.Context, r record) error {
 	return err
 }
 
-// lease is the object that says what a record does.
+// lease returns the Lease object of a record.
 func (e *Elector) lease(r record) document.Value {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(e.Name)},
@@ -93,5 +93,5 @@ func (e *Elector) lease(r record) document.Value {
 	)
 }
 
-// timeText is a time as leases have it.
+// timeText formats a time as metav1.MicroTime does.
 func timeText(t time.Time) string { return t.UTC().Format(metav1.RFC3339Micro) }

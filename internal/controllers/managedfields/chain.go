@@ -34,7 +34,7 @@ type chain struct {
 }
 
 // newChain returns the chain of entries at a version that conform to the oldest of some previous generations, which
-// are in ascending order. It returns nil if such entries stay as they are: no schema of the version has changed, or the
+// are in ascending order. It returns nil if such entries do not change: no schema of the version has changed, or the
 // version was removed and a webhook defined how it relates to the others.
 func newChain(current *crd.Resource, previous []generation, version string) *chain {
 	if len(previous) == 0 {
@@ -160,8 +160,9 @@ func restrict(s, existing fieldset.Set) fieldset.Set {
 	return out.Set(mark)
 }
 
-// mergeEntries merges entries of the same manager, operation, subresource and apiVersion, which moveToVersion may have
-// made: the result owns the union of their fields, with the later time. Entries whose fieldsV1 cannot be parsed stay.
+// mergeEntries merges entries of the same manager, operation, subresource and apiVersion, which moveToVersion may
+// have created: the result owns the union of their fields, with the later time. Entries whose fieldsV1 cannot be
+// parsed are not merged.
 func mergeEntries(entries []apply.Entry) []apply.Entry {
 	all := entries[:0:0]
 	for _, entry := range entries {

@@ -42,7 +42,7 @@ func generations(all ...*crd.Resource) (previous []generation) {
 	return previous
 }
 
-// TestNewChain: a chain has one topology per schema that the version of an entry had, and ends at the current one.
+// TestNewChain: a chain has one topology for each schema that the version of an entry had, and ends at the current one.
 func TestNewChain(t *testing.T) {
 	none := func(generation int, versions ...string) *crd.Resource {
 		return resource(t, generation, "None", versions...)
@@ -52,7 +52,7 @@ func TestNewChain(t *testing.T) {
 		current  *crd.Resource
 		previous []generation
 		version  string
-		want     string // from, to, generation, number of topologies; "" if there is no chain
+		want     string // from, to, generation, number of topologies; "" means no chain
 	}{
 		{"no previous generation", none(1, "v1 atomic storage"), nil, "v1", ""},
 		{"changed once", none(2, "v1 name storage"), generations(none(1, "v1 atomic storage")), "v1", "v1 v1 1 2"},
@@ -61,7 +61,7 @@ func TestNewChain(t *testing.T) {
 		{"changed and back", none(3, "v1 atomic storage"), generations(none(1, "v1 atomic storage"), none(2, "v1 id storage")), "v1", "v1 v1 1 3"},
 		{"another version changed", none(2, "v1 atomic storage", "v2 name"), generations(none(1, "v1 atomic storage", "v2 atomic")), "v1", ""},
 		{"version added since", none(3, "v1 atomic storage", "v2 name"), generations(none(1, "v1 atomic storage"), none(2, "v1 atomic storage", "v2 id")), "v2", "v2 v2 1 2"},
-		{"version was away", none(3, "v1 name storage"), generations(none(1, "v1 atomic storage"), none(2, "v2 atomic storage")), "v1", "v1 v1 1 2"},
+		{"version removed and added again", none(3, "v1 name storage"), generations(none(1, "v1 atomic storage"), none(2, "v2 atomic storage")), "v1", "v1 v1 1 2"},
 		{"version removed", none(2, "v2 atomic storage"), generations(none(1, "v1 atomic", "v2 atomic storage")), "v1", "v1 v2 1 2"},
 		{"version removed, with other keys", none(2, "v2 id storage"), generations(none(1, "v1 name", "v2 id storage")), "v1", "v1 v2 1 2"},
 		{"version never existed", none(2, "v2 id storage"), generations(none(1, "v2 atomic storage")), "v1", ""},
@@ -75,7 +75,7 @@ func TestNewChain(t *testing.T) {
 			got = fmt.Sprint(c.from, " ", c.to, " ", c.generation, " ", len(c.topologies))
 		}
 		if got != test.want {
-			t.Errorf("%s: received %q, expected %q", test.name, got, test.want)
+			t.Errorf("%s: newChain() = %q, want %q", test.name, got, test.want)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestTargetVersion(t *testing.T) {
 	} {
 		current, previous := resource(t, 2, test.is, "v2 atomic storage"), resource(t, 1, test.was, "v2 atomic storage")
 		if got := targetVersion(current, generations(previous), test.version); got != test.want {
-			t.Errorf("%+v: received %q", test, got)
+			t.Errorf("targetVersion(%+v) = %q", test, got)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestMigrateEntry(t *testing.T) {
 			want := entry
 			want.FieldsV1 = test.want
 			if got, ok, err := test.chain.migrate(entry, doc); err != nil || !ok || got != want {
-				t.Errorf("%s, from %s: received %+v, %t, %v; expected %+v", test.name, fields, got, ok, err, want)
+				t.Errorf("%s: migrate(%s) = %+v, %t, %v; want %+v", test.name, fields, got, ok, err, want)
 			}
 		}
 	}
@@ -149,12 +149,12 @@ func TestMigrateToStorageVersion(t *testing.T) {
 	} {
 		got, ok, err := c.migrate(apply.Entry{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields}, doc)
 		if err != nil || ok != (want != "") || ok && (got.FieldsV1 != want || got.APIVersion != "example.com/v2") {
-			t.Errorf("%s: received %+v, %t, %v; expected %s", fields, got, ok, err, want)
+			t.Errorf("migrate(%s) = %+v, %t, %v; want %s", fields, got, ok, err, want)
 		}
 	}
 	bad := apply.Entry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: "{"}
 	if got, _, err := c.migrate(bad, doc); err == nil || got != bad {
-		t.Errorf("unreadable fields: received %+v, %v; expected an error", got, err)
+		t.Errorf("migrate() of unreadable fields = %+v, %v; want an error", got, err)
 	}
 }
 
@@ -177,12 +177,12 @@ func TestRestrict(t *testing.T) {
 		{`{"f:m":{}}`, `{"f:m":{"f:x":{}}}`, `{"f:m":{}}`},
 	} {
 		if got := restrict(parse(test.set), parse(test.existing)).FieldsV1(); got != test.want {
-			t.Errorf("%s of %s: received %s, expected %s", test.set, test.existing, got, test.want)
+			t.Errorf("restrict(%s, %s) = %s, want %s", test.set, test.existing, got, test.want)
 		}
 	}
 }
 
-// TestMergeEntries: entries of one manager at one version are merged; entries that cannot be parsed stay.
+// TestMergeEntries: entries of one manager at one version are merged; entries that cannot be parsed are not.
 func TestMergeEntries(t *testing.T) {
 	of := func(manager, fields string, second int64) apply.Entry {
 		return apply.Entry{Manager: manager, Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: time.Unix(second, 0)}
@@ -195,7 +195,7 @@ func TestMergeEntries(t *testing.T) {
 		"first is not parsable":  {[]apply.Entry{bad, a}, []apply.Entry{bad, a}},
 	} {
 		if got := mergeEntries(test.entries); !slices.Equal(got, test.want) {
-			t.Errorf("%s: received %+v, expected %+v", name, got, test.want)
+			t.Errorf("%s: mergeEntries() = %+v, want %+v", name, got, test.want)
 		}
 	}
 }

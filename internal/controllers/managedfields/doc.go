@@ -3,18 +3,19 @@
 //
 // # Problem
 //
-// The field set of a managedFields entry describes fields by the topology of a schema: an atomic list is one path, the
-// items of an associative list are paths by key. If an update of a definition changes list types, map types or keys, or
-// removes the version that an entry was written at, stored entries describe fields that do not exist that way any
-// more. An apply would then not prune what its manager no longer applies, and miss conflicts. So every entry is mapped
-// to the new topology, using the values of the object, before the first write by the new schema.
+// The field set of a managedFields entry describes fields by the topology of a schema: an atomic list is one path,
+// the items of an associative list are paths by key. If an update of a definition changes list types, map types or
+// keys, or removes the version that an entry was written at, stored entries describe fields that no longer exist in
+// that form. An apply would then not prune fields that its manager no longer applies, and miss conflicts. Therefore
+// every entry is mapped to the new topology, using the values of the object, before the first write by the new
+// schema.
 //
 // # Persisted state
 //
-// Two kinds of records are kept beside the API objects. G is the generation of the current definition.
+// Two types of records are stored beside the API objects. G is the generation of the current definition.
 //
 //   - Previous generations of a definition: RecordPrevious adds the definition that is replaced to the commit that
-//     replaces it. A crash can lose neither.
+//     replaces it. A crash loses neither or both.
 //   - Pending entries (manager, operation, version, subresource and time of the entry, and the generation that it
 //     conforms to), with M, the generation that all other entries have been migrated to.
 //
@@ -40,10 +41,10 @@
 //		0 ≤ M ≤ G
 //		p₁ ≤ e < M               for the generation e of every pending entry
 //		c ≥ M                    for the generation c that any other entry is taken to conform to (c ≥ p₁ if M = 0)
-//		pₙ < M, or n = 0         while writers by generation G are let in
+//		pₙ < M, or n = 0         while writers by generation G are admitted
 //
 //	  - A write by generation G happens after the record M = G is durable, or when there was nothing to migrate. So a write
-//	    can always be told from an entry that waits for its migration: it is not pending, or has another time.
+//	    is always distinguishable from an entry that waits for its migration: it is not pending, or has another time.
 //	  - Mapping is idempotent: an entry that conforms to any topology of a chain conforms to the last one afterwards.
 //	  - At most one migration per definition runs in a server. Only managedFields are written, and only by
 //	    compare-and-swap at the revision that was read.
@@ -56,11 +57,12 @@
 //     additional records without it are ignored, and deleted by the next update. In step 6: the entries migrated since the
 //     last record are migrated again, by the values that the object has then: an entry that owned an empty atomic field
 //     may own keys that others have added to it meanwhile.
-//   - Conversion webhook unavailable (no connection, deadline, 429, 502, 503 or 504): its entries stay as they are and are
+//   - Conversion webhook unavailable (no connection, deadline, 429, 502, 503 or 504): its entries are not changed and
+//     are
 //     pending. It is not called again in the same pass.
-//   - Conversion webhook answers and rejects an object: final. Its entries stay as they are and are not pending, since
-//     the same definition would get the same answer.
-//   - Removed version and conversion by webhook: entries stay; the next apply drops them.
+//   - Conversion webhook rejects an object: final. Its entries are not changed and not pending, because the same
+//     definition would get the same answer.
+//   - Removed version and conversion by webhook: entries are not changed; the next apply drops them.
 //   - A write to an object conflicts: the object is read and migrated again. A write fails otherwise: its entries are
 //     pending.
 //   - State cannot be read, or step 4 fails: step 3 is repeated after Options.MinBackoff; writers stay blocked.
@@ -69,7 +71,7 @@
 //     server whose record conflicts continues with the record of the other one.
 //   - Shutdown: writers that are blocked stay blocked until their request ends, see the first invariant.
 //
-// # Who waits
+// # Waiting requests
 //
 // Writers of the new generation wait for steps 2 to 4: for the writes in flight by the replaced one, for
 // Options.ConversionTimeout (30 seconds) in total for conversion webhooks, and for the commits of step 3. A write that

@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	// twoItems are values for crdtest.ListAndMap; the others are the field sets that own them by different topologies.
+	// twoItems are values for crdtest.ListAndMap. itemsByName, itemsByID and itemsAtomic are the field sets that own
+	// them with different topologies.
 	twoItems    = `"list":[{"name":"a","id":"1","num":7},{"name":"b","id":"2"}],"map":{"x":1,"z":2}`
 	itemsByName = `"f:list":{"k:{\"name\":\"a\"}":{".":{},"f:id":{},"f:name":{},"f:num":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{},"f:name":{}}},"f:map":{"f:x":{},"f:z":{}}`
 	itemsByID   = `"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:name":{},"f:num":{}},"k:{\"id\":\"2\"}":{".":{},"f:id":{},"f:name":{}}},"f:map":{"f:x":{},"f:z":{}}`
@@ -100,7 +101,7 @@ func (k *kit) waitOwned(name, fields string) {
 func (k *kit) wantOwned(name, fields string) {
 	k.Helper()
 	if got := k.ManagedFields("v1", name); !strings.Contains(got, fields) {
-		k.Errorf("managedFields of %s are %s, expected %s", name, got, fields)
+		k.Errorf("managedFields of %s = %s, want %s", name, got, fields)
 	}
 }
 
@@ -110,7 +111,7 @@ func (k *kit) wantAllMigrated(n int) {
 	for i := range n {
 		name := fmt.Sprint("w", i)
 		if got := k.ManagedFields("v1", name); !strings.Contains(got, mapGranular) {
-			k.Fatalf("managedFields of %s are %s, expected %s", name, got, mapGranular)
+			k.Fatalf("managedFields of %s = %s, want %s", name, got, mapGranular)
 		}
 	}
 }
@@ -121,7 +122,7 @@ func (k *kit) wantBlocked() {
 	ctx, cancel := context.WithTimeout(k.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := k.ApplyAs(ctx, "tester", "v1", "one", ""); !apierrors.IsTimeout(err) {
-		k.Errorf("received %v, expected a timeout", err)
+		k.Errorf("ApplyAs() = %v, want a timeout", err)
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The storage key prefixes of the two persisted record kinds. They are not served by the API. Their names and the JSON
-// of the records are the on-disk format, which data directories of earlier releases have too.
+// The storage key prefixes of the two types of persisted records, which the API does not serve. The prefixes and the
+// JSON of the records are part of the on-disk format and must not change.
 const (
 	generationRecords = "cadastre/formerdefinitions"
 	pendingRecords    = "cadastre/ownersinarrears"
@@ -76,7 +76,7 @@ func (h history) isMigrated() bool {
 	return len(h.previous) == 0 || h.previous[len(h.previous)-1].Generation < h.pending.generation
 }
 
-// isEmpty reports whether nothing is persisted.
+// isEmpty reports whether no state is persisted.
 func (h history) isEmpty() bool { return len(h.previous) == 0 && len(h.pending.records) == 0 }
 
 // generationOf returns the generation that an entry of an object conforms to.
@@ -99,7 +99,7 @@ type pending struct {
 	records    []*watchcache.Object // all stored records, including those of an interrupted update
 }
 
-// pendingObject is an object with entries that are pending. The UID tells it from a later object of the same name.
+// pendingObject is an object with pending entries. The UID distinguishes it from a later object of the same name.
 type pendingObject struct {
 	Namespace string         `json:"namespace,omitempty"`
 	Name      string         `json:"name"`
@@ -147,9 +147,9 @@ func (p pending) oldest() int64 {
 	return oldest
 }
 
-// RecordPrevious returns the write that stores a definition in the commit that replaces it with obj. It returns none if
-// no entry can depend on its schemas: the replaced definition served no version, so that what was served before it is
-// stored already; or the new one is served and has the schemas of all versions of the replaced one.
+// RecordPrevious returns the write that stores a definition in the commit that replaces it with obj. It returns none
+// if no entry can depend on the schemas of the replaced definition: it served no version, so that the previously
+// served generation is stored already; or the new one is served and has the same schemas for all of its versions.
 func RecordPrevious(obj, live document.Value) []storage.Write {
 	if obj.IsAbsent() || live.IsAbsent() {
 		return nil
@@ -278,7 +278,7 @@ func recordName(uid string, serial int64, i int) string {
 	return fmt.Sprintf("%s.%d.%d", uid, serial, i)
 }
 
-// parsePending joins the records of one definition. Nothing is pending without a first record.
+// parsePending joins the records of one definition. Without a first record no entry is pending.
 func parsePending(uid string, records []*watchcache.Object) (pending, error) {
 	p := pending{records: records}
 	first, err := findRecord(uid, records)
@@ -355,7 +355,7 @@ func (p pending) writes(uid string, serial int64) (first, additional []storage.W
 		record.Metadata.Name = recordName(uid, serial, i)
 		text, err := json.Marshal(record)
 		if err != nil {
-			panic(err) // all of its fields can be marshalled
+			panic(err) // cannot happen: all fields are marshallable
 		}
 		write := storage.Write{Key: watchcache.Key{Kind: pendingRecords, Name: record.Metadata.Name}.String(), Value: text}
 		if i == 0 {
@@ -381,8 +381,8 @@ func (s histories) delete(ctx context.Context, h history) {
 	}
 }
 
-// isConflict reports whether a commit failed because another writer changed the object first, or because the watch
-// cache is closed; neither is worth an error message.
+// isConflict reports whether a commit failed because the object has changed, or because the watch cache is closed;
+// neither is logged.
 func isConflict(err error) bool {
 	var conflict *storage.ConflictError
 	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)

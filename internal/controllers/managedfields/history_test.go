@@ -18,7 +18,8 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// TestPendingEntry: an entry that was written again is not the pending one, nor is one of another object of the same name.
+// TestPendingEntry: an entry that was written again is not pending, nor is an entry of another object with the same
+// name.
 func TestPendingEntry(t *testing.T) {
 	entry := apply.Entry{Manager: "m", Operation: apply.Update, APIVersion: "example.com/v2", Subresource: "status", Time: noon, FieldsV1: `{"f:a":{}}`}
 	key := watchcache.Key{Namespace: "default", Name: "one"}
@@ -47,18 +48,18 @@ func TestPendingEntry(t *testing.T) {
 		{"another namespace", watchcache.Key{Name: "one"}, "1", entry, false},
 	} {
 		if generation, ok := p.generationOf(test.key, test.uid, test.entry); ok != test.want || ok && generation != 3 {
-			t.Errorf("%s: pending: %t, generation %d", test.name, ok, generation)
+			t.Errorf("%s: generationOf() = %d, %t, want pending: %t", test.name, generation, ok, test.want)
 		}
 		want := int64(5)
 		if test.want {
 			want = 3
 		}
 		if got := (history{pending: p}).generationOf(test.key, test.uid, test.entry); got != want {
-			t.Errorf("%s: conforms to generation %d, expected %d", test.name, got, want)
+			t.Errorf("%s: history.generationOf() = %d, want %d", test.name, got, want)
 		}
 	}
 	if got := p.oldest(); got != 3 {
-		t.Errorf("the oldest generation is %d, expected 3", got)
+		t.Errorf("oldest() = %d, want 3", got)
 	}
 }
 
@@ -77,7 +78,8 @@ func numbersOf(all []generation) (numbers []int64) {
 	return numbers
 }
 
-// TestHistory: which generations lie between an entry and the current one, and whether all entries are migrated.
+// TestHistory: before and since return the generations on each side of a generation; isMigrated compares the last one
+// with M.
 func TestHistory(t *testing.T) {
 	h := history{previous: numbered(2, 5, 9)}
 	for _, test := range []struct {
@@ -91,24 +93,24 @@ func TestHistory(t *testing.T) {
 		{10, []int64{2, 5, 9}, nil},
 	} {
 		if got := numbersOf(h.before(test.generation).previous); !slices.Equal(got, test.before) {
-			t.Errorf("before %d: %v, expected %v", test.generation, got, test.before)
+			t.Errorf("before(%d) = %v, want %v", test.generation, got, test.before)
 		}
 		if got := numbersOf(h.since(test.generation)); !slices.Equal(got, test.since) {
-			t.Errorf("since %d: %v, expected %v", test.generation, got, test.since)
+			t.Errorf("since(%d) = %v, want %v", test.generation, got, test.since)
 		}
 	}
 	for migrated, want := range map[int64]bool{0: false, 5: false, 9: false, 10: true} {
 		h.pending.generation = migrated
 		if got := h.isMigrated(); got != want {
-			t.Errorf("migrated up to generation %d: %t, expected %t", migrated, got, want)
+			t.Errorf("isMigrated() with M = %d: %t, want %t", migrated, got, want)
 		}
 	}
 	if h := (history{}); !h.isMigrated() || !h.isEmpty() {
-		t.Error("a definition without history needs no migration")
+		t.Error("an empty history must be migrated and empty")
 	}
 }
 
-// TestRecordPrevious: a generation is stored if entries may conform to a schema that its successor does not have.
+// TestRecordPrevious: a generation is stored if entries may conform to a schema that its successor lacks.
 func TestRecordPrevious(t *testing.T) {
 	definition := func(versions string) document.Value {
 		doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, uid: u, generation: 7}, spec: {versions: [` + versions + `]}}`))
@@ -131,16 +133,16 @@ func TestRecordPrevious(t *testing.T) {
 	} {
 		writes := RecordPrevious(definition(test.obj), definition(test.live))
 		if (len(writes) == 1) != test.want {
-			t.Errorf("%s: %d writes", test.name, len(writes))
+			t.Errorf("%s: RecordPrevious() = %d writes, want one: %t", test.name, len(writes), test.want)
 		}
 		for _, w := range writes {
 			if want := (watchcache.Key{Kind: generationRecords, Name: "u.7"}).String(); w.Key != want || !strings.Contains(string(w.Value), `"definition":{`) {
-				t.Errorf("%s: received %s %s, expected the key %s", test.name, w.Key, w.Value, want)
+				t.Errorf("%s: RecordPrevious() = %s %s, want key %s", test.name, w.Key, w.Value, want)
 			}
 		}
 	}
 	if writes := append(RecordPrevious(definition(v1), document.Value{}), RecordPrevious(document.Value{}, definition(v1))...); len(writes) > 0 {
-		t.Error("creations and deletions store nothing")
+		t.Error("RecordPrevious() of a creation or deletion returned writes, want none")
 	}
 }
 
@@ -164,7 +166,7 @@ func TestPendingRecords(t *testing.T) {
 			next.objects[watchcache.Key{Namespace: "default", Name: name}] = pendingObject{Namespace: "default", Name: name, UID: name,
 				Entries: []pendingEntry{{Manager: "m", Operation: apply.Apply, APIVersion: "example.com/v1", Time: noon, Generation: 2}}}
 		}
-		_, additional := next.writes("u", 12345) // of an update that crashes
+		_, additional := next.writes("u", 12345) // of an update that crashes before its first record
 		for _, write := range additional {
 			if _, _, err := store.cache.Commit(ctx, write); err != nil {
 				t.Fatal(err)
@@ -176,15 +178,15 @@ func TestPendingRecords(t *testing.T) {
 		}
 		got := read().pending
 		if want := (n + objectsPerRecord - 1) / objectsPerRecord; len(got.records) != want || len(got.objects) != n || n > 0 && got.generation != next.generation {
-			t.Errorf("%d objects: received %d in %d records of generation %d", n, len(got.objects), len(got.records), got.generation)
+			t.Errorf("%d objects: read %d in %d records of generation %d", n, len(got.objects), len(got.records), got.generation)
 		}
 		for key, object := range next.objects {
 			if !reflect.DeepEqual(got.objects[key], object) {
-				t.Errorf("received %+v, expected %+v", got.objects[key], object)
+				t.Errorf("pending object = %+v, want %+v", got.objects[key], object)
 			}
 		}
 		if err := store.update(ctx, "u", next, before); n > 0 && !isConflict(err) {
-			t.Errorf("an update of a history that has changed since: received %v, expected a conflict", err)
+			t.Errorf("update() of a changed history = %v, want a conflict", err)
 		}
 	}
 }

@@ -66,15 +66,15 @@ func New(options Options) *Migrator {
 type Migration struct {
 	Kind     *api.Kind
 	resource *crd.Resource
-	// unblock lets writers in. Idempotent; a no-op if writers are not blocked.
+	// unblock admits writers. It is idempotent, and a no-op if writers are not blocked.
 	unblock func()
 	// drained is closed when no write by a replaced kind is in flight.
 	drained chan struct{}
 
-	// The fields below belong to reconcile, which the queue never calls twice at the same time for a definition.
+	// The fields below are used by reconcile only, which the queue never calls concurrently for one definition.
 
 	history history
-	// isRead says that history was read; isRecorded that it is what is stored.
+	// isRead is set after history was read, isRecorded if history equals the stored state.
 	isRead, isRecorded bool
 }
 
@@ -93,7 +93,7 @@ func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
 	return g
 }
 
-// Cancel lets the writers in that Prepare blocked. For a kind that could not be registered.
+// Cancel admits the writers that Prepare blocked, if the kind could not be registered.
 func (g *Migration) Cancel() { g.unblock() }
 
 // Drain rejects new writes by the kind and blocks until none is in flight, by it or by a kind that it replaced.
@@ -190,8 +190,8 @@ func (l *Loading) Finish(ctx context.Context) {
 	}
 }
 
-// Run migrates until the context ends. Writers that are blocked then stay blocked: their writes could not be told from
-// those of the previous generation after a restart. Call it once, after Load.
+// Run migrates until the context ends. Writers that are blocked then stay blocked: after a restart their writes could
+// not be distinguished from writes of the previous generation. Call it once, after Load.
 func (m *Migrator) Run(ctx context.Context) {
 	queue := workqueue.NewQueue[string](m.options.MinBackoff, m.options.MaxBackoff)
 	m.mu.Lock()
@@ -203,7 +203,7 @@ func (m *Migrator) Run(ctx context.Context) {
 	queue.Run(ctx, workers, func(ctx context.Context, name string) (isDone bool) { return m.reconcile(ctx, name) == nil })
 }
 
-// reconcile migrates the objects of the definition with a name. An error, which is logged, asks for a retry.
+// reconcile migrates the objects of the definition with a name. It logs an error and returns it to be retried.
 func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	m.mu.Lock()
 	g := m.current[name]
@@ -264,7 +264,7 @@ func (m *Migrator) advance(ctx context.Context, g *Migration) error {
 	return g.unfinished(cause)
 }
 
-// admitWriters declares the objects that are written from now on current, and lets writers in.
+// admitWriters marks objects that are written from now on as current, and admits writers.
 func (m *Migrator) admitWriters(ctx context.Context, g *Migration) {
 	m.markCurrent(ctx, g)
 	g.unblock()
@@ -320,7 +320,7 @@ func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.
 	p := newPass(m.options.Objects, g, m.options.ConversionTimeout)
 	failed := p.run(ctx, all)
 	if failed != nil && !g.history.isMigrated() {
-		return nil, failed // an incomplete first pass is repeated as a whole before writers are let in
+		return nil, failed // an incomplete first pass is repeated as a whole before writers are admitted
 	}
 	recording, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -331,7 +331,7 @@ func (m *Migrator) migrate(ctx context.Context, g *Migration, all []*watchcache.
 }
 
 // record stores the entries that are pending after a pass, unless they are stored already. If another server has
-// recorded a pass since the history was read, its record counts.
+// recorded a pass since the history was read, that record is used.
 func (m *Migrator) record(ctx context.Context, g *Migration, objects map[watchcache.Key]pendingObject) error {
 	isMigrated := g.history.isMigrated()
 	if g.isRecorded && isMigrated && reflect.DeepEqual(objects, g.history.pending.objects) {

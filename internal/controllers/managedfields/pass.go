@@ -233,8 +233,8 @@ func (p *pass) convertTo(ctx context.Context, all []*candidate, version string) 
 	}
 }
 
-// migrate writes the migrated entries of a candidate. If another writer was first (the server itself, or a client
-// while writers are not blocked), it starts again with the object as it is now.
+// migrate writes the migrated entries of a candidate. After a conflict (with this server, or with a client while
+// writers are not blocked) it retries with the current object.
 func (p *pass) migrate(ctx, converting context.Context, c *candidate) error {
 	key := keyOf(c.object)
 	for c != nil {
@@ -259,8 +259,8 @@ func (p *pass) migrate(ctx, converting context.Context, c *candidate) error {
 	return nil
 }
 
-// write writes the entries of an object, unless they are unchanged. The rest of the object stays as an earlier
-// definition stored it although its revision is new, so no object counts as current until the pass is over.
+// write writes the entries of an object, unless they are unchanged. The write changes the revision but leaves the
+// rest of the object as an earlier definition stored it, so no object counts as current until the pass is over.
 func (p *pass) write(ctx context.Context, c *candidate, entries []apply.Entry) error {
 	if slices.Equal(entries, c.parsed.Entries) {
 		return nil
@@ -319,8 +319,8 @@ func (c *candidate) allEntries() (all []pendingEntry) {
 	return all
 }
 
-// migratedEntries returns the entries of the object as they conform to the current schema. An entry that cannot be
-// migrated stays as it is; it is pending if a retry may succeed, that is if the conversion webhook was unavailable.
+// migratedEntries returns the object's entries mapped to the current schema. An entry that cannot be migrated is not
+// changed; it is pending if a retry may succeed, that is if the conversion webhook was unavailable.
 func (c *candidate) migratedEntries() (entries []apply.Entry, pending []pendingEntry, cause error) {
 	for i, entry := range c.parsed.Entries {
 		chain := c.chains[i]

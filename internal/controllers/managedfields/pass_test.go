@@ -12,14 +12,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestCurrentWebhookConverts: of previous generations only the schemas are used, not their conversion webhooks.
+// TestCurrentWebhookConverts: previous generations contribute their schemas, not their conversion webhooks.
 func TestCurrentWebhookConverts(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k, h := openConverted(t, s)
 	k.MustCreate("v2", "two", ", map: {x: 1}")
 	h.Fail(func(_ context.Context, url string) error {
 		if !strings.HasSuffix(url, "/third") {
-			return errors.New("moved away")
+			return errors.New("webhook was replaced")
 		}
 		return nil
 	})
@@ -29,7 +29,7 @@ func TestCurrentWebhookConverts(t *testing.T) {
 	again := openWith(t, s, h)
 	again.waitOwned("two", mapGranular)
 	if got := h.Sizes(); !slices.Equal(got, []int{1}) {
-		t.Errorf("reviews had %v objects, expected one review of 1", got)
+		t.Errorf("reviews had %v objects, want one review of 1", got)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestRejectionsAreFinal(t *testing.T) {
 		k.wantOwned(name, want)
 	}
 	if got, want := h.Sizes(), []int{5, 1, 1, 3, 1, 2}; !slices.Equal(got, want) {
-		t.Errorf("reviews had %v objects, expected %v", got, want)
+		t.Errorf("reviews had %v objects, want %v", got, want)
 	}
 }
 
@@ -57,13 +57,13 @@ func TestConversionIsBatched(t *testing.T) {
 	for i := range 250 {
 		k.MustCreate("v2", fmt.Sprintf("w%03d", i), ", map: {x: 1}")
 	}
-	k.MustCreate("v1", "z", ", map: {x: 1}") // needs no conversion
+	k.MustCreate("v1", "z", ", map: {x: 1}") // stored at v1: not converted
 	h.Fail(nil)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.waitFinished()
 	reviews := h.Sizes()
 	if slices.Sort(reviews); !slices.Equal(reviews, []int{50, 100, 100}) {
-		t.Errorf("reviews had %v objects, expected 50, 100 and 100", reviews)
+		t.Errorf("reviews had %v objects, want 50, 100 and 100", reviews)
 	}
 }
 
@@ -80,9 +80,9 @@ func TestUnavailableWebhookIsCalledOnce(t *testing.T) {
 	old := k.Widgets("v1")
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
-	k.MustApply("other", `"size":1`) // is blocked
+	k.MustApply("other", `"size":1`) // returns after the pass
 	if got, want := h.Sizes(), []int{3, 1}; !slices.Equal(got, want) {
-		t.Errorf("reviews had %v objects, expected %v", got, want)
+		t.Errorf("reviews had %v objects, want %v", got, want)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestUnchangedSchemaNeedsNoConversion(t *testing.T) {
 	k.MustCreate("v2", "one", ", sizes: 3")
 	before, calls := k.ManagedFields("v1", "one"), p.Calls.Load()
 	if !strings.Contains(before, `"apiVersion":"example.com/v2"`) {
-		t.Fatalf("there is no entry at v2: %s", before)
+		t.Fatalf("precondition: managedFields = %s, want an entry at v2", before)
 	}
 	old := k.Widgets("v1")
 	k.MergeVersions(`
@@ -103,7 +103,7 @@ func TestUnchangedSchemaNeedsNoConversion(t *testing.T) {
 	k.WaitReplaced(old)
 	k.waitFinished()
 	if got := p.Calls.Load() - calls; got != 0 {
-		t.Errorf("the webhook was called %d times", got)
+		t.Errorf("webhook was called %d times, want 0", got)
 	}
 	k.wantOwned("one", before)
 }
@@ -120,11 +120,11 @@ func TestChangesWhileNotServed(t *testing.T) {
 		k.MergeVersions(unserved(crdtest.ListAndMap(list, crdtest.Granular)))
 	}
 	if got := k.previousGenerations(); got != 1 {
-		t.Errorf("%d previous generations are persisted, expected the one that was served", got)
+		t.Errorf("%d previous generations are persisted, want 1, the last served one", got)
 	}
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	k.Wait("widgets are served", func() bool { _, ok := k.Objects.Kinds.Resource("example.com", "v1", "widgets"); return ok })
-	k.MustApply("two", `"map":{"x":1}`) // is blocked
+	k.MustApply("two", `"map":{"x":1}`) // returns after the pass
 	k.wantOwned("one", itemsByID)
 	k.waitFinished()
 }
@@ -149,6 +149,6 @@ func TestChangesWithoutNames(t *testing.T) {
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	setNames(accepted)
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // is blocked
+	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
 	again.wantOwned("one", itemsByID)
 }

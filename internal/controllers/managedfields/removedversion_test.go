@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// v1 has a field more than v2, and a set where v2 has an atomic list.
+// removedV1 has one field more than storedV2, and a set where storedV2 has an atomic list.
 const (
 	removedV1 = `{"name":"v1","served":true,"storage":false,"schema":{"openAPIV3Schema":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"},"old":{"type":"integer"},
   "list":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
@@ -53,39 +53,39 @@ func TestDifferenceManagedFieldsOutliveTheirVersion(t *testing.T) {
 	owners := k.ManagedFields("v2", "one")
 	for _, one := range want {
 		if !strings.Contains(owners, one) {
-			t.Errorf("expected %s in %s", one, owners)
+			t.Errorf("managedFields: want %s in %s", one, owners)
 		}
 	}
 	if strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "carol") || strings.Count(owners, "dave") != 1 {
-		t.Errorf("expected no entry at v1, none without fields, and one per manager: %s", owners)
+		t.Errorf("managedFields = %s, want no entry at v1, none without fields, and one per manager", owners)
 	}
-	// Alice's fields conflict with other appliers, and are pruned when she no longer applies them.
+	// The fields of manager alice conflict with other appliers, and are pruned when alice no longer applies them.
 	r := k.Request(k.Widgets("v2"), "one", `{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":2}`)
 	r.Manager = "bob"
 	if _, err := k.Objects.Apply(t.Context(), r); err == nil || !strings.Contains(err.Error(), `conflict with "alice"`) {
-		t.Errorf("received %v, expected a conflict", err)
+		t.Errorf("Apply() = %v, want a conflict", err)
 	}
 	k.MustApplyAs("alice", "v2", "one", `"a":2`)
 	if doc := k.Get(crdtest.Widgets, "one"); doc.Get("a").Text() != "2" || !doc.Get("list").IsAbsent() || !doc.Lookup("map", "k").IsAbsent() {
-		t.Errorf("expected the fields that alice no longer applies to be pruned: %v", doc)
+		t.Errorf("object = %v, want the fields that alice no longer applies pruned", doc)
 	}
 }
 
 // TestRemovedVersionOfWebhook: if a webhook converted, the fields of an entry of the removed version are unknown at
-// other versions: the entry stays until the next apply drops it.
+// other versions: the entry is retained until the next apply drops it.
 func TestRemovedVersionOfWebhook(t *testing.T) {
 	k := removeV1(t, crdtest.NewConversionServer(t).Conversion())
 	if owners := k.ManagedFields("v2", "one"); !strings.Contains(owners, `"apiVersion":"example.com/v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}`) {
-		t.Errorf("expected alice's entry as it was: %s", owners)
+		t.Errorf("managedFields = %s, want alice's entry unchanged", owners)
 	}
 	k.MustApplyAs("bob", "v2", "one", `"b":2`)
 	if owners := k.ManagedFields("v2", "one"); strings.Contains(owners, "example.com/v1") || strings.Contains(owners, "alice") || !strings.Contains(owners, "bob") {
-		t.Errorf("expected entries at v1 to be dropped, and bob's to stay: %s", owners)
+		t.Errorf("managedFields = %s, want only bob's entry, none at v1", owners)
 	}
 }
 
-// TestVersionRemovedForAWhile: a previous generation may lack the version that an object is stored at.
-func TestVersionRemovedForAWhile(t *testing.T) {
+// TestVersionRemovedTemporarily: a previous generation may lack the version that an object is stored at.
+func TestVersionRemovedTemporarily(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), "")
@@ -102,7 +102,7 @@ func TestVersionRemovedForAWhile(t *testing.T) {
 	k.MergeVersions(v2)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	again := open(t, s)
-	again.MustApply("other", `"map":{"x":1}`) // is blocked
+	again.MustApply("other", `"map":{"x":1}`) // returns after the pass
 	for _, name := range []string{"one", "two"} {
 		again.wantOwned(name, mapGranular)
 	}

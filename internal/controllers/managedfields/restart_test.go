@@ -30,17 +30,17 @@ func TestMigrationAfterRestart(t *testing.T) {
 	k.MergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	if got := k.previousGenerations(); got != 2 {
-		t.Errorf("%d previous generations are persisted, expected the two whose schemas were replaced", got)
+		t.Errorf("%d previous generations are persisted, want 2, those with replaced schemas", got)
 	}
 	k.wantOwned("one", itemsAtomic)
 
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // is blocked
+	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
 	again.wantOwned("one", itemsByID)
 	again.waitFinished()
 }
 
-// failingStore is a store whose commits of widgets fail after isClosed is set, but for the first.
+// failingStore is a store in which, after isClosed is set, all commits of widgets but the first fail.
 type failingStore struct {
 	storage.Store
 	isClosed atomic.Bool
@@ -64,13 +64,13 @@ func TestCrashDuringPass(t *testing.T) {
 	}
 	s.isClosed.Store(true)
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular))
-	k.Wait("all objects were tried", func() bool { return s.commits.Load() >= 5 })
+	k.Wait("commits of all objects", func() bool { return s.commits.Load() >= 5 })
 	k.MergeDefinition("widgets", `{"spec":{"names":{"shortNames":["w"]}}}`)
-	k.Wait("the names are accepted", func() bool { return len(k.Parsed("widgets").AcceptedNames.ShortNames) == 1 })
+	k.Wait("the names to be accepted", func() bool { return len(k.Parsed("widgets").AcceptedNames.ShortNames) == 1 })
 	k.Stop()
 	s.isClosed.Store(false)
 	if got := k.previousGenerations(); got != 1 {
-		t.Errorf("%d previous generations are persisted, expected 1", got)
+		t.Errorf("%d previous generations are persisted, want 1", got)
 	}
 	again := open(t, s)
 	for i := range 5 {
@@ -94,8 +94,8 @@ func (s *recordFailingStore) Commit(ctx context.Context, writes ...storage.Write
 	return s.Store.Commit(ctx, writes...)
 }
 
-// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writers stay blocked. After
-// a crash the pass is repeated, and a write by the new schema would be taken for one by the old schema.
+// TestWritersAreBlockedUntilThePassIsRecorded: if the outcome of a pass cannot be persisted, writers stay blocked.
+// After a crash the pass is repeated, and a write by the new schema would be treated as one by the old schema.
 func TestWritersAreBlockedUntilThePassIsRecorded(t *testing.T) {
 	s := &recordFailingStore{Store: watchcachetest.OpenStore(t)}
 	k := open(t, s)
@@ -130,7 +130,7 @@ func TestRecordsAreDeleted(t *testing.T) {
 	}
 	k.MergeDefinition("widgets", `{"metadata":{"labels":{"a":"b"}},"spec":{"names":{"shortNames":["w"]}}}`)
 	if got := k.previousGenerations(); got != 0 {
-		t.Errorf("%d previous generations are persisted without need", got)
+		t.Errorf("%d previous generations are persisted, want 0", got)
 	}
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	live, err := k.Objects.Cache.Get(t.Context(), watchcache.Key{Kind: crd.Definitions, Name: "widgets.example.com"}, watchcache.Latest)
@@ -155,11 +155,11 @@ func TestGenerationsAreOrderedByNumber(t *testing.T) {
 		want = append(want, int64(i+1))
 	}
 	if got := k.history().Previous; !slices.Equal(got, want) {
-		t.Errorf("previous generations are %v, expected %v", got, want)
+		t.Errorf("previous generations = %v, want %v", got, want)
 	}
 }
 
-// TestHistoryIsBeforeTheGeneration: the history of a generation does not contain the generations that followed it.
+// TestHistoryIsBeforeTheGeneration: the history of a generation excludes the generations that followed it.
 func TestHistoryIsBeforeTheGeneration(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.AtomicList, crdtest.AtomicMap), "")
@@ -175,7 +175,7 @@ func TestHistoryIsBeforeTheGeneration(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(h.Previous) != int(generation) || h.IsMigrated != (generation == 0) {
-			t.Errorf("generation %d has the history %+v", generation+1, h)
+			t.Errorf("history of generation %d = %+v", generation+1, h)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func rewrite(t *testing.T, s storage.Store, key watchcache.Key, old, now string)
 	}
 	text := strings.Replace(string(live.Value), old, now, 1)
 	if text == string(live.Value) {
-		t.Fatalf("there is no %s in %s", old, text)
+		t.Fatalf("precondition: want %s in %s", old, text)
 	}
 	if _, err := s.Commit(t.Context(), storage.Write{Key: live.Key, Expected: live.Revision, Value: []byte(text)}); err != nil {
 		t.Fatal(err)
@@ -209,13 +209,13 @@ func TestCrashBetweenGenerations(t *testing.T) {
 	k.MergeVersions(crdtest.ListAndMap(crdtest.ListByID, crdtest.Granular))
 	rewrite(t, s, watchcache.Key{Kind: crdtest.Widgets, Name: "two"}, itemsAtomic, itemsByName)
 	again := open(t, s)
-	again.MustApply("other", `"map":{"x":1}`) // is blocked
+	again.MustApply("other", `"map":{"x":1}`) // returns after the pass
 	for _, name := range []string{"one", "two"} {
 		again.wantOwned(name, itemsByID)
 	}
 }
 
-// TestUnreadableDefinitionKeepsItsHistory: the state of a definition that cannot be parsed is kept until it can.
+// TestUnreadableDefinitionKeepsItsHistory: the state of a definition that cannot be parsed is retained.
 func TestUnreadableDefinitionKeepsItsHistory(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := open(t, s)
@@ -228,10 +228,10 @@ func TestUnreadableDefinitionKeepsItsHistory(t *testing.T) {
 	bad := open(t, s)
 	bad.Stop()
 	if _, ok := bad.Objects.Kinds.Resource("example.com", "v1", "widgets"); ok || bad.previousGenerations() != 1 {
-		t.Fatalf("the definition is served: %t; %d previous generations are persisted, expected 1", ok, bad.previousGenerations())
+		t.Fatalf("unreadable definition: served: %t, %d previous generations; want it not served, with 1", ok, bad.previousGenerations())
 	}
 	rewrite(t, s, definition, `"spec":{"scope":"Cluster",`, `"spec":{`)
 	again := open(t, s)
-	again.MustApply("two", `"map":{"x":1}`) // is blocked
+	again.MustApply("two", `"map":{"x":1}`) // returns after the pass
 	again.wantOwned("one", itemsByName)
 }

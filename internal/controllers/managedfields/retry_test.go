@@ -14,12 +14,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// neverRetry are options by which pending entries are not retried during a test.
+// neverRetry are options with which pending entries are not retried during a test.
 var neverRetry = managedfields.Options{MinBackoff: time.Hour, MaxBackoff: time.Hour}
 
 // TestPendingEntriesAreRetried: entries at a version that objects could not be converted to, because the webhook was
-// down when the schema changed, are migrated when it is back, with or without a restart. Until then they stay as they
-// were, other entries are migrated, and writers are not blocked.
+// unavailable when the schema changed, are migrated when it is available again, with or without a restart. Until then
+// they are not changed, other entries are migrated, and writers are not blocked.
 func TestPendingEntriesAreRetried(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s := watchcachetest.OpenStore(t)
@@ -29,11 +29,11 @@ func TestPendingEntriesAreRetried(t *testing.T) {
 		h.Fail(crdtest.Refused)
 		k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 		k.waitOwned("one", mapGranular)
-		k.Wait("the webhook is called again", func() bool { return len(h.Sizes()) > 2 })
+		k.Wait("the webhook to be called again", func() bool { return len(h.Sizes()) > 2 })
 		k.MustApply("one", `"map":{"x":1}`)
 		k.wantOwned("two", mapAtomic)
 		if got := k.previousGenerations(); got != 1 {
-			t.Errorf("%d previous generations are persisted, expected 1", got)
+			t.Errorf("%d previous generations are persisted, want 1", got)
 		}
 		if restarts {
 			k.Stop()
@@ -46,8 +46,8 @@ func TestPendingEntriesAreRetried(t *testing.T) {
 	}
 }
 
-// TestConversionTimeout: while writers are blocked, a webhook that hangs has a limited time for all objects together.
-// Objects that it has not converted by then are pending.
+// TestConversionTimeout: while writers are blocked, the calls of a webhook that hangs have one timeout for all
+// objects together. Objects that are not converted by then are pending.
 func TestConversionTimeout(t *testing.T) {
 	h := &crdtest.Webhooks{}
 	k := openOptions(t, watchcachetest.OpenStore(t), h,
@@ -62,12 +62,12 @@ func TestConversionTimeout(t *testing.T) {
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 	k.WaitReplaced(old)
 	start := time.Now()
-	k.MustApply("other", `"size":1`) // is blocked
+	k.MustApply("other", `"size":1`) // returns after the pass
 	if took := time.Since(start); took > crd.ConversionTimeout/2 {
-		t.Errorf("a write was blocked for %s", took)
+		t.Errorf("a write was blocked for %s, want at most the conversion timeout", took)
 	}
 	if got := h.Sizes(); len(got) == 0 || slices.Max(got) != managedfields.MaxBatchObjects {
-		t.Errorf("reviews had %v objects, expected some of %d", got, managedfields.MaxBatchObjects)
+		t.Errorf("reviews had %v objects, want some of %d", got, managedfields.MaxBatchObjects)
 	}
 	h.Fail(nil)
 	k.waitFinished()
@@ -86,19 +86,19 @@ func TestNextGenerationInterrupts(t *testing.T) {
 		return nil
 	})
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
-	k.Wait("the first webhook is called", func() bool { return len(h.Sizes()) == 1 })
+	k.Wait("the first webhook to be called", func() bool { return len(h.Sizes()) == 1 })
 	start := time.Now()
 	k.MergeDefinition("widgets", `{"spec":{`+crdtest.ConversionBy("second")+`}}`)
 	k.waitOwned("two", mapGranular)
 	if took := time.Since(start); took > crd.ConversionTimeout/2 {
-		t.Errorf("the next generation waited for %s", took)
+		t.Errorf("migration to the next generation took %s", took)
 	}
 	k.waitFinished()
 }
 
-// TestEntriesWrittenMeanwhileStay: an entry that was written by the new schema while others are pending is not
-// migrated, although its field set could be one of the old schema: a granular map without keys is not expanded.
-func TestEntriesWrittenMeanwhileStay(t *testing.T) {
+// TestConcurrentlyWrittenEntriesAreRetained: an entry that was written by the new schema while others are pending is not
+// migrated, although its field set would be valid in the old schema: a granular map without keys is not expanded.
+func TestConcurrentlyWrittenEntriesAreRetained(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		s, h := watchcachetest.OpenStore(t), &crdtest.Webhooks{}
 		k := openOptions(t, s, h, neverRetry)
@@ -111,7 +111,7 @@ func TestEntriesWrittenMeanwhileStay(t *testing.T) {
 		k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
 		k.WaitReplaced(old)
 		k.ClockOffset.Store(int64(time.Minute))
-		if err := k.Merge(k.Widgets("v1"), "one", `{"map":{"x":1}}`); err != nil { // is blocked
+		if err := k.Merge(k.Widgets("v1"), "one", `{"map":{"x":1}}`); err != nil { // returns after the pass
 			t.Fatal(err)
 		}
 		h.Fail(nil)
@@ -145,8 +145,8 @@ func TestPendingEntriesKeepTheirGeneration(t *testing.T) {
 	for i, list := range []string{crdtest.ListByName, crdtest.ListByID} {
 		h.Fail(crdtest.Refused)
 		k.MergeVersions(both(list))
-		k.Wait("the webhook is called", func() bool { return len(h.Sizes()) > 0 })
-		k.Wait("the previous generations are persisted", func() bool { return k.previousGenerations() == i+1 })
+		k.Wait("the webhook to be called", func() bool { return len(h.Sizes()) > 0 })
+		k.Wait("the previous generations to be persisted", func() bool { return k.previousGenerations() == i+1 })
 	}
 	h.Fail(nil)
 	k.waitOwned("one", `"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:name":{},"f:num":{}},"k:{\"id\":\"2\"}":{".":{},"f:id":{},"f:name":{}}},"f:map":{}`)
@@ -163,10 +163,10 @@ func TestManyPendingRecords(t *testing.T) {
 	}
 	h.Fail(crdtest.Refused)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
-	k.Wait("all objects are pending", func() bool { return k.history().Pending == n })
+	k.Wait("all objects to be pending", func() bool { return k.history().Pending == n })
 	k.Stop()
 	if got := k.history(); got.PendingRecords != 3 || got.Generation != 2 || got.Oldest != 1 {
-		t.Errorf("received %+v, expected 3 records of generation 2 that need generation 1", got)
+		t.Errorf("history = %+v, want 3 records of generation 2 that depend on generation 1", got)
 	}
 	h.Fail(nil)
 	again := openWith(t, s, h)
@@ -174,19 +174,19 @@ func TestManyPendingRecords(t *testing.T) {
 	again.wantAllMigrated(n)
 }
 
-// TestMigratedObjectsAreNotCurrent: writing the managedFields of an object does not make it one that was written by the
-// new schema: it is still defaulted when it is read.
+// TestMigratedObjectsAreNotCurrent: an object whose managedFields were migrated does not count as written by the new
+// schema: it is still defaulted when it is read.
 func TestMigratedObjectsAreNotCurrent(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "two", ", map: {x: 1}, sizes: 3")
 	h.Fail(crdtest.Refused)
 	k.MergeVersions(strings.ReplaceAll(crdtest.TwoMaps(crdtest.Granular), `"size":{"type":"integer"}`, `"size":{"type":"integer"},"late":{"type":"string","default":"here"}`))
-	k.Wait("the webhook is called", func() bool { return len(h.Sizes()) > 0 })
-	k.MustApply("other", `"size":1`) // is blocked
+	k.Wait("the webhook to be called", func() bool { return len(h.Sizes()) > 0 })
+	k.MustApply("other", `"size":1`) // returns after the pass
 	h.Fail(nil)
 	k.waitOwned("two", mapGranular)
 	k.waitFinished()
 	if doc, err := k.Served("v1", "two"); err != nil || doc.Get("late").Text() != "here" {
-		t.Errorf("it is served as %v, %v", doc, err)
+		t.Errorf("Served() = %v, %v, want the default of field late", doc, err)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestDifferenceManagedFieldsFollowTheTopology: a manager keeps owning its fields when the list and map types change,
+// TestDifferenceManagedFieldsFollowTheTopology: managers keep owning their fields when list and map types change,
 // field by field, so that fields are pruned when the manager no longer applies them.
 func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 			k.MustApply("one", `"list":[{"name":"a","id":"1"}],"map":{"x":1}`)
 			doc := k.Get(crdtest.Widgets, "one")
 			if got := doc.Get("list"); got.Len() != 1 || got.At(0).JSON() != `{"id":"1","name":"a"}` || doc.Get("map").JSON() != `{"x":1}` {
-				t.Errorf("after the next apply: %v", doc)
+				t.Errorf("object after the next apply = %v, want the removed fields pruned", doc)
 			}
 		})
 		t.Run(test.name+", managedFields", func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestDifferenceManagedFieldsFollowTheTopology(t *testing.T) {
 	}
 }
 
-// TestGranularToAtomicAndBack: the owner of items of a list owns the list when it becomes atomic, and then all of its
-// items, by whatever keys.
+// TestGranularToAtomicAndBack: the manager that owns items of a list owns the list when it becomes atomic, and all of
+// its items when it becomes granular again, with any keys.
 func TestGranularToAtomicAndBack(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.ListAndMap(crdtest.ListByName, crdtest.Granular), "")
@@ -58,7 +58,8 @@ func TestGranularToAtomicAndBack(t *testing.T) {
 	}
 }
 
-// TestNestedLists: a list in the items of another list. Both change their keys, or the inner one becomes granular.
+// TestNestedLists: a list within the items of another list. Either the keys of both lists change, or the inner list
+// becomes granular.
 func TestNestedLists(t *testing.T) {
 	const nested = `{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
   "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"},
@@ -72,7 +73,7 @@ func TestNestedLists(t *testing.T) {
 	}
 }
 
-// TestStatusIsMigrated: entries of the status subresource are migrated, too.
+// TestStatusIsMigrated: entries of the status subresource are migrated.
 func TestStatusIsMigrated(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), "")

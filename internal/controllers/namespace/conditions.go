@@ -10,11 +10,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// condition is something that clients are told about a namespace that goes. What is said when all is
-// well is in the words of Kubernetes.
+// condition is a condition of a terminating namespace, with Kubernetes' types, reasons and messages.
 type condition struct{ name, reason, message string }
 
-var wellConditions = []condition{
+var successConditions = []condition{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
 	{"NamespaceDeletionContentFailure", "ContentDeleted", "All content successfully deleted, may be waiting on finalization"},
@@ -22,21 +21,20 @@ var wellConditions = []condition{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// unwellConditions are those of the above that don't hold, since something is left or could not be
-// deleted.
-func unwellConditions(left *remains, err error) []condition {
+// failureConditions returns the conditions that report a failure: remaining content, remaining finalizers, or an error.
+func failureConditions(remaining *remaining, err error) []condition {
 	var found []condition
 	if err != nil {
 		found = append(found, condition{"NamespaceDeletionContentFailure", "ContentDeletionFailed",
 			fmt.Sprintf("Failed to delete all resource types, 1 remaining: %v", err)})
 	}
-	if len(left.kinds) > 0 {
+	if len(remaining.kinds) > 0 {
 		found = append(found, condition{"NamespaceContentRemaining", "SomeResourcesRemain",
-			"Some resources are remaining: " + countText(left.kinds, "has %d resource instances")})
+			"Some resources are remaining: " + countText(remaining.kinds, "has %d resource instances")})
 	}
-	if len(left.finalizers) > 0 {
+	if len(remaining.finalizers) > 0 {
 		found = append(found, condition{"NamespaceFinalizersRemaining", "SomeFinalizersRemain",
-			"Some content in the namespace has finalizers remaining: " + countText(left.finalizers, "in %d resource instances")})
+			"Some content in the namespace has finalizers remaining: " + countText(remaining.finalizers, "in %d resource instances")})
 	}
 	return found
 }
@@ -50,14 +48,14 @@ func countText(counts map[string]int, format string) string {
 	return strings.Join(parts, ", ")
 }
 
-// tell writes into a namespace what is left in it. What it says already is not written again.
-func (r *Remover) tell(ctx context.Context, namespace document.Value, left *remains, failure error) error {
-	unwell := unwellConditions(left, failure)
+// writeConditions writes the conditions into the status of a namespace. It is a no-op if they have not changed.
+func (r *Controller) writeConditions(ctx context.Context, namespace document.Value, left *remaining, failure error) error {
+	failures := failureConditions(left, failure)
 	conditions := namespace.Lookup("status", "conditions")
-	for _, c := range wellConditions {
+	for _, c := range successConditions {
 		status := "False"
-		if i := slices.IndexFunc(unwell, func(u condition) bool { return u.name == c.name }); i >= 0 {
-			c, status = unwell[i], "True"
+		if i := slices.IndexFunc(failures, func(u condition) bool { return u.name == c.name }); i >= 0 {
+			c, status = failures[i], "True"
 		}
 		conditions = r.withCondition(conditions, c, status)
 	}
@@ -66,9 +64,8 @@ func (r *Remover) tell(ctx context.Context, namespace document.Value, left *rema
 	return err
 }
 
-// withCondition puts a condition in the place of the one of that name. Its time is that of the last
-// change of its status.
-func (r *Remover) withCondition(all document.Value, c condition, status string) document.Value {
+// withCondition replaces or adds a condition. lastTransitionTime changes only with the status.
+func (r *Controller) withCondition(all document.Value, c condition, status string) document.Value {
 	next := document.NewMap(
 		document.Field{Name: "lastTransitionTime", Value: document.NewString(r.Objects.Now().UTC().Format(time.RFC3339))},
 		document.Field{Name: "message", Value: document.NewString(c.message)},

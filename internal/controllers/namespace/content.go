@@ -12,23 +12,24 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// atOnce is how many objects are deleted at once, so that they share the wait for the disk.
-const atOnce = 16
+// workers is the number of workers, and of objects that are deleted concurrently, so that their writes share group
+// commits.
+const workers = 16
 
-// remains is what is left in a namespace: how many of each kind, and how many have each finalizer.
-type remains struct {
+// remaining counts the objects that are left in a namespace, by resource and by finalizer.
+type remaining struct {
 	mu                sync.Mutex
 	kinds, finalizers map[string]int
 }
 
-func (m *remains) isNothing() bool { return len(m.kinds) == 0 }
+func (m *remaining) isEmpty() bool { return len(m.kinds) == 0 }
 
-// empty deletes what is in a namespace, and returns what waits. Pods go first: what they are
-// guarded by, such as network policies, must not go before them.
-func (r *Remover) empty(ctx context.Context, namespace string) (*remains, error) {
-	left := &remains{kinds: map[string]int{}, finalizers: map[string]int{}}
+// deleteContent deletes the content of a namespace, and returns the objects that are still terminating. Pods are deleted
+// before all other objects, such as the network policies that protect them.
+func (r *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
+	left := &remaining{kinds: map[string]int{}, finalizers: map[string]int{}}
 	pods, _ := r.Objects.Kinds.Resource("", "v1", "pods")
-	if err := r.emptyOf(ctx, namespace, pods, left); err != nil || !left.isNothing() {
+	if err := r.deleteResource(ctx, namespace, pods, left); err != nil || !left.isEmpty() {
 		return left, err
 	}
 	seen := map[string]bool{pods.StoreName(): true}
@@ -37,36 +38,36 @@ func (r *Remover) empty(ctx context.Context, namespace string) (*remains, error)
 			continue
 		}
 		seen[kind.StoreName()] = true
-		if err := r.emptyOf(ctx, namespace, kind, left); err != nil {
+		if err := r.deleteResource(ctx, namespace, kind, left); err != nil {
 			return left, err
 		}
 	}
 	return left, nil
 }
 
-// emptyOf deletes the objects of a kind.
-func (r *Remover) emptyOf(ctx context.Context, namespace string, kind *api.Kind, left *remains) error {
+// deleteResource deletes the objects of one resource in a namespace.
+func (r *Controller) deleteResource(ctx context.Context, namespace string, kind *api.Kind, left *remaining) error {
 	list, err := r.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) == 0 {
 		return err
 	}
 	var group errgroup.Group
-	group.SetLimit(atOnce)
+	group.SetLimit(workers)
 	for _, object := range list.Objects {
 		group.Go(func() error { return r.deleteOne(ctx, kind, object, left) })
 	}
 	return group.Wait()
 }
 
-// deleteOne deletes an object, or notes that it waits. Time that was given to an object is over when
-// it has passed: there may be nobody who would say so.
-func (r *Remover) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remains) error {
+// deleteOne deletes an object, or counts it as remaining if it is still terminating. An object whose grace period has
+// expired is deleted immediately, because there may be no kubelet that confirms its termination.
+func (r *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remaining) error {
 	endpoint, err := r.Objects.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {
 		return err
 	}
 	d := r.deletion(object.Namespace(), object.Name(), endpoint)
-	d.HasGracePeriod = r.isLate(object)
+	d.HasGracePeriod = r.gracePeriodExpired(object)
 	deleted, err := r.Objects.Delete(ctx, d)
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -85,8 +86,8 @@ func (r *Remover) deleteOne(ctx context.Context, kind *api.Kind, object *watchca
 	return nil
 }
 
-// isLate reports whether an object should have been gone by now.
-func (r *Remover) isLate(object *watchcache.Object) bool {
+// gracePeriodExpired reports whether the deletionTimestamp of an object is in the past.
+func (r *Controller) gracePeriodExpired(object *watchcache.Object) bool {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
 		return false

@@ -1,18 +1,15 @@
-// Package namespace removes what is in a namespace that was deleted, and then the namespace.
+// Package namespace deletes the content of a terminating namespace, and then the namespace.
 //
-// # How a namespace goes
+// A deletion marks the namespace as terminating. From then on no object can be created in it: every creation is
+// committed on the condition that the namespace has not changed since it was checked. The [Controller] deletes the
+// content: first the pods, then, when those are deleted, all other objects. It waits for objects with finalizers or a
+// grace period, and reports them in the conditions of the namespace. When the namespace is empty, the controller
+// removes its own finalizer; the namespace is deleted with its last finalizer. All state is in the objects, so a
+// restarted server continues.
 //
-// A deletion marks it, and from then on nothing can be created in it: every creation is committed
-// on the condition that the namespace is as it was when it was looked at. The [Remover] sees that, and
-// deletes what is in it: first the pods, then, when those are gone, all else. Objects that have
-// finalizers, or time, are waited for, and the conditions of the namespace tell of them. When it is
-// empty, the remover takes its own finalizer from the namespace; the namespace goes with its last
-// finalizer. Nothing is remembered but what the objects say, so that a server that is started again
-// goes on.
+// # Files
 //
-// # Where to look
-//
-//	remover.go     sees which namespaces are to go
-//	content.go     deletes what is in them
-//	conditions.go  tells what is left
+//	controller.go  watches namespaces, workqueue
+//	content.go     deletes the content
+//	conditions.go  writes the conditions
 package namespace

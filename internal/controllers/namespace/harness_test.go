@@ -20,17 +20,17 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// kit is objects in memory.
+// kit is a registry on an in-memory store.
 type kit struct {
 	*testing.T
 	all *registry.Registry
 }
 
-// open returns objects, of which no namespace is removed yet. Before says what happens before a commit.
+// open returns a kit without a running controller. before is called before each commit.
 func open(t *testing.T, before func([]storage.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	c := watchcachetest.Over(t, hooked{watchcachetest.OpenStore(t), before})
+	c := watchcachetest.Over(t, hookedStore{watchcachetest.OpenStore(t), before})
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
@@ -38,31 +38,31 @@ func open(t *testing.T, before func([]storage.Write)) *kit {
 	return &kit{t, registry.New(registry.Options{Cache: c, Kinds: register, Admission: admission.NewChain(namespacelifecycle.Plugin{}), Log: log})}
 }
 
-// hooked is a store in which something happens before each commit.
-type hooked struct {
+// hookedStore is a store that calls before ahead of each commit.
+type hookedStore struct {
 	storage.Store
 	before func([]storage.Write)
 }
 
-func (h hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
+func (h hookedStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if h.before != nil {
 		h.before(writes)
 	}
 	return h.Store.Commit(ctx, writes...)
 }
 
-// remover returns one that has not been started.
-func (k *kit) remover() *Remover {
-	return &Remover{Objects: k.all, User: &authn.User{Name: "system"}, Manager: "remover", Log: slog.New(slog.DiscardHandler)}
+// controller returns a controller that is not running.
+func (k *kit) controller() *Controller {
+	return &Controller{Objects: k.all, User: &authn.User{Name: "system"}, Manager: "namespace-controller", Log: slog.New(slog.DiscardHandler)}
 }
 
-// run has namespaces removed until the test ends, or the function that it returns is called.
+// run runs a controller until the end of the test, or until stop is called.
 func (k *kit) run() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		k.remover().Run(ctx)
+		k.controller().Run(ctx)
 	}()
 	stop = func() { cancel(); <-done }
 	k.Cleanup(stop)
@@ -99,7 +99,7 @@ func (k *kit) mustCreate(resource, namespace, body string) {
 
 func named(name string) string { return fmt.Sprintf(`{"metadata":{"name":%q}}`, name) }
 
-func heldBy(name, finalizer string) string {
+func withFinalizer(name, finalizer string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%q]}}`, name, finalizer)
 }
 
@@ -115,7 +115,7 @@ func (k *kit) mustDelete(resource, namespace, name string) {
 	}
 }
 
-// merge patches an object.
+// merge sends a JSON merge patch.
 func (k *kit) merge(resource, namespace, name, patch string) {
 	k.Helper()
 	r := k.request(resource, namespace, name, patch)
@@ -138,20 +138,20 @@ func (k *kit) get(kind, namespace, name string) document.Value {
 	return parsed.Document
 }
 
-// wait waits until something is so.
-func (k *kit) wait(what string, isSo func() bool) {
+// wait polls until a condition holds, and fails the test after testwait.Timeout.
+func (k *kit) wait(condition string, holds func() bool) {
 	k.Helper()
-	if !testwait.Within(testwait.Timeout, isSo) {
-		k.Errorf("waited %v for: %s", testwait.Timeout, what)
+	if !testwait.Within(testwait.Timeout, holds) {
+		k.Errorf("timed out after %v waiting for %s", testwait.Timeout, condition)
 	}
 }
 
-func (k *kit) waitGone(namespace string) {
+func (k *kit) waitDeleted(namespace string) {
 	k.Helper()
-	k.wait(namespace+" goes", func() bool { return k.get(Kind, "", namespace).IsAbsent() })
+	k.wait("namespace "+namespace+" to be deleted", func() bool { return k.get(Kind, "", namespace).IsAbsent() })
 }
 
-// isRefused reports whether nothing can be created because of a namespace, and says so.
-func isRefused(err error) bool {
+// isRejected reports whether a creation was rejected because the namespace is terminating or does not exist.
+func isRejected(err error) bool {
 	return apierrors.HasStatusCause(err, "NamespaceTerminating") && apierrors.IsForbidden(err) || apierrors.IsNotFound(err)
 }

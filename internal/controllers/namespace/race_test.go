@@ -13,15 +13,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// createsConfigMap reports whether that is what a commit does.
+// createsConfigMap reports whether a commit creates a ConfigMap.
 func createsConfigMap(writes []storage.Write) bool {
 	own := writes[len(writes)-1]
 	return strings.HasPrefix(own.Key, "core/configmaps/") && own.Expected == 0
 }
 
-// TestNothingOutlivesItsNamespace: many create in namespaces that are being deleted, and their commits
-// take longer than that. What was created is deleted with them, and all else is refused with the
-// reason.
+// TestNothingOutlivesItsNamespace: objects are created concurrently with the deletion of their namespaces, with slow
+// commits. All created objects are deleted with their namespace, and later creations are rejected as terminating or
+// not found.
 func TestNothingOutlivesItsNamespace(t *testing.T) {
 	k := open(t, func(writes []storage.Write) {
 		if createsConfigMap(writes) {
@@ -31,7 +31,7 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 	k.run()
 	const namespaces, creators = 8, 8
 	var group sync.WaitGroup
-	var created, refused atomic.Int64
+	var created, rejected atomic.Int64
 	for n := range namespaces {
 		namespace := fmt.Sprint("n", n)
 		ended := make(chan struct{})
@@ -48,14 +48,14 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 					case err == nil:
 						created.Add(1)
 						createdHere.Add(1)
-					case isRefused(err):
-						refused.Add(1)
-						select { // don't keep the CPU from the deletion
+					case isRejected(err):
+						rejected.Add(1)
+						select { // leaves CPU time to the deletion
 						case <-ended:
 						case <-time.After(time.Millisecond):
 						}
 					default:
-						t.Errorf("received %v", err)
+						t.Errorf("create() = %v, want success or a rejection", err)
 						return
 					}
 				}
@@ -67,12 +67,12 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			k.wait("objects are created in "+namespace, func() bool { return createdHere.Load() >= creators })
+			k.wait("objects to be created in "+namespace, func() bool { return createdHere.Load() >= creators })
 			if err := k.delete("namespaces", "", namespace); err != nil {
 				t.Error(err)
 				return
 			}
-			k.waitGone(namespace)
+			k.waitDeleted(namespace)
 		})
 	}
 	group.Wait()
@@ -81,15 +81,15 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range list.Objects {
-		t.Errorf("%s of revision %d is in a namespace that is gone", o.Key(), o.Revision())
+		t.Errorf("%s at revision %d is in a deleted namespace", o.Key(), o.Revision())
 	}
-	if created.Load() == 0 || refused.Load() == 0 {
-		t.Errorf("%d were created, %d were refused: nothing was tried", created.Load(), refused.Load())
+	if created.Load() == 0 || rejected.Load() == 0 {
+		t.Errorf("precondition: %d creations succeeded and %d were rejected, want both positive", created.Load(), rejected.Load())
 	}
 }
 
-// TestHarmlessChanges of a namespace keep nobody from creating in it.
-func TestHarmlessChanges(t *testing.T) {
+// TestUnrelatedNamespaceUpdates: updates of a namespace, other than its deletion, do not reject creations in it.
+func TestUnrelatedNamespaceUpdates(t *testing.T) {
 	k := open(t, func(writes []storage.Write) {
 		if createsConfigMap(writes) {
 			time.Sleep(time.Millisecond) // simulates a slow disk
@@ -113,7 +113,7 @@ func TestHarmlessChanges(t *testing.T) {
 		group.Go(func() {
 			for i := range each {
 				if err := k.create("configmaps", "busy", named(fmt.Sprintf("c%d.%d", c, i))); err != nil {
-					t.Errorf("received %v", err)
+					t.Errorf("create() = %v, want success", err)
 				}
 			}
 		})
@@ -123,13 +123,13 @@ func TestHarmlessChanges(t *testing.T) {
 	changer.Wait()
 	list, err := k.all.Cache.List(t.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: "core/configmaps"}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) != creators*each {
-		t.Errorf("there are %d, %v, want %d", len(list.Objects), err, creators*each)
+		t.Errorf("%d ConfigMaps, %v, want %d", len(list.Objects), err, creators*each)
 	}
 }
 
-// TestRefusedAtTheCommit: what was allowed when it was looked at is refused when the namespace goes
-// before the commit, and so is what another verb would create.
-func TestRefusedAtTheCommit(t *testing.T) {
+// TestRejectedAtCommit: a create or apply that passed admission is rejected if the namespace is deleted before the
+// commit.
+func TestRejectedAtCommit(t *testing.T) {
 	for _, verb := range []string{"create", "apply"} {
 		var k *kit
 		var once sync.Once
@@ -144,11 +144,11 @@ func TestRefusedAtTheCommit(t *testing.T) {
 			do, r = k.all.Apply, k.request("configmaps", "going", "late", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"late"}}`)
 		}
 		_, err := do(t.Context(), r)
-		if !isRefused(err) || !strings.Contains(err.Error(), "unable to create new content in namespace going because it is being terminated") {
-			t.Errorf("%s: received %v", verb, err)
+		if !isRejected(err) || !strings.Contains(err.Error(), "unable to create new content in namespace going because it is being terminated") {
+			t.Errorf("%s: error = %v, want NamespaceTerminating", verb, err)
 		}
 		if !k.get("core/configmaps", "going", "late").IsAbsent() {
-			t.Errorf("%s: it is there", verb)
+			t.Errorf("%s: ConfigMap late exists, want it rejected", verb)
 		}
 	}
 }

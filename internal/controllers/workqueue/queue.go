@@ -8,49 +8,49 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue has tasks that are to be done. What is added while it waits is done once; what is added while it
-// is being done is done again after that.
+// Queue is a workqueue. A task that is added several times before it is processed is processed once; a task that is
+// added while it is being processed is processed again afterwards.
 type Queue[Task comparable] struct {
-	waiting workqueue.TypedRateLimitingInterface[Task]
+	queue workqueue.TypedRateLimitingInterface[Task]
 }
 
-// NewQueue returns a queue. A task that could not be done is done again after the first wait, and then
-// after one twice as long each time, up to the last.
-func NewQueue[Task comparable](first, last time.Duration) *Queue[Task] {
-	return &Queue[Task]{workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[Task](first, last))}
+// NewQueue returns a queue. The first and last parameters are the minimum and maximum backoff of a task that failed;
+// the backoff doubles with each failure.
+func NewQueue[Task comparable](minBackoff, maxBackoff time.Duration) *Queue[Task] {
+	return &Queue[Task]{workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[Task](minBackoff, maxBackoff))}
 }
 
-// Add has a task done as soon as a worker is free.
-func (q *Queue[Task]) Add(task Task) { q.waiting.Add(task) }
+// Add enqueues a task.
+func (q *Queue[Task]) Add(task Task) { q.queue.Add(task) }
 
-// Reset makes the next retry of a task wait for the first delay again.
-func (q *Queue[Task]) Reset(task Task) { q.waiting.Forget(task) }
+// Reset resets the backoff of a task to its minimum.
+func (q *Queue[Task]) Reset(task Task) { q.queue.Forget(task) }
 
-// Run has so many workers do tasks until the context ends; then the queue is of no more use. do reports whether a task is done, for now: if
-// not, it is asked again.
-func (q *Queue[Task]) Run(ctx context.Context, workers int, do func(context.Context, Task) (isDone bool)) {
-	defer context.AfterFunc(ctx, q.waiting.ShutDown)()
+// Run processes tasks with a number of workers until the context ends; the queue cannot be used afterwards. do
+// reports whether a task is done; otherwise it is retried with backoff.
+func (q *Queue[Task]) Run(ctx context.Context, workers int, process func(context.Context, Task) (isDone bool)) {
+	defer context.AfterFunc(ctx, q.queue.ShutDown)()
 	var running sync.WaitGroup
 	defer running.Wait()
 	for range workers {
 		running.Go(func() {
-			for q.doNext(ctx, do) {
+			for q.processNext(ctx, process) {
 			}
 		})
 	}
 }
 
-// doNext does the next task. It reports whether there may be more.
-func (q *Queue[Task]) doNext(ctx context.Context, do func(context.Context, Task) bool) bool {
-	task, isOver := q.waiting.Get()
+// processNext processes the next task. It returns false when the queue is shut down.
+func (q *Queue[Task]) processNext(ctx context.Context, process func(context.Context, Task) bool) bool {
+	task, isOver := q.queue.Get()
 	if isOver || ctx.Err() != nil {
 		return false
 	}
-	defer q.waiting.Done(task)
-	if do(ctx, task) {
-		q.waiting.Forget(task)
+	defer q.queue.Done(task)
+	if process(ctx, task) {
+		q.queue.Forget(task)
 	} else {
-		q.waiting.AddRateLimited(task)
+		q.queue.AddRateLimited(task)
 	}
 	return true
 }

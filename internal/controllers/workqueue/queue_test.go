@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestQueueAgain: what is not done is done again, after waits that grow up to the last.
-func TestQueueAgain(t *testing.T) {
+// TestQueueBackoff: a task that is not done is retried with a backoff that doubles up to the maximum.
+func TestQueueBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		q := NewQueue[string](10*time.Millisecond, 40*time.Millisecond)
@@ -30,26 +30,26 @@ func TestQueueAgain(t *testing.T) {
 		want := []time.Duration{0, 10, 30, 70, 110}
 		for i := range want {
 			if at[i] != want[i]*time.Millisecond {
-				t.Errorf("received %v, want %v ms", at, want)
+				t.Errorf("task was processed at %v, want %v ms", at, want)
 				break
 			}
 		}
 	})
 }
 
-// TestQueueOneAtATime: a task is never done twice at once, and what is added while it is being done is not
-// lost.
-func TestQueueOneAtATime(t *testing.T) {
+// TestQueueIsSequentialPerTask: a task is never processed concurrently, and a task that is added while it is
+// processed is processed again.
+func TestQueueIsSequentialPerTask(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	q := NewQueue[int](time.Millisecond, time.Millisecond)
 	var busy [4]atomic.Int64
-	var wanted, seen [4]atomic.Int64
+	var added, seen [4]atomic.Int64
 	var adders sync.WaitGroup
 	for range 4 {
 		adders.Go(func() {
 			for i := range 400 {
-				wanted[i%4].Add(1)
+				added[i%4].Add(1)
 				q.Add(i % 4)
 			}
 		})
@@ -59,17 +59,17 @@ func TestQueueOneAtATime(t *testing.T) {
 		defer close(ended)
 		q.Run(ctx, 8, func(_ context.Context, task int) bool {
 			if busy[task].Add(1) > 1 {
-				t.Error("a task is done by two")
+				t.Error("a task is processed concurrently")
 			}
-			seen[task].Store(wanted[task].Load())
+			seen[task].Store(added[task].Load())
 			busy[task].Add(-1)
 			return true
 		})
 	}()
 	adders.Wait()
-	testwait.For(t, "all tasks to be done", func() bool {
+	testwait.For(t, "all tasks to be processed", func() bool {
 		isAll := true
-		for i := range wanted {
+		for i := range added {
 			isAll = isAll && seen[i].Load() == 400
 		}
 		return isAll
@@ -78,7 +78,7 @@ func TestQueueOneAtATime(t *testing.T) {
 	<-ended
 }
 
-// TestQueueReset: after Reset, a retry waits for the first delay again.
+// TestQueueReset: after Reset, the next retry has the minimum backoff.
 func TestQueueReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -97,7 +97,7 @@ func TestQueueReset(t *testing.T) {
 			return len(at) == 5
 		})
 		if want := []time.Duration{0, 10, 30, 40, 60}; !slices.Equal(at, want) {
-			t.Errorf("received %v, want %v ms", at, want)
+			t.Errorf("task was processed at %v, want %v ms", at, want)
 		}
 	})
 }

@@ -1,5 +1,4 @@
-// Package watchcachetest has caches for the tests of what stands on them: in memory, silent, and gone with the
-// test.
+// Package watchcachetest provides caches for tests: in memory, without log output, and closed at the end of the test.
 package watchcachetest
 
 import (
@@ -28,7 +27,7 @@ func OpenStore(t testing.TB) storage.Store {
 	return s
 }
 
-// Over returns a cache of a store.
+// Over returns a cache of the given store.
 func Over(t testing.TB, s storage.Store) *watchcache.Cache {
 	t.Helper()
 	c, err := watchcache.Open(t.Context(), s, watchcache.Options{Log: slog.New(slog.DiscardHandler)})

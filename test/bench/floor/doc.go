@@ -1,6 +1,6 @@
-// Package floor is the least work that an engine from bytes to bytes can do: parse the inputs and write
-// the output, and nothing in between, with a general JSON library.
+// Package floor measures the minimum work of an engine from bytes to bytes: parsing the inputs and writing the output
+// with a general JSON library.
 //
-// The libraries here are those that could be the fastest for Go. `make bench-floor` compares them;
-// Fastest names the one that the engine is held against.
+// The libraries are the candidates for the fastest one in Go. `make bench-floor` compares them; Fastest returns the
+// one that the engine is compared with.
 package floor

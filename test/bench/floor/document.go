@@ -10,12 +10,11 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// fast is fastjson: a tree of its own, in memory that the next parse takes over. Strings and numbers
-// stay as they are spelled until somebody asks for them.
+// fast is fastjson: its own tree, in a buffer that the next parse reuses. Strings and numbers are decoded lazily.
 type fast struct {
 	parser fastjson.Parser
 	holder fastjson.Parser
-	held   *fastjson.Value
+	value  *fastjson.Value
 	out    []byte
 }
 
@@ -24,21 +23,21 @@ func (f *fast) parse(text []byte) error {
 	return err
 }
 
-func (f *fast) hold(text []byte) (err error) {
-	f.held, err = f.holder.ParseBytes(text)
+func (f *fast) load(text []byte) (err error) {
+	f.value, err = f.holder.ParseBytes(text)
 	return err
 }
 
 func (f *fast) write() ([]byte, error) {
-	f.out = f.held.MarshalTo(f.out[:0])
+	f.out = f.value.MarshalTo(f.out[:0])
 	return f.out, nil
 }
 
-// simd is simdjson-go: a tape, in memory that the next parse takes over.
+// simd is simdjson-go: a tape, in a buffer that the next parse reuses.
 type simd struct {
-	tape *simdjson.ParsedJson
-	held *simdjson.ParsedJson
-	out  []byte
+	tape  *simdjson.ParsedJson
+	value *simdjson.ParsedJson
+	out   []byte
 }
 
 func (s *simd) parse(text []byte) (err error) {
@@ -46,34 +45,34 @@ func (s *simd) parse(text []byte) (err error) {
 	return err
 }
 
-func (s *simd) hold(text []byte) (err error) {
-	s.held, err = simdjson.Parse(text, nil)
+func (s *simd) load(text []byte) (err error) {
+	s.value, err = simdjson.Parse(text, nil)
 	return err
 }
 
 func (s *simd) write() (out []byte, err error) {
-	iter := s.held.Iter()
+	iter := s.value.Iter()
 	s.out, err = iter.MarshalJSONBuffer(s.out[:0])
 	return s.out, err
 }
 
-// sonicTree is sonic's syntax tree for writing, and its visitor for parsing: the tree itself is lazy,
-// so loading it would leave most of the text unparsed.
-type sonicTree struct{ held ast.Node }
+// sonicTree is sonic's syntax tree for writing, and its visitor for parsing: the tree is lazy, so that loading it
+// would not parse most of the text.
+type sonicTree struct{ value ast.Node }
 
 func (s *sonicTree) parse(text []byte) error {
-	return ast.Preorder(string(text), nobody{}, nil)
+	return ast.Preorder(string(text), discardVisitor{}, nil)
 }
 
-func (s *sonicTree) hold(text []byte) (err error) {
-	s.held, err = sonic.Get(text)
+func (s *sonicTree) load(text []byte) (err error) {
+	s.value, err = sonic.Get(text)
 	if err != nil {
 		return err
 	}
-	return loadTree(&s.held)
+	return loadTree(&s.value)
 }
 
-func (s *sonicTree) write() ([]byte, error) { return s.held.MarshalJSON() }
+func (s *sonicTree) write() ([]byte, error) { return s.value.MarshalJSON() }
 
 // loadTree loads a lazy node and all nodes below it.
 func loadTree(node *ast.Node) (err error) {
@@ -90,16 +89,16 @@ func loadTree(node *ast.Node) (err error) {
 	return errors.Join(err, failed)
 }
 
-// nobody visits every value and keeps none.
-type nobody struct{}
+// discardVisitor is a visitor that discards all values.
+type discardVisitor struct{}
 
-func (nobody) OnNull() error                        { return nil }
-func (nobody) OnBool(bool) error                    { return nil }
-func (nobody) OnString(string) error                { return nil }
-func (nobody) OnInt64(int64, json.Number) error     { return nil }
-func (nobody) OnFloat64(float64, json.Number) error { return nil }
-func (nobody) OnObjectBegin(int) error              { return nil }
-func (nobody) OnObjectKey(string) error             { return nil }
-func (nobody) OnObjectEnd() error                   { return nil }
-func (nobody) OnArrayBegin(int) error               { return nil }
-func (nobody) OnArrayEnd() error                    { return nil }
+func (discardVisitor) OnNull() error                        { return nil }
+func (discardVisitor) OnBool(bool) error                    { return nil }
+func (discardVisitor) OnString(string) error                { return nil }
+func (discardVisitor) OnInt64(int64, json.Number) error     { return nil }
+func (discardVisitor) OnFloat64(float64, json.Number) error { return nil }
+func (discardVisitor) OnObjectBegin(int) error              { return nil }
+func (discardVisitor) OnObjectKey(string) error             { return nil }
+func (discardVisitor) OnObjectEnd() error                   { return nil }
+func (discardVisitor) OnArrayBegin(int) error               { return nil }
+func (discardVisitor) OnArrayEnd() error                    { return nil }

@@ -16,9 +16,9 @@ func TestEveryLibraryParsesAndWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := c.parse([]byte(`{"a":`)); err == nil {
-				t.Error("a torn text is accepted")
+				t.Error("parse() of a truncated text succeeded, want an error")
 			}
-			if err := c.hold([]byte(text)); err != nil {
+			if err := c.load([]byte(text)); err != nil {
 				t.Fatal(err)
 			}
 			out, err := c.write()
@@ -26,7 +26,7 @@ func TestEveryLibraryParsesAndWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !sameJSON(t, out, []byte(text)) {
-				t.Errorf("wrote %s", out)
+				t.Errorf("write() = %s, want %s", out, text)
 			}
 		})
 	}

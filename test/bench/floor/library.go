@@ -2,30 +2,30 @@ package floor
 
 import "fmt"
 
-// A Library is a JSON library.
+// Library is a JSON library.
 type Library struct {
 	Name string
 
-	// open prepares what is not measured.
+	// open returns a new codec; its cost is not measured.
 	open func() codec
 }
 
-// A codec parses and writes, keeping what it can for the next time.
+// codec parses and writes with reused buffers.
 type codec interface {
-	// parse parses the whole text, all values of it.
+	// parse parses the complete text.
 	parse(text []byte) error
-	// hold parses a text that write writes.
-	hold(text []byte) error
-	// write writes the held value.
+	// load parses the document that write encodes.
+	load(text []byte) error
+	// write encodes the document of the last call of load.
 	write() ([]byte, error)
 }
 
-// Work returns a function that parses the inputs and writes the output once, and the size of what it
-// writes. No output means an operation that fails: nothing is written.
+// Work returns a function that parses the inputs and writes the output once. A nil output means that the operation
+// fails: nothing is written.
 func (l Library) Work(inputs [][]byte, output []byte) (func() error, error) {
 	c := l.open()
 	if output != nil {
-		if err := c.hold(output); err != nil {
+		if err := c.load(output); err != nil {
 			return nil, fmt.Errorf("%s: %w", l.Name, err)
 		}
 	}
@@ -43,7 +43,7 @@ func (l Library) Work(inputs [][]byte, output []byte) (func() error, error) {
 	}, nil
 }
 
-// Libraries lists the candidates.
+// Libraries returns the candidates.
 func Libraries() []Library {
 	return append([]Library{
 		{"encoding/json", func() codec { return &tree{unmarshal: stdUnmarshal, marshal: stdMarshal} }},
@@ -57,7 +57,7 @@ func Libraries() []Library {
 	}, experimental...)
 }
 
-// Fastest is the candidate with the lowest mean over the benchmark's cases.
+// Fastest returns the candidate with the lowest mean over the benchmark's cases.
 func Fastest() Library {
 	for _, library := range Libraries() {
 		if library.Name == "valyala/fastjson" {
@@ -67,5 +67,5 @@ func Fastest() Library {
 	panic("unreachable")
 }
 
-// experimental holds candidates that need a GOEXPERIMENT.
+// experimental are candidates that need a GOEXPERIMENT.
 var experimental []Library

@@ -13,7 +13,7 @@ import (
 type tree struct {
 	unmarshal func([]byte, any) error
 	marshal   func(any) ([]byte, error)
-	held      any
+	value     any
 }
 
 func (t *tree) parse(text []byte) error {
@@ -21,9 +21,9 @@ func (t *tree) parse(text []byte) error {
 	return t.unmarshal(text, &value)
 }
 
-func (t *tree) hold(text []byte) error { return t.unmarshal(text, &t.held) }
+func (t *tree) load(text []byte) error { return t.unmarshal(text, &t.value) }
 
-func (t *tree) write() ([]byte, error) { return t.marshal(t.held) }
+func (t *tree) write() ([]byte, error) { return t.marshal(t.value) }
 
 var (
 	stdUnmarshal = json.Unmarshal

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Tick is the unit of times below /proc on every architecture that Go runs on.
+// Tick is the unit of times in /proc on every architecture that Go supports.
 const Tick = time.Second / 100
 
-// CPU is the time that a process has spent on CPUs, in the kernel too.
+// CPU returns the CPU time of a process, user and system.
 func CPU(pid int) (time.Duration, error) {
 	stat, err := read(pid, "stat")
 	if err != nil {
@@ -19,8 +19,8 @@ func CPU(pid int) (time.Duration, error) {
 	return parseStat(stat)
 }
 
-// parseStat adds utime and stime, fields 14 and 15 of proc(5). The second field is the command in
-// parentheses and may have spaces, so counting starts after it.
+// parseStat adds utime and stime, fields 14 and 15 of proc(5). The second field is the command in parentheses and may
+// contain spaces, so that fields are counted after it.
 func parseStat(stat string) (time.Duration, error) {
 	const firstCounted, utime, stime = 3, 14, 15
 	end := strings.LastIndexByte(stat, ')')

@@ -1,5 +1,4 @@
-// Package proc reads what a process uses: CPU time and memory. It reads below /proc: it builds anywhere
-// and works on Linux.
+// Package proc reads the CPU time and memory of a process from /proc. It builds on all platforms and works on Linux.
 //
 //	cpu.go     CPU time
 //	memory.go  memory: resident, private, the peak

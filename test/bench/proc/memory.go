@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Memory is what a process has in memory, in bytes.
+// Memory is the memory of a process, in bytes.
 type Memory struct {
-	// Resident is the resident set size (VmRSS), Peak its maximum since the process started (VmHWM).
-	// Private is the anonymous part of Resident (RssAnon): heap, stacks and written data, without the
-	// pages of the program's file, which the kernel can drop and read again.
+	// Resident is the resident set size (VmRSS), Peak its maximum since the process started (VmHWM). Private is the
+	// anonymous part of Resident (RssAnon): heap, stacks and written data, without the pages of the executable, which
+	// the kernel can drop and read again.
 	Resident, Peak, Private int64
 }
 
-// MemoryOf reads the memory of a process.
+// MemoryOf returns the memory of a process.
 func MemoryOf(pid int) (m Memory, err error) {
 	status, err := read(pid, "status")
 	if err != nil {
@@ -31,7 +31,7 @@ func MemoryOf(pid int) (m Memory, err error) {
 	return m, err
 }
 
-// statusBytes finds a line such as "VmRSS:     1234 kB".
+// statusBytes returns the value of a line such as "VmRSS:     1234 kB".
 func statusBytes(status, name string) (int64, error) {
 	for line := range strings.Lines(status) {
 		fields := strings.Fields(line)
@@ -43,7 +43,7 @@ func statusBytes(status, name string) (int64, error) {
 	return 0, fmt.Errorf("expected %s in kB, received %q", name, status)
 }
 
-// read returns a file of a process below /proc.
+// read returns a file of a process in /proc.
 func read(pid int, file string) (string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	return string(content), err

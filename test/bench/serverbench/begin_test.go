@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// watchServer sends so many events to who watches.
+// watchServer returns a server that sends a number of events to each watch.
 func watchServer(t *testing.T, events int, end bool) *Server {
 	t.Helper()
 	return serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -21,17 +21,17 @@ func watchServer(t *testing.T, events int, end bool) *Server {
 	})
 }
 
-// TestBegin: a watch goes when it has heard of all objects, and was wrong if it did not.
+// TestBegin: a watch ends after the initial events; too few of them are an error.
 func TestBegin(t *testing.T) {
 	all := Managed{Managers: 1, Objects: 3}
 	s := watchServer(t, all.Objects, false)
-	if size, err := all.EventSize(t.Context(), s, Wish{Media: JSON}); err != nil || size != float64(len(`{"type":"ADDED","object":0}`)+1) {
-		t.Errorf("events of %v bytes, %v", size, err)
+	if size, err := all.EventSize(t.Context(), s, Format{Media: JSON}); err != nil || size != float64(len(`{"type":"ADDED","object":0}`)+1) {
+		t.Errorf("EventSize() = %v, %v", size, err)
 	}
-	if r, err := all.Begin(Wish{Media: JSON}).Run(t.Context(), s, testLoad); err != nil || r.Operations == 0 {
-		t.Errorf("%+v, %v", r, err)
+	if r, err := all.Begin(Format{Media: JSON}).Run(t.Context(), s, testLoad); err != nil || r.Operations == 0 {
+		t.Errorf("Begin().Run() = %+v, %v, want operations", r, err)
 	}
-	if _, err := all.EventSize(t.Context(), watchServer(t, 2, true), Wish{Media: JSON}); err == nil || !strings.Contains(err.Error(), "2 events, expected 3") {
-		t.Errorf("a watch that ends too early: %v", err)
+	if _, err := all.EventSize(t.Context(), watchServer(t, 2, true), Format{Media: JSON}); err == nil || !strings.Contains(err.Error(), "expected 3, received 2") {
+		t.Errorf("EventSize() of a watch that ends early = %v, want an error", err)
 	}
 }

@@ -8,43 +8,45 @@ import (
 	"time"
 )
 
-// BesideResult is what a watch on one kind is like without and with work on another kind. Both go at a pace of their
-// own, so that the same work is done in the same time.
+// BesideResult compares a watch of one kind without and with load on another kind. Both loads have a fixed rate, so
+// that the same work is done in the same time.
 type BesideResult struct {
-	// Operations are changes to the watched kind; latencies are from the answer until the event is there. (The answer
-	// itself waits for the disk, which all share.)
+	// Alone and Beside are changes of the watched kind; latencies are measured from the response until the event,
+	// because the response itself waits for the shared disk.
 	Alone, Beside Result
-	Other         Result // operations are changes to the other kind, alone
-	// OtherRate is how many changes to the other kind there were in a second beside the watch.
+	Other         Result // changes of the other kind, alone
+	// OtherRate is the number of changes of the other kind per second during Beside.
 	OtherRate float64
 }
 
-// Slower is how much longer the slowest events take with work on another kind. Most are there before the answer.
+// Slower returns the p99 latency with load on the other kind divided by that without. Most events arrive before the
+// response.
 func (r BesideResult) Slower() float64 { return float64(r.Beside.P99) / float64(r.Alone.P99) }
 
-// Late is when all but a hundredth of the events are there with work on another kind, in seconds.
+// Late returns the p99 latency with load on the other kind, in seconds.
 func (r BesideResult) Late() float64 { return r.Beside.P99.Seconds() }
 
-// More is the CPU of both kinds at once, by that of as many changes to one and to the other.
+// More returns the CPU time of both loads together divided by that of the same changes of each kind alone.
 func (r BesideResult) More() float64 {
 	apart := r.Beside.Rate()*r.Alone.CPUPerOperation() + r.OtherRate*r.Other.CPUPerOperation()
 	return r.CPUPerSecond() / apart
 }
 
-// CPUPerSecond is that of the server with both kinds at work, in nanoseconds.
+// CPUPerSecond returns the CPU time of the server per second with both loads, in nanoseconds.
 func (r BesideResult) CPUPerSecond() float64 {
 	return float64(r.Beside.CPU) / r.Beside.Window.Seconds()
 }
 
 const (
-	// watchedPace is between changes to the watched kind, otherPace between those that each client makes to the other.
+	// watchedPace is the interval of changes of the watched kind, otherPace that of each client's changes of the
+	// other kind.
 	watchedPace = 10 * time.Millisecond
 	otherPace   = 20 * time.Millisecond
-	// otherWatchers watch the other kind.
+	// otherWatchers is the number of watchers of the other kind.
 	otherWatchers = 10
 )
 
-// WatchBeside measures a watch on one kind of custom resources, with and without clients that change another.
+// WatchBeside measures a watch of one kind of custom resources, with and without clients that change another kind.
 func WatchBeside(ctx context.Context, s *Server, l Load) (r BesideResult, err error) {
 	if err := s.define(ctx, shop, stall); err != nil {
 		return r, err
@@ -64,7 +66,7 @@ func WatchBeside(ctx context.Context, s *Server, l Load) (r BesideResult, err er
 	both, stop := context.WithCancel(ctx)
 	failed := make(chan error, 1)
 	go func() {
-		others.Window = time.Hour // until it is stopped
+		others.Window = time.Hour // until stop is called
 		_, err := others.changeStalls(both, s, &changed)
 		if both.Err() != nil {
 			err = nil
@@ -80,9 +82,9 @@ func WatchBeside(ctx context.Context, s *Server, l Load) (r BesideResult, err er
 
 // changeShop changes an object that one client watches.
 func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
-	all := newAudience(1)
+	all := newWatchGroup(1)
 	all.collection, all.objects = shop.collection(), 1
-	change := do(func(w *worker) Request { return shop.apply("watched", w.server.version()) })
+	change := do(func(w *worker) Request { return shop.apply("watched", w.server.unusedVersion()) })
 	return all.watched(ctx, s, l, func(ctx context.Context, w *worker) error {
 		err := change(ctx, w)
 		w.since = time.Now()
@@ -90,17 +92,17 @@ func (l Load) changeShop(ctx context.Context, s *Server) (Result, error) {
 	})
 }
 
-// changeStalls changes objects of the other kind, which some watch, and counts.
+// changeStalls changes objects of the other kind, which some clients watch, and counts the changes.
 func (l Load) changeStalls(ctx context.Context, s *Server, changed *atomic.Int64) (Result, error) {
-	all := newAudience(otherWatchers)
+	all := newWatchGroup(otherWatchers)
 	all.collection, all.objects = stall.collection(), l.Clients
 	return all.watched(ctx, s, l, do(func(w *worker) Request {
 		changed.Add(1)
-		return stall.apply(fmt.Sprintf("other-%d", w.number), w.server.version())
+		return stall.apply(fmt.Sprintf("other-%d", w.number), w.server.unusedVersion())
 	}))
 }
 
-// prepareBeside makes the objects that are changed, and no others: a watch begins with all that are there.
+// prepareBeside creates the objects that are changed, and deletes all others, because a watch starts with all objects.
 func (s *Server) prepareBeside(ctx context.Context, clients int) error {
 	c := s.NewClient()
 	defer c.Close()

@@ -9,15 +9,15 @@ import (
 	"sync/atomic"
 )
 
-// A Case is something to do that is measured.
+// Case is an operation that is measured.
 type Case struct {
 	Name string
-	// prepare makes what it needs, once on each server. It may be nil.
+	// prepare creates the objects of the case, once per server. It may be nil.
 	prepare func(ctx context.Context, s *Server, clients int) error
 	do      operation
 }
 
-// Prepare has a server make what the case needs.
+// Prepare creates the objects of the case on a server.
 func (c Case) Prepare(ctx context.Context, s *Server, clients int) error {
 	if c.prepare == nil {
 		return nil
@@ -28,39 +28,39 @@ func (c Case) Prepare(ctx context.Context, s *Server, clients int) error {
 // Run measures the case.
 func (c Case) Run(ctx context.Context, s *Server, l Load) (Result, error) {
 	r, err := l.run(ctx, s, c.do)
-	if err == nil && l.Allocations && s.tells {
+	if err == nil && l.Allocations && s.reportsAllocations {
 		r.Allocated, err = l.allocations(ctx, s, c.do)
 	}
 	return r, err
 }
 
 const (
-	// listed is how many objects the list has.
+	// listed is the number of objects in a list.
 	listed = 2000
-	// own is how many objects each client works on in turn, so that none of them is special.
-	own = 32
+	// ownObjects is the number of objects that each client writes in turn, to spread the writes.
+	ownObjects = 32
 )
 
-// Namespaces: those of lists and watches have nothing else in them.
+// Namespaces of the cases. Those of lists and watches contain no other objects.
 const (
-	listSpace   = "bench-list"
-	watchSpace  = "bench-watch"
-	createSpace = "bench-create"
-	workSpace   = "bench-work"
+	listNamespace   = "bench-list"
+	watchNamespace  = "bench-watch"
+	createNamespace = "bench-create"
+	workNamespace   = "bench-work"
 )
 
-// Cases are all, those first that leave nothing behind.
+// Cases are all cases; those that create no further objects are first.
 var Cases = []Case{
-	{"get", prepareList, do(func(w *worker) Request { return listedPlace((w.number*97 + w.turn*13) % listed).get() })},
-	{fmt.Sprintf("list/%d", listed), prepareList, do(func(*worker) Request { return listedPlace(0).list() })},
+	{"get", prepareList, do(func(w *worker) Request { return listedKey((w.number*97 + w.turn*13) % listed).get() })},
+	{fmt.Sprintf("list/%d", listed), prepareList, do(func(*worker) Request { return listedKey(0).list() })},
 	{"apply/noop", prepareOwn("noop"), do(func(w *worker) Request { return w.own("noop").apply(0) })},
-	{"apply/change", prepareOwn("change"), do(func(w *worker) Request { return w.own("change").apply(w.server.version()) })},
-	{"update", prepareOwn("update"), do(func(w *worker) Request { return w.own("update").update(w.server.version()) })},
-	{"apply/create", prepareCreate, do(func(w *worker) Request { return place{createSpace, w.server.unused()}.apply(0) })},
-	{"create", prepareCreate, do(func(w *worker) Request { return place{createSpace, w.server.unused()}.create(0) })},
+	{"apply/change", prepareOwn("change"), do(func(w *worker) Request { return w.own("change").apply(w.server.unusedVersion()) })},
+	{"update", prepareOwn("update"), do(func(w *worker) Request { return w.own("update").update(w.server.unusedVersion()) })},
+	{"apply/create", prepareCreate, do(func(w *worker) Request { return objectKey{createNamespace, w.server.unusedName()}.apply(0) })},
+	{"create", prepareCreate, do(func(w *worker) Request { return objectKey{createNamespace, w.server.unusedName()}.create(0) })},
 }
 
-// do is an operation that is one request.
+// do returns the operation that sends one request.
 func do(request func(w *worker) Request) operation {
 	return func(ctx context.Context, w *worker) error {
 		_, err := w.Do(ctx, request(w))
@@ -68,53 +68,55 @@ func do(request func(w *worker) Request) operation {
 	}
 }
 
-// own is the object that a client works on now.
-func (w *worker) own(what string) place { return ownPlace(what, w.number, w.turn%own) }
+// own returns the object that the client writes in this turn.
+func (w *worker) own(what string) objectKey { return ownKey(what, w.number, w.turn%ownObjects) }
 
-func ownPlace(what string, client, number int) place {
-	return place{workSpace, fmt.Sprintf("%s-%d-%d", what, client, number)}
+func ownKey(what string, client, number int) objectKey {
+	return objectKey{workNamespace, fmt.Sprintf("%s-%d-%d", what, client, number)}
 }
 
-// version is one that nothing had yet, so that setting it is a change.
-func (s *Server) version() int { return int(s.serial.Add(1)) }
+// unusedVersion returns an unused image version, so that setting it is a change.
+func (s *Server) unusedVersion() int { return int(s.serial.Add(1)) }
 
-func listedPlace(number int) place { return place{listSpace, fmt.Sprintf("web-%04d", number)} }
+func listedKey(number int) objectKey {
+	return objectKey{listNamespace, fmt.Sprintf("web-%04d", number)}
+}
 
 func prepareList(ctx context.Context, s *Server, clients int) error {
-	var places []place
+	var keys []objectKey
 	for i := range listed {
-		places = append(places, listedPlace(i))
+		keys = append(keys, listedKey(i))
 	}
-	return s.applyAll(ctx, clients, places)
+	return s.applyAll(ctx, clients, keys)
 }
 
 func prepareOwn(what string) func(context.Context, *Server, int) error {
 	return func(ctx context.Context, s *Server, clients int) error {
-		var places []place
+		var keys []objectKey
 		for client := range clients {
-			for number := range own {
-				places = append(places, ownPlace(what, client, number))
+			for number := range ownObjects {
+				keys = append(keys, ownKey(what, client, number))
 			}
 		}
-		return s.applyAll(ctx, clients, places)
+		return s.applyAll(ctx, clients, keys)
 	}
 }
 
 func prepareCreate(ctx context.Context, s *Server, _ int) error {
-	return s.makeNamespace(ctx, place{space: createSpace})
+	return s.makeNamespace(ctx, objectKey{namespace: createNamespace})
 }
 
-// applyAll applies an object at each place, all of one namespace.
-func (s *Server) applyAll(ctx context.Context, clients int, places []place) error {
-	if err := s.makeNamespace(ctx, places[0]); err != nil {
+// applyAll creates a namespace and applies objects in it.
+func (s *Server) applyAll(ctx context.Context, clients int, keys []objectKey) error {
+	if err := s.makeNamespace(ctx, keys[0]); err != nil {
 		return err
 	}
-	_, err := s.applyEach(ctx, clients, len(places), func(i int) place { return places[i] })
+	_, err := s.applyEach(ctx, clients, len(keys), func(i int) objectKey { return keys[i] })
 	return err
 }
 
-// applyEach applies many objects and returns how many bytes the answers had. Their namespaces are there.
-func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) place) (bytes int64, err error) {
+// applyEach applies objects in existing namespaces and returns the total size of the responses in bytes.
+func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) objectKey) (bytes int64, err error) {
 	var answered atomic.Int64
 	err = s.each(ctx, clients, count, func(ctx context.Context, c *Client, i int) error {
 		answer, err := c.Do(ctx, at(i).apply(0))
@@ -124,7 +126,7 @@ func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int)
 	return answered.Load(), err
 }
 
-// each does something so many times, by clients that share it out.
+// each calls do for the numbers from 0 to count-1, distributed over concurrent clients. It returns the first error.
 func (s *Server) each(ctx context.Context, clients, count int, do func(ctx context.Context, c *Client, i int) error) error {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -144,11 +146,11 @@ func (s *Server) each(ctx context.Context, clients, count int, do func(ctx conte
 	return context.Cause(ctx)
 }
 
-// makeNamespace makes the namespace of a place if there is none.
-func (s *Server) makeNamespace(ctx context.Context, p place) error {
+// makeNamespace creates the namespace of an object unless it exists.
+func (s *Server) makeNamespace(ctx context.Context, p objectKey) error {
 	c := s.NewClient()
 	defer c.Close()
-	_, err := c.Do(ctx, p.namespace())
+	_, err := c.Do(ctx, p.createNamespace())
 	var status *StatusError
 	if errors.As(err, &status) && status.Code == http.StatusConflict {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// selfSigned makes a certificate for this machine that is its own authority, which is returned in PEM.
+// selfSigned returns a self-signed serving certificate for 127.0.0.1, and its CA bundle in PEM.
 func selfSigned() (certificate tls.Certificate, authority []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

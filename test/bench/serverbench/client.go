@@ -9,15 +9,14 @@ import (
 	"net/http"
 )
 
-// A Client has one connection, HTTP/2 over TLS, and does one thing at a time, but for watches.
+// Client has one HTTP/2 connection over TLS. It is not safe for concurrent use.
 type Client struct {
 	server *Server
 	http   *http.Client
-	answer bytes.Buffer // of the last request
+	answer bytes.Buffer // the body of the last response
 }
 
-// NewClient returns a client with a connection of its own. Answers are not compressed: what is compared is
-// the servers, not gzip.
+// NewClient returns a client with a separate connection. Responses are not compressed, so that gzip is not measured.
 func (s *Server) NewClient() *Client {
 	return &Client{server: s, http: &http.Client{Transport: &http.Transport{
 		TLSClientConfig:    s.tls.Clone(),
@@ -26,22 +25,23 @@ func (s *Server) NewClient() *Client {
 	}}}
 }
 
-// Close gives the connection up.
+// Close closes the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// A Request is what a client sends.
+// Request is a request of a client.
 type Request struct {
-	Method, Path string // with the query
-	ContentType  string // of the body
+	Method, Path string // including the query
+	ContentType  string // media type of the body
 	Body         []byte
-	Accept       string // JSON, if it is empty
+	Accept       string // default: JSON
 }
 
 func write(method, path, contentType string, body []byte) Request {
 	return Request{Method: method, Path: path, ContentType: contentType, Body: body}
 }
 
-// Do sends a request and returns the answer, which is good until the next. All but a success is an error.
+// Do sends a request and returns the body of the response, which is valid until the next call. A status other than
+// 2xx is a *StatusError.
 func (c *Client) Do(ctx context.Context, r Request) ([]byte, error) {
 	response, err := c.send(ctx, r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (c *Client) Do(ctx context.Context, r Request) ([]byte, error) {
 	return c.answer.Bytes(), nil
 }
 
-// send returns a success, or an error with the beginning of the answer.
+// send sends a request. A status other than 2xx is a *StatusError with the start of the body.
 func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, c.server.URL+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
@@ -81,11 +81,11 @@ func (c *Client) send(ctx context.Context, r Request) (*http.Response, error) {
 	return response, nil
 }
 
-// A StatusError is an answer that is no success.
+// StatusError is a response with a status other than 2xx.
 type StatusError struct {
 	Request string
 	Code    int
-	Answer  string // the beginning of it
+	Answer  string // the start of the body
 }
 
 // Error implements error.

@@ -15,50 +15,51 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// A ClientCost is what client-go allocates for one answer, or one event of a watch. It is measured while nothing else
-// runs in the process.
+// ClientCost is the allocation of client-go per response or per watch event. The process must be idle otherwise while
+// it is measured.
 type ClientCost struct{ Bytes, Allocations float64 }
 
-// Deployments is client-go's client of the namespace. One that drops managedFields never sees them, whatever the server.
-func (m Managed) Deployments(s *Server, wish Wish) (appsv1.DeploymentInterface, error) {
+// Deployments returns client-go's client for the namespace. With format.Drop the client itself removes managedFields
+// that a server sends nevertheless.
+func (m Managed) Deployments(s *Server, format Format) (appsv1.DeploymentInterface, error) {
 	config := &rest.Config{
 		Host: s.URL, BearerToken: s.token, QPS: -1,
-		ContentConfig: rest.ContentConfig{ContentType: string(wish.Media), AcceptContentTypes: string(wish.Media)},
+		ContentConfig: rest.ContentConfig{ContentType: string(format.Media), AcceptContentTypes: string(format.Media)},
 		Transport:     &http.Transport{TLSClientConfig: s.tls.Clone(), ForceAttemptHTTP2: true, DisableCompression: true},
 	}
-	if wish.Drop {
+	if format.Drop {
 		config = client.WithoutManagedFields(config)
 	}
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	return clients.AppsV1().Deployments(m.place(0).space), nil
+	return clients.AppsV1().Deployments(m.key(0).namespace), nil
 }
 
-// GetCost is that of reading an object.
-func (m Managed) GetCost(ctx context.Context, s *Server, wish Wish) (ClientCost, error) {
+// GetCost measures a get.
+func (m Managed) GetCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
 	const times = 200
-	deployments, err := m.Deployments(s, wish)
+	deployments, err := m.Deployments(s, format)
 	if err != nil {
 		return ClientCost{}, err
 	}
 	get := func() error {
-		object, err := deployments.Get(ctx, m.place(0).name, metav1.GetOptions{})
+		object, err := deployments.Get(ctx, m.key(0).name, metav1.GetOptions{})
 		if err == nil {
-			err = seen(object, wish)
+			err = checkManagedFields(object, format)
 		}
 		return err
 	}
-	if err := get(); err != nil { // has connected
+	if err := get(); err != nil { // connects
 		return ClientCost{}, err
 	}
 	return allocatedIn(times, times, get)
 }
 
-// ListCost is that of a list.
-func (m Managed) ListCost(ctx context.Context, s *Server, wish Wish) (ClientCost, error) {
-	deployments, err := m.Deployments(s, wish)
+// ListCost measures a list.
+func (m Managed) ListCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
+	deployments, err := m.Deployments(s, format)
 	if err != nil {
 		return ClientCost{}, err
 	}
@@ -68,17 +69,17 @@ func (m Managed) ListCost(ctx context.Context, s *Server, wish Wish) (ClientCost
 			return err
 		}
 		if len(list.Items) != m.Objects {
-			return fmt.Errorf("listed %d objects, expected %d", len(list.Items), m.Objects)
+			return fmt.Errorf("List() returned %d objects, expected %d", len(list.Items), m.Objects)
 		}
-		return seen(&list.Items[0], wish)
+		return checkManagedFields(&list.Items[0], format)
 	})
 }
 
-// EventCost is that of an event of a watch, which begins with one for each object.
-func (m Managed) EventCost(ctx context.Context, s *Server, wish Wish) (ClientCost, error) {
+// EventCost measures the initial events of a watch, one per object.
+func (m Managed) EventCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	deployments, err := m.Deployments(s, wish)
+	deployments, err := m.Deployments(s, format)
 	if err != nil {
 		return ClientCost{}, err
 	}
@@ -91,9 +92,9 @@ func (m Managed) EventCost(ctx context.Context, s *Server, wish Wish) (ClientCos
 		for range m.Objects {
 			event, ok := <-w.ResultChan()
 			if !ok || event.Type != watch.Added {
-				return fmt.Errorf("received %v %v, expected an object that was added", event.Type, event.Object)
+				return fmt.Errorf("received event %v %v, expected ADDED", event.Type, event.Object)
 			}
-			if err := seen(event.Object.(metav1.Object), wish); err != nil {
+			if err := checkManagedFields(event.Object.(metav1.Object), format); err != nil {
 				return err
 			}
 		}
@@ -101,15 +102,15 @@ func (m Managed) EventCost(ctx context.Context, s *Server, wish Wish) (ClientCos
 	})
 }
 
-// seen fails if a client saw what it was not to see.
-func seen(object metav1.Object, wish Wish) error {
-	if has := len(object.GetManagedFields()) > 0; has == wish.Drop {
-		return fmt.Errorf("%s: has managedFields: %v, expected %v", object.GetName(), has, !wish.Drop)
+// checkManagedFields returns an error unless an object has managedFields exactly if they were requested.
+func checkManagedFields(object metav1.Object, format Format) error {
+	if has := len(object.GetManagedFields()) > 0; has == format.Drop {
+		return fmt.Errorf("%s: managedFields present: %v, expected %v", object.GetName(), has, !format.Drop)
 	}
 	return nil
 }
 
-// allocatedIn does something so many times and shares what was allocated among so many.
+// allocatedIn calls do several times and returns the allocation divided by among.
 func allocatedIn(times, among int, do func() error) (ClientCost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

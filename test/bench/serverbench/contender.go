@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// The sides, as flags name them.
+// Names of the sides in flags.
 const (
 	OursFlag  = "ours"
 	FloorFlag = "floor"
 	PeerFlag  = "peer"
 )
 
-// AllFlags are all sides.
+// AllFlags is the flag value that selects all sides.
 const AllFlags = OursFlag + "," + FloorFlag + "," + PeerFlag
 
-// ParseSides reads names of sides that are separated by commas.
+// ParseSides parses a comma-separated list of sides.
 func ParseSides(text string) ([]string, error) {
 	names := strings.Split(text, ",")
 	for _, name := range names {
@@ -30,11 +30,11 @@ func ParseSides(text string) ([]string, error) {
 	return names, nil
 }
 
-// Sides are those that take part and are real servers; either may be nil.
+// Sides are the selected API servers; Ours and Peer are nil if they are not selected or, for Peer, not built.
 type Sides struct{ Ours, Peer *Side }
 
-// FindSides builds our server in the folder, unless there is a program already, and finds out whether the peer is there.
-// missing says why it is not.
+// FindSides builds our server in the folder, unless program is set, and looks for the peer's binaries. missing is the
+// reason if the peer is selected but not built.
 func FindSides(ctx context.Context, names []string, program, folder string, peer Side) (s Sides, missing, err error) {
 	if slices.Contains(names, OursFlag) {
 		if program == "" {
@@ -57,7 +57,7 @@ func FindSides(ctx context.Context, names []string, program, folder string, peer
 	return s, nil, nil
 }
 
-// Real are the sides that keep objects, ours first.
+// Real returns the sides that store objects, ours first.
 func (s Sides) Real() (all []Side) {
 	for _, side := range []*Side{s.Ours, s.Peer} {
 		if side != nil {
@@ -67,13 +67,13 @@ func (s Sides) Real() (all []Side) {
 	return all
 }
 
-// A Contender is a side whose server runs.
+// Contender is a side with a running server.
 type Contender struct {
 	Name   string
 	Server *Server
 }
 
-// StartAll starts servers with their data below a folder. If one does not start, none runs.
+// StartAll starts servers with their data below a folder. If one of them fails to start, the others are stopped.
 func StartAll(ctx context.Context, folder string, sides ...Side) (all []Contender, err error) {
 	for _, side := range sides {
 		server, err := side.Start(ctx, filepath.Join(folder, side.Name))

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// customGroup is that of the kinds that are defined here.
+// customGroup is the API group of all CRDs.
 const customGroup = "bench.example.com"
 
-const customSpace = "bench-custom"
+const customNamespace = "bench-custom"
 
-// shopSchema is what a custom kind declares that has what the Deployment has. It also has what people write into
-// theirs: limits, patterns, defaults, lists with keys, and rules.
+// shopSchema is the schema of a custom resource with the fields of the Deployment. Like typical CRDs it has limits,
+// patterns, defaults, lists of type map, and CEL rules.
 const shopSchema = `{"type":"object","required":["spec"],"properties":{
 "spec":{"type":"object","required":["selector","template"],
  "x-kubernetes-validations":[{"rule":"self.replicas <= 100","message":"too many replicas"},
@@ -51,23 +51,23 @@ const shopSchema = `{"type":"object","required":["spec"],"properties":{
     "name":{"type":"string"},"configMap":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}}}}},
 "status":{"type":"object","properties":{"readyReplicas":{"type":"integer"}}}}}`
 
-// A customKind is one that a CustomResourceDefinition defines, by its name in lower case.
+// customKind is a custom resource by its singular name.
 type customKind string
 
-// Kinds that are alike: what is about one can be compared with what is about the other.
+// Two custom resources with the same schema.
 const (
 	shop  customKind = "shop"
 	stall customKind = "stall"
 )
 
-// name is what objects have as kind.
+// name returns the kind.
 func (k customKind) name() string { return strings.ToUpper(string(k[:1])) + string(k[1:]) }
 
 func (k customKind) collection() string {
-	return "/apis/" + customGroup + "/v1/namespaces/" + customSpace + "/" + string(k) + "s"
+	return "/apis/" + customGroup + "/v1/namespaces/" + customNamespace + "/" + string(k) + "s"
 }
 
-// definition is the request that defines the kind.
+// definition returns the request that applies the CRD.
 func (k customKind) definition(schema string) Request {
 	body := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.%[2]s"},`+
 		`"spec":{"group":%[2]q,"scope":"Namespaced","names":{"plural":"%[1]ss","singular":%[1]q,"kind":%[3]q,"listKind":"%[3]sList"},`+
@@ -76,9 +76,9 @@ func (k customKind) definition(schema string) Request {
 	return write("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+string(k)+"s."+customGroup+"?fieldManager="+manager, applyType, []byte(body))
 }
 
-// body is an object with what the Deployment has.
+// body returns a custom resource with the fields of the Deployment.
 func (k customKind) body(name string, version int) []byte {
-	text := place{customSpace, name}.body(version)
+	text := objectKey{customNamespace, name}.body(version)
 	return []byte(strings.Replace(string(text), `"apiVersion":"apps/v1","kind":"Deployment"`,
 		fmt.Sprintf(`"apiVersion":"%s/v1","kind":%q`, customGroup, k.name()), 1))
 }
@@ -87,7 +87,7 @@ func (k customKind) apply(name string, version int) Request {
 	return write("PATCH", k.collection()+"/"+name+"?fieldManager="+manager, applyType, k.body(name, version))
 }
 
-// define defines the kind and waits until it is served.
+// define creates the CRD and waits until its resource is served.
 func (k customKind) define(ctx context.Context, c *Client, schema string) error {
 	if _, err := c.Do(ctx, k.definition(schema)); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (k customKind) define(ctx context.Context, c *Client, schema string) error 
 	return k.served(ctx, c)
 }
 
-// served waits until objects of the kind can be listed.
+// served waits until custom resources can be listed.
 func (k customKind) served(ctx context.Context, c *Client) error {
 	const pause = 5 * time.Millisecond
 	for {
@@ -109,29 +109,29 @@ func (k customKind) served(ctx context.Context, c *Client) error {
 	}
 }
 
-// CustomCases are what is done to custom resources.
+// CustomCases are the cases of custom resources.
 var CustomCases = []Case{
 	{"custom/noop", prepareCustom("noop"), do(func(w *worker) Request { return shop.apply(w.own("noop").name, 0) })},
-	{"custom/change", prepareCustom("change"), do(func(w *worker) Request { return shop.apply(w.own("change").name, w.server.version()) })},
-	{"custom/create", prepareCustom("create"), do(func(w *worker) Request { return shop.apply(w.server.unused(), 0) })},
+	{"custom/change", prepareCustom("change"), do(func(w *worker) Request { return shop.apply(w.own("change").name, w.server.unusedVersion()) })},
+	{"custom/create", prepareCustom("create"), do(func(w *worker) Request { return shop.apply(w.server.unusedName(), 0) })},
 }
 
-// prepareCustom defines the kind and makes each client's own objects.
+// prepareCustom creates the CRD and the objects of each client.
 func prepareCustom(what string) func(context.Context, *Server, int) error {
 	return func(ctx context.Context, s *Server, clients int) error {
 		if err := s.define(ctx, shop); err != nil {
 			return err
 		}
-		return s.each(ctx, clients, clients*own, func(ctx context.Context, c *Client, i int) error {
-			_, err := c.Do(ctx, shop.apply(ownPlace(what, i/own, i%own).name, 0))
+		return s.each(ctx, clients, clients*ownObjects, func(ctx context.Context, c *Client, i int) error {
+			_, err := c.Do(ctx, shop.apply(ownKey(what, i/ownObjects, i%ownObjects).name, 0))
 			return err
 		})
 	}
 }
 
-// define has a server serve kinds with the schema of shops.
+// define creates CRDs with shopSchema and waits until their resources are served.
 func (s *Server) define(ctx context.Context, kinds ...customKind) error {
-	if err := s.makeNamespace(ctx, place{space: customSpace}); err != nil {
+	if err := s.makeNamespace(ctx, objectKey{namespace: customNamespace}); err != nil {
 		return err
 	}
 	c := s.NewClient()

@@ -14,30 +14,31 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Definitions are many kinds, each with a schema of the size that operators ship.
+// Definitions is a number of CRDs, each with a schema of the size that operators ship.
 type Definitions struct{ Count int }
 
-// A DefinitionsResult is what they cost.
+// DefinitionsResult is the cost of many CRDs.
 type DefinitionsResult struct {
-	// Wall is from the first definition until the last is served; P50 and P99 are those of one.
+	// Wall is the time from the first CRD until the last one is served; P50 and P99 are per CRD.
 	Wall, P50, P99 time.Duration
-	// CPU is what the server used for them until it came to rest, StoreCPU the store beside it.
+	// CPU is the CPU time of the server until it is idle; StoreCPU is that of its etcd.
 	CPU, StoreCPU time.Duration
-	// Index is how long the list of OpenAPI documents takes then, Document one of them, and Discovery all kinds.
+	// Index is the time of the first request for the OpenAPI index, Document for one OpenAPI document, and Discovery
+	// for aggregated discovery.
 	Index, Document, Discovery time.Duration
-	// Before is the memory without them; Served when all are served; Used when there is an object of each.
+	// Before is the memory without CRDs, Served with all CRDs served, and Used with one object of each kind.
 	Before, Served, Used proc.Memory
 }
 
 func (d Definitions) kind(i int) customKind { return customKind(fmt.Sprintf("kind%d", i)) }
 
-// Define has a server serve all of them, looks at them, and makes an object of each.
+// Define creates all CRDs, requests OpenAPI and discovery, and creates one object of each kind.
 func (d Definitions) Define(ctx context.Context, s *Server, clients int) (r DefinitionsResult, err error) {
 	schema, err := operatorSchema()
 	if err != nil {
 		return r, err
 	}
-	if err := s.makeNamespace(ctx, place{space: customSpace}); err != nil {
+	if err := s.makeNamespace(ctx, objectKey{namespace: customNamespace}); err != nil {
 		return r, err
 	}
 	before, err := s.settled(ctx)
@@ -63,7 +64,7 @@ func (d Definitions) Define(ctx context.Context, s *Server, clients int) (r Defi
 	}
 	r.CPU, r.StoreCPU = served.CPU-before.CPU, served.StoreCPU-before.StoreCPU
 	r.Before, r.Served = before.Memory, served.Memory
-	if err := r.look(ctx, s); err != nil {
+	if err := r.requestSchemas(ctx, s); err != nil {
 		return r, err
 	}
 	err = s.each(ctx, clients, d.Count, func(ctx context.Context, c *Client, i int) error {
@@ -80,8 +81,9 @@ func (d Definitions) Define(ctx context.Context, s *Server, clients int) (r Defi
 	return r, err
 }
 
-// look asks for what clients ask for first. Every kind has its group in common, so that one document has all.
-func (r *DefinitionsResult) look(ctx context.Context, s *Server) error {
+// requestSchemas measures the first requests of clients. All CRDs have one API group and therefore one OpenAPI
+// document.
+func (r *DefinitionsResult) requestSchemas(ctx context.Context, s *Server) error {
 	c := s.NewClient()
 	defer c.Close()
 	for _, document := range []struct {
@@ -101,7 +103,7 @@ func (r *DefinitionsResult) look(ctx context.Context, s *Server) error {
 	return nil
 }
 
-// settled is what a server uses when it has come to rest.
+// settled waits until a server is idle, and returns its usage.
 func (s *Server) settled(ctx context.Context) (Usage, error) {
 	if err := s.Settle(ctx); err != nil {
 		return Usage{}, err
@@ -109,8 +111,8 @@ func (s *Server) settled(ctx context.Context) (Usage, error) {
 	return s.Usage()
 }
 
-// operatorSchema is one of about 70 KB, the average of what projects ship: a part of the schema of the definition in package
-// fixture, which is one of the greater.
+// operatorSchema returns a schema of about 70 KB, which is the average of published operators: a part of the schema
+// in package fixture, which is larger.
 func operatorSchema() (string, error) {
 	type properties map[string]json.RawMessage
 	var definition struct {
@@ -126,14 +128,14 @@ func operatorSchema() (string, error) {
 		return "", err
 	}
 	if len(definition.Spec.Versions) == 0 {
-		return "", errors.New("expected a version in the definition of package fixture, received none")
+		return "", errors.New("fixture.Definition: expected a version, received none")
 	}
 	part := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["status"]
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties{"spec": part, "status": json.RawMessage(`{"type":"object"}`)}})
 	return string(schema), err
 }
 
-// isNotServed says that a kind is not there yet, or will be in a moment.
+// isNotServed reports whether a custom resource is not served yet.
 func isNotServed(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusTooManyRequests)

@@ -1,27 +1,27 @@
-// Package serverbench puts the same load on our server, on kube-apiserver with etcd, and on the floor: the
-// least Go HTTPS server that moves the same bytes. All run in processes of their own; clients speak HTTP/2
-// over TLS, each on a connection of its own, with bodies and answers in JSON, unless a wish says otherwise.
+// Package serverbench runs the same load on our server, on kube-apiserver with etcd, and on the floor: a minimal Go
+// HTTPS server that transfers the same bytes. All run in separate processes; clients use HTTP/2 over TLS with one
+// connection each, and JSON unless a Format selects another media type.
 //
-//	server.go        a server as the load sees it: address, trust, processes, what they use
-//	ours.go          our server, built and started
+//	server.go        a running server: address, credentials, process ids, usage
+//	ours.go          builds and starts our server
 //	peer.go          kube-apiserver and etcd
-//	contender.go     which sides take part, and those that run
-//	floor.go         the floor as a process; floorhandler.go, what it does; certificate.go, its certificate
-//	client.go        one connection and what is sent over it
-//	object.go        the Deployment that all is about, and requests about it
-//	options.go       what commands are told
-//	load.go          clients at work, and the window in which they are measured
-//	case.go          what is measured: get, list, apply, create, update
-//	watch.go         what watchers cost; begin.go, a watch that begins; frame.go, where events end
-//	custom.go        a custom kind, and what is done to its objects; definitions.go, many kinds
-//	beside.go        a watch on one kind beside work on another
-//	managed.go       objects with several managers; wish.go, how clients want them
-//	share.go         how much of an answer is managedFields
-//	allocated.go     what a server takes from its heap
-//	clientcost.go    what client-go takes from its
-//	fleet.go         starting, memory, and many objects
+//	contender.go     selected sides, and their running servers
+//	floor.go         the floor's process; floorhandler.go, its handler; certificate.go, its certificate
+//	client.go        a client with one connection
+//	object.go        the Deployment of all cases, and requests for it
+//	options.go       command-line flags
+//	load.go          concurrent clients and the measured window
+//	case.go          cases: get, list, apply, create, update
+//	watch.go         cost of watchers; begin.go, of starting a watch; frame.go, framing of events
+//	custom.go        custom resources; definitions.go, many CRDs
+//	beside.go        a watch on one kind during load on another
+//	managed.go       objects with several field managers; format.go, media type and managedFields of responses
+//	share.go         the size of managedFields in a response
+//	allocations.go   heap allocations of a server
+//	clientcost.go    heap allocations of client-go
+//	fleet.go         start, memory, and many objects
 //
-// A binary that starts the floor calls ServeIfFloor first: the floor is that binary once more.
+// A binary that starts the floor must call ServeIfFloor first, because the floor is a child process of the same binary.
 //
-// CPU times and memory are read by package proc: the package builds anywhere and runs on Linux.
+// Package proc reads CPU times and memory: the package builds on all platforms and runs on Linux.
 package serverbench

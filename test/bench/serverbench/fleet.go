@@ -8,58 +8,57 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// A Fleet is many objects, in as many namespaces as it takes.
+// Fleet is a large number of objects, 1,000 per namespace.
 type Fleet struct{ Objects int }
 
 const (
-	// fleetSpace is how many objects a namespace has.
-	fleetSpace = 1000
-	// fillers is how many clients fill a server: enough to have it commit many at once.
+	// objectsPerNamespace is the number of objects per namespace.
+	objectsPerNamespace = 1000
+	// fillers is the number of clients that fill a server: enough for group commits.
 	fillers = 32
 )
 
-func fleetPlace(number int) place {
-	return place{fmt.Sprintf("fleet-%d", number/fleetSpace), fmt.Sprintf("web-%d", number%fleetSpace)}
+func fleetKey(number int) objectKey {
+	return objectKey{fmt.Sprintf("fleet-%d", number/objectsPerNamespace), fmt.Sprintf("web-%d", number%objectsPerNamespace)}
 }
 
-// Fill has a server that has the first some of the fleet make the rest, and returns the bytes of the JSON
-// that it made.
+// Fill applies the objects from number some on, and returns the total size of the responses in bytes.
 func (f Fleet) Fill(ctx context.Context, s *Server, some int) (bytes int64, err error) {
-	for space := some / fleetSpace; space*fleetSpace < f.Objects; space++ {
-		if err := s.makeNamespace(ctx, fleetPlace(space*fleetSpace)); err != nil {
+	for namespace := some / objectsPerNamespace; namespace*objectsPerNamespace < f.Objects; namespace++ {
+		if err := s.makeNamespace(ctx, fleetKey(namespace*objectsPerNamespace)); err != nil {
 			return 0, err
 		}
 	}
-	return s.applyEach(ctx, fillers, f.Objects-some, func(i int) place { return fleetPlace(some + i) })
+	return s.applyEach(ctx, fillers, f.Objects-some, func(i int) objectKey { return fleetKey(some + i) })
 }
 
-// FillAs has a server make the fleet as clients do that update, known as a manager.
+// FillAs creates all objects with a given field manager, by POST.
 func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
-	for first := 0; first < f.Objects; first += fleetSpace {
-		if err := s.makeNamespace(ctx, fleetPlace(first)); err != nil {
+	for first := 0; first < f.Objects; first += objectsPerNamespace {
+		if err := s.makeNamespace(ctx, fleetKey(first)); err != nil {
 			return err
 		}
 	}
 	return s.each(ctx, fillers, f.Objects, func(ctx context.Context, c *Client, i int) error {
-		p := fleetPlace(i)
+		p := fleetKey(i)
 		_, err := c.Do(ctx, write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(0)))
 		return err
 	})
 }
 
-// An Opening is what it took to start a server, and what memory it then has.
+// Opening is the cost of starting a server, and its memory when it is idle.
 type Opening struct {
 	Server *Server
-	// CPU is what the server had used when it was ready: other than the time, it does not depend on what else the
-	// machine does.
+	// CPU is the CPU time until the server was ready, which is independent of other load on the machine, unlike the
+	// elapsed time.
 	CPU time.Duration
-	// Idle is when it has come to rest, after one request.
+	// Idle is the memory of the idle server after one request.
 	Idle proc.Memory
-	// StoreIdle is that of the store beside it.
+	// StoreIdle is the memory of its etcd.
 	StoreIdle proc.Memory
 }
 
-// Open starts a server, asks it for something, and lets it come to rest.
+// Open starts a server, sends it one request and waits until it is idle.
 func Open(ctx context.Context, side Side, folder string) (o Opening, err error) {
 	if o.Server, err = side.Start(ctx, folder); err != nil {
 		return Opening{}, err
@@ -80,7 +79,7 @@ func Open(ctx context.Context, side Side, folder string) (o Opening, err error) 
 	return o, err
 }
 
-// Work has clients change and read the fleet, which is what memory is about in the end.
+// Work measures alternating gets and applies.
 func (f Fleet) Work(ctx context.Context, s *Server, l Load) (Result, error) {
 	return l.run(ctx, s, func(ctx context.Context, w *worker) error {
 		at := f.some(w)
@@ -88,7 +87,7 @@ func (f Fleet) Work(ctx context.Context, s *Server, l Load) (Result, error) {
 			_, err := w.Do(ctx, at.get())
 			return err
 		}
-		_, err := w.Do(ctx, at.apply(w.server.version()))
+		_, err := w.Do(ctx, at.apply(w.server.unusedVersion()))
 		return err
 	})
 }
@@ -96,10 +95,11 @@ func (f Fleet) Work(ctx context.Context, s *Server, l Load) (Result, error) {
 // Change measures applies that change objects of the fleet.
 func (f Fleet) Change(ctx context.Context, s *Server, l Load) (Result, error) {
 	return l.run(ctx, s, do(func(w *worker) Request {
-		return f.some(w).apply(w.server.version())
+		return f.some(w).apply(w.server.unusedVersion())
 	}))
 }
 
-// some is an object that a client has not worked on for long. The steps are primes, so that all have their
-// turn.
-func (f Fleet) some(w *worker) place { return fleetPlace((w.number*7919 + w.turn*104_729) % f.Objects) }
+// some returns an object that the client has not used recently. The steps are primes, so that all objects are used.
+func (f Fleet) some(w *worker) objectKey {
+	return fleetKey((w.number*7919 + w.turn*104_729) % f.Objects)
+}

@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// A Sample is what a real server answers: the floor moves the same bytes.
+// Sample has responses of an API server, which the floor returns.
 type Sample struct {
 	Object, List []byte
-	// Managed are answers that depend on what the client wishes.
+	// Managed has the responses that depend on a Format.
 	Managed []ManagedSample
 }
 
-// A ManagedSample is what a real server answers about objects that have several managers.
+// ManagedSample has responses with objects of several field managers.
 type ManagedSample struct {
 	Managed
-	Wish
+	Format
 	Object, List []byte
 }
 
-// TakeSample reads it from a server on which get and list are prepared.
+// TakeSample reads a sample from a server on which get and list are prepared.
 func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {
 	c := s.NewClient()
 	defer c.Close()
 	for _, part := range []struct {
 		request Request
 		to      *[]byte
-	}{{listedPlace(0).get(), &sample.Object}, {listedPlace(0).list(), &sample.List}} {
+	}{{listedKey(0).get(), &sample.Object}, {listedKey(0).list(), &sample.List}} {
 		answer, err := c.Do(ctx, part.request)
 		if err != nil {
 			return Sample{}, err
@@ -43,21 +43,22 @@ func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {
 	return sample, nil
 }
 
-// MadeSample is for when there is no real server: what is applied is what is answered.
+// MadeSample returns a sample without an API server: the applied objects are the responses.
 func MadeSample() Sample {
 	var items []string
 	for i := range listed {
-		items = append(items, string(listedPlace(i).body(0)))
+		items = append(items, string(listedKey(i).body(0)))
 	}
 	list := `{"apiVersion":"apps/v1","kind":"DeploymentList","metadata":{},"items":[` + strings.Join(items, ",") + "]}\n"
-	return Sample{Object: append(listedPlace(0).body(0), '\n'), List: []byte(list)}
+	return Sample{Object: append(listedKey(0).body(0), '\n'), List: []byte(list)}
 }
 
-// floorVariable tells this program that it is to be the floor. A variable, unlike an argument, works for the
-// binary of a test as well.
+// floorVariable is the environment variable that makes this binary the floor. Unlike an argument it also works for
+// test binaries.
 const floorVariable = "CADASTRE_SERVERBENCH_FLOOR"
 
-// Floor is the least Go HTTPS server that moves the bytes of a sample. It is this program once more.
+// Floor returns the side of a minimal Go HTTPS server that returns the bytes of a sample. It runs as a child process
+// of this binary.
 func Floor(sample Sample) Side {
 	return Side{"floor", func(ctx context.Context, _ string) (*Server, error) {
 		start := time.Now()
@@ -96,13 +97,13 @@ func Floor(sample Sample) Side {
 	}}
 }
 
-// floorAddress is what the floor answers when it serves.
+// floorAddress is the output of the floor when it is ready.
 type floorAddress struct {
 	URL       string
 	Authority []byte // PEM
 }
 
-// ServeIfFloor returns if this process is not the floor; otherwise it serves until its input ends, and exits.
+// ServeIfFloor returns if this process is not the floor; otherwise it serves until stdin is closed, and exits.
 func ServeIfFloor() {
 	if os.Getenv(floorVariable) == "" {
 		return

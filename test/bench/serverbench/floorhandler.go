@@ -13,44 +13,44 @@ import (
 	"sync"
 )
 
-// A floor finds bytes by path and writes them. It reads the body of a write, keeps nothing, answers with
-// the object and tells watchers.
+// floor returns the bytes of a path. For a write it reads the body, stores nothing, returns the object, and sends an
+// event to all watchers.
 type floor struct {
-	answers map[wished][]byte
-	events  map[wished][]byte // by collection; others have event
+	answers map[responseKey][]byte
+	events  map[responseKey][]byte // by path of the collection; the default is event
 	object  []byte
 	event   []byte
 
 	lock     sync.Mutex
-	written  map[string]map[string]bool // paths of objects, by that of their collection
-	watchers map[chan []byte][]byte     // what each is told
+	written  map[string]map[string]bool // paths of objects by path of the collection
+	watchers map[chan []byte][]byte     // the event of each watcher
 }
 
-// wished is a path and how the client wants what is there.
-type wished struct{ path, accept string }
+// responseKey is the path and the Accept header of a request.
+type responseKey struct{ path, accept string }
 
 func newFloor(sample Sample) *floor {
 	f := &floor{
-		answers: map[wished][]byte{}, events: map[wished][]byte{}, object: sample.Object, event: modified(sample.Object),
+		answers: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modified(sample.Object),
 		written: map[string]map[string]bool{}, watchers: map[chan []byte][]byte{},
 	}
-	f.add(listedPlace, listed, jsonType, sample.Object, sample.List)
+	f.add(listedKey, listed, jsonType, sample.Object, sample.List)
 	for _, m := range sample.Managed {
-		f.add(m.place, m.Objects, m.Accept(), m.Object, m.List)
-		f.events[wished{m.place(0).collection(), m.Accept()}] = modified(m.Object)
+		f.add(m.key, m.Objects, m.Accept(), m.Object, m.List)
+		f.events[responseKey{m.key(0).collection(), m.Accept()}] = modified(m.Object)
 	}
 	return f
 }
 
-// add has the floor answer with an object and a list.
-func (f *floor) add(at func(int) place, count int, accept string, object, list []byte) {
+// add adds the responses of get and list.
+func (f *floor) add(at func(int) objectKey, count int, accept string, object, list []byte) {
 	for i := range count {
-		f.answers[wished{at(i).path(), accept}] = bytes.Clone(object) // in memory of its own, as a server has it
+		f.answers[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
 	}
-	f.answers[wished{at(0).collection(), accept}] = list
+	f.answers[responseKey{at(0).collection(), accept}] = list
 }
 
-// modified is the event about an object in JSON. In other media nobody watches.
+// modified returns the MODIFIED event of an object in JSON; other media types are not watched.
 func modified(object []byte) []byte {
 	return fmt.Appendf(nil, `{"type":"MODIFIED","object":%s}`+"\n", bytes.TrimSpace(object))
 }
@@ -67,7 +67,7 @@ func (f *floor) listen() (floorAddress, error) {
 	server := &http.Server{
 		Handler:   f,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
-		ErrorLog:  log.New(io.Discard, "", 0), // clients come and go
+		ErrorLog:  log.New(io.Discard, "", 0), // clients close their connections
 	}
 	go func() { log.Print(server.ServeTLS(listener, "", "")) }() // until the process ends
 	return floorAddress{URL: "https://" + listener.Addr().String(), Authority: authority}, nil
@@ -77,7 +77,7 @@ func (f *floor) listen() (floorAddress, error) {
 func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.Method != http.MethodGet {
-		_, _ = io.Copy(io.Discard, r.Body) // a client that gave up needs no answer
+		_, _ = io.Copy(io.Discard, r.Body) // ignored: the client closed the connection
 		answer(w, f.object)
 		f.broadcast(r.URL.Path)
 		return
@@ -86,7 +86,7 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.watch(w, r)
 		return
 	}
-	body, ok := f.answers[wished{r.URL.Path, r.Header.Get("Accept")}]
+	body, ok := f.answers[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -96,10 +96,10 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // a client that gave up needs no answer
+	_, _ = w.Write(body) // ignored: the client closed the connection
 }
 
-// broadcast tells watchers that an object was written.
+// broadcast sends the event of a written object to all watchers.
 func (f *floor) broadcast(object string) {
 	collection := path.Dir(object)
 	f.lock.Lock()
@@ -113,22 +113,22 @@ func (f *floor) broadcast(object string) {
 	}
 }
 
-// watch sends an event for each object that was written, and then those that are broadcast, as many at once as
-// there are.
+// watch sends an event for each object that was written, and then all events of broadcast, several per flush if they
+// are pending.
 func (f *floor) watch(w http.ResponseWriter, r *http.Request) {
-	const room = 16 // for those whose turn comes late
-	events := make(chan []byte, room)
-	first, ok := f.events[wished{r.URL.Path, r.Header.Get("Accept")}]
+	const capacity = 16 // for slow watchers
+	events := make(chan []byte, capacity)
+	first, ok := f.events[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
 		first = f.event
 	}
 	f.lock.Lock()
 	f.watchers[events] = first
-	there := len(f.written[r.URL.Path])
+	count := len(f.written[r.URL.Path])
 	f.lock.Unlock()
 	defer f.forget(events)
 	flusher := http.NewResponseController(w)
-	for event := bytes.Repeat(first, there); ; {
+	for event := bytes.Repeat(first, count); ; {
 		if _, err := w.Write(event); err != nil {
 			return
 		}
@@ -148,7 +148,7 @@ func (f *floor) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget lets a watcher go, while others may be waiting to tell it something.
+// forget removes a watcher. It drains the channel meanwhile, because broadcast may be blocked on it.
 func (f *floor) forget(events chan []byte) {
 	gone := make(chan struct{})
 	go func() {

@@ -9,9 +9,9 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// countEvents reads the events of a watch until it ends, which is io.EOF at the earliest, and tells how many there were
-// and how long they are, as they come. In JSON they end with a newline each; in protobuf they begin with their length;
-// in CBOR they are items one after the other.
+// countEvents reads the events of a watch until the body ends, which is io.EOF, and reports their number and size to
+// tell as they are received. JSON events end with a newline; protobuf events have a length prefix; CBOR events are
+// consecutive items.
 func countEvents(media Media, body io.Reader, tell func(events, bytes int)) error {
 	switch media {
 	case Protobuf:
@@ -22,7 +22,7 @@ func countEvents(media Media, body io.Reader, tell func(events, bytes int)) erro
 	return countLines(body, tell)
 }
 
-// readAtOnce is about as much as a connection has at a time.
+// readAtOnce is the size of the read buffer.
 const readAtOnce = 16 << 10
 
 func countLines(body io.Reader, tell func(events, bytes int)) error {

@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// TestCountEvents finds where events end, however few bytes come at once, and does not count the beginning of one.
+// TestCountEvents reads one byte at a time; incomplete events are not counted.
 func TestCountEvents(t *testing.T) {
 	for _, test := range []struct {
 		media         Media
@@ -29,7 +29,7 @@ func TestCountEvents(t *testing.T) {
 			bytes += b
 		})
 		if events != test.events || bytes != test.bytes || !errors.Is(err, test.err) {
-			t.Errorf("%s %q: %d events of %d bytes, %v, expected %d of %d, %v",
+			t.Errorf("%s %q: countEvents() = %d events of %d bytes, %v, want %d of %d, %v",
 				test.media.Name(), test.body, events, bytes, err, test.events, test.bytes, test.err)
 		}
 	}

@@ -12,55 +12,54 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// A Load is clients that do the same over and over, each on a connection of its own.
+// Load is a number of concurrent clients that repeat an operation, each on a separate connection.
 type Load struct {
 	Clients int
-	// Warmup passes, with all at work, before the window in which they are measured; it is longer if too little
-	// ends in it.
+	// Warmup is the time under load before the measured Window, which is extended if too few operations end in it.
 	Warmup, Window time.Duration
-	// CPU is how much the server is to use in the window at least, which gets longer until it has: it is told in hundredths
-	// of a second, and less of it says nothing.
+	// CPU is the minimum CPU time of the server in the window, which is extended to reach it: the kernel reports
+	// hundredths of a second, so that less is too imprecise.
 	CPU time.Duration
-	// Pause is how long a client waits before each operation; this is no part of its latency.
+	// Pause is the time that a client waits before each operation; it is not part of the latency.
 	Pause time.Duration
-	// Allocations has the server say how much memory it takes from its heap, if it can, in a window of its own.
+	// Allocations also measures the heap allocations of a server that reports them, in a separate window.
 	Allocations bool
 }
 
-// A worker is one client at work.
+// worker is one client of a running load.
 type worker struct {
 	*Client
 	number, turn int
-	latencies    []time.Duration // of what ended in the window
-	// since is where the latency of the operation under way begins. An operation may say that it is later.
+	latencies    []time.Duration // of operations that ended in the window
+	// since is the start of the latency of the current operation. An operation may set a later time.
 	since time.Time
 }
 
-// An operation is what is measured: one request, most of the time.
+// operation is the measured operation: usually one request.
 type operation func(ctx context.Context, w *worker) error
 
-// errTooShort is the error of a load that has nothing to say.
-var errTooShort = errors.New("nothing ended in the time that is measured: make it longer")
+// errTooShort is the error of a load without measured operations.
+var errTooShort = errors.New("no operation ended within the measured window; increase -time")
 
-// least is how many operations of each client are to end in the window, which gets longer until they have: with
-// fewer, what is under way at its edges would count too much. It gets at most so much longer, also for the CPU.
+// minOperations is the number of operations per client that must end in the window, which is extended to reach it,
+// because operations at its edges would distort fewer. maxExtension limits the extension, also that for the CPU time.
 const (
-	least  = 5
-	longer = time.Minute
+	minOperations = 5
+	maxExtension  = time.Minute
 )
 
-// A run is a load at work.
+// run is the state of a running load.
 type run struct {
 	from  time.Time
-	ended atomic.Int64 // operations since then
+	ended atomic.Int64 // operations that ended since from
 	over  atomic.Bool
 }
 
-// run puts the load on a server:
+// run runs the load on a server:
 //
-//  1. all clients begin
-//  2. usage is read where the window begins and where it ends
-//  3. each client stops after what it does when the window ends
+//  1. all clients start
+//  2. usage is read at the start and at the end of the window
+//  3. each client stops after the operation that is in progress at the end of the window
 func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -100,27 +99,27 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 	}
 	const pause = 20 * time.Millisecond
 	to := r.from.Add(l.Window)
-	latest := to.Add(longer)
+	latest := to.Add(maxExtension)
 	for err = sleepUntil(ctx, to); err == nil; err = sleepUntil(ctx, time.Now().Add(pause)) {
 		if after, err = s.Usage(); err != nil {
 			break
 		}
-		if time.Now().After(latest) || r.ended.Load() >= least*int64(l.Clients) && after.CPU-before.CPU >= l.CPU {
+		if time.Now().After(latest) || r.ended.Load() >= minOperations*int64(l.Clients) && after.CPU-before.CPU >= l.CPU {
 			break
 		}
 	}
 	return before, after, err
 }
 
-// part is the load for a part of its time. Some warmth it needs however short it is.
+// part returns the load for a fraction of the time, with a minimum warm-up.
 func (l Load) part(of int) Load {
-	const shortest = 50 * time.Millisecond
+	const minWarmup = 50 * time.Millisecond
 	parts := time.Duration(of)
-	l.Window, l.CPU, l.Warmup = l.Window/parts, l.CPU/parts, max(l.Warmup/parts, min(l.Warmup, shortest))
+	l.Window, l.CPU, l.Warmup = l.Window/parts, l.CPU/parts, max(l.Warmup/parts, min(l.Warmup, minWarmup))
 	return l
 }
 
-// work does it until the window is over.
+// work repeats the operation until the window ends.
 func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do operation) error {
 	for ; !r.over.Load(); w.turn++ {
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
@@ -138,7 +137,7 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 	return nil
 }
 
-// sleepUntil fails with what ended the load before.
+// sleepUntil returns the cause if the context is cancelled earlier.
 func sleepUntil(ctx context.Context, at time.Time) error {
 	select {
 	case <-ctx.Done():
@@ -148,15 +147,14 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// A Result is what a load came to within the window.
+// Result is the result of a load within the window.
 type Result struct {
 	Operations int
 	Window     time.Duration
 	P50, P99   time.Duration
-	// CPU is that of the server, StoreCPU that of the store beside it.
+	// CPU is the CPU time of the server, StoreCPU that of its etcd.
 	CPU, StoreCPU time.Duration
-	// Allocated is how many bytes the server took from its heap an operation. It is no number if nobody asked, or the
-	// server does not tell.
+	// Allocated is the bytes that the server allocated per operation; NaN if this was not measured.
 	Allocated float64
 	After     Usage
 }
@@ -182,16 +180,17 @@ func summarize(window time.Duration, before, after Usage, workers []*worker) (Re
 	}, nil
 }
 
-// Rate is operations per second.
+// Rate returns operations per second.
 func (r Result) Rate() float64 { return float64(r.Operations) / r.Window.Seconds() }
 
-// CPUPerOperation is the server's, in nanoseconds.
+// CPUPerOperation returns the CPU time of the server per operation, in nanoseconds.
 func (r Result) CPUPerOperation() float64 { return float64(r.CPU) / float64(r.Operations) }
 
-// StoreCPUPerOperation is that of the store beside the server, in nanoseconds.
+// StoreCPUPerOperation returns the CPU time of the server's etcd per operation, in nanoseconds.
 func (r Result) StoreCPUPerOperation() float64 { return float64(r.StoreCPU) / float64(r.Operations) }
 
-// together is what several windows came to. Latencies are the greatest ones, and what else is no sum is that of the last.
+// together combines the results of several windows: counts and times are summed, latencies are the maximum, and other
+// fields are those of the last window.
 func together(all []Result) (sum Result) {
 	for _, r := range all {
 		sum = Result{

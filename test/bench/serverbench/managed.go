@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// A Managed is a namespace of so many Deployments that all have so many managers.
+// Managed is a namespace with Objects Deployments that have Managers field managers each.
 type Managed struct{ Managers, Objects int }
 
-// Listed is how many objects a list has.
+// Listed is the number of objects in a list.
 const Listed = listed
 
-// entry is another manager: what it is called, what it did, and what it owns of the Deployment.
+// entry is a managed fields entry of an additional field manager.
 type entry struct{ name, operation, subresource, owns string }
 
-// others are who else writes a Deployment in a cluster, in the order in which they join.
+// others are typical field managers of a Deployment in a cluster, in the order in which they are added.
 var others = []entry{
 	{"kube-controller-manager", "Update", "status", `{"f:metadata":{"f:annotations":{"f:deployment.kubernetes.io/revision":{}}},` +
 		`"f:status":{"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Available\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}},` +
@@ -40,24 +40,24 @@ var others = []entry{
 		`"k:{\"name\":\"LOG_LEVEL\"}":{".":{},"f:name":{},"f:value":{}}},"f:volumeMounts":{".":{},"k:{\"mountPath\":\"/etc/web\"}":{".":{},"f:mountPath":{},"f:name":{},"f:readOnly":{}}}}},"f:volumes":{".":{},"k:{\"name\":\"config\"}":{".":{},"f:configMap":{".":{},"f:name":{}},"f:name":{}}}}}}}`},
 }
 
-// MostManagers is how many an object can have.
-var MostManagers = 1 + len(others)
+// MaxManagers is the maximum number of field managers of an object.
+var MaxManagers = 1 + len(others)
 
-func (m Managed) place(number int) place {
-	return place{fmt.Sprintf("bench-%d-of-%d", m.Objects, m.Managers), fmt.Sprintf("web-%04d", number%m.Objects)}
+func (m Managed) key(number int) objectKey {
+	return objectKey{fmt.Sprintf("bench-%d-of-%d", m.Objects, m.Managers), fmt.Sprintf("web-%04d", number%m.Objects)}
 }
 
-// fields is the object as the server answered it, as far as it is changed.
+// fields is a partially decoded JSON object.
 type fields = map[string]json.RawMessage
 
-// Prepare has a server make the objects. One that has been made by one manager is put back with the entries of the
-// others: servers take them from who may write the object.
+// Prepare creates the objects. Each object is created by one field manager and then updated with the managed fields
+// entries of the others, which servers accept from any client that may write the object.
 func (m Managed) Prepare(ctx context.Context, s *Server) error {
-	if err := s.makeNamespace(ctx, m.place(0)); err != nil {
+	if err := s.makeNamespace(ctx, m.key(0)); err != nil {
 		return err
 	}
 	return s.each(ctx, fillers, m.Objects, func(ctx context.Context, c *Client, i int) error {
-		made, err := c.Do(ctx, m.place(i).create(0))
+		made, err := c.Do(ctx, m.key(i).create(0))
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (m Managed) Prepare(ctx context.Context, s *Server) error {
 		if err != nil || object == nil {
 			return err
 		}
-		answer, err := c.Do(ctx, write("PUT", m.place(i).path()+"?fieldManager="+manager, jsonType, object))
+		answer, err := c.Do(ctx, write("PUT", m.key(i).path()+"?fieldManager="+manager, jsonType, object))
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (m Managed) Prepare(ctx context.Context, s *Server) error {
 	})
 }
 
-// join adds the entries of the other managers to an object; it returns nil if there are none.
+// join adds the managed fields entries of the other field managers; it returns nil if there are none to add.
 func (m Managed) join(made []byte) ([]byte, error) {
 	if m.Managers == 1 {
 		return nil, m.check(made)
@@ -104,7 +104,7 @@ func (e entry) json() json.RawMessage {
 		e.name, e.operation, e.owns, subresource)
 }
 
-// check fails if a server did not take the entries.
+// check returns an error if a server did not accept the managed fields entries.
 func (m Managed) check(answer []byte) error {
 	var object, metadata fields
 	var entries []json.RawMessage
@@ -112,12 +112,12 @@ func (m Managed) check(answer []byte) error {
 		return err
 	}
 	if len(entries) != m.Managers {
-		return fmt.Errorf("an object has %d managers, expected %d: %s", len(entries), m.Managers, metadata["managedFields"])
+		return fmt.Errorf("metadata.managedFields: expected %[2]d managers, received %[1]d: %[3]s", len(entries), m.Managers, metadata["managedFields"])
 	}
 	return nil
 }
 
-// decode reads an object, its metadata and its entries.
+// decode decodes an object, its metadata and its managed fields entries.
 func decode(text []byte, object *fields, in string, metadata *fields, below string, entries *[]json.RawMessage) error {
 	if err := json.Unmarshal(text, object); err != nil {
 		return err
@@ -133,45 +133,45 @@ func encode(to fields, name string, value any) (err error) {
 	return err
 }
 
-// change changes an object without changing its managers: the one that made it writes an annotation anew.
+// change returns a request that changes an object but not its field managers: its creator sets an annotation.
 func (m Managed) change(number, version int) Request {
-	p := m.place(number)
+	p := m.key(number)
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"ci.example.com/build":"%d"}}}`, version)
 	return write("PATCH", p.path()+"?fieldManager="+manager, "application/merge-patch+json", body)
 }
 
-// get and list are requests for an object, and for all.
-func (m Managed) get(number int, wish Wish) Request {
-	r := m.place(number).get()
-	r.Accept = wish.Accept()
+// get returns a request for one object, and list for all.
+func (m Managed) get(number int, format Format) Request {
+	r := m.key(number).get()
+	r.Accept = format.Accept()
 	return r
 }
 
-func (m Managed) list(wish Wish) Request {
-	r := m.place(0).list()
-	r.Accept = wish.Accept()
+func (m Managed) list(format Format) Request {
+	r := m.key(0).list()
+	r.Accept = format.Accept()
 	return r
 }
 
-// Get and List are measured with a wish.
-func (m Managed) Get(wish Wish) Case {
-	return Case{Name: "get", do: do(func(w *worker) Request { return m.get(w.number*97+w.turn*13, wish) })}
+// Get returns the case of reading one object.
+func (m Managed) Get(format Format) Case {
+	return Case{Name: "get", do: do(func(w *worker) Request { return m.get(w.number*97+w.turn*13, format) })}
 }
 
-// List is that of all objects of the namespace.
-func (m Managed) List(wish Wish) Case {
-	return Case{Name: "list", do: do(func(*worker) Request { return m.list(wish) })}
+// List returns the case of listing the namespace.
+func (m Managed) List(format Format) Case {
+	return Case{Name: "list", do: do(func(*worker) Request { return m.list(format) })}
 }
 
-// Answers are what a server answers to get and list.
-func (m Managed) Answers(ctx context.Context, s *Server, wish Wish) (object, list []byte, err error) {
+// Answers returns a server's responses to get and list.
+func (m Managed) Answers(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
 	c := s.NewClient()
 	defer c.Close()
-	answer, err := c.Do(ctx, m.get(0, wish))
+	answer, err := c.Do(ctx, m.get(0, format))
 	if err != nil {
 		return nil, nil, err
 	}
 	object = bytes.Clone(answer)
-	answer, err = c.Do(ctx, m.list(wish))
+	answer, err = c.Do(ctx, m.list(format))
 	return object, slices.Clone(answer), err
 }

@@ -11,8 +11,7 @@ const (
 	manager   = "bench"
 )
 
-// deployment is a Deployment with two containers, about what people apply. NAME, SPACE and TAG are to be
-// filled in.
+// deployment is a typical Deployment with two containers. NAME, SPACE and TAG are placeholders.
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"metadata":{"name":"NAME","namespace":"SPACE","labels":{"app":"NAME","app.kubernetes.io/part-of":"shop","team":"checkout"},` +
 	`"annotations":{"ci.example.com/build":"48213","ci.example.com/commit":"3f1c9a7be2d4506f8a91c0de77b1aa52e6094d3b"}},` +
@@ -31,37 +30,39 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"resources":{"requests":{"cpu":"50m","memory":"64Mi"},"limits":{"memory":"128Mi"}}}],` +
 	`"volumes":[{"name":"config","configMap":{"name":"web-config"}}]}}}}`
 
-// A place is where a Deployment is.
-type place struct{ space, name string }
+// objectKey is the namespace and name of a Deployment.
+type objectKey struct{ namespace, name string }
 
-// body is the deployment with the version of its image.
-func (p place) body(version int) []byte {
+// body returns the Deployment with an image version.
+func (p objectKey) body(version int) []byte {
 	tag := fmt.Sprintf("2.30.%d", version)
-	return []byte(strings.NewReplacer("NAME", p.name, "SPACE", p.space, "TAG", tag).Replace(deployment))
+	return []byte(strings.NewReplacer("NAME", p.name, "SPACE", p.namespace, "TAG", tag).Replace(deployment))
 }
 
-func (p place) collection() string { return "/apis/apps/v1/namespaces/" + p.space + "/deployments" }
-func (p place) path() string       { return p.collection() + "/" + p.name }
+func (p objectKey) collection() string {
+	return "/apis/apps/v1/namespaces/" + p.namespace + "/deployments"
+}
+func (p objectKey) path() string { return p.collection() + "/" + p.name }
 
-// apply is the apply of it.
-func (p place) apply(version int) Request {
+// apply returns a server-side apply request.
+func (p objectKey) apply(version int) Request {
 	return write("PATCH", p.path()+"?fieldManager="+manager, applyType, p.body(version))
 }
 
-func (p place) create(version int) Request {
+func (p objectKey) create(version int) Request {
 	return write("POST", p.collection()+"?fieldManager="+manager, jsonType, p.body(version))
 }
 
-// update replaces it, whatever its revision is.
-func (p place) update(version int) Request {
+// update returns a PUT request without a resourceVersion.
+func (p objectKey) update(version int) Request {
 	return write("PUT", p.path()+"?fieldManager="+manager, jsonType, p.body(version))
 }
 
-func (p place) get() Request  { return Request{Method: "GET", Path: p.path()} }
-func (p place) list() Request { return Request{Method: "GET", Path: p.collection()} }
+func (p objectKey) get() Request  { return Request{Method: "GET", Path: p.path()} }
+func (p objectKey) list() Request { return Request{Method: "GET", Path: p.collection()} }
 
-// namespace makes the namespace of the place.
-func (p place) namespace() Request {
-	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, p.space)
+// createNamespace returns the request that creates the namespace.
+func (p objectKey) createNamespace() Request {
+	body := fmt.Sprintf(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":%q}}`, p.namespace)
 	return write("POST", "/api/v1/namespaces", jsonType, []byte(body))
 }

@@ -14,32 +14,32 @@ import (
 	"time"
 )
 
-// Options are what commands that compare servers are told.
+// Options are the flags of commands that compare servers.
 type Options struct {
-	Selected *regexp.Regexp // cases to run
+	Selected *regexp.Regexp // selects cases by name
 	Load     Load
 	Rounds   int
 	Folder   string
 	Sides    []string
-	Program  string // ours, or empty: it is built
+	Program  string // path of our server; built if empty
 }
 
-// Defaults are what differs between commands where nobody says otherwise.
+// Defaults are the defaults of flags that differ between commands.
 type Defaults struct {
-	Cases  string // examples of their names
+	Cases  string // examples of names
 	Window time.Duration
 	Sides  string
 }
 
-// ParseFlags reads the options, and what else the command has defined as flags, from the command line.
+// ParseFlags parses the options and the flags that the command has defined.
 func ParseFlags(flags *flag.FlagSet, arguments []string, d Defaults) (o Options, err error) {
-	pattern := flags.String("run", "", "cases to run, a regular expression on names such as "+d.Cases)
-	flags.DurationVar(&o.Load.Window, "time", d.Window, "time that is measured in one turn of one side")
-	flags.IntVar(&o.Rounds, "rounds", 3, "turns of each side on a case")
-	flags.IntVar(&o.Load.Clients, "clients", 8, "clients that are at work at once, with a connection each")
-	flags.StringVar(&o.Folder, "folder", os.TempDir(), "where the servers keep their data; its disk has a part in what is measured")
-	sides := flags.String("sides", d.Sides, "who takes part")
-	flags.StringVar(&o.Program, "server", "", "program of our server; the default is to build cmd/cadastre")
+	pattern := flags.String("run", "", "run only cases that match the `regexp`, such as "+d.Cases)
+	flags.DurationVar(&o.Load.Window, "time", d.Window, "measured `duration` per round and side")
+	flags.IntVar(&o.Rounds, "rounds", 3, "`number` of rounds per case")
+	flags.IntVar(&o.Load.Clients, "clients", 8, "`number` of concurrent clients, with one connection each")
+	flags.StringVar(&o.Folder, "folder", os.TempDir(), "data `folder` of the servers; the speed of its disk affects the results")
+	sides := flags.String("sides", d.Sides, "comma-separated `list` of sides: "+AllFlags)
+	flags.StringVar(&o.Program, "server", "", "`path` of our server's binary; built from cmd/cadastre if empty")
 	if err := flags.Parse(arguments); err != nil {
 		return o, err
 	}
@@ -54,13 +54,14 @@ func ParseFlags(flags *flag.FlagSet, arguments []string, d Defaults) (o Options,
 	return o, err
 }
 
-// Title says where all is measured, and how.
+// Title returns a description of the machine and of the options.
 func (o Options) Title() string {
 	return fmt.Sprintf("%s %s/%s, %d cores; %d clients, %d rounds of %v a side, medians", runtime.Version(), runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), o.Load.Clients, o.Rounds, o.Load.Window)
 }
 
-// Main runs a command in an empty folder below the given one. An interrupt leaves neither processes nor data behind.
+// Main calls run with an empty temporary folder below the given one. An interrupt cancels the context, so that
+// processes and data are cleaned up.
 func Main(below string, run func(ctx context.Context, folder string) error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := InFolder(below, func(folder string) error { return run(ctx, folder) })
@@ -70,7 +71,7 @@ func Main(below string, run func(ctx context.Context, folder string) error) {
 	}
 }
 
-// InFolder makes an empty folder below another, and removes it afterwards.
+// InFolder calls use with an empty temporary folder, and removes the folder afterwards.
 func InFolder(below string, use func(folder string) error) error {
 	folder, err := os.MkdirTemp(below, "bench-")
 	if err != nil {

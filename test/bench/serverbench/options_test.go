@@ -20,18 +20,18 @@ func TestParseFlags(t *testing.T) {
 	o, err := parse("-run", "^get$", "-clients", "4", "-sides", OursFlag)
 	if err != nil || !o.Selected.MatchString("get") || o.Selected.MatchString("list") || o.Load.Clients != 4 ||
 		o.Load.Window != 2*time.Second || o.Load.Warmup != 500*time.Millisecond || len(o.Sides) != 1 {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("ParseFlags() = %+v, %v", o, err)
 	}
 	for wrong, arguments := range map[string][]string{
-		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "nobody": {"-sides", "nobody"}, "not defined": {"-none"},
+		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "unknown": {"-sides", "unknown"}, "not defined": {"-none"},
 	} {
 		if _, err := parse(arguments...); err == nil || !strings.Contains(err.Error(), wrong) {
-			t.Errorf("%v: %v, expected %q", arguments, err, wrong)
+			t.Errorf("ParseFlags(%v) = %v, want an error with %q", arguments, err, wrong)
 		}
 	}
 }
 
-// TestInFolder leaves nothing behind, and tells both what failed and why it could not be removed.
+// TestInFolder: the folder is removed, and the error of use is returned.
 func TestInFolder(t *testing.T) {
 	below, failed := t.TempDir(), errors.New("failed")
 	err := InFolder(below, func(folder string) error {
@@ -42,6 +42,6 @@ func TestInFolder(t *testing.T) {
 	})
 	left, _ := os.ReadDir(below)
 	if !errors.Is(err, failed) || len(left) > 0 {
-		t.Errorf("%v, left %v", err, left)
+		t.Errorf("InFolder() = %v, remaining files %v", err, left)
 	}
 }

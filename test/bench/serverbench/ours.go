@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// oursPackage is the program that is measured.
+// The module, package and build tags of our server.
 const (
 	oursModule  = "github.com/cadastre/cadastre"
 	oursPackage = "./cmd/cadastre"
@@ -26,22 +26,22 @@ const (
 	oursTags = "grpcnotrace"
 )
 
-// BuildOurs compiles our server from the module beside this one and returns the program in the folder.
+// BuildOurs builds our server from the main module and returns the path of the binary in the folder.
 func BuildOurs(ctx context.Context, folder string) (program string, err error) {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", oursModule).Output()
 	if err != nil {
-		return "", fmt.Errorf("where is %s: %w", oursModule, err)
+		return "", fmt.Errorf("locating module %s: %w", oursModule, err)
 	}
 	program = filepath.Join(folder, "cadastre")
 	build := exec.CommandContext(ctx, "go", "build", "-tags", oursTags, "-o", program, oursPackage)
 	build.Dir = strings.TrimSpace(string(source))
-	if said, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", oursPackage, err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s: %w\n%s", oursPackage, err, output)
 	}
 	return program, nil
 }
 
-// Ours is our server, with what it writes to standard error kept for when it fails.
+// Ours returns the side of our server. An error at the start includes its stderr.
 func Ours(program string) Side {
 	return Side{"ours", func(ctx context.Context, folder string) (*Server, error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -52,8 +52,8 @@ func Ours(program string) Side {
 			"--listen", "127.0.0.1:0", "--kubeconfig", kubeconfig)
 		cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 		cmd.WaitDelay = stopTimeout
-		var said bytes.Buffer
-		cmd.Stderr = &said
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			return nil, err
@@ -63,9 +63,9 @@ func Ours(program string) Side {
 			return nil, err
 		}
 		s := newServer(cmd.Process.Pid, func() error { return terminate(cmd) })
-		s.tells = true
+		s.reportsAllocations = true
 		if s.URL, err = readyLine(out); err != nil {
-			return nil, fmt.Errorf("%s serve: %w: %s", program, errors.Join(err, s.stop()), said.Bytes())
+			return nil, fmt.Errorf("%s serve: %w: %s", program, errors.Join(err, s.stop()), stderr.Bytes())
 		}
 		s.Ready = time.Since(start)
 		go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
@@ -76,20 +76,20 @@ func Ours(program string) Side {
 	}}
 }
 
-// stopTimeout is how long a server may take to stop.
+// stopTimeout is the maximum time for a graceful stop.
 const stopTimeout = 20 * time.Second
 
-// terminate asks the process to end, and insists.
+// terminate sends SIGTERM, and SIGKILL after stopTimeout.
 func terminate(cmd *exec.Cmd) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	insist := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() }) // it may have ended meanwhile
-	defer insist.Stop()
+	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() }) // fails if the process has exited
+	defer kill.Stop()
 	return cmd.Wait()
 }
 
-// readyLine reads up to a line such as "ready https://127.0.0.1:6443" and returns the address.
+// readyLine reads lines up to one such as "ready https://127.0.0.1:6443" and returns its URL.
 func readyLine(out io.Reader) (string, error) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -97,10 +97,10 @@ func readyLine(out io.Reader) (string, error) {
 			return url, nil
 		}
 	}
-	return "", errors.Join(errors.New(`ended, expected a line "ready https://HOST:PORT"`), lines.Err())
+	return "", errors.Join(errors.New(`expected a line "ready https://HOST:PORT", received end of output`), lines.Err())
 }
 
-// trustKubeconfig takes the certificates and the token of a kubeconfig.
+// trustKubeconfig uses the CA and the token of a kubeconfig.
 func (s *Server) trustKubeconfig(file string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", file)
 	if err != nil {

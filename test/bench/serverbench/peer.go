@@ -8,13 +8,13 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// PeerVersion is the release of Kubernetes that the peer is.
+// PeerVersion is the Kubernetes version of the peer.
 const PeerVersion = peers.KubernetesVersion
 
-// ErrNoPeer says that the peer has not been built.
+// ErrNoPeer is the error if the peer has not been built.
 var ErrNoPeer = peers.ErrNotBuilt
 
-// PeerBuilt says why the peer cannot be started: it is [ErrNoPeer] if its programs are not there.
+// PeerBuilt returns nil if the peer can be started, and [ErrNoPeer] if its binaries are missing.
 func PeerBuilt() error {
 	for _, program := range []string{peers.Etcd, peers.KubeAPIServer} {
 		if _, err := peers.Program(program); err != nil {
@@ -24,10 +24,10 @@ func PeerBuilt() error {
 	return nil
 }
 
-// Peer is kube-apiserver with etcd, durable as in production.
+// Peer is the side of kube-apiserver with etcd, with fsync as in production.
 var Peer = PeerWith()
 
-// PeerWith is the peer with more arguments for kube-apiserver.
+// PeerWith returns the peer with additional kube-apiserver arguments.
 func PeerWith(args ...string) Side {
 	return Side{"kube-apiserver", func(ctx context.Context, folder string) (*Server, error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -47,7 +47,7 @@ func planeServer(plane *peers.ControlPlane, ready time.Duration) (s *Server, err
 		plane.Stop()
 		return nil
 	})
-	s.URL, s.Ready, s.store, s.token, s.tells = plane.Host, ready, plane.Etcd.PID, plane.Token, true
+	s.URL, s.Ready, s.store, s.token, s.reportsAllocations = plane.Host, ready, plane.Etcd.PID, plane.Token, true
 	if s.tls, err = trusting(plane.CA); err != nil {
 		plane.Stop()
 		return nil, err

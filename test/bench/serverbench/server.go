@@ -13,55 +13,55 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// A Side starts a server with its data in a folder.
+// Side starts a server with its data in a folder.
 type Side struct {
 	Name  string
 	Start func(ctx context.Context, folder string) (*Server, error)
 }
 
-// A Server runs in processes of its own and is driven from this one.
+// Server is a running server in a separate process.
 type Server struct {
 	URL string
-	// Ready is how long it took from the start of its process until it served.
+	// Ready is the time from the start of the process until it served.
 	Ready time.Duration
 
-	pid    int // of the server
-	store  int // of the store that it needs beside it, or 0
-	tls    *tls.Config
-	token  string
-	tells  bool // what it has allocated
-	stop   func() error
-	serial atomic.Int64 // of names that nobody had yet
+	pid                int // process id of the server
+	store              int // process id of its etcd, or 0
+	tls                *tls.Config
+	token              string
+	reportsAllocations bool // its metrics include heap allocations
+	stop               func() error
+	serial             atomic.Int64 // for unused names and versions
 }
 
-// newServer is one whose process has started.
+// newServer returns the server of a started process.
 func newServer(pid int, stop func() error) *Server {
 	s := &Server{pid: pid, stop: stop}
-	s.serial.Store(time.Now().UnixMicro()) // its folder may have what another run made
+	s.serial.Store(time.Now().UnixMicro()) // the folder may have objects of another run
 	return s
 }
 
-// Stop ends the server and waits until it has ended.
+// Stop stops the server and waits until it has exited.
 func (s *Server) Stop() error { return s.stop() }
 
-// Kill ends the server as a crash does.
+// Kill sends SIGKILL, which simulates a crash, and waits until the server has exited.
 func (s *Server) Kill() error {
 	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	_ = s.stop() // which tells that it was killed
+	_ = s.stop() // the error is that it was killed
 	return nil
 }
 
-// Usage is what the processes of a server have used, and have.
+// Usage is the CPU time and memory of the processes of a server.
 type Usage struct {
-	// CPU is that of the server, StoreCPU that of the store beside it, if it needs one.
+	// CPU is the CPU time of the server, StoreCPU that of its etcd, if it has one.
 	CPU, StoreCPU time.Duration
 	Memory        proc.Memory
 	StoreMemory   proc.Memory
 }
 
-// Usage reads it.
+// Usage returns the current usage.
 func (s *Server) Usage() (u Usage, err error) {
 	u.CPU, u.Memory, err = usageOf(s.pid)
 	if err == nil && s.store != 0 {
@@ -79,7 +79,8 @@ func usageOf(pid int) (time.Duration, proc.Memory, error) {
 	return cpu, memory, err
 }
 
-// Settle waits until the server does nothing by itself any more, but not for long: some always do a little.
+// Settle waits until the server is idle, for at most ten seconds, because some servers always have some background
+// work.
 func (s *Server) Settle(ctx context.Context) error {
 	const pause, little, long = 200 * time.Millisecond, 2 * proc.Tick, 10 * time.Second
 	deadline := time.Now().Add(long)
@@ -98,14 +99,14 @@ func (s *Server) Settle(ctx context.Context) error {
 	return nil
 }
 
-// unused is a name that no object has yet.
-func (s *Server) unused() string { return fmt.Sprintf("new-%d", s.serial.Add(1)) }
+// unusedName returns a name that no object has.
+func (s *Server) unusedName() string { return fmt.Sprintf("new-%d", s.serial.Add(1)) }
 
-// trusting is the configuration of clients that trust an authority.
+// trusting returns the client configuration that trusts a CA bundle in PEM.
 func trusting(authority []byte) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {
-		return nil, errors.New("expected a certificate in PEM as the server's authority, received none")
+		return nil, errors.New("CA bundle: expected a PEM certificate, received none")
 	}
 	return &tls.Config{RootCAs: roots}, nil
 }

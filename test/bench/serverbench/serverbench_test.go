@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve makes a handler a server of this process.
+// serve starts a server in this process.
 func serve(t *testing.T, handler http.HandlerFunc) *Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -36,13 +36,13 @@ func serve(t *testing.T, handler http.HandlerFunc) *Server {
 	return s
 }
 
-// TestCases has each case send what it should, whoever answers.
+// TestCases checks the requests of each case.
 func TestCases(t *testing.T) {
 	type seen struct{ method, path, query, kind, image string }
 	for _, test := range []struct {
 		name string
-		want seen // path is the beginning of it
-		same bool // always the same image
+		want seen // path is a prefix
+		same bool // whether all requests have the same image
 	}{
 		{"get", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments/web-", "", "", ""}, true},
 		{"list/2000", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments", "", "", ""}, true},
@@ -67,7 +67,7 @@ func TestCases(t *testing.T) {
 					got.path = test.want.path
 				}
 				if got != test.want || r.ProtoMajor != 2 || r.Header.Get("Authorization") != "Bearer secret" {
-					t.Errorf("received %+v by %s with %v, expected %+v", got, r.Proto, r.Header, test.want)
+					t.Errorf("request %+v, %s, headers %v, want %+v", got, r.Proto, r.Header, test.want)
 				}
 			})
 			result, err := find(t, test.name).Run(t.Context(), s, testLoad)
@@ -75,13 +75,13 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			if result.Operations == 0 || result.Operations > requests || result.P50 == 0 || result.P99 < result.P50 || result.After.Memory.Resident == 0 {
-				t.Errorf("%d requests: %+v", requests, result)
+				t.Errorf("result of %d requests = %+v", requests, result)
 			}
 			if same := len(images) == 1; same != test.same {
-				t.Errorf("%d images in %d requests", len(images), requests)
+				t.Errorf("%d images in %d requests, want 1 or more than 1 as the case requires", len(images), requests)
 			}
 			if created := strings.HasPrefix(test.want.path, "/apis/apps/v1/namespaces/bench-create/deployments/"); created && len(paths) != requests {
-				t.Errorf("%d names in %d requests", len(paths), requests)
+				t.Errorf("%d names in %d requests, want one per request", len(paths), requests)
 			}
 		})
 	}
@@ -100,39 +100,39 @@ func find(t *testing.T, name string) Case {
 			return c
 		}
 	}
-	t.Fatalf("there is no case %s", name)
+	t.Fatalf("case %s not found", name)
 	return Case{}
 }
 
-// TestPrepared: what is measured has been made before.
-func TestPrepared(t *testing.T) {
+// TestPrepare: Prepare creates the objects that the case reads.
+func TestPrepare(t *testing.T) {
 	var lock sync.Mutex
-	made := map[string]bool{}
+	created := map[string]bool{}
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		lock.Lock()
 		defer lock.Unlock()
 		switch {
 		case r.URL.Path == "/api/v1/namespaces":
-			w.WriteHeader(http.StatusConflict) // is there already
+			w.WriteHeader(http.StatusConflict) // exists
 		case r.Method == "PATCH":
-			made[r.URL.Path] = true
-		case r.Method == "GET" && !made[r.URL.Path]:
-			t.Errorf("%s was not made", r.URL.Path)
+			created[r.URL.Path] = true
+		case r.Method == "GET" && !created[r.URL.Path]:
+			t.Errorf("GET %s before it was created", r.URL.Path)
 		}
 	})
 	c := find(t, "get")
 	if err := c.Prepare(t.Context(), s, 2); err != nil {
 		t.Fatal(err)
 	}
-	if len(made) != listed {
-		t.Errorf("%d objects, expected %d", len(made), listed)
+	if len(created) != listed {
+		t.Errorf("%d objects created, want %d", len(created), listed)
 	}
 	if _, err := c.Run(t.Context(), s, testLoad); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestFailures end the load with what the server said.
+// TestFailures: an error response ends the load and is returned.
 func TestFailures(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such thing", http.StatusNotFound) })
 	long := Load{Clients: 2, Window: time.Minute}
@@ -145,15 +145,15 @@ func TestFailures(t *testing.T) {
 	} {
 		var status *StatusError
 		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Answer, "no such thing") {
-			t.Errorf("%s: %v, expected what the server said", name, err)
+			t.Errorf("%s: error %v, want the 404 of the server", name, err)
 		}
 	}
 }
 
-// startFloor starts the floor as a process, until the test is over.
+// startFloor starts the floor as a process, and stops it at the end of the test.
 func startFloor(t *testing.T) *Server {
 	t.Helper()
-	s, err := Floor(MadeSample()).Start(context.WithoutCancel(t.Context()), "") // which is over before what is cleaned up
+	s, err := Floor(MadeSample()).Start(context.WithoutCancel(t.Context()), "") // the test's context ends before cleanups run
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func startFloor(t *testing.T) *Server {
 	return s
 }
 
-// TestFloor starts the floor as a process and puts every load on it.
+// TestFloor runs all cases and watchers on the floor.
 func TestFloor(t *testing.T) {
 	s := startFloor(t)
 	for _, c := range Cases {
@@ -183,12 +183,13 @@ func TestFloor(t *testing.T) {
 	}
 	sample, err := TakeSample(t.Context(), s)
 	if err != nil || string(sample.List) != string(MadeSample().List) || string(sample.Object) != string(MadeSample().Object) {
-		t.Errorf("the floor answers %d and %d bytes, %v", len(sample.Object), len(sample.List), err)
+		t.Errorf("TakeSample() = object of %d bytes, list of %d bytes, %v, want those of MadeSample", len(sample.Object), len(sample.List), err)
 	}
 }
 
-// TestEnoughCPU: a window is as long as it takes to use so much, and all the windows of a watch together.
-func TestEnoughCPU(t *testing.T) {
+// TestMinimumCPU: windows are extended until the server has used the CPU time of the load; for a watch the sum
+// counts.
+func TestMinimumCPU(t *testing.T) {
 	s := startFloor(t)
 	load := testLoad
 	load.Window, load.CPU = time.Millisecond, 200*time.Millisecond
@@ -196,26 +197,26 @@ func TestEnoughCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r, err := Cases[0].Run(t.Context(), s, load); err != nil || r.CPU < load.CPU {
-		t.Errorf("%v of CPU, %v, expected %v", r.CPU, err, load.CPU)
+		t.Errorf("CPU = %v, %v, want at least %v", r.CPU, err, load.CPU)
 	}
 	r, err := Watch(t.Context(), s, 2, load)
 	if err != nil || r.Watched.CPU < load.CPU || r.Alone.CPU < load.CPU {
-		t.Errorf("watched %v of CPU, alone %v, %v, expected %v", r.Watched.CPU, r.Alone.CPU, err, load.CPU)
+		t.Errorf("CPU watched = %v, alone = %v, %v, want at least %v", r.Watched.CPU, r.Alone.CPU, err, load.CPU)
 	}
 }
 
-// TestWatchWaits: a write is over when every watcher has its event, not when most have.
+// TestWatchWaits: wait returns only when all watchers have received the event.
 func TestWatchWaits(t *testing.T) {
-	all := newAudience(3)
-	told := all.expect(1)
+	all := newWatchGroup(3)
+	total := all.expect(1)
 	all.count(2, 20)
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if err := all.wait(short, told); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("2 of 3 events: %v, expected to wait", err)
+	if err := all.wait(short, total); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("wait() after 2 of 3 events = %v, want %v", err, context.DeadlineExceeded)
 	}
 	go all.count(1, 10)
-	if err := all.wait(t.Context(), told); err != nil {
+	if err := all.wait(t.Context(), total); err != nil {
 		t.Error(err)
 	}
 }
@@ -227,38 +228,38 @@ func TestCPUPerEvent(t *testing.T) {
 		Alone:    Result{Operations: 20, CPU: 20 * time.Millisecond},
 	}
 	if got := r.CPUPerEvent(); got != 20_000 {
-		t.Errorf("%v ns, expected 20 µs: 3 ms less 1 ms a write, by 100", got)
+		t.Errorf("CPUPerEvent() = %v ns, want 20 µs: (3 ms - 1 ms) / 100", got)
 	}
 	r.Watched, r.Alone = r.Alone, r.Watched
 	if got := r.CPUPerEvent(); !math.IsNaN(got) {
-		t.Errorf("%v ns, expected no number where watchers cost less than nothing", got)
+		t.Errorf("CPUPerEvent() with a negative difference = %v ns, want NaN", got)
 	}
 }
 
-// TestFill makes what is missing, in as many namespaces as it takes.
+// TestFill: only missing objects and their namespaces are created.
 func TestFill(t *testing.T) {
 	var lock sync.Mutex
-	spaces, made := 0, map[string]bool{}
+	namespaces, created := 0, map[string]bool{}
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		lock.Lock()
 		defer lock.Unlock()
 		if r.URL.Path == "/api/v1/namespaces" {
-			spaces++
+			namespaces++
 			return
 		}
-		made[r.URL.Path] = true
+		created[r.URL.Path] = true
 		_, _ = io.WriteString(w, "12345")
 	})
 	bytes, err := Fleet{2100}.Fill(t.Context(), s, 900)
-	if err != nil || bytes != 1200*5 || len(made) != 1200 || spaces != 3 {
-		t.Errorf("%d objects of %d bytes in %d namespaces, %v", len(made), bytes, spaces, err)
+	if err != nil || bytes != 1200*5 || len(created) != 1200 || namespaces != 3 {
+		t.Errorf("Fill() created %d objects of %d bytes in %d namespaces, %v; want 1200, 6000 and 3", len(created), bytes, namespaces, err)
 	}
 }
 
 const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],` +
 	`"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"u","user":{"token":"secret"}}]}`
 
-// TestOurs starts scripts that behave as our server does, or not.
+// TestOurs starts scripts that simulate our server, and failures of it.
 func TestOurs(t *testing.T) {
 	script := func(text string) string {
 		file := filepath.Join(t.TempDir(), "cadastre")
@@ -273,14 +274,14 @@ func TestOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.URL != "https://127.0.0.1:1" || s.token != "secret" || s.Ready == 0 {
-		t.Errorf("started %+v", s)
+		t.Errorf("Start() = %+v", s)
 	}
 	start := time.Now()
 	if err := s.Stop(); time.Since(start) > stopTimeout/2 || err == nil || !strings.Contains(err.Error(), "terminated") {
-		t.Errorf("stopped after %v: %v", time.Since(start), err)
+		t.Errorf("Stop() after %v = %v", time.Since(start), err)
 	}
 	_, err = Ours(script(`echo no disk >&2; exit 3`)).Start(t.Context(), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "no disk") || !strings.Contains(err.Error(), "status 3") {
-		t.Errorf("error %v, expected what it said and how it ended", err)
+		t.Errorf("Start() = %v, want stderr and the exit status", err)
 	}
 }

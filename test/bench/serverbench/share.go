@@ -10,11 +10,11 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// ManagedShare is how many bytes of an answer, an object or a list of them, are managedFields.
+// ManagedShare returns the number of bytes of managedFields in a response, which is an object or a list.
 func ManagedShare(media Media, answer []byte) (int, error) {
 	object, err := decodeAnswer(media, answer)
 	if err != nil {
-		return 0, fmt.Errorf("an answer in %s: %w", media, err)
+		return 0, fmt.Errorf("decoding response as %s: %w", media, err)
 	}
 	with, err := encodedSize(media, object)
 	if err != nil {
@@ -45,7 +45,7 @@ func decodeAnswer(media Media, answer []byte) (runtime.Object, error) {
 	return object, err
 }
 
-// encodedSize is how long an object is, without what is around it.
+// encodedSize returns the encoded size of an object without its envelope.
 func encodedSize(media Media, object runtime.Object) (int, error) {
 	switch media {
 	case Protobuf:

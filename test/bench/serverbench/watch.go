@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// watchQuery starts with what there is, so that those events say that a watcher is there.
+// watchQuery starts a watch with synthetic ADDED events, which show that the watcher is established.
 const watchQuery = "watch=1"
 
-// A WatchResult is what watchers cost. Each writer changes an object of its own, waits until watchers have got as
-// many events as there were changes, and goes on, so that none falls behind; and it does the same without
-// watchers.
+// WatchResult is the cost of watchers. Each writer changes its object and waits until all watchers have received the
+// event before the next change, so that no watcher is behind; the same changes without watchers are the baseline.
 type WatchResult struct {
 	Watchers       int
-	Watched, Alone Result // operations are writes, latencies last until the events are there
-	// Bytes is how long an event is that a watcher gets, on average.
+	Watched, Alone Result // operations are writes; latencies include the delivery of the events
+	// Bytes is the average size of an event.
 	Bytes float64
 }
 
-// CPUPerEvent is what it costs to send an event to one watcher, in nanoseconds: what writes cost more with
-// watchers than without. It is no number if that is lost in noise, which then meets no goal.
+// CPUPerEvent returns the CPU time of sending an event to one watcher, in nanoseconds: the difference between writes
+// with and without watchers. It is NaN if the difference is not positive because of noise; NaN meets no goal.
 func (r WatchResult) CPUPerEvent() float64 {
 	more := r.Watched.CPUPerOperation() - r.Alone.CPUPerOperation()
 	if more <= 0 {
@@ -33,30 +32,29 @@ func (r WatchResult) CPUPerEvent() float64 {
 	return more / float64(r.Watchers)
 }
 
-// AllocatedPerEvent is how many bytes of its heap the server takes more for an event with watchers than without, for all
-// watchers together.
+// AllocatedPerEvent returns the additional bytes that the server allocates for an event to all watchers.
 func (r WatchResult) AllocatedPerEvent() float64 { return r.Watched.Allocated - r.Alone.Allocated }
 
-// Watch measures watchers of a namespace in which each client has an object.
+// Watch measures watchers of a namespace with one object per client.
 func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, error) {
-	var objects []place
+	var objects []objectKey
 	for i := range l.Clients {
-		objects = append(objects, place{watchSpace, fmt.Sprintf("web-%d", i)})
+		objects = append(objects, objectKey{watchNamespace, fmt.Sprintf("web-%d", i)})
 	}
 	if err := s.applyAll(ctx, l.Clients, objects); err != nil {
 		return WatchResult{}, err
 	}
-	change := do(func(w *worker) Request { return objects[w.number].apply(w.server.version()) })
-	all := newAudience(watchers)
+	change := do(func(w *worker) Request { return objects[w.number].apply(w.server.unusedVersion()) })
+	all := newWatchGroup(watchers)
 	all.collection, all.objects = objects[0].collection(), len(objects)
 	return all.measure(ctx, s, l, change)
 }
 
-// Watch measures watchers of the namespace. Their wishes take turns.
-func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, wishes ...Wish) (WatchResult, error) {
+// Watch measures watchers of the namespace. Formats are assigned to watchers in turn.
+func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, formats ...Format) (WatchResult, error) {
 	l.Clients = min(l.Clients, m.Objects)
-	change := func(number int) Request { return m.change(number, s.version()) }
-	// The floor has only what was written to it.
+	change := func(number int) Request { return m.change(number, s.unusedVersion()) }
+	// The floor sends initial events only for objects that were written.
 	err := s.each(ctx, l.Clients, m.Objects, func(ctx context.Context, c *Client, i int) error {
 		_, err := c.Do(ctx, change(i))
 		return err
@@ -64,40 +62,40 @@ func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, wis
 	if err != nil {
 		return WatchResult{}, err
 	}
-	all := newAudience(watchers)
-	all.collection, all.objects, all.wishes = m.place(0).collection(), m.Objects, wishes
+	all := newWatchGroup(watchers)
+	all.collection, all.objects, all.formats = m.key(0).collection(), m.Objects, formats
 	return all.measure(ctx, s, l, do(func(w *worker) Request { return change(w.number) }))
 }
 
-// A small audience costs little beside the changes that it hears of, and what these cost changes by and by; so it comes and
-// goes, that both are measured at nearly the same time.
+// The cost of few watchers is small compared with that of the changes, which varies over time. So windows with and
+// without watchers alternate.
 const (
-	smallAudience = 100 // costs more
-	visits        = 4
+	smallGroup = 100 // fewer watchers need several phases
+	phases     = 4
 )
 
-// visits is how often the audience comes.
-func (a *audience) visits() int {
-	if a.size < smallAudience {
-		return visits
+// phases returns the number of windows with watchers.
+func (a *watchGroup) phases() int {
+	if a.size < smallGroup {
+		return phases
 	}
 	return 1
 }
 
-// measure has clients change objects, with the audience and without.
-func (a *audience) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
+// measure measures changes with and without watchers.
+func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
 	var watched, alone []Result
-	visits := a.visits()
-	for visit := range visits {
-		// A server may get faster or slower meanwhile, so that half of the time without watchers comes before the
-		// time with them, and half after it.
-		part := l.part(visits)
+	phases := a.phases()
+	for phase := range phases {
+		// The speed of a server may drift, so that half of the baseline is measured before the window with watchers
+		// and half after it.
+		part := l.part(phases)
 		before, err := part.part(2).run(ctx, s, change)
 		if err != nil {
 			return WatchResult{}, err
 		}
-		part.Allocations = l.Allocations && visit == visits-1
-		heard, err := a.watched(ctx, s, part, change)
+		part.Allocations = l.Allocations && phase == phases-1
+		with, err := a.watched(ctx, s, part, change)
 		if err != nil {
 			return WatchResult{}, err
 		}
@@ -105,93 +103,93 @@ func (a *audience) measure(ctx context.Context, s *Server, l Load, change operat
 		if err != nil {
 			return WatchResult{}, err
 		}
-		watched, alone = append(watched, heard), append(alone, before, after)
+		watched, alone = append(watched, with), append(alone, before, after)
 	}
 	r := WatchResult{Watchers: int(a.size), Watched: together(watched), Alone: together(alone), Bytes: a.eventSize()}
 	var err error
-	if l.Allocations && s.tells {
+	if l.Allocations && s.reportsAllocations {
 		r.Alone.Allocated, err = l.allocations(ctx, s, change)
 	}
 	return r, err
 }
 
-// watched runs the load with watchers, none of which falls behind.
-func (a *audience) watched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
+// watched runs the load with watchers; each change waits for all of them.
+func (a *watchGroup) watched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
 	stop, err := a.start(ctx, s)
 	defer stop()
 	if err != nil {
 		return Result{}, err
 	}
-	heard := func(ctx context.Context, w *worker) error {
-		told := a.expect(1)
+	waitingChange := func(ctx context.Context, w *worker) error {
+		total := a.expect(1)
 		if err := change(ctx, w); err != nil {
 			return err
 		}
-		return a.wait(ctx, told)
+		return a.wait(ctx, total)
 	}
-	r, err := l.run(ctx, s, heard)
-	if err == nil && l.Allocations && s.tells {
-		r.Allocated, err = l.allocations(ctx, s, heard)
+	r, err := l.run(ctx, s, waitingChange)
+	if err == nil && l.Allocations && s.reportsAllocations {
+		r.Allocated, err = l.allocations(ctx, s, waitingChange)
 	}
 	return r, err
 }
 
-// An audience is watchers that count together, of a collection of so many objects.
-type audience struct {
+// watchGroup is a group of watchers of a collection, with common counters.
+type watchGroup struct {
 	size       int64
 	collection string
 	objects    int
-	wishes     []Wish // take turns; whole objects in JSON if there are none
+	formats    []Format // assigned in turn; default: full objects in JSON
 	fail       chan error
-	doors      chan struct{} // as many come at once, that no server gives up waiting for what a busy machine sends
+	connecting chan struct{} // semaphore of concurrent connects, which avoids handshake timeouts
 
 	lock     sync.Mutex
-	events   int64 // that all watchers together got
-	bytes    int64 // of these events
+	events   int64 // received by all watchers
+	bytes    int64 // size of these events
 	expected int64
-	waiting  map[chan struct{}]int64 // by how many events they wait for
+	waiting  map[chan struct{}]int64 // values are the number of events to wait for
 }
 
-func newAudience(size int) *audience {
+func newWatchGroup(size int) *watchGroup {
 	const atOnce = 64
-	return &audience{size: int64(size), fail: make(chan error, size), doors: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
+	return &watchGroup{size: int64(size), fail: make(chan error, size), connecting: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
 }
 
-// start returns when all watchers have what there is, with what ends them.
-func (a *audience) start(ctx context.Context, s *Server) (stop func(), err error) {
+// start starts all watchers and returns when they have received their initial events. stop stops them.
+func (a *watchGroup) start(ctx context.Context, s *Server) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	stop = func() {
 		cancel()
 		running.Wait()
 	}
-	there := a.expect(a.objects)
+	total := a.expect(a.objects)
 	for watcher := range a.size {
 		running.Go(func() {
 			c := s.NewClient()
 			defer c.Close()
-			if err := a.follow(ctx, c, a.wish(watcher)); ctx.Err() == nil {
+			if err := a.watch(ctx, c, a.format(watcher)); ctx.Err() == nil {
 				a.fail <- err
 			}
 		})
 	}
-	return stop, a.wait(ctx, there)
+	return stop, a.wait(ctx, total)
 }
 
-// expect says that all watchers will get some more events, and returns how many all will have had then. It is
-// called before what causes them.
-func (a *audience) expect(events int) (total int64) {
+// expect announces events to all watchers, and returns the total number of events to wait for. It must be called
+// before the change that causes the events.
+func (a *watchGroup) expect(events int) (total int64) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.expected += a.size * int64(events)
 	return a.expected
 }
 
-// eventTimeout is how long an event may take to all watchers.
+// eventTimeout is the maximum time until all watchers have received an event.
 const eventTimeout = 30 * time.Second
 
-// wait returns when watchers have had so many events.
-func (a *audience) wait(ctx context.Context, total int64) error {
+// wait waits until the watchers have received a total number of events.
+func (a *watchGroup) wait(ctx context.Context, total int64) error {
 	reached := make(chan struct{})
 	a.lock.Lock()
 	if a.events >= total {
@@ -210,27 +208,27 @@ func (a *audience) wait(ctx context.Context, total int64) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-late.C:
-		return fmt.Errorf("not all of %d watchers got an event in %v, expected %d events in all", a.size, eventTimeout, total)
+		return fmt.Errorf("timeout after %[2]v: expected a total of %[3]d events at %[1]d watchers", a.size, eventTimeout, total)
 	}
 }
 
-// wish is how a watcher wants events.
-func (a *audience) wish(watcher int64) Wish {
-	if len(a.wishes) == 0 {
-		return Wish{Media: JSON}
+// format returns the format of a watcher.
+func (a *watchGroup) format(watcher int64) Format {
+	if len(a.formats) == 0 {
+		return Format{Media: JSON}
 	}
-	return a.wishes[watcher%int64(len(a.wishes))]
+	return a.formats[watcher%int64(len(a.formats))]
 }
 
-// eventSize is how long events are on average.
-func (a *audience) eventSize() float64 {
+// eventSize returns the average size of events.
+func (a *watchGroup) eventSize() float64 {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	return float64(a.bytes) / float64(max(a.events, 1))
 }
 
-// count wakes those that waited for no more.
-func (a *audience) count(events, bytes int) {
+// count adds received events, and wakes waiters that have reached their total.
+func (a *watchGroup) count(events, bytes int) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	a.events += int64(events)
@@ -243,18 +241,18 @@ func (a *audience) count(events, bytes int) {
 	}
 }
 
-// follow counts events until the context ends.
-func (a *audience) follow(ctx context.Context, c *Client, wish Wish) error {
-	a.doors <- struct{}{}
-	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: wish.Accept()})
-	<-a.doors
+// watch counts events until the context ends.
+func (a *watchGroup) watch(ctx context.Context, c *Client, format Format) error {
+	a.connecting <- struct{}{}
+	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: format.Accept()})
+	<-a.connecting
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	err = countEvents(wish.Media, response.Body, a.count)
+	err = countEvents(format.Media, response.Body, a.count)
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("the server ended a watch of %s", a.collection)
+		return fmt.Errorf("the server closed the watch of %s", a.collection)
 	}
 	return err
 }

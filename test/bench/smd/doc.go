@@ -1,10 +1,8 @@
-// Package smd is the peer: Server-Side Apply from bytes to bytes, done by structured-merge-diff the way
-// kube-apiserver drives it.
+// Package smd is the peer: Server-Side Apply from bytes to bytes, by structured-merge-diff as kube-apiserver uses it.
 //
-// It does what kube-apiserver's field managers do, in their order, and nothing else: decode the object,
-// split off managedFields, decode each entry to a set, validate against the schema, apply or update,
-// strip the metadata paths, set the time, encode the sets, sort the entries, write the object. It leaves
-// out what an engine is not asked to do (admission, defaulting, version conversion, storage), and where
-// Kubernetes copies, converts or decodes twice it takes the shorter way, so that the comparison favours
-// the peer. A test compares its answers with those of apimachinery's own field manager.
+// It performs the steps of kube-apiserver's field managers, in their order: decode the object, remove managedFields,
+// decode each entry to a set, validate against the schema, apply or update, strip the reset metadata paths, set the
+// time, encode the sets, sort the entries, encode the object. It omits admission, defaulting, version conversion and
+// storage, and avoids the additional copies, conversions and decoding of Kubernetes, so that the comparison favours the
+// peer. A test compares its results with those of apimachinery's field manager.
 package smd

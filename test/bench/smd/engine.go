@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// An Engine applies and updates objects of one kind.
+// Engine applies and updates objects of one kind.
 type Engine struct {
-	// Now gives the time of a change; time.Now when nil.
+	// Now returns the time of a change; the default is time.Now.
 	Now func() time.Time
 
 	kind    *Kind
@@ -24,7 +24,7 @@ func NewEngine(kind *Kind) *Engine {
 	return &Engine{kind: kind, updater: builder.BuildUpdater()}
 }
 
-// Apply merges a manager's configuration into the live object, which is empty for a create.
+// Apply merges an applied configuration into the live object, which is empty for a create.
 func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte, error) {
 	// 1. Decode both; the live object's managedFields become sets.
 	liveObject, err := e.decodeLive(live)
@@ -66,7 +66,7 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 	managed.fields = fields
 	managed.strip(self)
 
-	// 4. Nothing changed: the live object again, with the old time.
+	// 4. A no-op returns the live object with the old time.
 	result := liveObject
 	if merged != nil {
 		managed.times[self] = e.timestamp()
@@ -75,15 +75,14 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 	return encode(result, managed)
 }
 
-// Update records what a manager changed by replacing the live object, which is empty for a create.
+// Update replaces the live object, which is empty for a create, and updates the field manager's entry.
 func (e *Engine) Update(live, updated []byte, manager string) ([]byte, error) {
 	return e.UpdateSubresource(live, updated, manager, "")
 }
 
 // UpdateSubresource is Update through a subresource, such as status.
 func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource string) ([]byte, error) {
-	// 1. Decode both. The client sends managedFields back as it read them; if it left them out, the
-	// live object's count.
+	// 1. Decode both. If the client omitted managedFields, those of the live object are used.
 	liveObject, err := e.decodeLive(live)
 	if err != nil {
 		return nil, err
@@ -115,7 +114,7 @@ func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource st
 		return nil, fmt.Errorf("live object: %w", err)
 	}
 
-	// 3. Compare under a name of its own, which tells whether this update changed anything.
+	// 3. Update with a temporary identifier, to detect whether this update changed a field.
 	const current = "current-operation"
 	version := fieldpath.APIVersion(e.kind.APIVersion)
 	_, fields, err := e.updater.Update(liveTyped, newTyped, version, managed.fields, current)
@@ -131,7 +130,8 @@ func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource st
 	return encode(newObject, managed)
 }
 
-// decodeLive decodes the live object; an empty one is what kube-apiserver creates from.
+// decodeLive decodes the live object; for a create it returns an object with only apiVersion and kind, as
+// kube-apiserver does.
 func (e *Engine) decodeLive(live []byte) (object, error) {
 	if len(live) == 0 {
 		return object{"apiVersion": e.kind.APIVersion, "kind": e.kind.Name}, nil
@@ -151,7 +151,7 @@ func (e *Engine) timestamp() string {
 	return now().UTC().Format(time.RFC3339)
 }
 
-// sameVersion converts nothing: all entries of the benchmark are of one version.
+// sameVersion is a no-op converter: all entries of the benchmark have one version.
 type sameVersion struct{}
 
 func (sameVersion) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {

@@ -11,15 +11,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// A Kind is one version of one resource type, with the schema in structured-merge-diff's own form.
+// Kind is a GroupVersionKind with its structured-merge-diff schema.
 type Kind struct {
 	APIVersion string
 	Name       string
 	Type       typed.ParseableType
 }
 
-// KindFromConverter takes the schema from a type converter, such as the one that client-go has for the
-// built-in kinds.
+// KindFromConverter uses the schema of a type converter, such as client-go's for the built-in kinds.
 func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name string) (*Kind, error) {
 	probe := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": name}}
 	value, err := converter.ObjectToTyped(probe)
@@ -31,8 +30,8 @@ func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name s
 	return kind, nil
 }
 
-// KindFromOpenAPI converts OpenAPI v3 models, as kube-apiserver does for custom resources. The kind's own
-// model is called model; it may refer to the others.
+// KindFromOpenAPI converts OpenAPI v3 models, as kube-apiserver does for custom resources. model is the name of the
+// kind's model; it may refer to other models.
 func KindFromOpenAPI(models map[string]*spec.Schema, model, apiVersion, name string) (*Kind, error) {
 	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
 	if err != nil {
@@ -41,7 +40,7 @@ func KindFromOpenAPI(models map[string]*spec.Schema, model, apiVersion, name str
 	kind := &Kind{APIVersion: apiVersion, Name: name}
 	kind.Type = typed.ParseableType{Schema: converted, TypeRef: schema.TypeRef{NamedType: &model}}
 	if !kind.Type.IsValid() {
-		return nil, fmt.Errorf("schema of %s %s: no model %s", apiVersion, name, model)
+		return nil, fmt.Errorf("schema of %s %s: model %s not found", apiVersion, name, model)
 	}
 	return kind, nil
 }

@@ -15,13 +15,13 @@ const (
 	operationUpdate = "Update"
 )
 
-// managed is an object's managedFields as structured-merge-diff wants them: by manager identifier.
+// managed is the managedFields of an object in the form of structured-merge-diff: sets by manager identifier.
 type managed struct {
 	fields fieldpath.ManagedFields
 	times  map[string]string
 }
 
-// An entry is one element of metadata.managedFields; fields are in the order of the wire form.
+// entry is an element of metadata.managedFields, with fields in the order of the JSON encoding.
 type entry struct {
 	APIVersion  string          `json:"apiVersion,omitempty"`
 	FieldsType  string          `json:"fieldsType,omitempty"`
@@ -32,7 +32,7 @@ type entry struct {
 	Time        string          `json:"time,omitempty"`
 }
 
-// identifier tells entries apart: an applier has one for all versions, an updater one for each.
+// identifier returns the manager identifier: that of Apply is independent of the version, that of Update is not.
 func identifier(e entry) (string, error) {
 	e.FieldsType, e.FieldsV1, e.Time = "", nil, ""
 	if e.Operation == operationApply {
@@ -81,7 +81,7 @@ func (m *managed) decodeEntry(raw any) error {
 	if err != nil {
 		return err
 	}
-	// An unstructured object holds fieldsV1 decoded; the set wants its bytes.
+	// Unstructured objects have fieldsV1 decoded, but the set is decoded from bytes.
 	wire, err := json.Marshal(fields["fieldsV1"])
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func (m *managed) decodeEntry(raw any) error {
 	return nil
 }
 
-// encode writes the entries in the order of Kubernetes.
+// encode returns the entries in the order of Kubernetes.
 func (m *managed) encode() ([]entry, error) {
 	entries := make([]entry, 0, len(m.fields))
 	for id, versioned := range m.fields {
@@ -117,7 +117,7 @@ func (m *managed) encode() ([]entry, error) {
 	return entries, nil
 }
 
-// compareEntries compares times as text, which is right as all are in UTC, to the second.
+// compareEntries compares times as text, which is correct because all are in UTC with seconds.
 func compareEntries(a, b entry) int {
 	for _, order := range []int{
 		strings.Compare(a.Operation, b.Operation),
@@ -132,7 +132,7 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.Subresource, b.Subresource)
 }
 
-// rename moves the set of one identifier to another, which keeps what it had.
+// rename stores the set of the identifier from under to, merged with the previous set of to.
 func (m *managed) rename(from, to string, set fieldpath.VersionedSet) {
 	delete(m.fields, from)
 	if previous, ok := m.fields[to]; ok {
@@ -141,7 +141,7 @@ func (m *managed) rename(from, to string, set fieldpath.VersionedSet) {
 	m.fields[to] = set
 }
 
-// strip removes the paths that nobody owns from a manager's set.
+// strip removes from a manager's set the metadata paths that are never owned.
 func (m *managed) strip(id string) {
 	versioned, ok := m.fields[id]
 	if !ok {

@@ -7,10 +7,10 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// An object is a decoded Kubernetes object, as apimachinery's unstructured objects hold it.
+// object is a decoded object in the form of apimachinery's unstructured objects.
 type object map[string]any
 
-// decodeObject decodes with the decoder that apimachinery uses for unstructured objects.
+// decodeObject uses apimachinery's decoder for unstructured objects.
 func decodeObject(data []byte) (object, error) {
 	var decoded map[string]any
 	if err := utiljson.Unmarshal(data, &decoded); err != nil {
@@ -22,7 +22,7 @@ func decodeObject(data []byte) (object, error) {
 	return decoded, nil
 }
 
-// removeManagedFields takes metadata.managedFields out of the object.
+// removeManagedFields removes and returns metadata.managedFields.
 func (o object) removeManagedFields() []any {
 	metadata, _ := o["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -32,8 +32,8 @@ func (o object) removeManagedFields() []any {
 	return entries
 }
 
-// encode writes the object with its managedFields, keys sorted, as one line. Kubernetes uses
-// encoding/json; go-json writes the same bytes in about half the time, so the peer gets it.
+// encode encodes the object with its managedFields, with sorted keys and a final newline. Kubernetes uses
+// encoding/json; go-json returns the same bytes in about half the time, which favours the peer.
 func encode(o object, managed *managed) ([]byte, error) {
 	entries, err := managed.encode()
 	if err != nil {

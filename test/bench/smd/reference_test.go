@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
-// A reference is apimachinery's field manager, on unstructured objects.
+// reference is apimachinery's field manager for unstructured objects.
 type reference struct {
 	gvk     schema.GroupVersionKind
 	manager *managedfields.FieldManager
@@ -59,7 +59,8 @@ func encodeReference(result runtime.Object, err error) ([]byte, error) {
 	return json.Marshal(result.(*unstructured.Unstructured).Object)
 }
 
-// plainScheme is all that the field manager asks of a scheme, for a kind of one version without defaults.
+// plainScheme has the methods of a scheme that the field manager requires, for a kind with one version and without
+// defaults.
 type plainScheme struct{ kind *smd.Kind }
 
 func (p plainScheme) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
@@ -70,7 +71,7 @@ func (plainScheme) TypedToObject(value *typed.TypedValue) (runtime.Object, error
 	return &unstructured.Unstructured{Object: value.AsValue().Unstructured().(map[string]any)}, nil
 }
 
-func (plainScheme) Convert(in, out, context any) error { panic("nothing converts in place") }
+func (plainScheme) Convert(in, out, context any) error { panic("unexpected call of Convert") }
 
 func (plainScheme) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	return in, nil

@@ -1,6 +1,6 @@
-// Package stat makes of measured rounds what a table shows and a goal is held against.
+// Package stat has the statistics of benchmarks: medians and ratios over rounds, and goals for them.
 //
 //	spread.go  percentiles, medians and ratios over rounds
-//	goal.go    findings, and goals about them
-//	show.go    figures as text
+//	goal.go    findings, and goals for them
+//	show.go    formatting of figures
 package stat

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// A Finding is a figure that a goal may be about.
+// Finding is a named figure that goals refer to.
 type Finding struct {
 	Name   string
 	Figure Spread
 }
 
-// A Goal is a bound of a finding, for the median of its rounds.
+// Goal is a bound for the median of a finding.
 type Goal struct {
 	Text  string
-	Of    string // the finding
+	Of    string // name of the finding
 	Bound Bound
 	Show  func(float64) string
 }
 
-// NewGoal is for tables of goals, where the names of fields would only be noise.
+// NewGoal returns a goal; positional arguments keep tables of goals readable.
 func NewGoal(text, of string, bound Bound, show func(float64) string) Goal {
 	return Goal{Text: text, Of: of, Bound: bound, Show: show}
 }
 
-// Found makes a finding, as [NewGoal] makes a goal.
+// Found returns a finding.
 func Found(name string, figure Spread) Finding { return Finding{Name: name, Figure: figure} }
 
-// A Bound is the least that a figure may be, or the most.
+// Bound is a minimum or a maximum of a figure.
 type Bound struct {
 	kind  boundKind
 	value float64
@@ -40,13 +40,13 @@ const (
 	atMost  boundKind = "at most"
 )
 
-// AtLeast is the bound of a figure that must not be less.
+// AtLeast returns a minimum.
 func AtLeast(value float64) Bound { return Bound{atLeast, value} }
 
-// AtMost is the bound of a figure that must not be more.
+// AtMost returns a maximum.
 func AtMost(value float64) Bound { return Bound{atMost, value} }
 
-// PrintGoals says of each goal whether it is met.
+// PrintGoals prints for each goal whether it is met.
 func PrintGoals(goals []Goal, findings []Finding) {
 	fmt.Print("\ngoals\n")
 	for _, g := range goals {
@@ -54,7 +54,7 @@ func PrintGoals(goals []Goal, findings []Finding) {
 	}
 }
 
-// verdict says whether the goal is met, and by how much.
+// verdict returns whether the goal is met, and the figure.
 func (g Goal) verdict(findings []Finding) string {
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == g.Of })
 	if i < 0 {
@@ -65,7 +65,7 @@ func (g Goal) verdict(findings []Finding) string {
 		word = "pass"
 	}
 	return fmt.Sprintf("%s  %-48s %s, rounds from %s to %s, expected %s %s", word, g.Text,
-		g.Show(f.Median), g.Show(f.Least), g.Show(f.Most), g.Bound.kind, g.Show(g.Bound.value))
+		g.Show(f.Median), g.Show(f.Min), g.Show(f.Max), g.Bound.kind, g.Show(g.Bound.value))
 }
 
 func (b Bound) holds(figure float64) bool {

@@ -9,10 +9,10 @@ import (
 func TestVerdicts(t *testing.T) {
 	for _, bound := range []Bound{AtLeast(1), AtMost(1)} {
 		if bound.holds(math.NaN()) {
-			t.Errorf("what is no number is %s 1", bound.kind)
+			t.Errorf("NaN meets the bound %s 1", bound.kind)
 		}
 	}
-	spread := Spread{Least: 1, Median: 2, Most: 3}
+	spread := Spread{Min: 1, Median: 2, Max: 3}
 	for _, test := range []struct {
 		bound Bound
 		found string

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Shown is the median of a figure as text, or a dash if there were no rounds.
+// Shown returns the formatted median of a figure, or a dash without rounds.
 func Shown[R any](rounds []R, figure func(R) float64, show func(float64) string) string {
 	if len(rounds) == 0 {
 		return "-"
@@ -14,22 +14,22 @@ func Shown[R any](rounds []R, figure func(R) float64, show func(float64) string)
 	return show(Median(rounds, figure))
 }
 
-// unknown is shown for what is no number.
+// unknown is the text for NaN.
 const unknown = "?"
 
-// Times is a ratio.
+// Times formats a ratio with one decimal.
 func Times(ratio float64) string { return known(ratio, "%.1fx") }
 
-// Times2 is for ratios that are close to one, or below.
+// Times2 formats a ratio with two decimals, for ratios below or close to one.
 func Times2(ratio float64) string { return known(ratio, "%.2fx") }
 
-// Count is a number of things.
+// Count formats a count.
 func Count(n float64) string { return known(n, "%.0f") }
 
-// Seconds is a time in seconds.
+// Seconds formats a time in seconds.
 func Seconds(s float64) string { return known(s, "%.2fs") }
 
-// Nanoseconds is a time in nanoseconds, with three digits.
+// Nanoseconds formats a time in nanoseconds with three significant digits.
 func Nanoseconds(n float64) string {
 	if math.IsNaN(n) {
 		return unknown
@@ -44,7 +44,7 @@ func known(n float64, format string) string {
 	return fmt.Sprintf(format, n)
 }
 
-// ThreeDigits rounds a duration.
+// ThreeDigits rounds a duration to three significant digits.
 func ThreeDigits(d time.Duration) time.Duration {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

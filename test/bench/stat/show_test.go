@@ -17,7 +17,7 @@ func TestThreeDigits(t *testing.T) {
 		1234567890: "1.23s",
 	} {
 		if got := ThreeDigits(d).String(); got != want {
-			t.Errorf("%d is %s, want %s", d, got, want)
+			t.Errorf("ThreeDigits(%d) = %s, want %s", d, got, want)
 		}
 	}
 }
@@ -25,7 +25,7 @@ func TestThreeDigits(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	for i, show := range []func(float64) string{Times, Times2, Count, Seconds, Nanoseconds} {
 		if got := show(math.NaN()); got != unknown {
-			t.Errorf("form %d shows %q where there is no number", i, got)
+			t.Errorf("formatter %d of NaN = %q", i, got)
 		}
 	}
 }

@@ -29,19 +29,19 @@ func TestPercentile(t *testing.T) {
 		{5, 100, 5},
 	} {
 		if got := Percentile(upTo(test.count), test.percent); got != test.want {
-			t.Errorf("percentile %d of 1 to %d is %d, want %d", test.percent, test.count, got, test.want)
+			t.Errorf("Percentile(%d) of 1 to %d = %d, want %d", test.percent, test.count, got, test.want)
 		}
 	}
 }
 
-// TestRatio has a round in which the machine was slow: it moves neither the medians nor the ratio.
+// TestRatio: a round on a slow machine affects neither medians nor the ratio.
 func TestRatio(t *testing.T) {
 	half := func(figure int) float64 { return float64(figure) / 2 }
 	ours, peer := []int{600, 60, 620}, []int{200, 30, 200}
 	if got := Median(ours, half); got != 300 {
-		t.Errorf("median %v, want 300", got)
+		t.Errorf("Median() = %v, want 300", got)
 	}
 	if got := Ratio(ours, peer, half); got != (Spread{2, 3, 3.1}) {
-		t.Errorf("ratio %v, want 3, and the rounds from 2 to 3.1", got)
+		t.Errorf("Ratio() = %v, want median 3, minimum 2, maximum 3.1", got)
 	}
 }

@@ -16,20 +16,19 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Cached is our store with the cache before it: whoever writes or watches does so through the cache, in
-// its process.
+// Cached is our store with the watch cache: writers and watchers use the cache, in one process.
 func Cached(ctx context.Context, folder string, l Load) (Result, error) {
-	return ask[Result](ctx, cacheRole, order{Folder: folder, Load: l})
+	return runChild[Result](ctx, cacheRole, order{Folder: folder, Load: l})
 }
 
-// runCache is the process of our side with the cache: it answers an order with a Result.
+// runCache is the main function of the child process with store and cache: it returns a Result for an order.
 func runCache(in io.Reader, out io.Writer) error {
 	return answerWithCache(in, out, func(o order, s storage.Store, c *watchcache.Cache) (any, error) {
 		return o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
 	})
 }
 
-// answerWithCache opens store and cache in the folder of an order, and answers it.
+// answerWithCache opens store and cache in the folder of an order, and writes the result of answer.
 func answerWithCache(in io.Reader, out io.Writer, answer func(order, storage.Store, *watchcache.Cache) (any, error)) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
@@ -48,7 +47,7 @@ func answerWithCache(in io.Reader, out io.Writer, answer func(order, storage.Sto
 	return json.NewEncoder(out).Encode(answered)
 }
 
-// openCache opens a cache as a server would: pods can be selected by more than their names.
+// openCache opens a cache with the field selectors of pods, as a server does.
 func openCache(s storage.Store, paced bool) (*watchcache.Cache, error) {
 	fields := []watchcache.Field{
 		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},

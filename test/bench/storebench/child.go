@@ -10,8 +10,8 @@ import (
 	"os/exec"
 )
 
-// roleVariable tells a process that it is a child, and which. A variable, unlike an argument, works for
-// the binary of a test as well.
+// roleVariable is the environment variable with the role of a child process. Unlike an argument it also works for
+// test binaries.
 const roleVariable = "CADASTRE_STOREBENCH_ROLE"
 
 const (
@@ -32,17 +32,17 @@ var roles = map[string]func(io.Reader, io.Writer) error{
 	etcdRole:    serveEtcd,
 }
 
-// An order is the first thing that a child reads.
+// order has the parameters of a child process, which it reads from stdin.
 type order struct {
 	Folder string
 	Load   Load
 	Fleet  Fleet
-	// Paced has the cache pace the collector. Rounds is how often a listing is measured.
+	// Paced makes the cache tune the garbage collector. Rounds is the number of measured lists.
 	Paced  bool
 	Rounds int
 }
 
-// ServeIfChild returns if this process is no child; otherwise it does what a child does and exits.
+// ServeIfChild returns if this process is not a child process; otherwise it runs the child's role and exits.
 func ServeIfChild() {
 	role := os.Getenv(roleVariable)
 	if role == "" {
@@ -68,8 +68,8 @@ func serve(role string) (err error) {
 	return run(os.Stdin, os.Stdout)
 }
 
-// ask starts a child, gives it an order and returns its answer.
-func ask[A any](ctx context.Context, role string, o order) (answer A, err error) {
+// runChild starts a child process with an order, and returns its result.
+func runChild[A any](ctx context.Context, role string, o order) (answer A, err error) {
 	c, err := startChild(ctx, role, o)
 	if err != nil {
 		return answer, err
@@ -78,7 +78,7 @@ func ask[A any](ctx context.Context, role string, o order) (answer A, err error)
 	return answer, err
 }
 
-// A child is this binary in another process. It reads an order and answers, all in JSON.
+// child is a child process of the same binary. Order and results are JSON on stdin and stdout.
 type child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -120,5 +120,5 @@ func (c *child) read(answer any) error {
 	return nil
 }
 
-// stop ends the child's input, at which it leaves, and waits.
+// stop closes the child's stdin, upon which it exits, and waits for it.
 func (c *child) stop() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }

@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Disk is what a folder's disk can do at best: synced writes of a value per second, one after the other.
-// A single writer that waits for each of its commits cannot be faster.
+// Disk is the maximum rate of sequential synced writes of a folder's disk, in values per second. It bounds a single
+// writer that waits for each commit.
 type Disk struct {
-	// Append makes the file longer each time, Overwrite stays within it, as logs do that get their space
-	// ahead or use their files again: the file system has less to write down.
+	// Append is the rate of writes that extend the file. Overwrite is that of writes within it, as in logs that
+	// preallocate or recycle files: the file system writes less metadata.
 	Append, Overwrite float64
 }
 
-// MeasureDisk takes so long for each kind of write, and takes the median of the rounds.
+// MeasureDisk measures each kind of write for the duration of turn, and returns the median of the rounds.
 func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds int) (Disk, error) {
 	var appends, overwrites []float64
 	for range rounds {
@@ -36,7 +36,7 @@ func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds 
 	return Disk{Append: stat.Of(appends).Median, Overwrite: stat.Of(overwrites).Median}, nil
 }
 
-// syncedWrites returns how many writes a second the disk does to a file that has some length already.
+// syncedWrites returns the writes per second to a file with an initial length.
 func syncedWrites(ctx context.Context, folder string, turn time.Duration, length int) (rate float64, err error) {
 	name := filepath.Join(folder, "disk")
 	defer func() { err = errors.Join(err, os.Remove(name)) }()
@@ -44,7 +44,7 @@ func syncedWrites(ctx context.Context, folder string, turn time.Duration, length
 		return 0, err
 	}
 	syscall.Sync()
-	// With O_DSYNC a write returns when its bytes, and what is needed to find them, are on the disk.
+	// With O_DSYNC a write returns when its data, and the metadata to read it, are durable.
 	file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_DSYNC, 0)
 	if err != nil {
 		return 0, err

@@ -13,13 +13,13 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// EtcdVersion is the release that is compared with.
+// EtcdVersion returns the version of the compared etcd.
 func EtcdVersion() string { return version.Version }
 
-// connections is how many the writers and watchers share: enough that none is the bottleneck.
+// connections is the number of connections that writers and watchers share: enough that none is the bottleneck.
 const connections = 4
 
-// Etcd is the peer. The load runs in this process, on etcd's client.
+// Etcd is the side of the peer. The load runs in this process, on etcd's client.
 func Etcd(ctx context.Context, folder string, l Load) (result Result, err error) {
 	err = withEtcd(ctx, folder, func(t *etcdTarget) error {
 		result, err = l.Run(ctx, t)
@@ -28,7 +28,7 @@ func Etcd(ctx context.Context, folder string, l Load) (result Result, err error)
 	return result, err
 }
 
-// withEtcd starts etcd in a folder and stops it afterwards.
+// withEtcd starts etcd in a folder, calls use, and stops it.
 func withEtcd(ctx context.Context, folder string, use func(*etcdTarget) error) (err error) {
 	c, err := startChild(ctx, etcdRole, order{Folder: folder})
 	if err != nil {
@@ -71,7 +71,7 @@ func (t *etcdTarget) close() (err error) {
 	return err
 }
 
-// client returns one after the other.
+// client returns the clients in turn.
 func (t *etcdTarget) client() *clientv3.Client {
 	return t.clients[t.turn.Add(1)%uint64(len(t.clients))]
 }
@@ -90,13 +90,13 @@ func (t *etcdTarget) Commit(ctx context.Context, key string, expected int64, val
 	return response.Header.Revision, nil
 }
 
-// Watch asks for previous values, since ours come with them.
+// Watch requests previous values, because our events include them.
 func (t *etcdTarget) Watch(ctx context.Context, w *Watcher) error {
 	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithCreatedNotify()) {
 		if err := response.Err(); err != nil {
 			return err
 		}
-		w.Ready() // the first response only says that it is
+		w.Ready() // the first response confirms the watch
 		w.Count(len(response.Events))
 	}
 	return errors.New("etcd: the watch ended")

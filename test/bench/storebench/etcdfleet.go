@@ -9,23 +9,23 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// A PeerFleet is what etcd does with a fleet, all through its client.
+// PeerFleet has the measurements of etcd with a fleet, through its client.
 type PeerFleet struct {
-	// Start is from the start of its process to the answer of the first linearizable read.
+	// Start is the time from the start of the process to the response of the first linearizable read.
 	Start time.Duration
-	// List is to list all, page after page; ListCPU is what its process used for that.
+	// List is the time of a paginated list of all objects; ListCPU is the CPU time of etcd for it.
 	List, ListCPU time.Duration
 	Bytes         int64
 }
 
 const (
-	// opsPerTxn is how many operations etcd allows in a transaction.
+	// opsPerTxn is etcd's maximum number of operations per transaction.
 	opsPerTxn = 128
-	// peerPage is how many objects Kubernetes' clients ask for at a time.
+	// peerPage is the page size of Kubernetes' clients.
 	peerPage = 500
 )
 
-// FillEtcd makes a folder of etcd that has the fleet.
+// FillEtcd creates an etcd data folder with the fleet.
 func (f Fleet) FillEtcd(ctx context.Context, folder string) error {
 	return withEtcd(ctx, folder, func(t *etcdTarget) error {
 		return f.batches(opsPerTxn, func(keys []string, values [][]byte) error {
@@ -39,7 +39,7 @@ func (f Fleet) FillEtcd(ctx context.Context, folder string) error {
 	})
 }
 
-// UseEtcd starts etcd on the folder that it filled, and lists the fleet.
+// UseEtcd starts etcd on a folder of FillEtcd, and lists the fleet.
 func (f Fleet) UseEtcd(ctx context.Context, folder string) (peer PeerFleet, err error) {
 	start := time.Now()
 	err = withEtcd(ctx, folder, func(t *etcdTarget) error {

@@ -12,22 +12,22 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// A Fleet is many objects.
+// Fleet is a large number of objects.
 type Fleet struct {
 	Objects int
-	Size    int // on average
+	Size    int // average size in bytes
 }
 
 const (
-	// objectsPerNamespace is a large namespace.
+	// objectsPerNamespace is the size of a large namespace.
 	objectsPerNamespace = 1000
-	// stride leads from a namespace to the one that is written next, so that keys come in no order and
-	// the store has something to sort. It is a prime.
+	// stride is the distance between namespaces of consecutive writes, so that keys are written out of order and the
+	// store has to sort them. It is a prime.
 	stride = 104_729
-	// fillers is how many commits are under way, and writesPerFill how many objects each has: one log
-	// record, one sync.
+	// fillers is the number of concurrent commits, and writesPerFill the number of objects per commit, which is one
+	// log record and one fsync.
 	fillers = 4
-	// variation is which part of their size objects are longer or shorter, at most.
+	// variation: objects differ from the average size by at most size/variation.
 	variation     = 8
 	writesPerFill = 1000
 )
@@ -37,7 +37,7 @@ func (f Fleet) key(number int) (namespace, name string) {
 	return fmt.Sprintf("team-%04d", number/objectsPerNamespace), fmt.Sprintf("web-7c9d6f4b5-%07d", number)
 }
 
-// shuffled returns which object is written after so many others.
+// shuffled returns the number of the object that is written at position i.
 func (f Fleet) shuffled(i int) int {
 	namespaces, namespace := f.Objects/objectsPerNamespace, i/objectsPerNamespace
 	if namespace < namespaces { // the last may not be full
@@ -46,18 +46,18 @@ func (f Fleet) shuffled(i int) int {
 	return namespace*objectsPerNamespace + i%objectsPerNamespace
 }
 
-// batches calls write with all objects, some at a time, from several goroutines.
-func (f Fleet) batches(most int, write func(keys []string, values [][]byte) error) error {
+// batches calls write with batches of objects from concurrent goroutines.
+func (f Fleet) batches(maxObjects int, write func(keys []string, values [][]byte) error) error {
 	var next atomic.Int64
 	var running sync.WaitGroup
 	failed := make(chan error, fillers)
 	for i := range fillers {
 		running.Go(func() {
 			objects := newObjectSource(uint64(i), f.Size)
-			objects.vary = f.Size / variation
+			objects.maxDeviation = f.Size / variation
 			for {
-				end := min(next.Add(int64(most)), int64(f.Objects)+int64(most))
-				first := int(end) - most
+				end := min(next.Add(int64(maxObjects)), int64(f.Objects)+int64(maxObjects))
+				first := int(end) - maxObjects
 				if first >= f.Objects {
 					return
 				}
@@ -84,13 +84,13 @@ func (f Fleet) batch(objects objectSource, first, end int) (keys []string, value
 	return keys, values
 }
 
-// Fill makes a store in a folder that has the fleet.
+// Fill creates a store with the fleet in a folder.
 func (f Fleet) Fill(ctx context.Context, folder string) error {
-	_, err := ask[struct{}](ctx, fillRole, order{Folder: folder, Fleet: f})
+	_, err := runChild[struct{}](ctx, fillRole, order{Folder: folder, Fleet: f})
 	return err
 }
 
-// runFill is the process that fills a store, so that nothing of it is left in memory.
+// runFill is the main function of the child process that fills a store, so that the memory is released afterwards.
 func runFill(in io.Reader, out io.Writer) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {

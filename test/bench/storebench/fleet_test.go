@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// TestObjects are as long as they should be, JSON, and two fifths of them managedFields.
+// TestObjects: generated pods are JSON of the requested size, and two fifths are managedFields.
 func TestObjects(t *testing.T) {
 	for _, size := range []int{500, ValueSize} {
 		source := newObjectSource(1, size)
 		first, second := source.next("team-0001", "web-7c9d6f4b5-0000001", "app-1"), source.next("team-0001", "web-7c9d6f4b5-0000001", "app-1")
 		if len(first) != size || string(first) == string(second) {
-			t.Errorf("%d and %d bytes, want %d, and that they differ", len(first), len(second), size)
+			t.Errorf("next() returned %d and %d bytes, want two different pods of %d", len(first), len(second), size)
 		}
 		var pod struct {
 			Metadata struct {
@@ -24,15 +24,15 @@ func TestObjects(t *testing.T) {
 			t.Fatalf("%v in %s", err, first)
 		}
 		if pod.Metadata.Name != "web-7c9d6f4b5-0000001" || pod.Metadata.Namespace != "team-0001" || pod.Metadata.Labels["app"] != "app-1" {
-			t.Errorf("metadata %+v", pod.Metadata)
+			t.Errorf("metadata = %+v", pod.Metadata)
 		}
 		if share := float64(len(pod.Metadata.ManagedFields)) / float64(size); share < 0.36 || share > 0.46 {
-			t.Errorf("%.2f of %d bytes are managedFields, want about 0.4", share, size)
+			t.Errorf("managedFields are %.2f of %d bytes, want about 0.4", share, size)
 		}
 	}
 }
 
-// TestShuffled has every object once.
+// TestShuffled: every object is written once.
 func TestShuffled(t *testing.T) {
 	f := Fleet{Objects: 7*objectsPerNamespace + 3}
 	seen := map[int]bool{}
@@ -40,11 +40,11 @@ func TestShuffled(t *testing.T) {
 		seen[f.shuffled(i)] = true
 	}
 	if len(seen) != f.Objects || seen[f.Objects] || f.shuffled(objectsPerNamespace) == objectsPerNamespace {
-		t.Errorf("%d objects, want %d, and not in order", len(seen), f.Objects)
+		t.Errorf("%d objects, want %d in random order", len(seen), f.Objects)
 	}
 }
 
-// TestFleet does with a small fleet all that is done with large ones.
+// TestFleet runs all measurements with a small fleet.
 func TestFleet(t *testing.T) {
 	f := Fleet{Objects: 2500, Size: ValueSize}
 	folder := t.TempDir()
@@ -64,7 +64,7 @@ func TestFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if listing.Objects != f.Objects || listing.Whole <= opening.Bytes || listing.Short*10 > listing.Whole*7 || len(listing.Rounds) != 3 {
-		t.Errorf("%+v, want all objects, their revisions, and less without managedFields", listing)
+		t.Errorf("List() = %+v, want all objects with revisions, and fewer bytes without managedFields", listing)
 	}
 	for _, r := range listing.Rounds {
 		if r.Whole <= r.Take || r.Short <= 0 || r.WholeFraction() <= 0 || r.ShortFraction() <= 0 {
@@ -73,7 +73,7 @@ func TestFleet(t *testing.T) {
 	}
 }
 
-// near says that it is about so much: objects are not all equally long.
+// near reports whether got is within 5% of want, because objects differ in size.
 func near(got, want int64) bool { return got > want*95/100 && got < want*105/100 }
 
 func TestPeerFleet(t *testing.T) {
@@ -88,7 +88,7 @@ func TestPeerFleet(t *testing.T) {
 	}
 }
 
-// TestLabelled has watchers of labels that nothing has: they are told nothing.
+// TestLabelled: watchers with label selectors that match no object receive no events.
 func TestLabelled(t *testing.T) {
 	l := Load{Writers: 2, Watchers: 50, Labelled: true, Warmup: testTime, Window: testTime}
 	r, err := Cached(t.Context(), t.TempDir(), l)

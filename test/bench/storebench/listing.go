@@ -11,33 +11,33 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// A Listing is a list of a fleet from the cache, written out as JSON.
+// Listing is the result of listing a fleet from the cache, encoded as JSON.
 type Listing struct {
 	Objects int
-	// Whole is how many bytes were written, Short how many without managedFields.
+	// Whole is the size of the list in bytes, Short is the size without managedFields.
 	Whole, Short int64
 	Rounds       []ListRound
 }
 
-// A ListRound is how long things took in one round.
+// ListRound has the times of one round.
 type ListRound struct {
-	// Take is only to get the objects. Whole and Short are to get them and write them to a buffer.
+	// Take is the time of retrieving the objects. Whole and Short are the times of retrieving and encoding them.
 	Take, Whole, Short time.Duration
-	// CopyWhole and CopyShort are to copy equal bytes, each object's in memory of its own, to an
-	// equal buffer.
+	// CopyWhole and CopyShort are the times of copying the same bytes, which are in separate memory per object, to
+	// the same buffer.
 	CopyWhole, CopyShort time.Duration
 }
 
-// WholeFraction and ShortFraction are how fast it was, measured by copying.
+// WholeFraction and ShortFraction are the times of copying divided by those of listing.
 func (r ListRound) WholeFraction() float64 { return float64(r.CopyWhole) / float64(r.Whole) }
 func (r ListRound) ShortFraction() float64 { return float64(r.CopyShort) / float64(r.Short) }
 
-// List lists the fleet in the folder so many times.
+// List lists the fleet in a folder, once per round.
 func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, error) {
-	return ask[Listing](ctx, listingRole, order{Folder: folder, Rounds: rounds})
+	return runChild[Listing](ctx, listingRole, order{Folder: folder, Rounds: rounds})
 }
 
-// runListing is the process that lists a folder: it answers an order with a Listing.
+// runListing is the main function of the child process that lists a folder: it returns a Listing for an order.
 func runListing(in io.Reader, out io.Writer) error {
 	return answerWithCache(in, out, func(o order, _ storage.Store, c *watchcache.Cache) (any, error) {
 		l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
@@ -45,7 +45,7 @@ func runListing(in io.Reader, out io.Writer) error {
 	})
 }
 
-// bufferSize is that of what is written to a connection at once. It stays in the core's own memory.
+// bufferSize is the size of a write to a connection. It fits into the cache of a core.
 const bufferSize = 1 << 20
 
 type lister struct {
@@ -79,7 +79,7 @@ func (l *lister) take() ([]*watchcache.Object, error) {
 	return list.Objects, err
 }
 
-// time takes a list and does something with it.
+// time measures retrieving a list and a use of it.
 func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Duration {
 	start := time.Now()
 	objects, err := l.take()
@@ -90,7 +90,7 @@ func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Durati
 
 type appender func(*watchcache.Object, []byte) []byte
 
-// write appends each object to the buffer, which starts anew when it is full.
+// write appends each object to the buffer, which is reset when it is full.
 func (l *lister) write(add appender) func([]*watchcache.Object) {
 	return func(objects []*watchcache.Object) {
 		for _, o := range objects {
@@ -102,7 +102,7 @@ func (l *lister) write(add appender) func([]*watchcache.Object) {
 	}
 }
 
-// copy does what write does, with nothing but copying.
+// copy is write with only copying.
 func (l *lister) copy(texts [][]byte) time.Duration {
 	start := time.Now()
 	buffer, used := l.buffer[:cap(l.buffer)], 0
@@ -115,7 +115,7 @@ func (l *lister) copy(texts [][]byte) time.Duration {
 	return time.Since(start)
 }
 
-// texts returns what each object is written as.
+// texts returns the encoded objects.
 func texts(objects []*watchcache.Object, add appender) (texts [][]byte) {
 	var scratch []byte
 	for _, o := range objects {

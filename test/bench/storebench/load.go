@@ -7,41 +7,40 @@ import (
 	"time"
 )
 
-// A Load is writers that each update their own keys, one commit after the other, and watchers that
-// follow all that is written.
+// Load is a number of concurrent writers, each of which updates its own keys with one commit at a time, and of
+// watchers of all keys.
 type Load struct {
 	Writers  int
 	Watchers int
-	// Labelled has each watcher ask for a label of its own that nothing has which is written. Only
-	// the cache knows labels.
+	// Labelled makes each watcher select a distinct label that no written object has. Only the cache supports labels.
 	Labelled bool
-	// Warmup passes, with all at work, before the window in which they are measured.
+	// Warmup is the time under load before the measured Window.
 	Warmup time.Duration
 	Window time.Duration
 }
 
-// errTooShort is the error of a load that has nothing to say.
-var errTooShort = errors.New("no commit ended in the time that is measured: make it longer")
+// errTooShort is the error of a load without measured commits.
+var errTooShort = errors.New("no commit ended within the measured window; increase -time")
 
-// A run is a load at work on a target.
+// run is a load that runs on a target.
 type run struct {
 	Load
 	target Target
 	fail   context.CancelCauseFunc
-	// created is done when all writers have made their keys; begin is closed when the window is known.
+	// created is done when all writers have created their keys; begin is closed when the window has been set.
 	created  sync.WaitGroup
 	begin    chan struct{}
 	from, to time.Time
 	watchers watchers
 }
 
-// Run puts the load on a target:
+// Run runs the load on a target:
 //
 //  1. watchers start, then writers create their keys
-//  2. the window is set, writers update their keys while the warm-up and the window pass
-//  3. CPU and events are read where the window begins and where it ends
+//  2. the window is set; writers update their keys during the warm-up and the window
+//  3. CPU time and events are read at the start and at the end of the window
 //  4. each writer stops after the first commit that ends outside the window
-//  5. watchers get the time that the window took to get what they have not got yet
+//  5. watchers have the duration of a window to receive outstanding events
 func (l Load) Run(ctx context.Context, target Target) (Result, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -67,7 +66,7 @@ func (l Load) Run(ctx context.Context, target Target) (Result, error) {
 	return result, err
 }
 
-// expected is how many events there are for all watchers together.
+// expected returns the total number of events of all watchers.
 func (r *run) expected(writers []*writer) (events int64) {
 	if r.Labelled {
 		return 0
@@ -78,7 +77,7 @@ func (r *run) expected(writers []*writer) (events int64) {
 	return events
 }
 
-// startWriters returns what waits for them.
+// startWriters starts the writers; wait waits until they have stopped.
 func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func()) {
 	r.created.Add(r.Writers)
 	var running sync.WaitGroup
@@ -94,7 +93,7 @@ func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func())
 	return writers, running.Wait
 }
 
-// A reading is what has been used and delivered up to some time.
+// reading has the counters at a point in time.
 type reading struct {
 	cpu    time.Duration
 	events int64

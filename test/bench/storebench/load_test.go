@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// fakeTarget takes a millisecond for a commit, uses a CPU for a quarter of the time, and tells its
-// watchers ten events every millisecond.
+// fakeTarget takes a millisecond per commit, uses a quarter of a CPU, and sends its watchers ten events per
+// millisecond.
 type fakeTarget struct {
 	start time.Time
 	mu    sync.Mutex
 	items map[string]int64
 	last  int64
-	// failAt is the revision that cannot be.
+	// failAt is the revision of which the commit fails.
 	failAt int64
-	// slow has one watcher be cut off at once.
+	// slow makes one watcher fail with errCutOff at once.
 	slow atomic.Bool
 }
 
@@ -28,14 +28,14 @@ var errFake = errors.New("no more")
 func newFakeTarget() *fakeTarget { return &fakeTarget{start: time.Now(), items: map[string]int64{}} }
 
 func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value []byte) (int64, error) {
-	time.Sleep(time.Millisecond) // of synctest's clock
+	time.Sleep(time.Millisecond) // fake time of synctest
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.last++; f.last == f.failAt {
 		return 0, errFake
 	}
 	if f.items[key] != expected || len(value) != ValueSize {
-		return 0, errors.New("not what was expected")
+		return 0, errors.New("revision conflict")
 	}
 	f.items[key] = f.last
 	return f.last, nil
@@ -46,18 +46,18 @@ func (f *fakeTarget) Watch(ctx context.Context, w *Watcher) error {
 		return errCutOff
 	}
 	w.Ready()
-	// On synctest's clock, half a tick late, so that no event falls on the edge of the window.
+	// Half a tick late in the fake time of synctest, so that no event is at the edge of the window.
 	time.Sleep(time.Millisecond / 2)
 	for ctx.Err() == nil {
 		w.Count(10)
-		time.Sleep(time.Millisecond) // of synctest's clock
+		time.Sleep(time.Millisecond) // fake time of synctest
 	}
 	return ctx.Err()
 }
 
 func (f *fakeTarget) CPU() (time.Duration, error) { return time.Since(f.start) / 4, nil }
 
-// TestLoad counts what is in the window, and neither the creation of keys nor the warm-up.
+// TestLoad: only commits and events within the window count, not the creation of keys and the warm-up.
 func TestLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := newFakeTarget()
@@ -66,24 +66,24 @@ func TestLoad(t *testing.T) {
 		got, err := l.Run(t.Context(), target)
 		want := Result{Load: l, Commits: 300, Events: 2000, Calls: 200, CPU: 25 * time.Millisecond, P50: time.Millisecond, P99: time.Millisecond, CutOff: 1}
 		if err != nil || got != want {
-			t.Errorf("%+v, %v, want %+v", got, err, want)
+			t.Errorf("Run() = %+v, %v, want %+v", got, err, want)
 		}
 		if got.CPUPerEvent() != float64(25*time.Millisecond)/2000 {
-			t.Errorf("CPU %v an event", got.CPUPerEvent())
+			t.Errorf("CPUPerEvent() = %v", got.CPUPerEvent())
 		}
 		if len(target.items) != 3*keysPerWriter {
-			t.Errorf("%d keys, want %d of each writer", len(target.items), keysPerWriter)
+			t.Errorf("%d keys, want %d per writer", len(target.items), keysPerWriter)
 		}
 		if got.CommitRate() != 3000 || got.EventRate() != 20000 || got.CPUPerCommit() != float64(25*time.Millisecond)/300 {
-			t.Errorf("rates %v and %v, CPU %v", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
+			t.Errorf("CommitRate() = %v, EventRate() = %v, CPUPerCommit() = %v", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
 		}
 		if got.Delivered() != 2000./600 {
-			t.Errorf("delivered %v", got.Delivered())
+			t.Errorf("Delivered() = %v", got.Delivered())
 		}
 	})
 }
 
-// TestLoadFails ends with the first error, whenever it is, and leaves no goroutine: synctest looks.
+// TestLoadFails: the first error ends the load, and no goroutine remains, which synctest checks.
 func TestLoadFails(t *testing.T) {
 	const whileCreating, later = 20, 150
 	for _, failAt := range []int64{whileCreating, later} {
@@ -92,7 +92,7 @@ func TestLoadFails(t *testing.T) {
 			target.failAt = failAt
 			_, err := Load{Writers: 3, Watchers: 2, Warmup: time.Second, Window: time.Hour}.Run(t.Context(), target)
 			if !errors.Is(err, errFake) {
-				t.Errorf("error %v, want %v", err, errFake)
+				t.Errorf("Run() = %v, want %v", err, errFake)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestLoadFails(t *testing.T) {
 func TestLoadTooShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if _, err := (Load{Writers: 1, Window: time.Microsecond}).Run(t.Context(), newFakeTarget()); !errors.Is(err, errTooShort) {
-			t.Errorf("error %v, want %v", err, errTooShort)
+			t.Errorf("Run() = %v, want %v", err, errTooShort)
 		}
 	})
 }

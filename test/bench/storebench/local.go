@@ -14,12 +14,12 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Ours is our store. It is a library, so the load runs in its process.
+// Ours is the side of our store. The store is a library, so that the load runs in its process.
 func Ours(ctx context.Context, folder string, l Load) (Result, error) {
-	return ask[Result](ctx, localRole, order{Folder: folder, Load: l})
+	return runChild[Result](ctx, localRole, order{Folder: folder, Load: l})
 }
 
-// runLocal is the process of our side: it answers an order with a Result.
+// runLocal is the main function of the child process with our store: it returns a Result for an order.
 func runLocal(in io.Reader, out io.Writer) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
@@ -33,7 +33,7 @@ func runLocal(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(result)
 }
 
-// openOrdered reads an order and opens its folder.
+// openOrdered reads an order and opens the store in its folder.
 func openOrdered(in io.Reader) (order, *pebble.Store, error) {
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
@@ -47,7 +47,7 @@ func openLocal(folder string) (*pebble.Store, error) {
 	return pebble.Open(pebble.Options{Folder: folder, Log: childLog()})
 }
 
-// childLog tells what an operator should know, and nothing else.
+// childLog returns the logger of child processes, which logs warnings and errors.
 func childLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

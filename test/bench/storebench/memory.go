@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Memory is what a process has, in bytes.
+// Memory is the memory of a process, in bytes.
 type Memory struct {
-	// Opened is resident when the folder was opened, OpenedPeak the most until then.
+	// Opened is the resident memory after opening the folder, OpenedPeak the peak until then.
 	Opened, OpenedPeak int64
-	// Live is what Go's heap has after a collection; Other is what the runtime has beside: stacks,
-	// its own tables, what it keeps free inside spans.
+	// Live is the size of Go's heap after a collection; Other is further memory of the runtime: stacks, metadata,
+	// free memory in spans.
 	Live, Other int64
-	// Target is the size that the heap may reach before it is collected again.
+	// Target is the heap size at which the next collection starts.
 	Target int64
-	// Collected is resident after a collection.
+	// Collected is the resident memory after a collection.
 	Collected int64
-	// WorkPeak is the most that is resident while garbage is made as long as two collections take.
+	// WorkPeak is the peak of the resident memory while garbage is allocated for two collections.
 	WorkPeak int64
 }
 
-// measureMemory calls use after what it first reads: it is there to look at what is measured.
+// measureMemory measures the memory of this process. It calls use after it has read the resident memory.
 func measureMemory(use func() error) (m Memory, err error) {
 	opened, err := proc.MemoryOf(os.Getpid())
 	if err != nil {
@@ -34,7 +34,7 @@ func measureMemory(use func() error) (m Memory, err error) {
 		return Memory{}, err
 	}
 	runtime.GC()
-	runtime.GC() // what finalizers had kept
+	runtime.GC() // collects objects that finalizers retained
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	m.Live, m.Target = int64(stats.HeapAlloc), int64(stats.NextGC)
@@ -44,20 +44,20 @@ func measureMemory(use func() error) (m Memory, err error) {
 		return Memory{}, err
 	}
 	m.Collected = collected.Resident
-	if err := forgetPeak(); err != nil {
+	if err := resetPeak(); err != nil {
 		return Memory{}, err
 	}
-	makeGarbage(2)
+	allocateGarbage(2)
 	worked, err := proc.MemoryOf(os.Getpid())
 	m.WorkPeak = worked.Peak
 	return m, err
 }
 
-// garbage is where it is put, or the compiler would not take it from the heap.
+// garbage is a global variable, so that the compiler allocates on the heap.
 var garbage atomic.Pointer[[16 << 10]byte]
 
-// makeGarbage allocates until so many collections have begun by themselves.
-func makeGarbage(collections uint32) {
+// allocateGarbage allocates until the runtime has started a number of collections.
+func allocateGarbage(collections uint32) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	for end := stats.NumGC + collections; stats.NumGC < end; runtime.ReadMemStats(&stats) {
@@ -67,5 +67,5 @@ func makeGarbage(collections uint32) {
 	}
 }
 
-// forgetPeak has the kernel count the peak from now on; see proc(5).
-func forgetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
+// resetPeak resets the kernel's peak of the resident memory; see proc(5).
+func resetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }

@@ -7,24 +7,23 @@ import (
 	"sync"
 )
 
-// ValueSize is how long a value is: about what an object has on disk.
+// ValueSize is the size of a value, about that of an encoded object.
 const ValueSize = 3 << 10
 
-// kind is what objects are of, as the cache names it.
+// kind is the resource of the objects in the cache.
 const kind = "core/pods"
 
-// An objectSource makes pods in canonical JSON. Two fifths are managedFields and
-// compress well; most of the rest is random, so that compression helps neither side much.
+// objectSource generates pods in canonical JSON. Two fifths are managedFields and compress well; most of the rest is
+// random, so that compression gives neither side an advantage.
 type objectSource struct {
 	random *rand.Rand
 	size   int
-	// vary is how much longer or shorter pods may be, so that none profits from what size memory is
-	// given out in.
-	vary  int
-	parts podParts
+	// maxDeviation is the maximum deviation from the size, so that no side benefits from size classes of the allocator.
+	maxDeviation int
+	parts        podParts
 }
 
-// podParts is what is the same in all pods of a size:
+// podParts are the constant parts of pods of a size:
 //
 //	labels APP tail NAME namespace NAMESPACE uid FILLER end
 type podParts struct{ labels, tail, namespace, uid, end string }
@@ -33,7 +32,7 @@ func newObjectSource(seed uint64, size int) objectSource {
 	return objectSource{random: rand.New(rand.NewPCG(seed, ValueSize)), size: size, parts: newPodParts(size)}
 }
 
-// smallSize is the size up to which pods have only what they must have.
+// smallSize is the maximum size of pods with only required fields.
 const smallSize = 1 << 10
 
 func newPodParts(size int) podParts {
@@ -52,7 +51,8 @@ func newPodParts(size int) podParts {
 	}
 }
 
-// managedFields are about so long: those of one manager, with as many containers as it takes.
+// managedFields returns managedFields of about the given size: those of one field manager, with as many containers as
+// necessary.
 func managedFields(size int) string {
 	const start, end = `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{`,
 		`}}},"manager":"deployer","operation":"Apply"}]`
@@ -66,11 +66,11 @@ func managedFields(size int) string {
 	return start + strings.Join(containers, ",") + end
 }
 
-// next returns a pod in memory of its own.
+// next returns a new pod; the caller may retain it.
 func (s objectSource) next(namespace, name, app string) []byte {
 	p := &s.parts
 	fixed := len(p.labels) + len(app) + len(p.tail) + len(name) + len(p.namespace) + len(namespace) + len(p.uid) + len(p.end)
-	filler := max(0, s.size-fixed+s.random.IntN(2*s.vary+1)-s.vary)
+	filler := max(0, s.size-fixed+s.random.IntN(2*s.maxDeviation+1)-s.maxDeviation)
 	start := s.random.IntN(len(text()) - filler)
 	pod := make([]byte, 0, fixed+filler)
 	pod = append(append(pod, p.labels...), app...)
@@ -80,7 +80,7 @@ func (s objectSource) next(namespace, name, app string) []byte {
 	return append(pod, p.end...)
 }
 
-// text is printable and random, and the same in every process.
+// text is random printable text, the same in every process.
 var text = sync.OnceValue(func() []byte {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 	random := rand.New(rand.NewPCG(1, 2))

@@ -13,37 +13,36 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// An Opening is what it took to open a folder in a fresh process, store and cache, and what memory that
-// process then has.
+// Opening is the cost of opening store and cache of a folder in a new process, and the memory of that process.
 type Opening struct {
 	Objects int
-	Bytes   int64 // of the objects' JSON
+	Bytes   int64 // total size of the objects in JSON
 	// Store is the part of Time until the store was open.
 	Time, Store, CPU time.Duration
-	// Paced says that the cache paced the collector; otherwise it was as Go has it.
+	// Paced reports whether the cache tuned the garbage collector; otherwise it had Go's default.
 	Paced  bool
 	Memory Memory
 }
 
-// Seconds is Time as a figure.
+// Seconds returns Time in seconds.
 func (o Opening) Seconds() float64 { return o.Time.Seconds() }
 
-// Ratio is how many times the objects' bytes some bytes are.
+// Ratio returns a number of bytes divided by the size of the objects.
 func (o Opening) Ratio(bytes int64) float64 { return float64(bytes) / float64(o.Bytes) }
 
-// PerObject is what the heap has beside the objects' bytes, for each of them.
+// PerObject returns the heap overhead per object: live bytes beyond the size of the objects.
 func (o Opening) PerObject() float64 { return float64(o.Memory.Live-o.Bytes) / float64(o.Objects) }
 
-// Open opens the folder with the fleet, with the collector as Go has it or paced by the cache.
+// Open opens a folder with the fleet, with Go's default garbage collector or with one that the cache tunes.
 func (f Fleet) Open(ctx context.Context, folder string, paced bool) (Opening, error) {
-	o, err := ask[Opening](ctx, openingRole, order{Folder: folder, Paced: paced})
+	o, err := runChild[Opening](ctx, openingRole, order{Folder: folder, Paced: paced})
 	if err == nil && o.Objects != f.Objects {
-		err = fmt.Errorf("%d objects, expected %d", o.Objects, f.Objects)
+		err = fmt.Errorf("opened store: expected %[2]d objects, received %[1]d", o.Objects, f.Objects)
 	}
 	return o, err
 }
 
-// runOpening is the process that opens a folder: it answers an order with an Opening.
+// runOpening is the main function of the child process that opens a folder: it returns an Opening for an order.
 func runOpening(in io.Reader, out io.Writer) (err error) {
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
@@ -75,8 +74,7 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(opening)
 }
 
-// untilIdle waits until the process does nothing any more: a cache goes on to read the past when it is
-// open.
+// untilIdle waits until the process is idle, because a cache reads its event history in the background after opening.
 func untilIdle() error {
 	const pause, little = 200 * time.Millisecond, 2 * proc.Tick
 	for before := time.Duration(-time.Hour); ; time.Sleep(pause) {
@@ -88,7 +86,7 @@ func untilIdle() error {
 	}
 }
 
-// count finds out what there is. The list is garbage when it returns.
+// count sets Objects and Bytes. The list is garbage when it returns.
 func (o *Opening) count(c *watchcache.Cache) error {
 	list, err := c.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}})
 	o.Objects = len(list.Objects)

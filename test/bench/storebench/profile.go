@@ -8,15 +8,16 @@ import (
 	"runtime/pprof"
 )
 
-// profileVariable tells children where their profiles go; without it there are none.
+// profileVariable is the environment variable with the folder of CPU profiles; child processes write none if it is
+// empty.
 const profileVariable = "CADASTRE_STOREBENCH_PROFILES"
 
-// WriteProfiles has every process that is started from now on leave a profile of its CPU time in a folder.
+// WriteProfiles makes all child processes that are started later write CPU profiles to a folder.
 func WriteProfiles(folder string) error {
 	return errors.Join(os.MkdirAll(folder, 0o700), os.Setenv(profileVariable, folder))
 }
 
-// startProfile returns what ends it.
+// startProfile starts a CPU profile if the variable is set; end stops it.
 func startProfile(role string) (end func() error, err error) {
 	folder := os.Getenv(profileVariable)
 	if folder == "" {

@@ -7,16 +7,16 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// A Result is what a load came to within the window.
+// Result is the result of a load within the window.
 type Result struct {
 	Load     Load
 	Commits  int
-	Events   int64 // that watchers got, all together
-	Calls    int64 // in which they got them
+	Events   int64 // received by all watchers
+	Calls    int64 // deliveries, each with one or more events
 	CPU      time.Duration
-	P50, P99 time.Duration // of a commit, as its writer sees it
-	// Missing is how many events watchers had not got when they had had Lag after the last commit to
-	// get them, CutOff how often one was too slow and had to start anew.
+	P50, P99 time.Duration // latency of a commit
+	// Missing is the number of events that watchers had not received at Lag after the last commit. CutOff is the
+	// number of times that a slow watcher was closed and had to restart.
 	Missing int64
 	Lag     time.Duration
 	CutOff  int
@@ -42,23 +42,22 @@ func summarize(l Load, before, after reading, writers []*writer) (Result, error)
 	}, nil
 }
 
-// CommitRate is commits per second.
+// CommitRate returns commits per second.
 func (r Result) CommitRate() float64 { return float64(r.Commits) / r.Load.Window.Seconds() }
 
-// EventRate is events per second, those of all watchers together.
+// EventRate returns events per second, summed over all watchers.
 func (r Result) EventRate() float64 { return float64(r.Events) / r.Load.Window.Seconds() }
 
-// Delivered is how much of what was committed each watcher got in the same time: less than 1 if
-// watchers fell behind.
+// Delivered returns the received events per watcher divided by the commits: less than 1 if watchers were behind.
 func (r Result) Delivered() float64 {
 	return float64(r.Events) / float64(r.Commits*max(1, r.Load.Watchers))
 }
 
-// CPUPerCommit is the CPU time of the target's process, in nanoseconds a commit.
+// CPUPerCommit returns the CPU time of the target's process per commit, in nanoseconds.
 func (r Result) CPUPerCommit() float64 { return float64(r.CPU) / float64(r.Commits) }
 
-// EventsPerCall is how many events a watcher got at once: the more, the less each costs.
+// EventsPerCall returns the number of events per delivery: larger batches cost less per event.
 func (r Result) EventsPerCall() float64 { return float64(r.Events) / float64(max(1, r.Calls)) }
 
-// CPUPerEvent is the CPU time of the target's process, in nanoseconds an event that a watcher got.
+// CPUPerEvent returns the CPU time of the target's process per received event, in nanoseconds.
 func (r Result) CPUPerEvent() float64 { return float64(r.CPU) / float64(max(1, r.Events)) }

@@ -10,17 +10,17 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startTimeout is how long etcd may take until it serves.
+// startTimeout is the maximum time until etcd serves.
 const startTimeout = 30 * time.Second
 
-// quota is more than any run writes; etcd's own default is 2 GiB.
+// quota is larger than the data of any run; etcd's default is 2 GiB.
 const quota = 64 << 30
 
-// address is the answer of the process that is etcd, as soon as it serves.
+// address is the output of etcd's process when it is ready.
 type address struct{ Endpoint string }
 
-// serveEtcd is the process of the peer: it answers an order with its address and serves until its input
-// ends, which it also does if the benchmark dies.
+// serveEtcd is the main function of the child process of the peer: it returns its address for an order, and serves
+// until stdin is closed, which also happens if the benchmark dies.
 func serveEtcd(in io.Reader, out io.Writer) error {
 	var o order
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
@@ -45,7 +45,7 @@ func serveEtcd(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// etcdConfig is etcd's own defaults, syncs included, but for free ports, silence and room.
+// etcdConfig has etcd's defaults, including fsync, except for free ports, disabled logging and a larger quota.
 func etcdConfig(folder string) *embed.Config {
 	free := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config := embed.NewConfig()
@@ -53,7 +53,7 @@ func etcdConfig(folder string) *embed.Config {
 	config.ListenClientUrls, config.AdvertiseClientUrls = free, free
 	config.ListenPeerUrls, config.AdvertisePeerUrls = free, free
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
-	config.LogLevel = "fatal" // errors at the start are returned; when it stops, each listener logs one
+	config.LogLevel = "fatal" // errors at the start are returned; at the stop each listener would log one
 	config.QuotaBackendBytes = quota
 	return config
 }

@@ -13,7 +13,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSides runs each side for a moment, in its own process.
+// TestSides runs each side for a short time, in a separate process.
 func TestSides(t *testing.T) {
 	for name, side := range map[string]Side{"store": Ours, "cache": Cached, "etcd": Etcd} {
 		t.Run(name, func(t *testing.T) {
@@ -23,19 +23,19 @@ func TestSides(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Load != l || r.Commits == 0 || r.Events == 0 || r.CPU == 0 || r.P50 == 0 || r.P99 < r.P50 {
-				t.Errorf("%+v, want all figures", r)
+				t.Errorf("result = %+v, want all figures", r)
 			}
 			if d := r.Delivered(); d < 0.2 || d > 5 {
-				t.Errorf("a watcher got %.2f events a commit, want about 1", d)
+				t.Errorf("Delivered() = %.2f, want about 1", d)
 			}
 			if r.Missing != 0 || r.CutOff != 0 {
-				t.Errorf("%d events were never told, %d times cut off", r.Missing, r.CutOff)
+				t.Errorf("Missing = %d, CutOff = %d, want 0", r.Missing, r.CutOff)
 			}
 		})
 	}
 }
 
-// TestSideFails gives each side a folder that cannot be one: the child says why, and the side fails.
+// TestSideFails: with an invalid folder the child process reports an error, and the side returns it.
 func TestSideFails(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
@@ -55,9 +55,9 @@ func TestMeasureDisk(t *testing.T) {
 	folder := t.TempDir()
 	disk, err := MeasureDisk(t.Context(), folder, 20*time.Millisecond, 1)
 	if err != nil || disk.Append <= 0 || disk.Overwrite <= 0 {
-		t.Errorf("%+v, %v, want rates", disk, err)
+		t.Errorf("MeasureDisk() = %+v, %v, want rates", disk, err)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("left %v behind, %v", left, err)
+		t.Errorf("remaining files %v, %v, want none", left, err)
 	}
 }

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// A Target is a store as the load sees it.
+// Target is a store under load.
 type Target interface {
-	// Commit writes a key if its revision is as expected, 0 if there is none, and returns the new one
-	// when it is durable. The value is the target's.
+	// Commit writes a key by compare-and-swap and returns its new revision when it is durable; expected is 0 for a
+	// key that does not exist. The target takes ownership of the value.
 	Commit(ctx context.Context, key string, expected int64, value []byte) (int64, error)
-	// Watch counts the events of all keys until the context ends. It fails with errCutOff if the
-	// watcher was too slow.
+	// Watch counts the events of all keys until the context ends. It returns errCutOff if the watcher was too slow.
 	Watch(ctx context.Context, w *Watcher) error
-	// CPU is the time that the process of the store has used.
+	// CPU returns the CPU time of the store's process.
 	CPU() (time.Duration, error)
 }
 
-// A Side starts a store in an empty folder and in a process of its own, puts a load on it and stops it.
+// Side starts a store in an empty folder and in a separate process, runs a load on it and stops it.
 type Side func(ctx context.Context, folder string, l Load) (Result, error)

@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// errCutOff says that a watcher was too slow: it has missed something and has to start anew.
+// errCutOff is the error of a watcher that was too slow: it has missed events and has to restart.
 var errCutOff = errors.New("the watcher was cut off")
 
-// A Watcher is one that a load has at a target.
+// Watcher has the counters of one watcher.
 type Watcher struct {
 	number int
 	once   sync.Once
 	ready  *sync.WaitGroup
-	// calls is how often some of the events came, as many as were there.
+	// calls is the number of deliveries, each of which has one or more events.
 	events, calls atomic.Int64
-	// Counters of different watchers must not share what cores fight over.
+	// Padding: counters of different watchers must not share a cache line.
 	_ [64]byte
 }
 
-// Ready says that all which is written from now on will be told.
+// Ready marks the watcher as established: it will receive all later events.
 func (w *Watcher) Ready() { w.once.Do(w.ready.Done) }
 
-// Count says that so many events were told at once.
+// Count records the delivery of events.
 func (w *Watcher) Count(events int) {
 	w.events.Add(int64(events))
 	w.calls.Add(1)
 }
 
-// watchers are those of a run.
+// watchers are the watchers of a run.
 type watchers struct {
 	list   []*Watcher
 	ready  sync.WaitGroup
@@ -39,7 +39,7 @@ type watchers struct {
 	end    func()
 }
 
-// startWatchers returns when all of them are ready, or the run has failed.
+// startWatchers starts the watchers, and returns when all are established or the run has failed.
 func (r *run) startWatchers(ctx context.Context) {
 	watching, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -59,7 +59,7 @@ func (r *run) startWatchers(ctx context.Context) {
 	}
 }
 
-// watch goes on after it was cut off, as clients do.
+// watch restarts the watcher after errCutOff, as clients do.
 func (r *run) watch(ctx context.Context, w *Watcher) {
 	for ctx.Err() == nil {
 		err := r.target.Watch(ctx, w)
@@ -74,7 +74,7 @@ func (r *run) watch(ctx context.Context, w *Watcher) {
 	}
 }
 
-// events is how many watchers have got, all together.
+// events returns the number of events of all watchers.
 func (ws *watchers) events() (total int64) {
 	for _, w := range ws.list {
 		total += w.events.Load()
@@ -82,7 +82,7 @@ func (ws *watchers) events() (total int64) {
 	return total
 }
 
-// calls is how often watchers were told something, all together.
+// calls returns the number of deliveries of all watchers.
 func (ws *watchers) calls() (total int64) {
 	for _, w := range ws.list {
 		total += w.calls.Load()
@@ -90,8 +90,8 @@ func (ws *watchers) calls() (total int64) {
 	return total
 }
 
-// drain waits until watchers have got so many events in all, but not for ever, and returns for how long
-// it did and how many are missing.
+// drain waits until watchers have received the expected total of events, for at most limit. It returns the time
+// waited and the number of missing events.
 func (ws *watchers) drain(ctx context.Context, expected int64, limit time.Duration) (lag time.Duration, missing int64) {
 	start := time.Now()
 	for {

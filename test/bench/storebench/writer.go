@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// keysPerWriter is how many keys a writer has. Nobody else writes them: no commit loses.
+// keysPerWriter is the number of keys per writer. Writers do not share keys, so that no commit conflicts.
 const keysPerWriter = 16
 
-// writtenApp is the label of all that writers write. Watchers of one label have others.
+// writtenApp is the label of all written objects. Watchers with label selectors select others.
 const writtenApp = "written"
 
 type writer struct {
@@ -18,7 +18,7 @@ type writer struct {
 	revisions [keysPerWriter]int64
 	commits   int
 	objects   objectSource
-	// latencies are those of the commits that ended within the window.
+	// latencies are the latencies of commits that ended within the window.
 	latencies []time.Duration
 }
 
@@ -30,7 +30,7 @@ func newWriter(number int) *writer {
 	return w
 }
 
-// work creates the keys, and updates them until the window is over.
+// work creates the keys, and updates them until the end of the window.
 func (w *writer) work(ctx context.Context, r *run) error {
 	if err := w.create(ctx, r); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (w *writer) create(ctx context.Context, r *run) error {
 	return nil
 }
 
-// commit writes the key whose turn it is. Revisions start at 0, which creates.
+// commit writes the next key. Revisions start at 0, which creates the key.
 func (w *writer) commit(ctx context.Context, target Target) error {
 	i := w.commits % keysPerWriter
 	key := kind + "/" + w.namespace + "/" + w.names[i]

@@ -13,16 +13,16 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// A trial is some webhooks and some requests, one a line: VERB ADDRESS BODY. Addresses are in the namespace
-// of the trial unless they begin with a slash.
-type trial struct {
+// testCase is a test case: webhooks, and requests, one per line: VERB PATH BODY. A path is relative to the namespace of
+// the trial unless it begins with a slash.
+type testCase struct {
 	name  string
 	hooks []hook
 	steps string
 }
 
-// A hook is a webhook of a configuration of its own: its name, which begins with m for mutating or v for validating, the
-// path that says what it does, and more fields as YAML.
+// hook is a webhook in a webhook configuration of its own. Its name begins with m for mutating or v for validating;
+// its path selects the behaviour of the test webhook; more has further fields as YAML.
 type hook struct{ name, path, more string }
 
 const (
@@ -31,34 +31,34 @@ const (
 )
 
 func TestWebhooks(t *testing.T) {
-	for _, test := range trials {
+	for _, test := range testCases {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.run(t, newPlace(t))
+			test.run(t, newEnvironment(t))
 		})
 	}
 }
 
-// A place is where a trial is run: a namespace of its own, and a webhook that is asked about nothing else.
-type place struct {
+// environment is the environment of a trial: a server, a namespace, and a webhook that only this trial uses.
+type environment struct {
 	server
 	webhook   *webhook
 	namespace string
 }
 
-func newPlace(t *testing.T) place {
+func newEnvironment(t *testing.T) environment {
 	t.Helper()
-	p := place{connect(t), startWebhook(t), "admission-" + rand.String(8)}
-	if a := p.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, p.namespace)); a.code != 201 {
-		t.Fatalf("make the namespace: %d %s", a.code, a.body)
+	env := environment{connect(t), startWebhook(t), "admission-" + rand.String(8)}
+	if a := env.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, env.namespace)); a.code != 201 {
+		t.Fatalf("create the namespace: %d %s", a.code, a.body)
 	}
-	return p
+	return env
 }
 
-func (test trial) run(t *testing.T, p place) {
-	s, w, namespace := p.server, p.webhook, p.namespace
-	log := &transcript{names: strings.NewReplacer(namespace, "NAMESPACE", w.URL, "URL")}
-	inside := "/namespaces/" + namespace + "/"
+func (test testCase) run(t *testing.T, env environment) {
+	s, w, namespace := env.server, env.webhook, env.namespace
+	log := &transcript{replacer: strings.NewReplacer(namespace, "NAMESPACE", w.URL, "URL")}
+	namespacePath := "/namespaces/" + namespace + "/"
 	for _, h := range test.hooks {
 		h.install(t, s, w, namespace)
 	}
@@ -74,9 +74,9 @@ func (test trial) run(t *testing.T, p place) {
 		}
 		path := strings.ReplaceAll(words[1], "NAMESPACE", namespace)
 		if group, rest, ok := strings.Cut(path, ":"); ok {
-			path = "/apis/" + group + inside + rest
+			path = "/apis/" + group + namespacePath + rest
 		} else if !strings.HasPrefix(path, "/") {
-			path = "/api/v1" + inside + path
+			path = "/api/v1" + namespacePath + path
 		}
 		a := s.call(t, words[0], path, strings.ReplaceAll(body, "NAMESPACE", namespace))
 		log.add(strings.TrimSpace(line), w.take(), a)
@@ -84,7 +84,7 @@ func (test trial) run(t *testing.T, p place) {
 	log.check(t)
 }
 
-// install makes the configuration of a webhook, and waits until the server asks it.
+// install creates the configuration of a webhook, and waits until the server calls it.
 func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 	t.Helper()
 	kind, resource := "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
@@ -115,18 +115,19 @@ func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 		t.Fatal(err)
 	}
 	if a := s.call(t, "POST", registration+resource, string(text)); a.code != 201 {
-		t.Fatalf("make %s: %d %s", name, a.code, a.body)
+		t.Fatalf("create %s: %d %s", name, a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", registration+resource+"/"+name, "") })
 	s.wait(t, w, namespace, kind, resource)
 }
 
-// wait returns when all configurations of a kind count that were made before. kube-apiserver learns of them in their order,
-// but after it has answered: a sentinel that is made now refuses only when the others count.
+// wait returns when the server has observed all configurations of a kind that were created before. kube-apiserver
+// observes them in order, but after responding: when a sentinel that is created last denies a request, all others are
+// active.
 func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string) {
 	t.Helper()
 	if target.Implementation() == target.Cadastre {
-		return // what is written counts when the writer is answered
+		return // a configuration is active when its write is acknowledged
 	}
 	name := namespace + "-sentinel"
 	s.call(t, "POST", registration+resource, fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":%q,"metadata":{"name":%q},"webhooks":[{
@@ -143,8 +144,8 @@ func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string)
 
 const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`
 
-// trials are what is tried, each in a namespace of its own.
-var trials = []trial{
+// testCases are the test cases for built-in resources.
+var testCases = []testCase{
 	{"mutate", []hook{{"m", "/x", ""}}, `
 		POST configmaps ` + configMap + `
 		PUT configmaps/c?fieldManager=other {"metadata":{"name":"c"},"data":{"a":"2"}}
@@ -152,7 +153,7 @@ var trials = []trial{
 		MERGE configmaps/c {"data":{"b":"1"}}
 		JSONPATCH configmaps/c?dryRun=All [{"op":"remove","path":"/data/b"}]
 		DELETE configmaps/c?gracePeriodSeconds=1`},
-	{"mutate by apply", []hook{{"m", "/x", ""}}, `
+	{"mutate apply", []hook{{"m", "/x", ""}}, `
 		APPLY configmaps/c?fieldManager=alice ` + configMap + `
 		APPLY configmaps/c?fieldManager=alice ` + configMap + `
 		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"x":"2"}}
@@ -169,105 +170,105 @@ var trials = []trial{
 		DELETE configmaps/c {"propagationPolicy":"Background"}`},
 	{"generated names", []hook{{"m", "/x", ""}}, `
 		POST configmaps {"metadata":{"generateName":"generated-"},"data":{"a":"1"}}`},
-	{"refuse", []hook{{"v", "/deny", ""}}, `
+	{"deny", []hook{{"v", "/deny", ""}}, `
 		POST configmaps ` + configMap + `
 		APPLY configmaps/c?fieldManager=alice ` + configMap + `
 		POST configmaps?dryRun=All ` + configMap},
-	{"refuse after others allow", []hook{{"v1", "/allow", ""}, {"v2", "/deny/why", ""}, {"v3", "/allow", ""}}, `
+	{"deny after others allow", []hook{{"v1", "/allow", ""}, {"v2", "/deny/why", ""}, {"v3", "/allow", ""}}, `
 		POST configmaps ` + configMap},
-	{"refuse with a message", []hook{{"v", "/deny/why", ""}}, `
+	{"deny with a message", []hook{{"v", "/deny/why", ""}}, `
 		POST configmaps ` + configMap},
-	{"refuse with a code", []hook{{"m", "/deny/teapot", ""}}, `
+	{"deny with a code", []hook{{"m", "/deny/teapot", ""}}, `
 		POST configmaps ` + configMap},
-	{"refuse with a reason", []hook{{"m", "/deny/reason/warn", ""}}, `
+	{"deny with a reason", []hook{{"m", "/deny/reason/warn", ""}}, `
 		POST configmaps ` + configMap},
-	{"refuse to delete", []hook{{"v", "/deny/why", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
+	{"deny deletion", []hook{{"v", "/deny/why", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
 		POST configmaps ` + configMap + `
 		DELETE configmaps/c
 		DELETE configmaps/d
 		DELETE configmaps?labelSelector=none
 		DELETE configmaps?fieldSelector=metadata.name=c`},
-	{"change what is deleted", []hook{{"m", "/x", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
+	{"mutate on delete", []hook{{"m", "/x", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]"}}, `
 		POST configmaps ` + configMap + `
 		DELETE configmaps/c`},
-	{"other uid", []hook{{"v", "/otheruid", ""}}, `
+	{"response with other uid", []hook{{"v", "/otheruid", ""}}, `
 		POST configmaps ` + configMap},
-	{"other kind", []hook{{"v", "/otherkind", ""}}, `
+	{"response with other kind", []hook{{"v", "/otherkind", ""}}, `
 		POST configmaps ` + configMap},
-	{"no answer", []hook{{"v", "/noanswer", ""}}, `
+	{"no response", []hook{{"v", "/noanswer", ""}}, `
 		POST configmaps ` + configMap},
-	{"no json", []hook{{"v", "/nojson", ""}}, `
+	{"response is not JSON", []hook{{"v", "/nojson", ""}}, `
 		POST configmaps ` + configMap},
-	{"untyped", []hook{{"v", "/untyped", ""}}, `
+	{"response without type", []hook{{"v", "/untyped", ""}}, `
 		POST configmaps ` + configMap},
-	{"broken", []hook{{"v", "/broken", ""}}, `
+	{"status 500", []hook{{"v", "/broken", ""}}, `
 		POST configmaps ` + configMap},
-	{"missing", []hook{{"m", "/missing", ""}}, `
+	{"status 404", []hook{{"m", "/missing", ""}}, `
 		POST configmaps ` + configMap},
-	{"broken and ignored", []hook{{"m", "/broken", "failurePolicy: Ignore"}, {"v", "/nojson", "failurePolicy: Ignore"}}, `
+	{"failures are ignored", []hook{{"m", "/broken", "failurePolicy: Ignore"}, {"v", "/nojson", "failurePolicy: Ignore"}}, `
 		POST configmaps ` + configMap},
-	{"refusals are not ignored", []hook{{"v", "/deny", "failurePolicy: Ignore"}}, `
+	{"denials are not ignored", []hook{{"v", "/deny", "failurePolicy: Ignore"}}, `
 		POST configmaps ` + configMap},
-	{"patches that validate", []hook{{"v", "/x", ""}}, `
+	{"validating webhook with patch", []hook{{"v", "/x", ""}}, `
 		POST configmaps ` + configMap},
 	{"patch without type", []hook{{"m", "/notype", ""}}, `
 		POST configmaps ` + configMap},
 	{"type without patch", []hook{{"m", "/nopatch", ""}}, `
 		POST configmaps ` + configMap},
-	{"another patch", []hook{{"m", "/otherpatch", ""}}, `
+	{"unsupported patch type", []hook{{"m", "/otherpatch", ""}}, `
 		POST configmaps ` + configMap},
 	{"undecodable patch", []hook{{"m", "/undecodable", ""}}, `
 		POST configmaps ` + configMap},
-	{"patch nowhere", []hook{{"m", "/nowhere", "failurePolicy: Ignore"}}, `
+	{"patch of absent path", []hook{{"m", "/nowhere", "failurePolicy: Ignore"}}, `
 		POST configmaps ` + configMap},
 	{"unknown fields", []hook{{"m", "/unknown", ""}}, `
 		POST configmaps?fieldValidation=Strict ` + configMap},
-	{"wrong after mutation", []hook{{"m", "/wrong", ""}}, `
+	{"invalid after mutation", []hook{{"m", "/wrong", ""}}, `
 		POST configmaps ` + configMap},
 	{"empty patch", []hook{{"m", "/nothing", ""}}, `
 		POST configmaps ` + configMap},
-	{"too slow", []hook{{"v", "/slow", "timeoutSeconds: 3"}}, `
+	{"timeout", []hook{{"v", "/slow", "timeoutSeconds: 3"}}, `
 		POST configmaps ` + configMap},
-	{"too slow and ignored", []hook{{"m", "/slow", "{timeoutSeconds: 3, failurePolicy: Ignore}"}}, `
+	{"timeout is ignored", []hook{{"m", "/slow", "{timeoutSeconds: 3, failurePolicy: Ignore}"}}, `
 		POST configmaps ` + configMap},
-	{"not trusted", []hook{{"v", "/allow", "clientConfig: {url: URL/allow}"}}, `
+	{"untrusted certificate", []hook{{"v", "/allow", "clientConfig: {url: URL/allow}"}}, `
 		POST configmaps ` + configMap},
-	{"nobody there", []hook{{"v", "/allow", "clientConfig: {url: 'https://127.0.0.1:1/allow'}"}}, `
+	{"connection refused", []hook{{"v", "/allow", "clientConfig: {url: 'https://127.0.0.1:1/allow'}"}}, `
 		POST configmaps ` + configMap},
 	{"side effects", []hook{{"m", "/x", "sideEffects: NoneOnDryRun"}, {"v", "/allow", "{sideEffects: None}"}}, `
 		POST configmaps?dryRun=All ` + configMap},
-	{"old reviews", []hook{{"m", "/x", "admissionReviewVersions: [v7, v1beta1, v1]"}}, `
+	{"v1beta1 reviews", []hook{{"m", "/x", "admissionReviewVersions: [v7, v1beta1, v1]"}}, `
 		POST configmaps ` + configMap},
 	{"order", []hook{{"m2", "/x/2", ""}, {"m1", "/x/1", ""}, {"m3", "/x/3", ""}, {"v1", "/allow/1", ""}, {"v2", "/allow/2", ""}}, `
 		POST configmaps ` + configMap},
-	{"asked again", []hook{{"m1", "/nothing/again", "reinvocationPolicy: IfNeeded"}, {"m2", "/count", "reinvocationPolicy: IfNeeded"}, {"m3", "/x", ""}, {"m4", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
+	{"reinvocation", []hook{{"m1", "/nothing/again", "reinvocationPolicy: IfNeeded"}, {"m2", "/count", "reinvocationPolicy: IfNeeded"}, {"m3", "/x", ""}, {"m4", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
 		POST configmaps ` + configMap},
-	{"not asked again", []hook{{"m1", "/count/never", ""}, {"m2", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
+	{"no reinvocation", []hook{{"m1", "/count/never", ""}, {"m2", "/nothing", "reinvocationPolicy: IfNeeded"}}, `
 		POST configmaps ` + configMap},
 	{"object selector", []hook{{"m", "/x", "objectSelector: {matchLabels: {mine: 'yes'}}"}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"metadata":{"labels":{"mine":"yes"}}}
 		MERGE configmaps/c {"metadata":{"labels":{"mine":null}}}
 		MERGE configmaps/c {"data":{"b":"1"}}`},
-	{"conditions", []hook{{"m", "/x", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: user, expression: 'request.userInfo.username != \"\" && request.operation == \"CREATE\"'}]"}}, `
+	{"match conditions", []hook{{"m", "/x", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: user, expression: 'request.userInfo.username != \"\" && request.operation == \"CREATE\"'}]"}}, `
 		POST configmaps ` + configMap + `
 		POST configmaps {"metadata":{"name":"d"},"data":{"a":"2"}}
 		POST configmaps {"metadata":{"name":"e"}}
 		MERGE configmaps/c {"data":{"b":"1"}}`},
-	{"conditions that are ignored", []hook{{"v", "/deny", "{failurePolicy: Ignore, matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}]}"}}, `
+	{"failing match condition is ignored", []hook{{"v", "/deny", "{failurePolicy: Ignore, matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}]}"}}, `
 		POST configmaps {"metadata":{"name":"e"}}
 		POST configmaps ` + configMap},
-	{"conditions of which one is false", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: b, expression: 'false'}]"}}, `
+	{"one match condition is false", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: 'object.data.a == \"1\"'}, {name: b, expression: 'false'}]"}}, `
 		POST configmaps {"metadata":{"name":"e"}}`},
-	{"conditions that ask who may", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: '!authorizer.group(\"\").resource(\"secrets\").check(\"get\").allowed()'}]"}}, `
+	{"match condition with authorizer", []hook{{"v", "/deny", "matchConditions: [{name: a, expression: '!authorizer.group(\"\").resource(\"secrets\").check(\"get\").allowed()'}]"}}, `
 		POST configmaps ` + configMap},
-	{"owners", []hook{{"m", "/own", ""}}, `
+	{"webhook adds managed fields", []hook{{"m", "/own", ""}}, `
 		POST configmaps?fieldManager=alice ` + configMap + `
 		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"hooked":"no"}}`},
-	{"no owners", []hook{{"m", "/disown", ""}}, `
+	{"webhook removes managed fields", []hook{{"m", "/disown", ""}}, `
 		POST configmaps?fieldManager=alice ` + configMap + `
 		APPLY configmaps/c?fieldManager=bob {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"hooked":"no"}}`},
-	{"bad owners", []hook{{"m", "/misown", ""}}, `
+	{"webhook sets invalid managed fields", []hook{{"m", "/misown", ""}}, `
 		POST configmaps?fieldManager=alice ` + configMap},
 	{"equivalent versions", []hook{{"v", "/allow", "rules: [{apiGroups: [autoscaling], apiVersions: [v1], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
 		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
@@ -286,7 +287,7 @@ var trials = []trial{
 		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}
 		MERGE apps/v1:replicasets/r/status {"status":{"replicas":1}}
 		PUT apps/v1:replicasets/r/scale {"metadata":{"name":"r"},"spec":{"replicas":3}}`},
-	{"change a scale", []hook{{"m", "/scale", "rules: [{apiGroups: [apps], apiVersions: [v1], resources: ['replicasets/scale'], operations: ['*']}]"}}, `
+	{"mutate scale", []hook{{"m", "/scale", "rules: [{apiGroups: [apps], apiVersions: [v1], resources: ['replicasets/scale'], operations: ['*']}]"}}, `
 		POST apps/v1:replicasets {"metadata":{"name":"r"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}
 		MERGE apps/v1:replicasets/r/scale {"spec":{"replicas":3}}
 		GET apps/v1:replicasets/r`},
@@ -295,13 +296,13 @@ var trials = []trial{
 		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
 	{"namespaces", []hook{{"m", "/nothing", "{objectSelector: {}, rules: [{apiGroups: [''], apiVersions: [v1], resources: [namespaces], operations: [UPDATE]}]}"}}, `
 		MERGE /api/v1/namespaces/NAMESPACE {"metadata":{"labels":{"a":"b"}}}`},
-	{"versions that webhooks set", []hook{{"m", "/version", ""}}, `
+	{"webhook sets resourceVersion", []hook{{"m", "/version", ""}}, `
 		POST configmaps ` + configMap + `
 		APPLY configmaps/c?fieldManager=alice ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}
 		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
 		APPLY configmaps/c?fieldManager=alice {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"2"}}`},
-	{"uids that webhooks set", []hook{{"m", "/uid", "rules: [{apiGroups: ['', apps], apiVersions: [v1], resources: [configmaps, 'replicasets/scale'], operations: ['*']}]"}}, `
+	{"webhook sets uid", []hook{{"m", "/uid", "rules: [{apiGroups: ['', apps], apiVersions: [v1], resources: [configmaps, 'replicasets/scale'], operations: ['*']}]"}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}
 		PUT configmaps/c {"metadata":{"name":"c"},"data":{"a":"2"}}
@@ -311,19 +312,19 @@ var trials = []trial{
 		PUT apps/v1:replicasets/r/scale {"metadata":{"name":"r"},"spec":{"replicas":4}}
 		APPLY apps/v1:replicasets/r/scale?fieldManager=alice&force=true {"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"r"},"spec":{"replicas":5}}
 		MERGE apps/v1:replicasets/r/scale {"spec":{"replicas":1}}`},
-	{"kinds that webhooks remove", []hook{{"m", "/untype", ""}}, `
+	{"webhook removes kind", []hook{{"m", "/untype", ""}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}`},
-	{"deletions that webhooks set", []hook{{"m", "/doom", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [UPDATE]}]"}}, `
+	{"webhook sets deletionGracePeriodSeconds", []hook{{"m", "/doom", "rules: [{apiGroups: [''], apiVersions: [v1], resources: [configmaps], operations: [UPDATE]}]"}}, `
 		POST configmaps ` + configMap + `
 		MERGE configmaps/c {"data":{"b":"1"}}`},
-	{"another version", []hook{{"m", "/v1", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"},
+	{"webhook sets older apiVersion", []hook{{"m", "/v1", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"},
 		{"v", "/allow", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
 		POST autoscaling/v2:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
 		MERGE autoscaling/v2:horizontalpodautoscalers/h {"spec":{"maxReplicas":4}}
 		APPLY autoscaling/v2:horizontalpodautoscalers/h?fieldManager=alice&force=true {"apiVersion":"autoscaling/v2","kind":"HorizontalPodAutoscaler","metadata":{"name":"h"},"spec":{"maxReplicas":7}}
 		GET autoscaling/v1:horizontalpodautoscalers/h`},
-	{"newer version", []hook{{"m", "/v2", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
+	{"webhook sets newer apiVersion", []hook{{"m", "/v2", "rules: [{apiGroups: [autoscaling], apiVersions: ['*'], resources: [horizontalpodautoscalers], operations: ['*']}]"}}, `
 		POST autoscaling/v1:horizontalpodautoscalers {"metadata":{"name":"h"},"spec":{"maxReplicas":3,"targetCPUUtilizationPercentage":50,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}
 		GET autoscaling/v2:horizontalpodautoscalers/h`},
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// definition is a kind of two versions, of which the second has a field and a default more. Its group is that of the
-// trial.
+// definition is a CustomResourceDefinition with two versions, the second of which has an additional field with a
+// default. Its group contains the namespace of the trial.
 const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.NAMESPACE.example.com"},
 	"spec":{"group":"NAMESPACE.example.com","scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},CONVERSION
 	"versions":[
@@ -26,34 +26,35 @@ const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResour
 		"status":{"type":"object","properties":{"replicas":{"type":"integer"}}}}}}}]}}`
 
 func TestWebhooksOfCustomResources(t *testing.T) {
-	for _, test := range customTrials {
+	for _, test := range customTestCases {
 		t.Run("custom "+test.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			p.define(t, test.conversion)
-			test.run(t, p)
+			env := newEnvironment(t)
+			env.define(t, test.conversion)
+			test.run(t, env)
 		})
 	}
 }
 
-// A customTrial is one of a custom resource, which is converted in a way; "" if its versions are alike.
-type customTrial struct {
-	trial
+// customTestCase is a trial with a custom resource. conversion is spec.conversion of its definition; "" means strategy
+// None.
+type customTestCase struct {
+	testCase
 	conversion string
 }
 
-// byWebhook has objects converted by the webhook that runs here.
+// byWebhook is the conversion by the trial's webhook.
 const byWebhook = `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"URL/convert","caBundle":"BUNDLE"}}},`
 
-// define makes the kind of a trial, and waits until it is served.
-func (p place) define(t *testing.T, conversion string) {
+// define creates the CustomResourceDefinition of a trial, and waits until it is served.
+func (p environment) define(t *testing.T, conversion string) {
 	t.Helper()
 	s, w, namespace := p.server, p.webhook, p.namespace
 	const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	conversion = strings.NewReplacer("URL", w.URL, "BUNDLE", w.bundle()).Replace(conversion)
 	body := strings.NewReplacer("NAMESPACE", namespace, "CONVERSION", conversion).Replace(definition)
 	if a := s.call(t, "POST", definitions, body); a.code != 201 {
-		t.Fatalf("define the kind: %d %s", a.code, a.body)
+		t.Fatalf("create the CustomResourceDefinition: %d %s", a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", definitions+"/widgets."+namespace+".example.com", "") })
 	testwait.For(t, "the kind to be served", func() bool {
@@ -70,9 +71,9 @@ const (
 	widgets2   = "NAMESPACE.example.com/v2:widgets"
 )
 
-// customTrials are of custom resources.
-var customTrials = []customTrial{
-	{trial{"another version", []hook{{"m", "/v2", onWidgets}, {"v", "/allow", onWidgets}}, `
+// customTestCases are the test cases for custom resources.
+var customTestCases = []customTestCase{
+	{testCase{"webhook sets newer apiVersion", []hook{{"m", "/v2", onWidgets}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w
 		GET ` + widgets2 + `/w
@@ -81,46 +82,46 @@ var customTrials = []customTrial{
 		APPLY ` + widgets1 + `/y?fieldManager=carol {"apiVersion":"NAMESPACE.example.com/v1","kind":"Widget","metadata":{"name":"y"},"data":{"a":"4"}}
 		POST ` + widgets2 + ` ` + widget2 + `
 		GET ` + widgets2 + `/x`}, ""},
-	{trial{"older version", []hook{{"m", "/v1", onWidgets}, {"v", "/allow", onWidgets}}, `
+	{testCase{"webhook sets older apiVersion", []hook{{"m", "/v1", onWidgets}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets2 + `?fieldManager=alice ` + widget2 + `
 		GET ` + widgets1 + `/x
 		MERGE ` + widgets2 + `/x?fieldManager=bob {"data":{"b":"1"}}
 		APPLY ` + widgets2 + `/x?fieldManager=carol&force=true {"apiVersion":"NAMESPACE.example.com/v2","kind":"Widget","metadata":{"name":"x"},"data":{"a":"2"},"extra":"again"}`}, ""},
-	{trial{"unknown version", []hook{{"m", "/v3", onWidgets}}, `
+	{testCase{"webhook sets unknown apiVersion", []hook{{"m", "/v3", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1}, ""},
-	{trial{"another group", []hook{{"m", "/othergroup", onWidgets}}, `
+	{testCase{"webhook sets other group", []hook{{"m", "/othergroup", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1}, ""},
-	{trial{"no version", []hook{{"m", "/unversion", onWidgets}}, `
+	{testCase{"webhook removes apiVersion", []hook{{"m", "/unversion", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1}, ""},
-	{trial{"another kind and version", []hook{{"m", "/gadget2", onWidgets}}, `
+	{testCase{"webhook sets other kind and version", []hook{{"m", "/gadget2", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1}, ""},
-	{trial{"another version one after the other", []hook{{"m1", "/v2", onWidgets}, {"m2", "/nothing", onWidgets}, {"m3", "/nothing/v2", onVersion2}, {"m4", "/x", onWidgets}}, `
+	{testCase{"several webhooks with other apiVersion", []hook{{"m1", "/v2", onWidgets}, {"m2", "/nothing", onWidgets}, {"m3", "/nothing/v2", onVersion2}, {"m4", "/x", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1 + `
 		GET ` + widgets1 + `/w`}, ""},
-	{trial{"another version in status", []hook{{"m", "/v2", "rules: [{apiGroups: [NAMESPACE.example.com], apiVersions: ['*'], resources: [widgets/status], operations: ['*']}]"}}, `
+	{testCase{"webhook sets other apiVersion in status", []hook{{"m", "/v2", "rules: [{apiGroups: [NAMESPACE.example.com], apiVersions: ['*'], resources: [widgets/status], operations: ['*']}]"}}, `
 		POST ` + widgets1 + ` ` + widget1 + `
 		MERGE ` + widgets1 + `/w/status {"status":{"replicas":3}}
 		GET ` + widgets1 + `/w`}, ""},
-	{trial{"unknown fields", []hook{{"m", "/unknown", onWidgets}, {"v", "/allow", onWidgets}}, `
+	{testCase{"webhook adds unknown fields", []hook{{"m", "/unknown", onWidgets}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w
 		MERGE ` + widgets1 + `/w?fieldManager=bob {"data":{"b":"1"}}
 		APPLY ` + widgets1 + `/w?fieldManager=carol&force=true {"apiVersion":"NAMESPACE.example.com/v1","kind":"Widget","metadata":{"name":"w"},"data":{"a":"4"}}
 		POST ` + widgets2 + ` ` + widget2 + `
 		GET ` + widgets2 + `/x`}, ""},
-	{trial{"unknown fields one after the other", []hook{{"m1", "/unknown", onWidgets}, {"m2", "/deep", onWidgets}, {"v", "/allow", onVersion2}}, `
+	{testCase{"several webhooks add unknown fields", []hook{{"m1", "/unknown", onWidgets}, {"m2", "/deep", onWidgets}, {"v", "/allow", onVersion2}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w`}, ""},
-	{trial{"unknown metadata", []hook{{"m", "/meta", onWidgets}, {"v", "/allow", onWidgets}}, `
+	{testCase{"webhook adds unknown metadata", []hook{{"m", "/meta", onWidgets}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w`}, ""},
-	{trial{"converted by a webhook", []hook{{"m1", "/v2", onWidgets}, {"m2", "/x", onWidgets}, {"v", "/allow", onVersion2}}, `
+	{testCase{"conversion by webhook", []hook{{"m1", "/v2", onWidgets}, {"m2", "/x", onWidgets}, {"v", "/allow", onVersion2}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w
 		MERGE ` + widgets1 + `/w?fieldManager=bob {"data":{"b":"1"}}`}, byWebhook},
-	{trial{"seen at another version and changed by a webhook", []hook{{"m1", "/x", onVersion2}, {"m2", "/unknown", onVersion2}, {"v", "/allow", onWidgets}}, `
+	{testCase{"mutation at another version with conversion webhook", []hook{{"m1", "/x", onVersion2}, {"m2", "/unknown", onVersion2}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `
 		GET ` + widgets1 + `/w`}, byWebhook},
-	{trial{"changed and not converted", []hook{{"m", "/v2", onWidgets}}, `
+	{testCase{"conversion fails after mutation", []hook{{"m", "/v2", onWidgets}}, `
 		POST ` + widgets1 + ` ` + widget1}, strings.Replace(byWebhook, "URL", "https://127.0.0.1:1", 1)},
 }

@@ -1,11 +1,11 @@
-// Package admission has tests of webhooks that are asked about writes: a webhook that runs here, at 127.0.0.1, is called by
-// the server for real. What it was asked and what the client was answered is written down, and held against what was
-// written down with kube-apiserver, in testdata; go test -record with that target writes it.
+// Package admission tests admission webhooks: the server calls a webhook of the test on 127.0.0.1. The requests that
+// the webhook receives and the responses that the client receives are compared with transcripts in testdata, which
+// were recorded with kube-apiserver; go test -record with that target writes them.
 //
-// Where to look:
+// Files:
 //
-//   - webhook_test.go: the webhook, and what it does at which path
-//   - transcript_test.go: what is written down, and what is left out of it
-//   - main_test.go: requests
-//   - cases_test.go: what is tried; custom_test.go, with custom resources
+//   - webhook_test.go: the webhook; its path selects its behaviour
+//   - transcript_test.go: transcripts, with variable parts masked
+//   - main_test.go: HTTP requests
+//   - cases_test.go: test cases for built-in resources; custom_test.go: for custom resources
 package admission

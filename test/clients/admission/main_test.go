@@ -16,17 +16,17 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// patience is how long an answer may take.
-const patience = 45 * time.Second
+// timeout is the timeout of a request.
+const timeout = 45 * time.Second
 
-// mediaTypes are those of the verbs that are no methods.
+// mediaTypes are the patch types of the verbs that are not HTTP methods.
 var mediaTypes = map[string]string{
 	"APPLY":     "application/apply-patch+yaml",
 	"MERGE":     "application/merge-patch+json",
 	"JSONPATCH": "application/json-patch+json",
 }
 
-// A server is where requests go.
+// server is the API server under test.
 type server struct {
 	client *http.Client
 	host   string
@@ -42,16 +42,16 @@ func connect(t *testing.T) server {
 	return server{client, config.Host}
 }
 
-// An answer is all that came back.
-type answer struct {
+// apiResponse is a complete HTTP response.
+type apiResponse struct {
 	code     int
 	warnings []string
 	body     string
 }
 
-func (s server) call(t *testing.T, verb, path, body string) answer {
+func (s server) call(t *testing.T, verb, path, body string) apiResponse {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	method, mediaType := verb, "application/json"
 	if patch := mediaTypes[verb]; patch != "" {
@@ -74,5 +74,5 @@ func (s server) call(t *testing.T, verb, path, body string) answer {
 	if err != nil {
 		t.Fatalf("%s %s: %v", verb, path, err)
 	}
-	return answer{response.StatusCode, response.Header.Values("Warning"), string(text)}
+	return apiResponse{response.StatusCode, response.Header.Values("Warning"), string(text)}
 }

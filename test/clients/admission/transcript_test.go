@@ -16,29 +16,29 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-var record = flag.Bool("record", false, "write what kube-apiserver does to testdata")
+var record = flag.Bool("record", false, "record transcripts of kube-apiserver to testdata")
 
-// A transcript is what was asked and answered.
+// transcript is the text of a trial's requests, webhook calls and responses.
 type transcript struct {
 	strings.Builder
-	names *strings.Replacer
+	replacer *strings.Replacer
 }
 
-// add writes down a request, what webhooks were asked because of it, and the answer.
-func (s *transcript) add(request string, asked []asked, a answer) {
-	fmt.Fprintf(s, "# %s\n", s.names.Replace(request))
+// add appends a request, the webhook calls that it caused, and the response.
+func (s *transcript) add(request string, calls []webhookCall, a apiResponse) {
+	fmt.Fprintf(s, "# %s\n", s.replacer.Replace(request))
 	var reviews []string
-	for _, one := range asked {
-		reviews = append(reviews, fmt.Sprintf("asked %s %s\n", s.clean(one.path), s.clean(shown(one.review))))
+	for _, one := range calls {
+		reviews = append(reviews, fmt.Sprintf("asked %s %s\n", s.clean(one.path), s.clean(indented(one.review))))
 	}
-	slices.Sort(reviews) // those who are asked side by side come in any order
+	slices.Sort(reviews) // webhooks that are called concurrently are in any order
 	for _, review := range reviews {
 		s.WriteString(review)
 	}
 	for _, warning := range a.warnings {
 		fmt.Fprintf(s, "warned %s\n", s.clean(warning))
 	}
-	fmt.Fprintf(s, "answered %d %s\n\n", a.code, s.clean(shown(parsed(a.body))))
+	fmt.Fprintf(s, "answered %d %s\n\n", a.code, s.clean(indented(parsed(a.body))))
 }
 
 func parsed(text string) any {
@@ -49,10 +49,10 @@ func parsed(text string) any {
 	return v
 }
 
-// shown returns a value as text. Who the user is differs between servers, and the order of owners with whether a second
-// ended between their writes.
-func shown(v any) string {
-	sortOwners(v)
+// indented returns a value as indented JSON. userInfo is removed because it differs between servers; managedFields are
+// sorted because their order depends on the second in which they were written.
+func indented(v any) string {
+	sortManagedFields(v)
 	if review, ok := v.(map[string]any); ok {
 		if request, ok := review["request"].(map[string]any); ok {
 			user, _ := request["userInfo"].(map[string]any)
@@ -70,36 +70,36 @@ func shown(v any) string {
 	return string(text)
 }
 
-// sortOwners sorts the managedFields in a value by all but their times.
-func sortOwners(v any) {
+// sortManagedFields sorts managedFields anywhere in a value, ignoring their times.
+func sortManagedFields(v any) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			sortOwners(item)
+			sortManagedFields(item)
 		}
 	case map[string]any:
 		for name, value := range v {
 			if owners, ok := value.([]any); ok && name == "managedFields" {
-				slices.SortFunc(owners, func(a, b any) int { return cmp.Compare(timeless(a), timeless(b)) })
+				slices.SortFunc(owners, func(a, b any) int { return cmp.Compare(withoutTime(a), withoutTime(b)) })
 			}
-			sortOwners(value)
+			sortManagedFields(value)
 		}
 	}
 }
 
-// timeless returns an entry of managedFields as text, without its time.
-func timeless(entry any) string {
+// withoutTime returns a managed fields entry as text, without its time.
+func withoutTime(entry any) string {
 	fields, ok := entry.(map[string]any)
 	if !ok {
 		return fmt.Sprint(entry)
 	}
 	fields = maps.Clone(fields)
 	delete(fields, "time")
-	return fmt.Sprint(fields) // in the order of their names
+	return fmt.Sprint(fields) // fmt sorts maps by key
 }
 
-// what differs between any two runs.
-var noise = []struct {
+// masks lists patterns that differ between runs, and their placeholders.
+var masks = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
@@ -108,27 +108,27 @@ var noise = []struct {
 	{regexp.MustCompile(`"resourceVersion": "\d+"`), `"resourceVersion": "RV"`},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST"},
 	{regexp.MustCompile(`timeout=\d+s`), "timeout=SECONDS"},
-	{regexp.MustCompile(`: the field is .*, its owner has written it since TIME`), ""}, // what Cadastre says beside
-	{regexp.MustCompile(`(please fix your requests): .*`), "$1"},                       // why managedFields are bad has other words
+	{regexp.MustCompile(`: the field is .*, its owner has written it since TIME`), ""}, // an addition of Cadastre
+	{regexp.MustCompile(`(please fix your requests): .*`), "$1"},                       // the reason has another wording
 	{regexp.MustCompile(`generated-[a-z0-9]{5}`), "generated-NAME"},
 	{regexp.MustCompile(`lookup ([a-z.]+) on [0-9.:]+`), "lookup $1 on DNS"},
 }
 
 func (s *transcript) clean(text string) string {
-	text = s.names.Replace(text)
-	for _, n := range noise {
+	text = s.replacer.Replace(text)
+	for _, n := range masks {
 		text = n.pattern.ReplaceAllString(text, n.instead)
 	}
 	return text
 }
 
-// check holds the transcript against the one in testdata, or writes it.
+// check compares the transcript with the one in testdata, or records it.
 func (s *transcript) check(t *testing.T) {
 	t.Helper()
 	file := filepath.Join("testdata", strings.ReplaceAll(filepath.Base(t.Name()), " ", "-")+".txt")
 	if *record {
 		if target.Implementation() != target.KubeAPIServer {
-			t.Fatalf("expected %s=%s: only what Kubernetes does is recorded", target.Variable, target.KubeAPIServer)
+			t.Fatalf("expected %s=%s; only transcripts of kube-apiserver are recorded", target.Variable, target.KubeAPIServer)
 		}
 		if err := os.WriteFile(file, []byte(s.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -145,12 +145,12 @@ func (s *transcript) check(t *testing.T) {
 	got, expected := strings.Split(s.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(got), len(expected)) {
 		if i >= len(got) || i >= len(expected) || got[i] != expected[i] {
-			t.Fatalf("%s:%d: it goes on otherwise; received:\n%s\nwant:\n%s", file, i+1, part(got, i), part(expected, i))
+			t.Fatalf("%s:%d: first difference; received:\n%s\nwant:\n%s", file, i+1, excerpt(got, i), excerpt(expected, i))
 		}
 	}
 }
 
-// part returns some lines around one.
-func part(lines []string, i int) string {
+// excerpt returns the lines around line i.
+func excerpt(lines []string, i int) string {
 	return strings.Join(lines[min(len(lines), max(0, i-4)):min(len(lines), i+12)], "\n")
 }

@@ -15,16 +15,15 @@ import (
 	"testing"
 )
 
-// A webhook is one that runs here. What it does is in the path at which it is called: each word between slashes does
-// something to the answer, but for slow, which never answers.
+// webhook is the test webhook. The elements of its URL path select its behaviour, see words; slow never responds.
 type webhook struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []asked
+	calls []webhookCall
 }
 
-// asked is what the webhook was sent.
-type asked struct {
+// webhookCall is a request that the webhook has received.
+type webhookCall struct {
 	path   string
 	review map[string]any
 }
@@ -37,17 +36,17 @@ func startWebhook(t *testing.T) *webhook {
 	return w
 }
 
-// bundle is whom clients of the webhook must trust.
+// bundle returns the caBundle that verifies the webhook's certificate.
 func (w *webhook) bundle() string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.Certificate().Raw}))
 }
 
-// take returns what the webhook was asked since the last time.
-func (w *webhook) take() []asked {
+// take returns the requests since the last call of take.
+func (w *webhook) take() []webhookCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := w.asked
-	w.asked = nil
+	all := w.calls
+	w.calls = nil
 	return all
 }
 
@@ -55,34 +54,34 @@ func (w *webhook) take() []asked {
 func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the caller is gone
+		return // the client has disconnected
 	}
-	var review, noted map[string]any // what is noted is changed by who reads it
-	if err := errors.Join(json.Unmarshal(text, &review), json.Unmarshal(text, &noted)); err != nil {
+	var review, recorded map[string]any // a copy, because the transcript modifies it
+	if err := errors.Join(json.Unmarshal(text, &review), json.Unmarshal(text, &recorded)); err != nil {
 		http.Error(out, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if review["kind"] == "AdmissionReview" { // how often objects are converted differs
+	if review["kind"] == "AdmissionReview" { // the number of conversions differs between servers
 		w.mu.Lock()
-		w.asked = append(w.asked, asked{r.URL.RequestURI(), noted})
+		w.calls = append(w.calls, webhookCall{r.URL.RequestURI(), recorded})
 		w.mu.Unlock()
 	}
 	request, _ := review["request"].(map[string]any)
 	response := map[string]any{"uid": request["uid"], "allowed": true}
 	answer := map[string]any{"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}
 	if strings.Contains(r.URL.Path, "/slow") {
-		<-r.Context().Done() // the caller has lost patience
+		<-r.Context().Done() // until the client times out
 		return
 	}
 	for word := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
-		if do := words[word]; do != nil {
+		if do := behaviours[word]; do != nil {
 			do(answer, response, request)
 		}
 	}
 	if code, ok := answer["code"].(int); ok {
 		out.Header().Set("Location", fmt.Sprint(answer["location"]))
 		out.WriteHeader(code)
-		fmt.Fprintln(out, "the webhook is not well")
+		fmt.Fprintln(out, "webhook failure")
 		return
 	}
 	out.Header().Set("Content-Type", "application/json")
@@ -93,20 +92,20 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(out).Encode(answer)
 }
 
-// words are what a webhook can do.
-var words = map[string]func(answer, response, request map[string]any){
+// behaviours are the behaviours that a path element selects.
+var behaviours = map[string]func(answer, response, request map[string]any){
 	"deny": func(_, response, _ map[string]any) { response["allowed"] = false },
 	"why": func(_, response, _ map[string]any) {
-		response["status"] = map[string]any{"message": "not like this"}
+		response["status"] = map[string]any{"message": "denied by the test"}
 	},
 	"teapot": func(_, response, _ map[string]any) {
-		response["status"] = map[string]any{"message": "not like this", "reason": "Teapot", "code": 418, "details": map[string]any{"kind": "pots"}}
+		response["status"] = map[string]any{"message": "denied by the test", "reason": "Teapot", "code": 418, "details": map[string]any{"kind": "pots"}}
 	},
 	"reason": func(_, response, _ map[string]any) {
-		response["status"] = map[string]any{"reason": "BecauseISaySo", "status": "Success", "code": 200}
+		response["status"] = map[string]any{"reason": "TestReason", "status": "Success", "code": 200}
 	},
 	"warn": func(_, response, _ map[string]any) {
-		response["warnings"] = []string{"think again", `say "why"`}
+		response["warnings"] = []string{"first warning", `say "why"`}
 	},
 	"audit": func(_, response, _ map[string]any) {
 		response["auditAnnotations"] = map[string]any{"seen": "yes"}
@@ -199,7 +198,7 @@ var words = map[string]func(answer, response, request map[string]any){
 	},
 }
 
-// groupOf is the group of what a webhook is asked about, as apiVersions begin.
+// groupOf returns the API group of a review's object with a trailing slash; "" for the core group.
 func groupOf(request map[string]any) string {
 	kind, _ := request["kind"].(map[string]any)
 	if kind["group"] == "" {
@@ -222,7 +221,7 @@ func patch(response map[string]any, operations ...map[string]any) {
 func encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it was made here
+		panic(err) // cannot happen: built from marshallable values
 	}
 	return base64.StdEncoding.EncodeToString(text)
 }

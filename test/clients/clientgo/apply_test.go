@@ -16,7 +16,7 @@ import (
 	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// webDeployment is what a manager that cares about everything applies.
+// webDeployment returns a complete apply configuration of a Deployment.
 func webDeployment(namespace string, replicas int32) *applyapps.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "web"}
 	return applyapps.Deployment("web", namespace).WithSpec(applyapps.DeploymentSpec().
@@ -36,29 +36,29 @@ func TestApplyAndExtract(t *testing.T) {
 	created, err := deployments.Apply(ctx, webDeployment(namespace, 2), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	if *created.Spec.Replicas != 2 || created.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType || created.Generation != 1 {
-		t.Errorf("created: %+v", created.Spec)
+		t.Errorf("created spec = %+v, want 2 replicas, defaults and generation 1", created.Spec)
 	}
 	again, err := deployments.Apply(ctx, webDeployment(namespace, 2), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	if again.ResourceVersion != created.ResourceVersion {
-		t.Errorf("the same intent again made version %s out of %s", again.ResourceVersion, created.ResourceVersion)
+		t.Errorf("the same configuration again changed resourceVersion to %s, want no-op at %s", again.ResourceVersion, created.ResourceVersion)
 	}
 
-	// Read, change, apply: what the manager owns comes back as its configuration, defaults left out.
+	// Extract, change, apply: the extracted configuration has the fields that the manager owns, without defaults.
 	mine, err := applyapps.ExtractDeployment(again, "ci")
 	check(t, err)
 	if *mine.Spec.Replicas != 2 || mine.Spec.Strategy != nil || mine.Spec.Template.Spec.Containers[0].ImagePullPolicy != nil {
-		t.Errorf("extracted: %+v", mine.Spec)
+		t.Errorf("extracted spec = %+v, want 2 replicas without defaults", mine.Spec)
 	}
 	port := mine.Spec.Template.Spec.Containers[0].Ports[0]
 	if *port.ContainerPort != 80 {
-		t.Errorf("extracted port: %+v", port)
+		t.Errorf("extracted port = %+v, want 80", port)
 	}
 	mine.Spec.WithReplicas(3)
 	changed, err := deployments.Apply(ctx, mine, metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	if *changed.Spec.Replicas != 3 || changed.Generation != 2 {
-		t.Errorf("after the change: %d replicas, generation %d", *changed.Spec.Replicas, changed.Generation)
+		t.Errorf("after the change: %d replicas, generation %d, want 3 and 2", *changed.Spec.Replicas, changed.Generation)
 	}
 }
 
@@ -75,26 +75,26 @@ func TestApplyConflict(t *testing.T) {
 	causes := conflictCauses(t, err)
 	if len(causes) != 1 || causes[0].Field != ".spec.replicas" || causes[0].Type != metav1.CauseTypeFieldManagerConflict ||
 		!strings.HasPrefix(causes[0].Message, `conflict with "ci"`) {
-		t.Errorf("causes %+v", causes)
+		t.Errorf("conflict causes = %+v, want .spec.replicas of ci", causes)
 	}
 
 	forced, err := deployments.Apply(ctx, scaler, metav1.ApplyOptions{FieldManager: "scaler", Force: true})
 	check(t, err)
 	if got := owners(forced.ManagedFields, `"f:replicas"`); !slices.Equal(got, []string{"scaler"}) {
-		t.Errorf("after force spec.replicas belongs to %v", got)
+		t.Errorf("owners of spec.replicas after force = %v, want scaler", got)
 	}
-	// The one who lost agrees, and shares.
+	// Applying the same value makes ci a co-owner.
 	_, err = deployments.Apply(ctx, webDeployment(namespace, 5), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
-	// Then the other lets go, and the value stays.
-	let, err := deployments.Apply(ctx, applyapps.Deployment("web", namespace), metav1.ApplyOptions{FieldManager: "scaler"})
+	// When scaler releases the field, the value is retained.
+	released, err := deployments.Apply(ctx, applyapps.Deployment("web", namespace), metav1.ApplyOptions{FieldManager: "scaler"})
 	check(t, err)
-	if *let.Spec.Replicas != 5 || !slices.Equal(owners(let.ManagedFields, `"f:replicas"`), []string{"ci"}) {
-		t.Errorf("after the other let go: %d replicas, owned by %v", *let.Spec.Replicas, owners(let.ManagedFields, `"f:replicas"`))
+	if *released.Spec.Replicas != 5 || !slices.Equal(owners(released.ManagedFields, `"f:replicas"`), []string{"ci"}) {
+		t.Errorf("after scaler released the field: %d replicas, owned by %v; want 5, owned by ci", *released.Spec.Replicas, owners(released.ManagedFields, `"f:replicas"`))
 	}
 }
 
-func TestApplyRemovesWhatIsLeftOut(t *testing.T) {
+func TestApplyPrunesRemovedFields(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
@@ -110,10 +110,10 @@ func TestApplyRemovesWhatIsLeftOut(t *testing.T) {
 	apply("two", map[string]string{"both": "x", "two": "2"})
 	left := apply("one", map[string]string{})
 	if len(left.Data) != 2 || left.Data["both"] != "x" || left.Data["two"] != "2" {
-		t.Errorf("left: %v, want both and two", left.Data)
+		t.Errorf("data = %v, want both and two", left.Data)
 	}
 	if left := apply("two", nil); len(left.Data) != 0 {
-		t.Errorf("left: %v, want nothing", left.Data)
+		t.Errorf("data = %v, want none", left.Data)
 	}
 }
 
@@ -126,37 +126,37 @@ func TestApplyStatus(t *testing.T) {
 	_, err := deployments.Apply(ctx, webDeployment(namespace, 2), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	status := applyapps.Deployment("web", namespace).
-		WithSpec(applyapps.DeploymentSpec().WithReplicas(9)). // not this endpoint's: ignored
+		WithSpec(applyapps.DeploymentSpec().WithReplicas(9)). // a reset field of this endpoint
 		WithStatus(applyapps.DeploymentStatus().WithReplicas(2).WithReadyReplicas(2).WithConditions(
 			applyapps.DeploymentCondition().WithType(appsv1.DeploymentAvailable).WithStatus(corev1.ConditionTrue)))
 	object, err := deployments.ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: "controller"})
 	check(t, err)
 	if *object.Spec.Replicas != 2 || object.Status.ReadyReplicas != 2 || object.Generation != 1 {
-		t.Errorf("after ApplyStatus: %d wanted, %d ready, generation %d", *object.Spec.Replicas, object.Status.ReadyReplicas, object.Generation)
+		t.Errorf("after ApplyStatus: spec.replicas %d, readyReplicas %d, generation %d; want 2, 2, 1", *object.Spec.Replicas, object.Status.ReadyReplicas, object.Generation)
 	}
 	if got := owners(object.ManagedFields, `"f:replicas"`); !slices.Equal(got, []string{"ci", "controller/status"}) {
-		t.Errorf("replicas belong to %v", got)
+		t.Errorf("owners of replicas = %v, want ci and controller/status", got)
 	}
 	mine, err := applyapps.ExtractDeploymentStatus(object, "controller")
 	check(t, err)
 	if mine.Spec != nil || *mine.Status.ReadyReplicas != 2 || len(mine.Status.Conditions) != 1 {
-		t.Errorf("extracted: %+v", mine)
+		t.Errorf("extracted = %+v, want only the status", mine)
 	}
 
-	// The main endpoint ignores the status in turn.
+	// The main endpoint ignores changes of the status.
 	object.Status.ReadyReplicas = 7
 	object.Labels = map[string]string{"changed": "yes"}
 	object, err = deployments.Update(ctx, object, metav1.UpdateOptions{})
 	check(t, err)
 	if object.Status.ReadyReplicas != 2 {
-		t.Errorf("the main endpoint wrote %d ready replicas", object.Status.ReadyReplicas)
+		t.Errorf("readyReplicas after Update = %d, want 2", object.Status.ReadyReplicas)
 	}
 	object.Status.ReadyReplicas = 1
 	object.Labels = nil
 	object, err = deployments.UpdateStatus(ctx, object, metav1.UpdateOptions{})
 	check(t, err)
 	if object.Status.ReadyReplicas != 1 || object.Labels["changed"] != "yes" {
-		t.Errorf("after UpdateStatus: %d ready, labels %v", object.Status.ReadyReplicas, object.Labels)
+		t.Errorf("after UpdateStatus: readyReplicas %d, labels %v; want 1 and unchanged labels", object.Status.ReadyReplicas, object.Labels)
 	}
 }
 
@@ -171,38 +171,38 @@ func TestScale(t *testing.T) {
 	scale, err := deployments.GetScale(ctx, "web", metav1.GetOptions{})
 	check(t, err)
 	if scale.Spec.Replicas != 2 || scale.Status.Selector != "app=web" {
-		t.Errorf("scale %+v", scale)
+		t.Errorf("scale = %+v, want 2 replicas and selector app=web", scale)
 	}
 
 	intent := applyautoscaling.Scale().WithName("web").WithNamespace(namespace).WithSpec(applyautoscaling.ScaleSpec().WithReplicas(4))
 	_, err = deployments.ApplyScale(ctx, "web", intent, metav1.ApplyOptions{FieldManager: "hpa"})
 	if causes := conflictCauses(t, err); len(causes) != 1 || causes[0].Field != ".spec.replicas" {
-		t.Errorf("causes %+v", causes)
+		t.Errorf("conflict causes = %+v, want .spec.replicas", causes)
 	}
 	scale, err = deployments.ApplyScale(ctx, "web", intent, metav1.ApplyOptions{FieldManager: "hpa", Force: true})
 	check(t, err)
 	if scale.Spec.Replicas != 4 {
-		t.Errorf("applied scale has %d replicas", scale.Spec.Replicas)
+		t.Errorf("replicas of the applied scale = %d, want 4", scale.Spec.Replicas)
 	}
 	object, err := deployments.Get(ctx, "web", metav1.GetOptions{})
 	check(t, err)
 	if got := owners(object.ManagedFields, `"f:replicas"`); *object.Spec.Replicas != 4 || !slices.Equal(got, []string{"hpa/scale"}) {
-		t.Errorf("%d replicas, owned by %v", *object.Spec.Replicas, got)
+		t.Errorf("spec.replicas = %d, owned by %v; want 4, owned by hpa/scale", *object.Spec.Replicas, got)
 	}
 
 	stale := &autoscalingv1.Scale{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: namespace, ResourceVersion: "1"}, Spec: autoscalingv1.ScaleSpec{Replicas: 6}}
 	if _, err := deployments.UpdateScale(ctx, "web", stale, metav1.UpdateOptions{}); !errors.IsConflict(err) {
-		t.Errorf("update of an old scale: %v, want Conflict", err)
+		t.Errorf("UpdateScale() with an old resourceVersion = %v, want Conflict", err)
 	}
 	stale.ResourceVersion = ""
 	scale, err = deployments.UpdateScale(ctx, "web", stale, metav1.UpdateOptions{})
 	check(t, err)
 	if scale.Spec.Replicas != 6 {
-		t.Errorf("updated scale has %d replicas", scale.Spec.Replicas)
+		t.Errorf("replicas of the updated scale = %d, want 6", scale.Spec.Replicas)
 	}
 }
 
-func TestApplyIsRefused(t *testing.T) {
+func TestApplyIsRejected(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	ctx := t.Context()
@@ -213,23 +213,23 @@ func TestApplyIsRefused(t *testing.T) {
 	plain := func() *applycore.ConfigMapApplyConfiguration { return applycore.ConfigMap("refused", namespace) }
 
 	if err := apply(plain(), metav1.ApplyOptions{}); !errors.IsBadRequest(err) && !errors.IsInvalid(err) {
-		t.Errorf("without a manager: %v", err)
+		t.Errorf("without fieldManager: %v, want BadRequest or Invalid", err)
 	}
 	if err := apply(plain().WithUID("1"), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsConflict(err) {
-		t.Errorf("with a uid, of an object that does not exist: %v, want Conflict", err)
+		t.Errorf("with a uid, object does not exist: %v, want Conflict", err)
 	}
-	// A version does not keep it from creating.
+	// A resourceVersion does not prevent creation.
 	if err := apply(plain().WithResourceVersion("1"), metav1.ApplyOptions{FieldManager: "m"}); err != nil {
-		t.Errorf("with a version, of an object that does not exist: %v", err)
+		t.Errorf("with a resourceVersion, object does not exist: %v, want success", err)
 	}
 	if err := apply(plain().WithUID("1"), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsInvalid(err) {
 		t.Errorf("with another uid: %v, want Invalid", err)
 	}
 	if err := apply(plain().WithResourceVersion("1").WithData(map[string]string{"a": "1"}), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsConflict(err) {
-		t.Errorf("with another version: %v, want Conflict", err)
+		t.Errorf("with another resourceVersion: %v, want Conflict", err)
 	}
 	if err := apply(applycore.ConfigMap("Not_A_Name", namespace), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsInvalid(err) {
-		t.Errorf("with a bad name: %v, want Invalid", err)
+		t.Errorf("with an invalid name: %v, want Invalid", err)
 	}
 }
 
@@ -237,12 +237,12 @@ func conflictCauses(t *testing.T, err error) []metav1.StatusCause {
 	t.Helper()
 	status, ok := err.(errors.APIStatus)
 	if !ok || !errors.IsConflict(err) {
-		t.Fatalf("%v, want a Conflict", err)
+		t.Fatalf("error = %v, want Conflict", err)
 	}
 	return status.Status().Details.Causes
 }
 
-// owners are the managers, each with its subresource, whose fields have the text.
+// owners returns the field managers, with their subresource, whose fieldsV1 contain a text.
 func owners(entries []metav1.ManagedFieldsEntry, field string) []string {
 	var owners []string
 	for _, entry := range entries {

@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// TestRetryOnConflict counts with many writers. A lost update would lose a count.
+// TestRetryOnConflict increments a counter with concurrent writers: a lost update would lose a count.
 func TestRetryOnConflict(t *testing.T) {
 	t.Parallel()
 	const writers, each = 4, 5
@@ -60,11 +60,11 @@ func TestRetryOnConflict(t *testing.T) {
 	object, err := maps.Get(ctx, "counter", metav1.GetOptions{})
 	check(t, err)
 	if want := fmt.Sprint(writers * each); object.Data["n"] != want {
-		t.Errorf("counted %s, want %s", object.Data["n"], want)
+		t.Errorf("counter = %s, want %s", object.Data["n"], want)
 	}
 }
 
-// TestLeaderElection hands a Lease from one candidate to the next.
+// TestLeaderElection: a Lease is acquired by one candidate and, after its release, by the next.
 func TestLeaderElection(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
@@ -102,7 +102,7 @@ func TestLeaderElection(t *testing.T) {
 	lease, err := client.CoordinationV1().Leases(namespace).Get(t.Context(), "leader", metav1.GetOptions{})
 	check(t, err)
 	if *lease.Spec.HolderIdentity != "second" || *lease.Spec.LeaseTransitions < 1 {
-		t.Errorf("lease %+v", lease.Spec)
+		t.Errorf("lease spec = %+v, want holder second after a transition", lease.Spec)
 	}
 }
 
@@ -111,14 +111,14 @@ func expectLeader(t *testing.T, leaders <-chan string, want string) {
 	select {
 	case got := <-leaders:
 		if got != want {
-			t.Fatalf("%s leads, want %s", got, want)
+			t.Fatalf("leader = %s, want %s", got, want)
 		}
-	case <-time.After(patience):
-		t.Fatalf("%s never leads", want)
+	case <-time.After(timeout):
+		t.Fatalf("timed out waiting for %s to lead", want)
 	}
 }
 
-// TestEventRecorders reports through both APIs of events. They show the same objects.
+// TestEventRecorders: events that are recorded through v1 and events.k8s.io/v1 are the same objects.
 func TestEventRecorders(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
@@ -141,24 +141,24 @@ func TestEventRecorders(t *testing.T) {
 
 	trouble := recorded(t, client, namespace, "involvedObject.name=subject,reason=Trouble,type=Warning")
 	if trouble.Message != "it happens" || trouble.Count != 1 || trouble.InvolvedObject.UID != object.UID || trouble.Source.Component != "tester" {
-		t.Errorf("event %+v", trouble)
+		t.Errorf("event = %+v, want the fields of the v1 recorder", trouble)
 	}
 	calm := recorded(t, client, namespace, "involvedObject.kind=ConfigMap,reason=Calm")
 	if calm.Message != "it passes" || calm.Action != "Waiting" || calm.ReportingController != "example.org/tester" || calm.EventTime.IsZero() {
-		t.Errorf("event %+v", calm)
+		t.Errorf("event = %+v, want the fields of the events.k8s.io recorder", calm)
 	}
 	regarding, err := client.EventsV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=subject"})
 	check(t, err)
 	if len(regarding.Items) != 2 {
-		t.Errorf("%d events through events.k8s.io, want both", len(regarding.Items))
+		t.Errorf("%d events through events.k8s.io, want 2", len(regarding.Items))
 	}
 }
 
-// recorded waits for the one event that the field selector finds.
+// recorded waits for the only event that the field selector matches.
 func recorded(t *testing.T, client kubernetes.Interface, namespace, selector string) corev1.Event {
 	t.Helper()
 	var found *corev1.EventList
-	eventually(t, "there is an event with "+selector, func() bool {
+	eventually(t, "one event with "+selector, func() bool {
 		var err error
 		found, err = client.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: selector})
 		check(t, err)

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// definition defines a kind with one field, in a group of its own.
+// definition returns a CustomResourceDefinition with one field.
 func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets." + group},
@@ -34,7 +34,7 @@ func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// isEstablished says that objects of the kind can be written.
+// isEstablished reports whether the definition has the condition Established.
 func isEstablished(d *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range d.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {
@@ -44,7 +44,7 @@ func isEstablished(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return false
 }
 
-// TestDefinitions: the clientset of definitions, which prefers protobuf unless it is told otherwise, and its informers.
+// TestDefinitions: the clientset of CustomResourceDefinitions, which prefers protobuf by default, and its informers.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	config, ctx := target.Config(t), t.Context()
@@ -57,36 +57,37 @@ func TestDefinitions(t *testing.T) {
 	t.Cleanup(factory.Shutdown)
 	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
 		if !synced {
-			t.Fatalf("the informer of %v did not sync", kind)
+			t.Fatalf("informer of %v did not sync", kind)
 		}
 	}
 	all := client.ApiextensionsV1().CustomResourceDefinitions()
 	made, err := all.Create(ctx, definition(target.Namespace(t)+".example.com"), metav1.CreateOptions{})
 	check(t, err)
-	eventually(t, "the informer has the definition, established", func() bool {
+	eventually(t, "the informer to have the established definition", func() bool {
 		seen, err := informer.Lister().Get(made.Name)
 		return err == nil && isEstablished(seen)
 	})
 	read, err := all.Get(ctx, made.Name, metav1.GetOptions{})
 	check(t, err)
 	if read.UID != made.UID || read.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["size"].Type != "integer" {
-		t.Errorf("received %+v", read)
+		t.Errorf("definition = %+v, want the created one", read)
 	}
 	if list, err := all.List(ctx, metav1.ListOptions{}); err != nil || len(list.Items) == 0 {
-		t.Errorf("listed %v, %v", list, err)
+		t.Errorf("List() = %v, %v, want items", list, err)
 	}
 	patched, err := all.Patch(ctx, made.Name, types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
 	if err != nil || patched.Labels["seen"] != "yes" {
-		t.Errorf("patched %v, %v", patched, err)
+		t.Errorf("Patch() = %v, %v, want the label", patched, err)
 	}
 	check(t, all.Delete(ctx, made.Name, metav1.DeleteOptions{}))
-	eventually(t, "the informer sees it go", func() bool {
+	eventually(t, "the informer to observe the deletion", func() bool {
 		_, err := informer.Lister().Get(made.Name)
 		return err != nil
 	})
 }
 
-// TestCustomResourcesWithoutProtobuf: clients of custom resources that prefer protobuf are answered in what they take as well.
+// TestCustomResourcesWithoutProtobuf: clients that prefer protobuf get custom resources in another media type that
+// they accept.
 func TestCustomResourcesWithoutProtobuf(t *testing.T) {
 	t.Parallel()
 	config, ctx, namespace := target.Config(t), t.Context(), target.Namespace(t)
@@ -98,7 +99,7 @@ func TestCustomResourcesWithoutProtobuf(t *testing.T) {
 	t.Cleanup(func() {
 		_ = definitions.ApiextensionsV1().CustomResourceDefinitions().Delete(t.Context(), made.Name, metav1.DeleteOptions{})
 	})
-	eventually(t, "the kind is established", func() bool {
+	eventually(t, "the definition to be established", func() bool {
 		read, err := definitions.ApiextensionsV1().CustomResourceDefinitions().Get(ctx, made.Name, metav1.GetOptions{})
 		return err == nil && isEstablished(read)
 	})
@@ -116,6 +117,6 @@ func TestCustomResourcesWithoutProtobuf(t *testing.T) {
 	_, err = widgets.Create(ctx, widget, metav1.CreateOptions{})
 	check(t, err)
 	if event := next(t, events); event.Type != watch.Added || event.Object.(*unstructured.Unstructured).GetName() != "w" {
-		t.Errorf("received %v", event)
+		t.Errorf("event = %v, want w added", event)
 	}
 }

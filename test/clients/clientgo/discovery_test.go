@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// TestDiscovery reads the list of kinds in both of its forms, which must agree.
+// TestDiscovery: aggregated and legacy discovery agree.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	aggregated, err := discovery.NewDiscoveryClientForConfig(target.Config(t))
@@ -31,23 +31,23 @@ func TestDiscovery(t *testing.T) {
 		if deployments == nil || !deployments.Namespaced || deployments.Kind != "Deployment" || deployments.SingularName != "deployment" ||
 			!slices.Equal(deployments.ShortNames, []string{"deploy"}) || !slices.Equal(deployments.Categories, []string{"all"}) ||
 			!slices.Equal(deployments.Verbs, []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}) {
-			t.Errorf("%s: deployments: %+v", form, deployments)
+			t.Errorf("%s discovery: unexpected deployments: %+v", form, deployments)
 		}
 		scale := find(lists, "apps/v1", "deployments/scale")
 		if scale == nil || scale.Kind != "Scale" || scale.Group != "autoscaling" || scale.Version != "v1" ||
 			!slices.Equal(scale.Verbs, []string{"get", "patch", "update"}) {
-			t.Errorf("%s: deployments/scale: %+v", form, scale)
+			t.Errorf("%s discovery: unexpected deployments/scale: %+v", form, scale)
 		}
 		if namespaces := find(lists, "v1", "namespaces"); namespaces == nil || namespaces.Namespaced || slices.Contains(namespaces.Verbs, "deletecollection") {
-			t.Errorf("%s: namespaces: %+v", form, namespaces)
+			t.Errorf("%s discovery: unexpected namespaces: %+v", form, namespaces)
 		}
 	}
 
 	groups, err := aggregated.ServerGroups()
 	check(t, err)
-	// Clients take the core group first, then what the server prefers.
+	// Clients use the order of groups: the core group first.
 	if groups.Groups[0].Name != "" || groups.Groups[0].PreferredVersion.Version != "v1" {
-		t.Errorf("the first group is %+v", groups.Groups[0])
+		t.Errorf("first group = %+v, want the core group", groups.Groups[0])
 	}
 }
 
@@ -82,17 +82,17 @@ func TestRESTMapper(t *testing.T) {
 	} {
 		got, err := mapper.ResourceFor(schema.GroupVersionResource{Resource: test.resource})
 		if err != nil || got != test.want {
-			t.Errorf("%s: %v, %v, want %v", test.resource, got, err, test.want)
+			t.Errorf("ResourceFor(%s) = %v, %v, want %v", test.resource, got, err, test.want)
 		}
 	}
 	mapping, err := mapper.RESTMapping(schema.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"})
 	check(t, err)
 	if mapping.Resource.Resource != "clusterroles" || mapping.Scope.Name() != meta.RESTScopeNameRoot {
-		t.Errorf("ClusterRole: %+v", mapping)
+		t.Errorf("RESTMapping(ClusterRole) = %+v, want cluster-scoped clusterroles", mapping)
 	}
 }
 
-// TestOpenAPI reads the descriptions from which clients learn the fields.
+// TestOpenAPI: OpenAPI v2 and v3 have the built-in kinds.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	client, err := discovery.NewDiscoveryClientForConfig(target.Config(t))
@@ -112,7 +112,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 	}
 	if url := apps.ServerRelativeURL(); !strings.Contains(url, "hash=") {
-		t.Errorf("%s has no hash, so that clients cannot cache it", url)
+		t.Errorf("URL %s has no hash: clients cannot cache it", url)
 	}
 
 	// OpenAPISchema reads version 2 as protobuf.
@@ -128,6 +128,6 @@ func TestOpenAPI(t *testing.T) {
 	version, err := client.ServerVersion()
 	check(t, err)
 	if version.Major != "1" || version.Minor != "36" {
-		t.Errorf("version %+v", version)
+		t.Errorf("version = %+v, want 1.36", version)
 	}
 }

@@ -1,3 +1,3 @@
-// Package clientgo has tests that use the server as controllers do: through client-go's typed, dynamic and
-// metadata clients, its informers, its leader election and its recorder of events.
+// Package clientgo tests the server with client-go, as controllers use it: typed, dynamic and metadata clients,
+// informers, leader election and event recorders.
 package clientgo

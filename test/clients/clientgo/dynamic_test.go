@@ -44,27 +44,27 @@ func TestDynamicClient(t *testing.T) {
 	updated, err := client.Update(ctx, created, metav1.UpdateOptions{})
 	check(t, err)
 	if value, _, _ := unstructured.NestedString(updated.Object, "data", "a"); value != "2" {
-		t.Errorf("updated to %q", value)
+		t.Errorf("data.a after Update = %q, want 2", value)
 	}
 	_, err = client.Apply(ctx, "dynamic", unstructuredConfigMap("dynamic", map[string]any{"a": "3"}), metav1.ApplyOptions{FieldManager: "dynamic"})
 	if !errors.IsConflict(err) {
-		t.Errorf("apply over an update: %v, want Conflict", err)
+		t.Errorf("apply of a field that Update owns: %v, want Conflict", err)
 	}
 
 	list, err := client.List(ctx, metav1.ListOptions{})
 	check(t, err)
 	if list.GetKind() != "ConfigMapList" || len(list.Items) != 1 || list.Items[0].GetKind() != "ConfigMap" {
-		t.Errorf("a list of kind %s with %d items", list.GetKind(), len(list.Items))
+		t.Errorf("List() = kind %s with %d items, want ConfigMapList with 1", list.GetKind(), len(list.Items))
 	}
 	check(t, client.Delete(ctx, "dynamic", metav1.DeleteOptions{}))
 	for _, want := range []watch.EventType{watch.Modified, watch.Deleted} {
 		if event := next(t, events); event.Type != want {
-			t.Errorf("event %s, want %s", event.Type, want)
+			t.Errorf("event type = %s, want %s", event.Type, want)
 		}
 	}
 }
 
-// TestMetadataClient uses the answers that have no more than the metadata.
+// TestMetadataClient: PartialObjectMetadata in responses, lists and watches.
 func TestMetadataClient(t *testing.T) {
 	t.Parallel()
 	all, err := metadata.NewForConfig(target.Config(t))
@@ -72,17 +72,17 @@ func TestMetadataClient(t *testing.T) {
 	typed, namespace := typed(t)
 	client := all.Resource(configMaps).Namespace(namespace)
 	ctx := t.Context()
-	makeConfigMaps(t, typed, namespace, 2)
+	createConfigMaps(t, typed, namespace, 2)
 
 	object, err := client.Get(ctx, "map-1", metav1.GetOptions{})
 	check(t, err)
 	if object.Labels["name"] != "map-1" || object.UID == "" {
-		t.Errorf("object %+v", object)
+		t.Errorf("Get() = %+v, want labels and uid", object)
 	}
 	list, err := client.List(ctx, metav1.ListOptions{Limit: 1})
 	check(t, err)
 	if len(list.Items) != 1 || list.Continue == "" || list.ResourceVersion == "" {
-		t.Errorf("list %+v", list)
+		t.Errorf("List() = %+v, want 1 item and a continue token", list)
 	}
 
 	events, err := client.Watch(ctx, metav1.ListOptions{ResourceVersion: object.ResourceVersion})
@@ -91,7 +91,7 @@ func TestMetadataClient(t *testing.T) {
 	check(t, client.Delete(ctx, "map-1", metav1.DeleteOptions{}))
 	event := next(t, events)
 	if got, ok := event.Object.(*metav1.PartialObjectMetadata); event.Type != watch.Deleted || !ok || got.Name != "map-1" {
-		t.Errorf("event %s of %+v", event.Type, event.Object)
+		t.Errorf("event = %s %+v, want map-1 deleted", event.Type, event.Object)
 	}
 
 	configuration, err := json.Marshal(map[string]any{
@@ -102,7 +102,7 @@ func TestMetadataClient(t *testing.T) {
 	patched, err := client.Patch(ctx, "map-0", types.ApplyPatchType, configuration, metav1.PatchOptions{FieldManager: "metadata"})
 	check(t, err)
 	if patched.Annotations["note"] != "applied" {
-		t.Errorf("patched to %v", patched.Annotations)
+		t.Errorf("annotations after Patch = %v, want note: applied", patched.Annotations)
 	}
 	check(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name"}))
 	if _, err := client.Get(ctx, "map-0", metav1.GetOptions{}); !errors.IsNotFound(err) {

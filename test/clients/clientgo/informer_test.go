@@ -24,7 +24,7 @@ func TestSharedInformers(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	ctx := t.Context()
-	makeConfigMaps(t, client, namespace, 2)
+	createConfigMaps(t, client, namespace, 2)
 
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	maps := factory.Core().V1().ConfigMaps()
@@ -49,20 +49,20 @@ func TestSharedInformers(t *testing.T) {
 	_, err = client.AppsV1().Deployments(namespace).Create(ctx, deployment("web"), metav1.CreateOptions{})
 	check(t, err)
 
-	eventually(t, "3 are added, 1 updated, 1 deleted", func() bool {
+	eventually(t, "3 added, 1 updated and 1 deleted event", func() bool {
 		return added.Load() == 3 && updated.Load() == 1 && deleted.Load() == 1
 	})
-	eventually(t, "the other informer has the deployment", func() bool {
+	eventually(t, "the deployments informer to have the deployment", func() bool {
 		_, err := deployments.Deployments(namespace).Get("web")
 		return err == nil
 	})
 	found, err := maps.Lister().ConfigMaps(namespace).List(labels.SelectorFromSet(labels.Set{"seen": "yes"}))
 	if err != nil || len(found) != 1 {
-		t.Errorf("the lister found %v, %v", found, err)
+		t.Errorf("lister returned %v, %v, want 1 object", found, err)
 	}
 }
 
-// start runs the factory's informers until the test ends, and waits until they know what exists.
+// start runs the factory's informers until the end of the test, and waits for their initial sync.
 func start(t *testing.T, factory informers.SharedInformerFactory) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -70,16 +70,16 @@ func start(t *testing.T, factory informers.SharedInformerFactory) {
 	t.Cleanup(func() { cancel(); factory.Shutdown() })
 	for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
 		if !synced {
-			t.Fatalf("the informer of %v did not sync", kind)
+			t.Fatalf("informer of %v did not sync", kind)
 		}
 	}
 }
 
-// TestInitialEvents asks for a list as events, which is how informers start by default.
+// TestInitialEvents: a watch with sendInitialEvents, the default of informers.
 func TestInitialEvents(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
-	makeConfigMaps(t, client, namespace, 2)
+	createConfigMaps(t, client, namespace, 2)
 
 	events, err := client.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{
 		SendInitialEvents:    ptr.To(true),
@@ -90,30 +90,30 @@ func TestInitialEvents(t *testing.T) {
 	defer events.Stop()
 	for _, want := range []string{"map-0", "map-1"} {
 		if event := next(t, events); event.Type != watch.Added || event.Object.(*corev1.ConfigMap).Name != want {
-			t.Errorf("event %v, want %s added", event, want)
+			t.Errorf("event = %v, want %s added", event, want)
 		}
 	}
 	bookmark := nextOrBookmark(t, events)
 	object, ok := bookmark.Object.(*corev1.ConfigMap)
 	if bookmark.Type != watch.Bookmark || !ok || object.Annotations[metav1.InitialEventsAnnotationKey] != "true" {
-		t.Fatalf("event %v, want the bookmark that ends the list", bookmark)
+		t.Fatalf("event = %v, want the bookmark after the initial events", bookmark)
 	}
 	if object.ResourceVersion == "" || object.Name != "" {
-		t.Errorf("bookmark %+v, want no more than a version", object.ObjectMeta)
+		t.Errorf("bookmark = %+v, want only a resourceVersion", object.ObjectMeta)
 	}
 	_, err = client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap("late", nil), metav1.CreateOptions{})
 	check(t, err)
 	if event := next(t, events); event.Type != watch.Added || event.Object.(*corev1.ConfigMap).Name != "late" {
-		t.Errorf("event %v, want late added", event)
+		t.Errorf("event = %v, want late added", event)
 	}
 }
 
-// TestInformerUsesInitialEvents makes sure that the informer did not fall back to a plain list, which would
-// hide a server that does not know the option.
+// TestInformerUsesInitialEvents: the informer does not fall back to a list, as it would silently for a server without
+// sendInitialEvents.
 func TestInformerUsesInitialEvents(t *testing.T) {
 	t.Parallel()
 	var streams, lists atomic.Int32
-	client, namespace := observed(t, func(request *http.Request) (*http.Response, bool) {
+	client, namespace := intercepted(t, func(request *http.Request) (*http.Response, bool) {
 		query := request.URL.Query()
 		switch {
 		case !strings.HasSuffix(request.URL.Path, "/configmaps"):
@@ -128,24 +128,23 @@ func TestInformerUsesInitialEvents(t *testing.T) {
 	factory.Core().V1().ConfigMaps().Informer()
 	start(t, factory)
 	if streams.Load() != 1 || lists.Load() != 0 {
-		t.Errorf("%d streams and %d lists, want one stream only", streams.Load(), lists.Load())
+		t.Errorf("%d watches with initial events and %d lists, want 1 and 0", streams.Load(), lists.Load())
 	}
 }
 
-// TestInformerAfterGone lets a watch that resumes get the answer of a server that has forgotten the version,
-// and expects the informer to start over and to miss nothing.
+// TestInformerAfterGone: an informer whose resumed watch fails with 410 Expired lists again and misses no object.
 func TestInformerAfterGone(t *testing.T) {
 	t.Parallel()
 	const gone = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
 		`"message":"too old resource version: 1 (2)","reason":"Expired","code":410}}` + "\n"
 	var streams, answeredGone atomic.Int32
-	client, namespace := observed(t, func(request *http.Request) (*http.Response, bool) {
+	client, namespace := intercepted(t, func(request *http.Request) (*http.Response, bool) {
 		query := request.URL.Query()
 		if !strings.HasSuffix(request.URL.Path, "/configmaps") || query.Get("watch") == "" {
 			return nil, false
 		}
 		if query.Get("sendInitialEvents") == "true" && streams.Add(1) == 1 {
-			// The first stream ends after its list, so that the informer resumes from there.
+			// The first watch ends after its initial events, so that the informer resumes it.
 			query.Set("timeoutSeconds", "1")
 			request.URL.RawQuery = query.Encode()
 			return nil, false
@@ -159,29 +158,29 @@ func TestInformerAfterGone(t *testing.T) {
 		}
 		return nil, false
 	})
-	makeConfigMaps(t, client, namespace, 1)
+	createConfigMaps(t, client, namespace, 1)
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	lister := factory.Core().V1().ConfigMaps().Lister()
 	start(t, factory)
 
-	eventually(t, "the version is forgotten", func() bool { return answeredGone.Load() == 1 })
+	eventually(t, "the watch to be answered with 410", func() bool { return answeredGone.Load() == 1 })
 	_, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap("late", nil), metav1.CreateOptions{})
 	check(t, err)
-	eventually(t, "the informer starts over and knows the new object", func() bool {
+	eventually(t, "the informer to list again and have the new object", func() bool {
 		found, err := lister.ConfigMaps(namespace).List(labels.Everything())
 		return err == nil && len(found) == 2
 	})
 }
 
-// observed is a client whose requests the function sees, and may answer itself.
-func observed(t *testing.T, see func(*http.Request) (*http.Response, bool)) (*kubernetes.Clientset, string) {
+// intercepted returns a client whose requests are passed to see, which may respond itself.
+func intercepted(t *testing.T, intercept func(*http.Request) (*http.Response, bool)) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config := target.Config(t)
 	config.ContentType = "application/json"
 	config.Wrap(func(server http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(request *http.Request) (*http.Response, error) {
 			request = request.Clone(request.Context())
-			if response, answered := see(request); answered {
+			if response, answered := intercept(request); answered {
 				return response, nil
 			}
 			return server.RoundTrip(request)

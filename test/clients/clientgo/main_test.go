@@ -15,15 +15,15 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// patience is how long a test waits for what should come at once.
-const patience = 30 * time.Second
+// timeout is the timeout of waiting for events and conditions.
+const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	allowCBOR()
 	os.Exit(target.Suite{M: m}.Run())
 }
 
-// typed is a typed client and a namespace for the test.
+// typed returns a typed client, and a namespace for the test.
 func typed(t *testing.T) (*kubernetes.Clientset, string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(target.Config(t))
@@ -38,7 +38,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// configMap has a label, for selectors.
+// configMap returns a ConfigMap with a label for selectors.
 func configMap(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}},
@@ -60,7 +60,7 @@ func deployment(name string) *appsv1.Deployment {
 	}
 }
 
-// next is the watch's next event, bookmarks left out.
+// next returns the next event of a watch that is not a bookmark.
 func next(t *testing.T, events watch.Interface) watch.Event {
 	t.Helper()
 	for {
@@ -75,19 +75,19 @@ func nextOrBookmark(t *testing.T, events watch.Interface) watch.Event {
 	select {
 	case event, open := <-events.ResultChan():
 		if !open {
-			t.Fatal("the watch ended; expected another event")
+			t.Fatal("watch ended, want another event")
 		}
 		return event
-	case <-time.After(patience):
-		t.Fatal("no event came")
+	case <-time.After(timeout):
+		t.Fatal("timed out waiting for an event")
 	}
 	return watch.Event{}
 }
 
-// eventually waits until the condition holds.
-func eventually(t *testing.T, what string, condition func() bool) {
+// eventually waits until the condition holds, and fails the test after the timeout.
+func eventually(t *testing.T, description string, condition func() bool) {
 	t.Helper()
-	if !testwait.Within(patience, condition) {
-		t.Fatalf("it never became true that %s", what)
+	if !testwait.Within(timeout, condition) {
+		t.Fatalf("timed out waiting for: %s", description)
 	}
 }

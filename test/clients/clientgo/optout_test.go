@@ -28,32 +28,33 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// These tests hold package client to what it says: programs never see managedFields, of a server that leaves them out
-// and of the real kube-apiserver, which always sends them.
+// These tests check package client: programs never see managedFields, of a server that can omit them and of
+// kube-apiserver, which always sends them.
 
-// cborGate has kube-apiserver speak CBOR.
+// cborGate enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// allMedia are what client-go speaks; CBOR is behind a gate of its own, see TestMain.
+// allMedia are the media types of client-go; CBOR is behind a feature gate, see TestMain.
 var allMedia = []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
-// unseen fails if an object shows its managers.
-func unseen(t *testing.T, what string, o runtime.Object) {
+// wantNoManagedFields fails the test if an object has managedFields.
+func wantNoManagedFields(t *testing.T, context string, o runtime.Object) {
 	t.Helper()
 	accessor, err := meta.Accessor(o)
 	check(t, err)
 	if accessor.GetName() == "" || len(accessor.GetManagedFields()) > 0 {
-		t.Errorf("%s: received %v, expected a name and no managedFields", what, o)
+		t.Errorf("%s: object = %v, want a name and no managedFields", context, o)
 	}
 	if u, ok := o.(*unstructured.Unstructured); ok {
-		if _, there, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields"); there {
-			t.Errorf("%s: managedFields are there, if only empty: %v", what, u.Object)
+		if _, found, _ := unstructured.NestedFieldNoCopy(u.Object, "metadata", "managedFields"); found {
+			t.Errorf("%s: object = %v, want no managedFields member", context, u.Object)
 		}
 	}
 }
 
-// TestOptOut asks in every media, and sees that the answers are in it. Dynamic clients choose theirs themselves: CBOR if
-// client-go may speak it, JSON otherwise, never protobuf, which needs types; and so do metadata clients: protobuf.
+// TestOptOut sends requests in every media type, and checks the media type of the responses. Dynamic clients select
+// it themselves: CBOR if it is enabled, otherwise JSON; never protobuf, which needs types. Metadata clients use
+// protobuf.
 func TestOptOut(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	for _, media := range allMedia {
@@ -64,7 +65,7 @@ func TestOptOut(t *testing.T) {
 			_, err := kubernetes.NewForConfigOrDie(server).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{})
 			check(t, err)
 			run := func(client string, expected []string, test func(t *testing.T, config *rest.Config)) {
-				t.Run(client, func(t *testing.T) { listenTo(t, server, media, expected, test) })
+				t.Run(client, func(t *testing.T) { withRecordedMedia(t, server, media, expected, test) })
 			}
 			run("typed", withStream(media), func(t *testing.T, config *rest.Config) { optOutTyped(t, config, server, name) })
 			run("informers", withStream(media), func(t *testing.T, config *rest.Config) { optOutInformers(t, config, name) })
@@ -74,7 +75,7 @@ func TestOptOut(t *testing.T) {
 	}
 }
 
-// withStream is a media with that of its watches.
+// withStream returns a media type and that of its watches.
 func withStream(media string) []string {
 	if media == "application/cbor" {
 		return []string{media, "application/cbor-seq"}
@@ -82,26 +83,26 @@ func withStream(media string) []string {
 	return []string{media}
 }
 
-// listenTo runs a test with a config that does without managedFields, and sees what is asked for and in which media the
-// answers are.
-func listenTo(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
-	var spoken target.Spoken
-	config := client.WithoutManagedFields(spoken.Config(server))
+// withRecordedMedia runs a test with a config without managedFields, and checks the Accept headers of its requests and
+// the media types of the responses.
+func withRecordedMedia(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
+	var recorder target.MediaRecorder
+	config := client.WithoutManagedFields(recorder.Config(server))
 	config.ContentType, config.AcceptContentTypes = media, media
 	test(t, config)
-	if got := spoken.Media(); !slices.Equal(got, expected) {
-		t.Errorf("answers are in %q, expected %q", got, expected)
+	if got := recorder.Media(); !slices.Equal(got, expected) {
+		t.Errorf("media types of responses = %q, want %q", got, expected)
 	}
-	for _, accept := range spoken.Accepts() {
+	for _, accept := range recorder.Accepts() {
 		for clause := range strings.SplitSeq(accept, ",") {
 			if !strings.Contains(clause, ";drop=metadata.managedFields") {
-				t.Errorf("asked with %q, expected every clause to do without managedFields", accept)
+				t.Errorf("Accept = %q, want drop=metadata.managedFields in every clause", accept)
 			}
 		}
 	}
 }
 
-// optOutTyped has every verb answer without, while the server has them all the same.
+// optOutTyped: every verb of a typed client returns objects without managedFields, while the server retains them.
 func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
 	maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps(namespace)
 	events, err := maps.Watch(t.Context(), metav1.ListOptions{LabelSelector: "name=typed"})
@@ -109,33 +110,33 @@ func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
 	defer events.Stop()
 	created, err := maps.Create(t.Context(), configMap("typed", map[string]string{"a": "1"}), metav1.CreateOptions{})
 	check(t, err)
-	unseen(t, "create", created)
+	wantNoManagedFields(t, "create", created)
 	created.Data["a"] = "2"
 	updated, err := maps.Update(t.Context(), created, metav1.UpdateOptions{})
 	check(t, err)
-	unseen(t, "update", updated)
+	wantNoManagedFields(t, "update", updated)
 	patched, err := maps.Patch(t.Context(), "typed", types.MergePatchType, []byte(`{"data":{"a":"3"}}`), metav1.PatchOptions{})
 	check(t, err)
-	unseen(t, "patch", patched)
+	wantNoManagedFields(t, "patch", patched)
 	list, err := maps.List(t.Context(), metav1.ListOptions{LabelSelector: "name=typed"})
 	check(t, err)
-	unseen(t, "list", &list.Items[0])
+	wantNoManagedFields(t, "list", &list.Items[0])
 	there, err := kubernetes.NewForConfigOrDie(whole).CoreV1().ConfigMaps(namespace).Get(t.Context(), "typed", metav1.GetOptions{})
 	check(t, err)
 	if len(there.ManagedFields) == 0 {
-		t.Errorf("the server has lost who owns what: %v", there)
+		t.Errorf("object on the server = %v, want managedFields", there)
 	}
 	check(t, maps.Delete(t.Context(), "typed", metav1.DeleteOptions{}))
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
 		event := next(t, events)
 		if event.Type != want {
-			t.Errorf("received %v, expected %v", event, want)
+			t.Errorf("event = %v, want %v", event, want)
 		}
-		unseen(t, "watch", event.Object)
+		wantNoManagedFields(t, "watch", event.Object)
 	}
 }
 
-// optOutInformers see an object that was there and one that comes later.
+// optOutInformers: informers receive existing and new objects without managedFields.
 func optOutInformers(t *testing.T, config *rest.Config, namespace string) {
 	clients := kubernetes.NewForConfigOrDie(config)
 	create := func(name string) {
@@ -148,20 +149,20 @@ func optOutInformers(t *testing.T, config *rest.Config, namespace string) {
 	factory.Start(t.Context().Done())
 	factory.WaitForCacheSync(t.Context().Done())
 	create("later")
-	seeBoth(t, informer, namespace)
+	wantBothObjects(t, informer, namespace)
 }
 
-// seeBoth waits until an informer has both objects, without managedFields.
-func seeBoth(t *testing.T, informer cache.SharedInformer, namespace string) {
+// wantBothObjects waits until an informer has both objects, and checks that they have no managedFields.
+func wantBothObjects(t *testing.T, informer cache.SharedInformer, namespace string) {
 	t.Helper()
 	for _, name := range []string{"before", "later"} {
-		eventually(t, "the informer has "+name, func() bool {
+		eventually(t, "the informer to have "+name, func() bool {
 			_, there, err := informer.GetStore().GetByKey(namespace + "/" + name)
 			return err == nil && there
 		})
 	}
 	for _, o := range informer.GetStore().List() {
-		unseen(t, "informer", o.(runtime.Object))
+		wantNoManagedFields(t, "informer", o.(runtime.Object))
 	}
 }
 
@@ -175,14 +176,14 @@ func optOutDynamic(t *testing.T, config *rest.Config, namespace string) {
 		"data": map[string]any{"a": "1"},
 	}}, metav1.ApplyOptions{FieldManager: "me"})
 	check(t, err)
-	unseen(t, "apply", applied)
-	unseen(t, "watch", next(t, events).Object)
+	wantNoManagedFields(t, "apply", applied)
+	wantNoManagedFields(t, "watch", next(t, events).Object)
 	list, err := maps.List(t.Context(), metav1.ListOptions{LabelSelector: "some=dynamic"})
 	check(t, err)
 	if len(list.Items) != 1 {
-		t.Fatalf("listed %d objects, expected 1", len(list.Items))
+		t.Fatalf("List() = %d objects, want 1", len(list.Items))
 	}
-	unseen(t, "list", &list.Items[0])
+	wantNoManagedFields(t, "list", &list.Items[0])
 }
 
 func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
@@ -190,20 +191,20 @@ func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
 	list, err := client.Resource(configMaps).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	if len(list.Items) == 0 {
-		t.Fatal("listed nothing")
+		t.Fatal("List() = no objects, want some")
 	}
-	unseen(t, "list", &list.Items[0])
+	wantNoManagedFields(t, "list", &list.Items[0])
 	got, err := client.Resource(configMaps).Namespace(namespace).Get(t.Context(), "before", metav1.GetOptions{})
 	check(t, err)
-	unseen(t, "get", got)
+	wantNoManagedFields(t, "get", got)
 	factory := metadatainformer.NewFilteredSharedInformerFactory(client, 0, namespace, nil)
 	informer := factory.ForResource(configMaps).Informer()
 	factory.Start(t.Context().Done())
 	factory.WaitForCacheSync(t.Context().Done())
-	seeBoth(t, informer, namespace)
+	wantBothObjects(t, informer, namespace)
 }
 
-// TestOptOutOfOneInformer: of one client, an informer does without managedFields and another has them.
+// TestOptOutOfOneInformer: of two informers of one client, one can opt out of managedFields.
 func TestOptOutOfOneInformer(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	for _, media := range allMedia {
@@ -232,8 +233,8 @@ func TestOptOutOfOneInformer(t *testing.T) {
 				go without.RunWithContext(t.Context())
 				cache.WaitForCacheSync(t.Context().Done(), with.HasSynced, without.HasSynced)
 			}
-			seeBoth(t, without, namespace)
-			eventually(t, "the other informer has both, with managedFields", func() bool {
+			wantBothObjects(t, without, namespace)
+			eventually(t, "the other informer to have both objects with managedFields", func() bool {
 				owned := 0
 				for _, o := range with.GetStore().List() {
 					if len(o.(*corev1.ConfigMap).ManagedFields) > 0 {
@@ -246,7 +247,7 @@ func TestOptOutOfOneInformer(t *testing.T) {
 	}
 }
 
-// TestExtractWithoutManagedFields: what was read without can't tell what a manager applied, and says so.
+// TestExtractWithoutManagedFields: extracting a configuration from an object that was read without managedFields fails.
 func TestExtractWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	apply := applycore.ConfigMap("extracted", "default").WithData(map[string]string{"a": "1"})
@@ -255,35 +256,35 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 	check(t, err)
 	extracted, err := client.Extract(whole, "me", applycore.ExtractConfigMap)
 	if check(t, err); extracted.Data["a"] != "1" {
-		t.Errorf("extracted %v", extracted)
+		t.Errorf("Extract() = %v, want data.a", extracted)
 	}
 	less, err := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(server)).CoreV1().ConfigMaps("default").Apply(t.Context(), apply, options)
 	check(t, err)
 	_, err = client.Extract(less, "me", applycore.ExtractConfigMap)
 	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || !strings.Contains(err.Error(), "default/extracted has no managedFields") {
-		t.Errorf("error %v, expected that there are no managedFields", err)
+		t.Errorf("Extract() = %v, want NoManagedFieldsError", err)
 	}
 }
 
-// TestOptOutGate: if the environment says no, nothing is asked for and nothing taken out; whatever else it says is yes.
+// TestOptOutGate: the feature gate in the environment disables the opt-out only with "false".
 func TestOptOutGate(t *testing.T) {
 	server := target.Config(t)
-	for said, want := range map[string]bool{"false": true, "true": false, "": false} {
-		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, said)
-		var spoken target.Spoken
-		clients := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(spoken.Config(server)))
-		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+said+`"}}}`), metav1.PatchOptions{})
+	for gate, want := range map[string]bool{"false": true, "true": false, "": false} {
+		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, gate)
+		var recorder target.MediaRecorder
+		clients := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(recorder.Config(server)))
+		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+gate+`"}}}`), metav1.PatchOptions{})
 		check(t, err)
-		if seen := len(got.ManagedFields) > 0; seen != want {
-			t.Errorf("the environment says %q: managedFields are seen: %v, expected %v", said, seen, want)
+		if hasManagedFields := len(got.ManagedFields) > 0; hasManagedFields != want {
+			t.Errorf("gate %q: object has managedFields: %v, want %v", gate, hasManagedFields, want)
 		}
-		if asked := strings.Contains(strings.Join(spoken.Accepts(), ","), "drop="); asked == want {
-			t.Errorf("the environment says %q: asked for less: %v, expected %v", said, asked, !want)
+		if requested := strings.Contains(strings.Join(recorder.Accepts(), ","), "drop="); requested == want {
+			t.Errorf("gate %q: Accept has drop=: %v, want %v", gate, requested, !want)
 		}
 	}
 }
 
-// allowCBOR has client-go speak CBOR, which it asks the environment for.
+// allowCBOR enables CBOR in client-go, which reads the feature gate from the environment.
 func allowCBOR() {
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		panic(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-func TestLifeOfAnObject(t *testing.T) {
+func TestObjectLifecycle(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
@@ -27,26 +27,26 @@ func TestLifeOfAnObject(t *testing.T) {
 	created, err := maps.Create(ctx, configMap("one", map[string]string{"a": "1"}), metav1.CreateOptions{})
 	check(t, err)
 	if created.UID == "" || created.ResourceVersion == "" || created.CreationTimestamp.IsZero() {
-		t.Errorf("created without identity: %+v", created.ObjectMeta)
+		t.Errorf("metadata of the created object = %+v, want uid, resourceVersion and creationTimestamp", created.ObjectMeta)
 	}
 	if _, err := maps.Create(ctx, configMap("one", nil), metav1.CreateOptions{}); !errors.IsAlreadyExists(err) {
-		t.Errorf("created twice: %v, want AlreadyExists", err)
+		t.Errorf("second Create() = %v, want AlreadyExists", err)
 	}
 
 	created.Data["b"] = "2"
 	updated, err := maps.Update(ctx, created, metav1.UpdateOptions{})
 	check(t, err)
 	if updated.ResourceVersion == created.ResourceVersion || updated.UID != created.UID {
-		t.Errorf("after an update: version %s and uid %s, before: %s and %s",
+		t.Errorf("after Update: resourceVersion %s and uid %s, before: %s and %s",
 			updated.ResourceVersion, updated.UID, created.ResourceVersion, created.UID)
 	}
 	if _, err := maps.Update(ctx, created, metav1.UpdateOptions{}); !errors.IsConflict(err) {
-		t.Errorf("update of an old version: %v, want Conflict", err)
+		t.Errorf("Update() with an old resourceVersion = %v, want Conflict", err)
 	}
 	same, err := maps.Update(ctx, updated, metav1.UpdateOptions{})
 	check(t, err)
 	if same.ResourceVersion != updated.ResourceVersion {
-		t.Errorf("an update that changes nothing made version %s out of %s", same.ResourceVersion, updated.ResourceVersion)
+		t.Errorf("no-op Update() changed resourceVersion to %s from %s", same.ResourceVersion, updated.ResourceVersion)
 	}
 
 	check(t, maps.Delete(ctx, "one", metav1.DeleteOptions{}))
@@ -73,16 +73,16 @@ func TestUpdateManagers(t *testing.T) {
 	fields := map[string]string{}
 	for _, entry := range object.ManagedFields {
 		if entry.Operation != metav1.ManagedFieldsOperationUpdate || entry.FieldsType != "FieldsV1" || entry.APIVersion != "v1" {
-			t.Errorf("entry %+v", entry)
+			t.Errorf("managed fields entry = %+v, want Update at v1", entry)
 		}
 		fields[entry.Manager] = entry.FieldsV1.GetRawString()
 	}
 	want := map[string]string{
 		"creator": `{"f:data":{".":{},"f:a":{}},"f:metadata":{"f:labels":{".":{},"f:name":{}}}}`,
-		"clients": `{"f:data":{"f:b":{}}}`, // the first word of the User-Agent
+		"clients": `{"f:data":{"f:b":{}}}`, // the User-Agent up to the first slash
 	}
 	if fmt.Sprint(fields) != fmt.Sprint(want) {
-		t.Errorf("fields %v\nwant   %v", fields, want)
+		t.Errorf("fieldsV1 by manager = %v\nwant %v", fields, want)
 	}
 }
 
@@ -112,22 +112,22 @@ func TestFinalizers(t *testing.T) {
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
 
-	object := configMap("held", nil)
+	object := configMap("finalized", nil)
 	object.Finalizers = []string{"example.org/hold"}
 	_, err := maps.Create(ctx, object, metav1.CreateOptions{})
 	check(t, err)
-	check(t, maps.Delete(ctx, "held", metav1.DeleteOptions{}))
+	check(t, maps.Delete(ctx, "finalized", metav1.DeleteOptions{}))
 
-	held, err := maps.Get(ctx, "held", metav1.GetOptions{})
+	held, err := maps.Get(ctx, "finalized", metav1.GetOptions{})
 	check(t, err)
 	if held.DeletionTimestamp == nil || held.DeletionGracePeriodSeconds == nil || *held.DeletionGracePeriodSeconds != 0 {
-		t.Errorf("while it is held: %+v", held.ObjectMeta)
+		t.Errorf("metadata of the terminating object = %+v, want deletionTimestamp and grace period 0", held.ObjectMeta)
 	}
 	held.Finalizers = nil
 	_, err = maps.Update(ctx, held, metav1.UpdateOptions{})
 	check(t, err)
-	if _, err := maps.Get(ctx, "held", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("after the last finalizer is gone: %v, want NotFound", err)
+	if _, err := maps.Get(ctx, "finalized", metav1.GetOptions{}); !errors.IsNotFound(err) {
+		t.Errorf("Get() after the last finalizer was removed = %v, want NotFound", err)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestOrphansAndForegroundDeletion(t *testing.T) {
 				return err != nil
 			})
 			if !errors.IsNotFound(err) {
-				t.Errorf("deleted with %s: %v, want it gone: it has no dependants to wait for", test.policy, err)
+				t.Errorf("Get() after deletion with %s = %v, want NotFound: there are no dependents", test.policy, err)
 			}
 			continue
 		}
@@ -171,23 +171,23 @@ func TestListInPages(t *testing.T) {
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
 	ctx := t.Context()
-	makeConfigMaps(t, client, namespace, 5)
+	createConfigMaps(t, client, namespace, 5)
 
 	first, err := maps.List(ctx, metav1.ListOptions{Limit: 2})
 	check(t, err)
 	if len(first.Items) != 2 || first.Continue == "" || first.RemainingItemCount == nil || *first.RemainingItemCount != 3 {
-		t.Fatalf("the first page has %d items, continue %q, %v remaining", len(first.Items), first.Continue, first.RemainingItemCount)
+		t.Fatalf("first page: %d items, continue %q, remaining %v; want 2 items and 3 remaining", len(first.Items), first.Continue, first.RemainingItemCount)
 	}
-	// What is made after the first page is not on the later ones.
+	// Objects that are created after the first page are not on later pages.
 	_, err = maps.Create(ctx, configMap("map-9", nil), metav1.CreateOptions{})
 	check(t, err)
 	rest, err := maps.List(ctx, metav1.ListOptions{Limit: 10, Continue: first.Continue})
 	check(t, err)
 	if len(rest.Items) != 3 || rest.Continue != "" || rest.ResourceVersion != first.ResourceVersion {
-		t.Errorf("the rest has %d items at %s, continue %q; want 3 at %s", len(rest.Items), rest.ResourceVersion, rest.Continue, first.ResourceVersion)
+		t.Errorf("second page: %d items at %s, continue %q; want 3 at %s", len(rest.Items), rest.ResourceVersion, rest.Continue, first.ResourceVersion)
 	}
 	if _, err := maps.List(ctx, metav1.ListOptions{Limit: 1, Continue: "nonsense"}); !errors.IsBadRequest(err) {
-		t.Errorf("a continue token that is none: %v, want BadRequest", err)
+		t.Errorf("List() with an invalid continue token = %v, want BadRequest", err)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestSelectors(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
-	makeConfigMaps(t, client, namespace, 3)
+	createConfigMaps(t, client, namespace, 3)
 
 	for _, test := range []struct {
 		options metav1.ListOptions
@@ -211,12 +211,12 @@ func TestSelectors(t *testing.T) {
 		list, err := maps.List(t.Context(), test.options)
 		check(t, err)
 		if len(list.Items) != test.want {
-			t.Errorf("%v: %d items, want %d", test.options, len(list.Items), test.want)
+			t.Errorf("List(%v) = %d items, want %d", test.options, len(list.Items), test.want)
 		}
 	}
 	for _, wrong := range []metav1.ListOptions{{LabelSelector: "a=b=c"}, {FieldSelector: "data.x=1"}} {
 		if _, err := maps.List(t.Context(), wrong); !errors.IsBadRequest(err) {
-			t.Errorf("%v: %v, want BadRequest", wrong, err)
+			t.Errorf("List(%v) = %v, want BadRequest", wrong, err)
 		}
 	}
 }
@@ -225,13 +225,13 @@ func TestDeleteCollection(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
-	makeConfigMaps(t, client, namespace, 3)
+	createConfigMaps(t, client, namespace, 3)
 
 	check(t, maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name!=map-1"}))
 	list, err := maps.List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	if len(list.Items) != 1 || list.Items[0].Name != "map-1" {
-		t.Errorf("left: %v, want map-1", names(list))
+		t.Errorf("ConfigMaps after DeleteCollection = %v, want map-1", names(list))
 	}
 }
 
@@ -253,29 +253,29 @@ func TestWatch(t *testing.T) {
 	check(t, err)
 	check(t, maps.Delete(ctx, "seen", metav1.DeleteOptions{}))
 
-	// The watch starts in the past and gets every event since.
+	// A watch from an earlier resourceVersion receives every event since.
 	all, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion})
 	check(t, err)
 	defer all.Stop()
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
 		event := next(t, all)
 		if got := event.Object.(*corev1.ConfigMap); event.Type != want || got.Name != "seen" {
-			t.Errorf("event %s of %s, want %s of seen", event.Type, got.Name, want)
+			t.Errorf("event = %s %s, want %s seen", event.Type, got.Name, want)
 		}
 	}
 
-	// For a watch with a selector an object is gone once it does not match.
+	// A watch with a selector receives DELETED when the object stops matching.
 	selected, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion, LabelSelector: "name=seen"})
 	check(t, err)
 	defer selected.Stop()
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Deleted} {
 		if event := next(t, selected); event.Type != want {
-			t.Errorf("event %s with a selector, want %s", event.Type, want)
+			t.Errorf("event with a selector = %s, want %s", event.Type, want)
 		}
 	}
 }
 
-func TestDeletedEventHasTheDeletionsVersion(t *testing.T) {
+func TestDeletedEventHasRevisionOfDeletion(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	maps := client.CoreV1().ConfigMaps(namespace)
@@ -289,7 +289,7 @@ func TestDeletedEventHasTheDeletionsVersion(t *testing.T) {
 	check(t, maps.Delete(ctx, "gone", metav1.DeleteOptions{}))
 	event := next(t, events)
 	if got := event.Object.(*corev1.ConfigMap); event.Type != watch.Deleted || got.ResourceVersion == object.ResourceVersion {
-		t.Errorf("event %s at %s, want the deletion at a version after %s", event.Type, got.ResourceVersion, object.ResourceVersion)
+		t.Errorf("event = %s at %s, want DELETED at a resourceVersion after %s", event.Type, got.ResourceVersion, object.ResourceVersion)
 	}
 }
 
@@ -302,15 +302,15 @@ func TestDryRun(t *testing.T) {
 	object, err := maps.Create(ctx, configMap("maybe", nil), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	check(t, err)
 	if object.UID == "" || object.ResourceVersion != "" {
-		t.Errorf("a dry run's object has uid %q and version %q, want a uid and no version", object.UID, object.ResourceVersion)
+		t.Errorf("dry run: uid %q, resourceVersion %q; want a uid and no resourceVersion", object.UID, object.ResourceVersion)
 	}
 	if _, err := maps.Get(ctx, "maybe", metav1.GetOptions{}); !errors.IsNotFound(err) {
 		t.Errorf("get after a dry run: %v, want NotFound", err)
 	}
 }
 
-// makeConfigMaps makes map-0, map-1 and so on.
-func makeConfigMaps(t *testing.T, client kubernetes.Interface, namespace string, n int) {
+// createConfigMaps creates n ConfigMaps: map-0, map-1, …
+func createConfigMaps(t *testing.T, client kubernetes.Interface, namespace string, n int) {
 	t.Helper()
 	for i := range n {
 		_, err := client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap(fmt.Sprintf("map-%d", i), nil), metav1.CreateOptions{})
@@ -326,7 +326,7 @@ func names(list *corev1.ConfigMapList) []string {
 	return names
 }
 
-// TestProtobuf speaks the wire form that Kubernetes' own components prefer.
+// TestProtobuf uses protobuf, which Kubernetes' own components prefer.
 func TestProtobuf(t *testing.T) {
 	t.Parallel()
 	config := target.Config(t)
@@ -348,18 +348,18 @@ func TestProtobuf(t *testing.T) {
 	list, err := deployments.List(ctx, metav1.ListOptions{})
 	check(t, err)
 	if len(list.Items) != 1 || list.Items[0].Spec.Template.Spec.Containers[0].Image != "nginx:2" || len(list.Items[0].ManagedFields) != 1 {
-		t.Errorf("list %+v", list.Items)
+		t.Errorf("List() = %+v, want the updated Deployment", list.Items)
 	}
 	event := next(t, events)
 	if got, ok := event.Object.(*appsv1.Deployment); event.Type != watch.Modified || !ok || *got.Spec.Replicas != 1 {
-		t.Errorf("event %s of %+v", event.Type, event.Object)
+		t.Errorf("event = %s %+v, want web modified", event.Type, event.Object)
 	}
 	if _, err := deployments.Get(ctx, "none", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("get of what is not there: %v, want NotFound", err)
+		t.Errorf("Get(none) = %v, want NotFound", err)
 	}
 }
 
-func TestWatchEndsInTime(t *testing.T) {
+func TestWatchTimeout(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
 	events, err := client.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{TimeoutSeconds: ptr.To(int64(1))})
@@ -368,9 +368,9 @@ func TestWatchEndsInTime(t *testing.T) {
 	select {
 	case event, open := <-events.ResultChan():
 		if open {
-			t.Errorf("event %v, want the end", event)
+			t.Errorf("event = %v, want the end of the watch", event)
 		}
-	case <-time.After(patience):
-		t.Error("a watch for a second does not end")
+	case <-time.After(timeout):
+		t.Error("watch with timeoutSeconds=1 did not end")
 	}
 }

@@ -1,3 +1,3 @@
-// Package commandline is the product's own command line beside kubectl, against any server: the scripts in
-// testdata show what its verbs make of objects that real clients wrote.
+// Package commandline tests the product's command line next to kubectl, on any server: the scripts in testdata run
+// its verbs on objects that real clients wrote.
 package commandline

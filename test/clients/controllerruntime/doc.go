@@ -1,13 +1,13 @@
-// Package controllerruntime has a manager of controller-runtime with two small reconcilers that share
-// objects by apply, as operators do, and the test that runs it against the server.
+// Package controllerruntime has a controller-runtime manager with two small reconcilers that share objects by apply,
+// as operators do, and tests that run it against the server.
 //
-// A ConfigMap with the label website=true is a wish: its image and replicas. The website reconciler applies
-// a Deployment for it and notes in the ConfigMap how many replicas are ready, in a field beside those of the
-// user. The rollout reconciler plays the Deployment controller, which a bare API server does not have: it
-// says in the status that everything is ready.
+// A ConfigMap with the label website=true specifies a website: image and replicas. The website reconciler applies a
+// Deployment for it and reports the number of ready replicas in another field of the ConfigMap. The rollout
+// reconciler replaces the Deployment controller, which a bare API server does not have: it reports all replicas as
+// ready in the status.
 //
-// Where to look:
+// Files:
 //
-//   - website.go: from ConfigMap to Deployment, and back to the ConfigMap
-//   - rollout.go: the Deployment's status
+//   - website.go: ConfigMap → Deployment, and ready replicas → ConfigMap
+//   - rollout.go: status of the Deployment
 package controllerruntime

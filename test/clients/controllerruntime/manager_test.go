@@ -22,12 +22,12 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// patience is how long the test waits for the reconcilers.
-const patience = 30 * time.Second
+// timeout is the timeout of waiting for the reconcilers.
+const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	// client-go asks for it when the first client is made.
+	// client-go reads the feature gate when the first client is created.
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		panic(err)
 	}
@@ -42,7 +42,7 @@ func TestManager(t *testing.T) {
 	direct, err := client.New(target.Config(t), client.Options{})
 	check(t, err)
 
-	wish := func(image, replicas string) {
+	applyWebsite := func(image, replicas string) {
 		t.Helper()
 		configuration := applycore.ConfigMap("shop", namespace).
 			WithLabels(map[string]string{websiteLabel: "true"}).
@@ -55,10 +55,10 @@ func TestManager(t *testing.T) {
 		return object.Data["ready"]
 	}
 
-	wish("shop:1", "2")
-	eventually(t, "two replicas are ready", func() bool { return ready() == "2" })
-	wish("shop:2", "3")
-	eventually(t, "three replicas are ready", func() bool { return ready() == "3" })
+	applyWebsite("shop:1", "2")
+	eventually(t, "2 ready replicas", func() bool { return ready() == "2" })
+	applyWebsite("shop:2", "3")
+	eventually(t, "3 ready replicas", func() bool { return ready() == "3" })
 
 	var deployment appsv1.Deployment
 	check(t, direct.Get(t.Context(), key, &deployment))
@@ -66,30 +66,30 @@ func TestManager(t *testing.T) {
 		t.Errorf("image %s, generation %d, want shop:2 and 2", got, deployment.Generation)
 	}
 	if owner := metav1.GetControllerOf(&deployment); owner == nil || owner.Name != "shop" {
-		t.Errorf("the deployment belongs to %v", owner)
+		t.Errorf("controller reference of the deployment = %v, want shop", owner)
 	}
 	check(t, direct.Get(t.Context(), key, &deployment))
 	if got, want := writers(&deployment), []string{"clients/status", "website"}; !slices.Equal(got, want) {
-		t.Errorf("the deployment is written by %v, want %v", got, want)
+		t.Errorf("field managers of the deployment = %v, want %v", got, want)
 	}
 
-	// Once all is said nobody writes: a reconciler that applies the same again wakes nobody up.
-	eventually(t, "the objects rest", func() bool {
+	// In the steady state no object is written: a no-op apply triggers no event.
+	eventually(t, "no more writes", func() bool {
 		before := deployment.ResourceVersion
-		time.Sleep(300 * time.Millisecond) // proves that nothing happens: reconcilers react within milliseconds
+		time.Sleep(300 * time.Millisecond) // reconcilers react within milliseconds
 		check(t, direct.Get(t.Context(), key, &deployment))
 		return before == deployment.ResourceVersion
 	})
 
-	// The user takes the wish back. The website's own field goes with the object.
+	// The user deletes the ConfigMap, including the field of the website reconciler.
 	check(t, direct.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop"}}))
-	eventually(t, "the cache forgets the wish", func() bool {
+	eventually(t, "the ConfigMap to be removed from the cache", func() bool {
 		return client.IgnoreNotFound(manager.GetClient().Get(t.Context(), key, &corev1.ConfigMap{})) == nil &&
 			manager.GetClient().Get(t.Context(), key, &corev1.ConfigMap{}) != nil
 	})
 }
 
-// startManager runs both reconcilers, elected by a Lease, until the test ends.
+// startManager runs both reconcilers, with leader election, until the end of the test.
 func startManager(t *testing.T, namespace string) ctrl.Manager {
 	t.Helper()
 	manager, err := ctrl.NewManager(target.Config(t), ctrl.Options{
@@ -109,7 +109,7 @@ func startManager(t *testing.T, namespace string) ctrl.Manager {
 	return manager
 }
 
-// run starts something, and ends it with the test.
+// run starts a runnable, and stops it at the end of the test.
 func run(t *testing.T, name string, runnable interface{ Start(context.Context) error }) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -123,7 +123,7 @@ func run(t *testing.T, name string, runnable interface{ Start(context.Context) e
 	})
 }
 
-// writers are the managers of an object, each with its subresource.
+// writers returns the field managers of an object, with their subresource.
 func writers(object client.Object) []string {
 	names := map[string]bool{}
 	for _, entry := range object.GetManagedFields() {
@@ -143,10 +143,10 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// eventually waits until the condition holds.
-func eventually(t *testing.T, what string, condition func() bool) {
+// eventually waits until the condition holds, and fails the test after the timeout.
+func eventually(t *testing.T, description string, condition func() bool) {
 	t.Helper()
-	if !testwait.Within(patience, condition) {
-		t.Fatalf("it never became true that %s", what)
+	if !testwait.Within(timeout, condition) {
+		t.Fatalf("timed out waiting for: %s", description)
 	}
 }

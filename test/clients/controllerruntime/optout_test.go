@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// cborGate has kube-apiserver speak CBOR.
+// cborGate enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
 const (
@@ -27,9 +27,9 @@ const (
 	inCBOR     = "application/cbor"
 )
 
-// TestCacheWithoutManagedFields: a cache of a config that does without never has them, whatever the server sends. Which media
-// a cache speaks is seen as well: that of typed objects is the config's, protobuf if it has none (of CBOR see
-// TestNoTypedCBOR); unstructured objects come in CBOR if client-go may speak it, and metadata in protobuf.
+// TestCacheWithoutManagedFields: a cache with a config that opts out never has managedFields, regardless of the
+// server. It also checks the media type: typed objects use that of the config, protobuf by default (for CBOR see
+// TestNoTypedCBOR); unstructured objects use CBOR if it is enabled, metadata uses protobuf.
 func TestCacheWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	clients := kubernetes.NewForConfigOrDie(server)
@@ -48,19 +48,19 @@ func TestCacheWithoutManagedFields(t *testing.T) {
 			made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 			_, err := clients.CoreV1().Namespaces().Create(t.Context(), made, metav1.CreateOptions{})
 			check(t, err)
-			var spoken target.Spoken
-			config := optout.WithoutManagedFields(spoken.Config(server))
+			var recorder target.MediaRecorder
+			config := optout.WithoutManagedFields(recorder.Config(server))
 			config.ContentType = test.contentType
-			seeInCache(t, config, clients.CoreV1().ConfigMaps(namespace), test.object, namespace)
-			if got := spoken.Media(); !slices.Equal(got, test.media) {
-				t.Errorf("the cache speaks %q, expected %q", got, test.media)
+			wantInCache(t, config, clients.CoreV1().ConfigMaps(namespace), test.object, namespace)
+			if got := recorder.Media(); !slices.Equal(got, test.media) {
+				t.Errorf("media types of the cache's requests = %q, want %q", got, test.media)
 			}
 		})
 	}
 }
 
-// seeInCache has a cache see an object that was there before, and one that comes later.
-func seeInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInterface, object client.Object, namespace string) {
+// wantInCache checks that a cache has an existing and a new object, without managedFields.
+func wantInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInterface, object client.Object, namespace string) {
 	objects, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	check(t, err)
 	for i, name := range []string{"before", "later"} {
@@ -70,14 +70,15 @@ func seeInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInter
 			run(t, "the cache", objects)
 		}
 		key := client.ObjectKey{Namespace: namespace, Name: name}
-		eventually(t, "the cache has "+name, func() bool { return objects.Get(t.Context(), key, object) == nil })
+		eventually(t, "the cache to have "+name, func() bool { return objects.Get(t.Context(), key, object) == nil })
 		if object.GetName() != name || len(object.GetManagedFields()) > 0 {
-			t.Errorf("the cache has %v, expected it without managedFields", object)
+			t.Errorf("cached object = %v, want no managedFields", object)
 		}
 	}
 }
 
-// TestNoTypedCBOR: controller-runtime has no serializer of typed objects for CBOR. Should it get one, the test above gets a line.
+// TestNoTypedCBOR: controller-runtime has no CBOR serializer for typed objects. If it gets one, add a case to
+// TestCacheWithoutManagedFields.
 func TestNoTypedCBOR(t *testing.T) {
 	config := optout.WithoutManagedFields(target.ConfigWith(t, cborGate))
 	config.ContentType = inCBOR
@@ -85,6 +86,6 @@ func TestNoTypedCBOR(t *testing.T) {
 	check(t, err)
 	err = direct.List(t.Context(), &corev1.ConfigMapList{}, client.InNamespace("default"))
 	if err == nil || !strings.Contains(err.Error(), inCBOR) {
-		t.Errorf("error %v, expected that there is no serializer for %s", err, inCBOR)
+		t.Errorf("List() = %v, want an error about %s", err, inCBOR)
 	}
 }

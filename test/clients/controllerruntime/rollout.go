@@ -9,24 +9,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// A rolloutReconciler reports every Deployment as rolled out.
+// rolloutReconciler reports every Deployment as rolled out.
 type rolloutReconciler struct{ client client.Client }
 
 func (r *rolloutReconciler) register(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("rollout").For(&appsv1.Deployment{}).Complete(r)
 }
 
-// Reconcile updates the status. An update of an old version fails with a conflict, and is tried again.
+// Reconcile updates the status. After a conflict, controller-runtime retries it.
 func (r *rolloutReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var deployment appsv1.Deployment
 	if err := r.client.Get(ctx, request.NamespacedName, &deployment); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	wanted := *deployment.Spec.Replicas
+	replicas := *deployment.Spec.Replicas
 	deployment.Status.ObservedGeneration = deployment.Generation
-	deployment.Status.Replicas = wanted
-	deployment.Status.UpdatedReplicas = wanted
-	deployment.Status.ReadyReplicas = wanted
-	deployment.Status.AvailableReplicas = wanted
+	deployment.Status.Replicas = replicas
+	deployment.Status.UpdatedReplicas = replicas
+	deployment.Status.ReadyReplicas = replicas
+	deployment.Status.AvailableReplicas = replicas
 	return reconcile.Result{}, r.client.Status().Update(ctx, &deployment)
 }

@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// websiteLabel marks the ConfigMaps that are wishes.
+// websiteLabel marks the ConfigMaps that specify a website.
 const websiteLabel = "website"
 
-// websiteManager is the name under which the reconciler applies.
+// websiteManager is the field manager of the reconciler.
 const websiteManager client.FieldOwner = "website"
 
-// A websiteReconciler makes a Deployment for a ConfigMap.
+// websiteReconciler applies a Deployment for a ConfigMap.
 type websiteReconciler struct{ client client.Client }
 
 func (r *websiteReconciler) register(manager ctrl.Manager) error {
@@ -33,16 +33,16 @@ func (r *websiteReconciler) register(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile applies the Deployment and then what is known about it.
+// Reconcile applies the Deployment and then its number of ready replicas.
 func (r *websiteReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	var wish corev1.ConfigMap
-	if err := r.client.Get(ctx, request.NamespacedName, &wish); err != nil {
+	var website corev1.ConfigMap
+	if err := r.client.Get(ctx, request.NamespacedName, &website); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if wish.Labels[websiteLabel] != "true" || wish.DeletionTimestamp != nil {
+	if website.Labels[websiteLabel] != "true" || website.DeletionTimestamp != nil {
 		return reconcile.Result{}, nil
 	}
-	deployment, err := websiteDeployment(&wish)
+	deployment, err := websiteDeployment(&website)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -51,29 +51,29 @@ func (r *websiteReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	var live appsv1.Deployment
 	if err := r.client.Get(ctx, request.NamespacedName, &live); err != nil {
-		// The cache learns of it soon, and the reconciler is called again.
+		// The cache does not have the Deployment yet; its event triggers another call.
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	ready := applycore.ConfigMap(wish.Name, wish.Namespace).
+	ready := applycore.ConfigMap(website.Name, website.Namespace).
 		WithData(map[string]string{"ready": strconv.Itoa(int(live.Status.ReadyReplicas))})
 	if err := r.client.Apply(ctx, ready, websiteManager); err != nil && !errors.IsConflict(err) {
-		return reconcile.Result{}, fmt.Errorf("applying what is ready: %w", err)
+		return reconcile.Result{}, fmt.Errorf("applying the ready replicas: %w", err)
 	}
 	return reconcile.Result{}, nil
 }
 
-func websiteDeployment(wish *corev1.ConfigMap) (*applyapps.DeploymentApplyConfiguration, error) {
-	replicas, err := strconv.Atoi(wish.Data["replicas"])
+func websiteDeployment(website *corev1.ConfigMap) (*applyapps.DeploymentApplyConfiguration, error) {
+	replicas, err := strconv.Atoi(website.Data["replicas"])
 	if err != nil {
-		return nil, reconcile.TerminalError(fmt.Errorf("replicas: expected a number, received %q", wish.Data["replicas"]))
+		return nil, reconcile.TerminalError(fmt.Errorf("replicas: expected a number, received %q", website.Data["replicas"]))
 	}
-	labels := map[string]string{"app": wish.Name}
+	labels := map[string]string{"app": website.Name}
 	owner := applymeta.OwnerReference().WithAPIVersion("v1").WithKind("ConfigMap").
-		WithName(wish.Name).WithUID(wish.UID).WithController(true).WithBlockOwnerDeletion(true)
-	return applyapps.Deployment(wish.Name, wish.Namespace).WithOwnerReferences(owner).
+		WithName(website.Name).WithUID(website.UID).WithController(true).WithBlockOwnerDeletion(true)
+	return applyapps.Deployment(website.Name, website.Namespace).WithOwnerReferences(owner).
 		WithSpec(applyapps.DeploymentSpec().
 			WithReplicas(int32(replicas)).
 			WithSelector(applymeta.LabelSelector().WithMatchLabels(labels)).
 			WithTemplate(applycore.PodTemplateSpec().WithLabels(labels).WithSpec(applycore.PodSpec().WithContainers(
-				applycore.Container().WithName("site").WithImage(wish.Data["image"]))))), nil
+				applycore.Container().WithName("site").WithImage(website.Data["image"]))))), nil
 }

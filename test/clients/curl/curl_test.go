@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("there is no curl on this machine: install it")
+		t.Skip("curl is not installed")
 	}
 	script.Run(t)
 }

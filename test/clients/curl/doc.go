@@ -1,3 +1,3 @@
-// Package curl tells the story of the README with plain curl: the scripts in testdata are what a reader
-// could type.
+// Package curl runs the examples of the README with curl: the scripts in testdata are commands that a reader could
+// type.
 package curl

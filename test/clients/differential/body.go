@@ -8,21 +8,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// parts draws up to some parts.
-func (g *generator) parts(from []document.Value, most int) []document.Value {
+// parts draws between one and maxParts parts.
+func (g *generator) parts(from []document.Value, maxParts int) []document.Value {
 	var parts []document.Value
-	for range 1 + g.IntN(most) {
-		parts = append(parts, g.drawn(one(g, from)))
+	for range 1 + g.IntN(maxParts) {
+		parts = append(parts, g.substituted(pick(g, from)))
 	}
 	return parts
 }
 
-// object is a valid object with some parts.
+// object returns a valid object with some parts.
 func (g *generator) object(v version, parts []document.Value) document.Value {
 	return g.named(v, merged(v.base, parts...))
 }
 
-// named adds what says which object it is.
+// named adds apiVersion, kind and name.
 func (g *generator) named(v version, body document.Value) document.Value {
 	meta := document.NewMap()
 	if given := body.Get("metadata"); !given.IsAbsent() {
@@ -32,57 +32,57 @@ func (g *generator) named(v version, body document.Value) document.Value {
 		With("metadata", meta.With("name", document.NewString(g.kind.name())))
 }
 
-// drawn has one of the choices in the place of each <s:a|b> and <v:1|2>.
-func (g *generator) drawn(part document.Value) document.Value {
+// substituted replaces each <s:a|b> and <v:1|2> in a part by one of its choices: s is a string, v an integer if possible.
+func (g *generator) substituted(part document.Value) document.Value {
 	switch part.Kind() {
 	case document.Map:
 		drawn := document.NewMap()
 		for name, value := range part.Fields() {
-			drawn = drawn.With(name, g.drawn(value))
+			drawn = drawn.With(name, g.substituted(value))
 		}
 		return drawn
 	case document.List:
 		var items []document.Value
 		for _, item := range part.Items() {
-			items = append(items, g.drawn(item))
+			items = append(items, g.substituted(item))
 		}
 		return document.NewList(items...)
 	case document.String:
-		return g.chosenOf(part)
+		return g.choiceOf(part)
 	}
 	return part
 }
 
-func (g *generator) chosenOf(word document.Value) document.Value {
+func (g *generator) choiceOf(word document.Value) document.Value {
 	text := word.Text()
 	start, end := strings.Index(text, "<"), strings.LastIndex(text, ">")
 	if start < 0 || end < start+3 {
 		return word
 	}
 	sort, choices := text[start+1:start+3], strings.Split(text[start+3:end], "|")
-	choice := text[:start] + one(g, choices) + text[end+1:]
+	choice := text[:start] + pick(g, choices) + text[end+1:]
 	if number, err := strconv.ParseInt(choice, 10, 64); err == nil && sort == "v:" {
 		return document.NewInt(number)
 	}
 	return document.NewString(choice)
 }
 
-const unknownName = "nobodyKnows"
+const unknownField = "nobodyKnows"
 
-// withUnknown has a field more that no kind has, somewhere.
+// withUnknown adds an unknown field at a random path.
 func (g *generator) withUnknown(body document.Value) document.Value {
-	var maps []place
-	for _, p := range places(body) {
-		if at(body, p).Kind() == document.Map && !slices.ContainsFunc(p, hasAnyNames) {
+	var maps []fieldPath
+	for _, p := range fieldPaths(body) {
+		if valueAt(body, p).Kind() == document.Map && !slices.ContainsFunc(p, hasArbitraryKeys) {
 			maps = append(maps, p)
 		}
 	}
-	p := one(g, maps)
-	return replaced(body, p, at(body, p).With(unknownName, document.NewInt(1)))
+	p := pick(g, maps)
+	return withValue(body, p, valueAt(body, p).With(unknownField, document.NewInt(1)))
 }
 
-// hasAnyNames is for maps whose fields have whatever names.
-func hasAnyNames(name string) bool {
+// hasArbitraryKeys reports whether a field is a map with arbitrary keys.
+func hasArbitraryKeys(name string) bool {
 	switch name {
 	case "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "selector", "hard", "used",
 		"limits", "requests", "default", "max", "min", "parameters", "attachmentMetadata", "capacity", "allocatable", "overhead", "podFixed",
@@ -92,7 +92,7 @@ func hasAnyNames(name string) bool {
 	return false
 }
 
-// keyFields tell the items of lists apart, the first that an item has.
+// keyFields identify the items of lists: the first one that an item has.
 var keyFields = []string{"uid", "name", "containerPort", "port", "mountPath", "type", "key", "ip", "host", "topologyKey"}
 
 func keyOf(item document.Value) (string, document.Value) {
@@ -104,19 +104,19 @@ func keyOf(item document.Value) (string, document.Value) {
 	return "", document.Value{}
 }
 
-// merged puts parts together: maps by their fields, items by their keys. The last one wins.
+// merged merges parts into a base: maps by field, list items by key. The last value wins.
 func merged(base document.Value, parts ...document.Value) document.Value {
 	for _, part := range parts {
-		base = mergedWith(base, part)
+		base = mergeValues(base, part)
 	}
 	return base
 }
 
-func mergedWith(a, b document.Value) document.Value {
+func mergeValues(a, b document.Value) document.Value {
 	switch {
 	case a.Kind() == document.Map && b.Kind() == document.Map:
 		for name, value := range b.Fields() {
-			a = a.With(name, mergedWith(a.Get(name), value))
+			a = a.With(name, mergeValues(a.Get(name), value))
 		}
 		return a
 	case a.Kind() == document.List && b.Kind() == document.List:
@@ -136,28 +136,28 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 		case document.Equal(item, other):
 			return items
 		case name != "" && name == otherName && document.Equal(key, otherKey):
-			items[i] = mergedWith(other, item)
+			items[i] = mergeValues(other, item)
 			return items
 		}
 	}
 	return append(items, item)
 }
 
-// withNulls often has null in the place of a field. Items keep their keys: what a patch means that has none is
-// a matter of its own, and so are nulls in lists that patches replace as they are.
+// withNulls often replaces a field by null. Key fields are excluded, because patches of items without a key are a
+// separate topic, and so are fields within lists that patches replace as a whole.
 func (g *generator) withNulls(body document.Value) document.Value {
-	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		name := p[len(p)-1]
-		return isDirective(p) || isInReplaced(p) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
+		return isDirective(p) || isInReplacedList(p) || len(p) > 1 && isIndex(p[len(p)-2]) && slices.Contains(keyFields, name)
 	})
 	if len(places) > 0 && g.chance(45) {
-		return replaced(body, one(g, places), document.NewNull())
+		return withValue(body, pick(g, places), document.NewNull())
 	}
 	return body
 }
 
-// isInReplaced is for places inside of lists without merge keys, and of items inside of selectors, which have none.
-func isInReplaced(p place) bool {
+// isInReplacedList reports whether a path is within a list without merge keys.
+func isInReplacedList(p fieldPath) bool {
 	for i, name := range p {
 		if isIndex(name) && mergeKeys[p[i-1]] == nil {
 			return true
@@ -166,24 +166,24 @@ func isInReplaced(p place) bool {
 	return false
 }
 
-// withoutWholes sometimes has null in the place of all labels, or of another field of the spec. Where an edit
-// removes the last entry it would send a map that is empty, which Cadastre keeps.
-func (g *generator) withoutWholes(body document.Value) document.Value {
-	places := slices.DeleteFunc(fieldsOf(body), func(p place) bool {
+// withoutContainers sometimes replaces all labels, or another field of the spec, by null. Removing the last entry of a
+// map in an edit would send an empty map, which Cadastre retains.
+func (g *generator) withoutContainers(body document.Value) document.Value {
+	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		return len(p) > 2 || len(p) == 1 && (p[0] == "spec" || p[0] == "metadata") || len(p) == 2 && p[0] != "spec" && p[0] != "metadata"
 	})
 	if len(places) > 0 && g.chance(35) {
-		return replaced(body, one(g, places), document.NewNull())
+		return withValue(body, pick(g, places), document.NewNull())
 	}
 	return body
 }
 
-// operations is a JSON patch that adds, replaces, removes or tests some of what is in a body.
+// operations returns a JSON patch that adds, replaces, removes or tests parts of a body.
 func (g *generator) operations(body document.Value) document.Value {
 	var operations []document.Value
-	candidates := places(body)[1:]
+	candidates := fieldPaths(body)[1:]
 	for range 1 + g.IntN(2) {
-		p := one(g, candidates)
+		p := pick(g, candidates)
 		pointer := ""
 		for i, name := range p {
 			if isIndex(name) && i == len(p)-1 && g.chance(50) {
@@ -195,24 +195,24 @@ func (g *generator) operations(body document.Value) document.Value {
 			operations = append(operations, g.transfer())
 			continue
 		}
-		verb := one(g, []string{"add", "add", "add", "replace", "remove", "test"})
+		verb := pick(g, []string{"add", "add", "add", "replace", "remove", "test"})
 		operation := field("op", document.NewString(verb)).With("path", document.NewString(pointer))
 		if verb != "remove" {
-			operation = operation.With("value", at(body, p))
+			operation = operation.With("value", valueAt(body, p))
 		}
 		operations = append(operations, operation)
 	}
 	return document.NewList(operations...)
 }
 
-// transfer copies or moves a label.
+// transfer returns a JSON patch operation that copies or moves a label.
 func (g *generator) transfer() document.Value {
 	places := []string{"/metadata/labels/x", "/metadata/labels/y", "/metadata/annotations/x"}
-	return field("op", document.NewString(one(g, []string{"copy", "move"}))).
-		With("from", document.NewString(one(g, places))).With("path", document.NewString(one(g, places)))
+	return field("op", document.NewString(pick(g, []string{"copy", "move"}))).
+		With("from", document.NewString(pick(g, places))).With("path", document.NewString(pick(g, places)))
 }
 
-// without copies a list, one left out.
+// without returns a copy of a list without item i; of the whole list if i is its length.
 func without[T any](list []T, i int) []T {
 	if i == len(list) {
 		return slices.Clone(list)

@@ -13,36 +13,36 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// A Finding is what became of a history.
+// Finding is the result of comparing a history.
 type Finding struct {
 	History History
-	// Script has the answers of the first server, and Failure is how the second one's differ; nil if they do not.
+	// Script has the responses of the first server. Failure is the difference of the second one; nil if there is none.
 	Script  []byte
 	Failure *applytest.Failure
-	// Unusable is why the history could not be compared; empty if it was.
+	// Unusable is the reason why the history could not be compared; empty if it was.
 	Unusable string
-	// Known are the deliberate differences in it, by their titles in docs/differences.md, and Compared is how many of
-	// its steps come before what they make of the objects.
+	// Known are the deliberate differences that it contains, by their titles in docs/differences.md. Compared is the
+	// number of steps before the first one that they affect.
 	Known    []string
 	Compared int
 }
 
-// Differs says whether the two servers answered differently.
+// Differs reports whether the responses of the servers differ.
 func (f Finding) Differs() bool { return f.Failure != nil }
 
-// neverMade is why a history can't be compared that names an object which was refused.
-const neverMade = "a variable of an object that was never made"
+// objectNeverCreated is the Unusable reason of a history with a variable of an object that was not created.
+const objectNeverCreated = "a variable of an object that was never made"
 
-// A Pair is two servers that are asked the same.
+// Pair is two servers that are compared.
 type Pair interface {
-	// Compare sends histories to both, side by side, and returns the findings in the same order.
+	// Compare sends histories to both servers concurrently, and returns the findings in the same order.
 	Compare(ctx context.Context, histories []History) ([]Finding, error)
 }
 
-// Servers are two servers with addresses: the one whose answers are expected, and the one that is held to them.
+// Servers are the reference server and the server under test.
 type Servers struct {
 	Theirs, Ours *rest.Config
-	// Parallel is how many histories each is sent at once; 8 if 0.
+	// Parallel is the number of concurrent histories per server; 0 means 8.
 	Parallel int
 }
 
@@ -66,13 +66,13 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 		f := &findings[numberOf(result.Name)]
 		switch {
 		case result.Outcome == applytest.Skip:
-			return nil, fmt.Errorf("seed %d: the first server was asked, and the second can't be: %s", f.History.Seed, result.Reason)
+			return nil, fmt.Errorf("seed %d: only the second server skipped the script: %s", f.History.Seed, result.Reason)
 		case result.Failure != nil && !isStep(result.Failure.Step):
 			return nil, fmt.Errorf("seed %d: %s", f.History.Seed, result.Failure)
 		case result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$"):
-			f.Unusable = neverMade
-		case result.Failure != nil && saysOnlyMore(result.Failure.Complaints):
-			f.Known = append(f.Known, moreTold)
+			f.Unusable = objectNeverCreated
+		case result.Failure != nil && onlyAdditionalWarnings(result.Failure.Complaints):
+			f.Known = append(f.Known, additionalWarning)
 			last, _ := stepNumber(result.Failure.Step)
 			f.Compared = last + 1
 		default:
@@ -82,7 +82,8 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 	return findings, nil
 }
 
-// record asks the first server, and returns the scripts with its answers, loosened where they may differ.
+// record runs the scripts on the first server, and returns them with its responses, with permitted differences
+// loosened.
 func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Finding) (fstest.MapFS, error) {
 	var mu sync.Mutex
 	texts := map[string][]byte{}
@@ -104,7 +105,7 @@ func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Fi
 		if result.Outcome != applytest.Pass {
 			findings[i].Unusable = fmt.Sprint(result.Reason, result.Failure)
 			if result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$") {
-				findings[i].Unusable = neverMade
+				findings[i].Unusable = objectNeverCreated
 			}
 			continue
 		}
@@ -124,6 +125,6 @@ func fileName(i int) string { return fmt.Sprintf("random/%06d.txtar", i) }
 
 func numberOf(name string) int {
 	var i int
-	_, _ = fmt.Sscanf(name, "random/%d", &i) // the names are those of fileName
+	_, _ = fmt.Sscanf(name, "random/%d", &i) // names are created by fileName
 	return i
 }

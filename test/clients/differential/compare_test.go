@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestCompare: a server does not differ from another of its kind, and one that answers something else is found out,
-// whatever in its answers that is.
+// TestCompare: two Cadastre servers do not differ, and a server with a modified response does, for each part of
+// responses.
 func TestCompare(t *testing.T) {
 	servers := Servers{
 		Theirs: cadastretest.Start(t, cadastretest.WithoutControllers()),
@@ -43,32 +43,32 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	if usable < 40 {
-		t.Errorf("only %d histories of %d could be compared", usable, len(histories))
+		t.Errorf("%d of %d histories were usable, want at least 40", usable, len(histories))
 	}
-	for _, liar := range []liar{
-		{says: "answer: expected status 201, received 200", code: http.StatusCreated, instead: http.StatusOK},
-		{says: "object: .metadata.labels.lie: expected nothing", truth: `"labels":{`, lie: `"labels":{"lie":"1",`},
-		{says: "owners: bob ", truth: `"manager":"bob"`, lie: `"manager":"eve"`},
-		{says: "error: .message: ", truth: `"message":"Apply failed`, lie: `"message":"Apply broke`},
+	for _, tampered := range []tamperedTransport{
+		{complaint: "answer: expected status 201, received 200", code: http.StatusCreated, replacedCode: http.StatusOK},
+		{complaint: "object: .metadata.labels.lie: expected nothing", original: `"labels":{`, modified: `"labels":{"lie":"1",`},
+		{complaint: "owners: bob ", original: `"manager":"bob"`, modified: `"manager":"eve"`},
+		{complaint: "error: .message: ", original: `"message":"Apply failed`, modified: `"message":"Apply broke`},
 	} {
-		t.Run(liar.says, func(t *testing.T) {
+		t.Run(tampered.complaint, func(t *testing.T) {
 			t.Parallel()
-			lied := Servers{Theirs: servers.Theirs, Ours: rest.CopyConfig(servers.Ours)}
-			lied.Ours.Wrap(func(next http.RoundTripper) http.RoundTripper {
-				liar.RoundTripper = next
-				return liar
+			withTampering := Servers{Theirs: servers.Theirs, Ours: rest.CopyConfig(servers.Ours)}
+			withTampering.Ours.Wrap(func(next http.RoundTripper) http.RoundTripper {
+				tampered.RoundTripper = next
+				return tampered
 			})
-			for _, f := range compared(t, lied, histories) {
-				if f.Differs() && strings.Contains(strings.Join(f.Failure.Complaints, "\n"), liar.says) {
+			for _, f := range compared(t, withTampering, histories) {
+				if f.Differs() && strings.Contains(strings.Join(f.Failure.Complaints, "\n"), tampered.complaint) {
 					return
 				}
 			}
-			t.Error("nobody has noticed")
+			t.Error("the modified response was not detected")
 		})
 	}
 }
 
-// TestUnusable: why a history can't be compared is told.
+// TestUnusable: a history that cannot be compared has the reason.
 func TestUnusable(t *testing.T) {
 	same := cadastretest.Start(t)
 	histories := []History{
@@ -76,9 +76,9 @@ func TestUnusable(t *testing.T) {
 		{Steps: []Step{{Verb: "UPDATE", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `metadata: {uid: $uid}`)}}},
 	}
 	findings := compared(t, Servers{Theirs: same, Ours: same}, histories)
-	for i, want := range []string{"/configmaps/shared: 404", neverMade} {
+	for i, want := range []string{"/configmaps/shared: 404", objectNeverCreated} {
 		if f := findings[i]; f.Differs() || !strings.Contains(f.Unusable, want) {
-			t.Errorf("received %q, %v, want %q", f.Unusable, f.Failure, want)
+			t.Errorf("Unusable = %q, Failure = %v, want Unusable %q", f.Unusable, f.Failure, want)
 		}
 	}
 }
@@ -92,28 +92,28 @@ func compared(t *testing.T, servers Servers, histories []History) []Finding {
 	return findings
 }
 
-// A liar tells of objects in namespaces something else than the server has said.
-type liar struct {
+// tamperedTransport is a round tripper that modifies responses about namespaced objects.
+type tamperedTransport struct {
 	http.RoundTripper
-	says          string // what is said about it
-	code, instead int
-	truth, lie    string
+	complaint          string // the expected complaint
+	code, replacedCode int
+	original, modified string
 }
 
 // RoundTrip implements http.RoundTripper.
-func (l liar) RoundTrip(request *http.Request) (*http.Response, error) {
+func (l tamperedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := l.RoundTripper.RoundTrip(request)
 	if err != nil || !strings.Contains(request.URL.Path, "/namespaces/") {
 		return response, err
 	}
 	if response.StatusCode == l.code {
-		response.StatusCode = l.instead
+		response.StatusCode = l.replacedCode
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(l.truth), []byte(l.lie))))
+	response.Body = io.NopCloser(bytes.NewReader(bytes.ReplaceAll(body, []byte(l.original), []byte(l.modified))))
 	return response, nil
 }

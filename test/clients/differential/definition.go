@@ -15,19 +15,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// widgets is the kind of users' own that some histories are about.
+// widgets is the CustomResourceDefinition that some histories use.
 //
 //go:embed definitions/widgets.yaml
 var widgets []byte
 
 const (
 	definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-	definedGroup    = "differential.example.com"
-	widgetsPath     = "/apis/" + definedGroup + "/"
+	customGroup     = "differential.example.com"
+	widgetsPath     = "/apis/" + customGroup + "/"
 )
 
-// Define has both servers know the kinds that histories are about and that no server knows by itself. What it returns
-// has them forgotten, also if only one of them knows.
+// Define creates the CustomResourceDefinitions of the histories on both servers. forget deletes them; it may also be
+// called if only one server has them.
 func (s Servers) Define(ctx context.Context) (forget func(context.Context) error, err error) {
 	definition, err := document.ParseYAML(widgets)
 	if err != nil {
@@ -49,26 +49,26 @@ func (s Servers) Define(ctx context.Context) (forget func(context.Context) error
 	return forget, nil
 }
 
-// withOlder adds a version that is the same as the first.
+// withOlder adds a version with the same schema as the first.
 func withOlder(definition document.Value, name string) document.Value {
 	versions := itemsOf(definition.Lookup("spec", "versions"))
 	older := versions[0].With("name", document.NewString(name)).With("storage", document.NewBool(false))
 	return definition.With("spec", definition.Get("spec").With("versions", document.NewList(append(versions, older)...)))
 }
 
-// define makes a definition, unless it is there, and waits until all its versions are served.
+// define creates a definition, unless it exists, and waits until all its versions are served.
 func define(ctx context.Context, config *rest.Config, definition document.Value) error {
-	switch code, err := ask(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); {
+	switch code, err := sendRequest(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); {
 	case err != nil:
-		return fmt.Errorf("make a definition at %s: %w", config.Host, err)
+		return fmt.Errorf("create a definition at %s: %w", config.Host, err)
 	case code != http.StatusCreated && code != http.StatusConflict:
-		return fmt.Errorf("make a definition at %s: expected status 201 or 409, received %d", config.Host, code)
+		return fmt.Errorf("create a definition at %s: expected status 201 or 409, received %d", config.Host, code)
 	}
 	for _, version := range definition.Lookup("spec", "versions").Items() {
 		path := widgetsPath + version.Get("name").Text() + "/" + definition.Lookup("spec", "names", "plural").Text()
 		for code := 0; code != http.StatusOK; {
 			var err error
-			if code, err = ask(ctx, config, http.MethodGet, path, ""); err != nil {
+			if code, err = sendRequest(ctx, config, http.MethodGet, path, ""); err != nil {
 				return err
 			}
 			select {
@@ -81,9 +81,9 @@ func define(ctx context.Context, config *rest.Config, definition document.Value)
 	return nil
 }
 
-// undefine deletes a definition, unless it is gone.
+// undefine deletes a definition, unless it does not exist.
 func undefine(ctx context.Context, config *rest.Config, definition document.Value) error {
-	code, err := ask(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), "")
+	code, err := sendRequest(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), "")
 	if err == nil && code != http.StatusOK && code != http.StatusNotFound {
 		err = fmt.Errorf("expected status 200 or 404, received %d", code)
 	}
@@ -93,8 +93,8 @@ func undefine(ctx context.Context, config *rest.Config, definition document.Valu
 	return nil
 }
 
-// ask makes a request, and returns the status of the answer.
-func ask(ctx context.Context, config *rest.Config, method, path, body string) (int, error) {
+// sendRequest sends a request, and returns the status code.
+func sendRequest(ctx context.Context, config *rest.Config, method, path, body string) (int, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return 0, err

@@ -24,23 +24,23 @@ func generated(t *testing.T, seed uint64) History {
 	return h
 }
 
-// TestSeedsTellHistories: a seed is one history, and every seed is another.
-func TestSeedsTellHistories(t *testing.T) {
+// TestSeedsAreDeterministic: a seed always generates the same history, and different seeds generate different ones.
+func TestSeedsAreDeterministic(t *testing.T) {
 	seen := map[string]uint64{}
 	for seed := range uint64(500) {
 		script := string(generated(t, seed).script())
 		if again := string(generated(t, seed).script()); again != script {
-			t.Fatalf("seed %d is two histories:\n%s\n%s", seed, script, again)
+			t.Fatalf("seed %d generates two histories:\n%s\n%s", seed, script, again)
 		}
 		_, steps, _ := strings.Cut(script, "\n")
 		if other, ok := seen[steps]; ok {
-			t.Errorf("seeds %d and %d are the same history", seed, other)
+			t.Errorf("seeds %d and %d generate the same history", seed, other)
 		}
 		seen[steps] = seed
 	}
 }
 
-// TestHistoriesAreScripts: applytest reads every history, and all verbs and kinds occur.
+// TestHistoriesAreScripts: applytest parses every history, and all verbs, features and resources occur.
 func TestHistoriesAreScripts(t *testing.T) {
 	kinds, err := vocabulary()
 	if err != nil {
@@ -61,13 +61,13 @@ func TestHistoriesAreScripts(t *testing.T) {
 				}
 			}
 			if strings.Contains(s.Body.JSON(), "<s:") || strings.Contains(s.Body.JSON(), "<v:") {
-				t.Errorf("seed %d: nothing was drawn in %s", seed, s.Body.JSON())
+				t.Errorf("seed %d: a placeholder was not replaced in %s", seed, s.Body.JSON())
 			}
 		}
 	}
 	for _, verb := range []string{"APPLY", "CREATE", "UPDATE", "EDIT", "MERGE", "STRATEGIC", "JSONPATCH", "DELETE", "GET"} {
 		if verbs[verb] == 0 {
-			t.Errorf("no history has %s: %v", verb, verbs)
+			t.Errorf("no history has verb %s: %v", verb, verbs)
 		}
 	}
 	for _, text := range []string{
@@ -76,17 +76,17 @@ func TestHistoriesAreScripts(t *testing.T) {
 		`resourceVersion: "$resourceVersion"`, "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
 	} {
 		if !strings.Contains(texts.String(), text) {
-			t.Errorf("no history has %q", text)
+			t.Errorf("no history contains %q", text)
 		}
 	}
 	for _, k := range kinds {
 		if resources[k.resource] == 0 {
-			t.Errorf("no history is about %s: %v", k.resource, resources)
+			t.Errorf("no history uses resource %s: %v", k.resource, resources)
 		}
 	}
 }
 
-// A pairOf says of each history how the second server differs; nil where it does not.
+// pairOf is a fake Pair: it returns the difference of a history; nil if there is none.
 type pairOf func(History) *applytest.Failure
 
 func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, error) {
@@ -97,8 +97,8 @@ func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, erro
 	return findings, nil
 }
 
-// forgetful is a second server that loses labels.x when a merge patch has it after somebody has applied.
-func forgetful(h History) *applytest.Failure {
+// losesLabel is the difference of a server that loses labels.x in a merge patch after a forced apply.
+func losesLabel(h History) *applytest.Failure {
 	applied := false
 	for i, s := range h.Steps {
 		applied = applied || s.Verb == "APPLY" && s.Force
@@ -109,47 +109,47 @@ func forgetful(h History) *applytest.Failure {
 	return nil
 }
 
-// TestShrink: what is left of a history is what it takes.
+// TestShrink: a shrunk history has only the steps and fields that the difference needs.
 func TestShrink(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(3000) {
 		h := generated(t, seed)
-		failure := forgetful(h)
+		failure := losesLabel(h)
 		if failure == nil {
 			continue
 		}
 		shrunk++
-		small, err := Shrink(t.Context(), pairOf(forgetful), Finding{History: h, Failure: failure})
+		small, err := Shrink(t.Context(), pairOf(losesLabel), Finding{History: h, Failure: failure})
 		if err != nil {
 			t.Fatal(err)
 		}
 		steps := small.History.Steps
 		if len(steps) != 2 || steps[0].Verb != "APPLY" || !steps[0].Force || steps[1].Verb != "MERGE" {
-			t.Fatalf("seed %d: expected a forced apply and a merge patch, received\n%s", seed, small.History.script())
+			t.Fatalf("seed %d: shrunk history, want a forced apply and a merge patch:\n%s", seed, small.History.script())
 		}
-		if fields := leaves(steps[0].Body); fields != 3 {
-			t.Errorf("seed %d: expected the apply to have only its identity, received %s", seed, steps[0].Body.JSON())
+		if fields := countLeaves(steps[0].Body); fields != 3 {
+			t.Errorf("seed %d: body of the apply = %s, want only apiVersion, kind and name", seed, steps[0].Body.JSON())
 		}
-		if leaves(steps[1].Body) != 1 {
-			t.Errorf("seed %d: expected the patch to have only the label, received %s", seed, steps[1].Body.JSON())
+		if countLeaves(steps[1].Body) != 1 {
+			t.Errorf("seed %d: body of the patch = %s, want only the label", seed, steps[1].Body.JSON())
 		}
 	}
 	if shrunk < 10 {
-		t.Errorf("only %d histories differ; that is no test", shrunk)
+		t.Errorf("precondition: only %d histories differ, want at least 10", shrunk)
 	}
 }
 
-func leaves(body document.Value) int {
+func countLeaves(body document.Value) int {
 	n := 0
-	for _, p := range places(body) {
-		if value := at(body, p); value.IsScalar() || value.IsNull() {
+	for _, p := range fieldPaths(body) {
+		if value := valueAt(body, p); value.IsScalar() || value.IsNull() {
 			n++
 		}
 	}
 	return n
 }
 
-// TestShrinkKeepsTheDifference: a history is not made smaller into one that differs in another way.
+// TestShrinkKeepsTheDifference: a history is not shrunk to one with another difference.
 func TestShrinkKeepsTheDifference(t *testing.T) {
 	pair := pairOf(func(h History) *applytest.Failure {
 		s := h.Steps[len(h.Steps)-1]
@@ -162,11 +162,11 @@ func TestShrinkKeepsTheDifference(t *testing.T) {
 	h := History{Steps: []Step{{Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}, {Verb: "GET"}}}
 	small, err := Shrink(t.Context(), pair, Finding{History: h, Failure: pair(h)})
 	if err != nil || len(small.History.Steps) != 3 {
-		t.Errorf("expected three steps, received %d, %v", len(small.History.Steps), err)
+		t.Errorf("shrunk history has %d steps, %v; want 3", len(small.History.Steps), err)
 	}
 }
 
-// TestStateAfter: writes are counted from when the object was made.
+// TestStateAfter: writes are counted from the creation of the object, or the last update of its status.
 func TestStateAfter(t *testing.T) {
 	object := parsed(t, "metadata: {name: a}")
 	steps := []struct {
@@ -189,19 +189,20 @@ func TestStateAfter(t *testing.T) {
 	for i, step := range steps {
 		step.a.before, step.a.writes = state.object, state.writes
 		state = step.a.stateAfter(step.s)
-		if isThere := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == isThere {
-			t.Errorf("after step %d: expected %d writes, received %d, of %s", i, step.want, state.writes, state.object.JSON())
+		if exists := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == exists {
+			t.Errorf("after step %d: want %d writes, received %d, object %s", i, step.want, state.writes, state.object.JSON())
 		}
 	}
 }
 
-// TestKnownDifferencesAreListed: what is not compared is documented.
+// TestKnownDifferencesAreListed: docs/differences.md has every deliberate difference that is excluded from the
+// comparison.
 func TestKnownDifferencesAreListed(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	titles := []string{moreTold}
+	titles := []string{additionalWarning}
 	for _, d := range differences {
 		titles = append(titles, d.title)
 	}
@@ -212,8 +213,8 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestLeavesRest: only what gets into the object with a map or an item that is new is left of a patch.
-func TestLeavesRest(t *testing.T) {
+// TestLeavesResidue: only directives and nulls within new maps or items of a patch get into the object.
+func TestLeavesResidue(t *testing.T) {
 	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
 	for patch, want := range map[string]bool{
 		`{}`: false,
@@ -234,13 +235,13 @@ func TestLeavesRest(t *testing.T) {
 		`{spec: {initContainers: [{name: new}], containers: [{name: app, resources: {limits: {cpu: null}}}, {$x: 1}]}}`:               false,
 		`{metadata: {labels: {x: null}}, spec: {containers: [{name: side, volumeMounts: [{$patch: delete}]}]}}`:                       true,
 	} {
-		if got := leavesRest(parsed(t, live), parsed(t, patch)); got != want {
-			t.Errorf("received %t, want %t for %s", got, want, patch)
+		if got := leavesResidue(parsed(t, live), parsed(t, patch)); got != want {
+			t.Errorf("leavesResidue(%s) = %t, want %t", patch, got, want)
 		}
 	}
 }
 
-// TestOrderOfErrors: only that of errors in one map is left out.
+// TestOrderOfErrors: the message is masked only if several errors are in one map.
 func TestOrderOfErrors(t *testing.T) {
 	for causes, masks := range map[string]bool{
 		`[{field: "a[0].b[x].c"}, {field: "a[0].b[y].c"}]`:           true,
@@ -256,12 +257,12 @@ func TestOrderOfErrors(t *testing.T) {
 			want = want.With("message", document.NewString(`X "x" is invalid: [<any>]`))
 		}
 		if got := parsed(t, string(withoutOrder([]byte(text)))); !document.Equal(got, want) {
-			t.Errorf("received %s, want %s", got, want)
+			t.Errorf("withoutOrder() = %s, want %s", got, want)
 		}
 	}
 	const conflict = `{causes: [{field: '.a[name="x"]'}, {field: '.a[name="y"]'}], message: Apply failed with 2 conflicts}`
 	if got := string(withoutOrder([]byte(conflict))); got != conflict {
-		t.Errorf("received %s, want %s", got, conflict)
+		t.Errorf("withoutOrder() = %s, want %s", got, conflict)
 	}
 }
 
@@ -274,8 +275,8 @@ func parsed(t *testing.T, text string) document.Value {
 	return v
 }
 
-// TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
-func TestSaysOnlyMore(t *testing.T) {
+// TestOnlyAdditionalWarnings: an additional warning of Cadastre is a known difference; a missing one is not.
+func TestOnlyAdditionalWarnings(t *testing.T) {
 	const ours = `".spec.strategy: type was applied, but rollingUpdate is set (owned by \"bob\") and requires type x; apply x"`
 	for complaint, want := range map[string]bool{
 		"warnings: expected [], received [" + ours + "]":                true,
@@ -284,13 +285,13 @@ func TestSaysOnlyMore(t *testing.T) {
 		`warnings: expected [], received ["x"]`:                         false,
 		"object: .a: expected 1, received 2":                            false,
 	} {
-		if got := saysOnlyMore([]string{complaint}); got != want {
-			t.Errorf("%s: expected %t, received %t", complaint, want, got)
+		if got := onlyAdditionalWarnings([]string{complaint}); got != want {
+			t.Errorf("saysOnlyMore(%s) = %t, want %t", complaint, got, want)
 		}
 	}
 }
 
-// TestRecorded: errors take the place of objects, deliberate differences are left out, times of today are masked.
+// TestRecorded: errors replace objects, deliberate differences are removed, and current times are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)
 	h := History{Steps: []Step{{Verb: "APPLY", Address: "batch/v1 jobs/shared"}, {Verb: "APPLY"}, {Verb: "JSONPATCH"}, {Verb: "APPLY"}}}
@@ -334,7 +335,7 @@ nobody
 	titles, compared := r.withoutKnown(h)
 	known := []string{"A configuration that does not fit is a bad request", "Applying again what was just created writes nothing", "JSON patches that fail say why"}
 	if compared != len(h.Steps) || !slices.Equal(titles, known) {
-		t.Errorf("received %d steps and %q, want %d and %q", compared, titles, len(h.Steps), known)
+		t.Errorf("withoutKnown() = %q, %d steps; want %d steps and %q", titles, compared, len(h.Steps), known)
 	}
 	const want = `x
 -- 1 apply --
@@ -364,11 +365,12 @@ reason: Conflict
 400
 `
 	if got := string(txtar.Format(r.archive)); got != want {
-		t.Errorf("received\n%s\nwant\n%s", got, want)
+		t.Errorf("script\n%s\nwant\n%s", got, want)
 	}
 }
 
-// TestWithoutKnownEnds: what comes after objects that differ is not compared, and no reason for anything.
+// TestWithoutKnownEnds: steps after a difference that changes the object are neither compared nor searched for
+// differences.
 func TestWithoutKnownEnds(t *testing.T) {
 	const steps = `
 -- 1 apply --
@@ -391,9 +393,9 @@ message: the server rejected our request due to an error in our request
 	r := recorded{txtar.Parse([]byte(steps))}
 	titles, compared := r.withoutKnown(h)
 	if want := []string{"An empty list that was applied is there at once"}; compared != 1 || !slices.Equal(titles, want) {
-		t.Errorf("received %d steps and %q, want 1 and %q", compared, titles, want)
+		t.Errorf("withoutKnown() = %q, %d steps; want %q, 1 step", titles, compared, want)
 	}
 	if left := string(txtar.Format(r.archive)); strings.Contains(left, "-- 2 apply --") {
-		t.Errorf("expected nothing after the first step, received\n%s", left)
+		t.Errorf("script has steps after the first:\n%s", left)
 	}
 }

@@ -7,52 +7,53 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file has the directives of strategic merge patches.
+// This file draws directives of strategic merge patches.
 
-// mergeKeys are the lists whose items strategic merge patches can remove.
+// mergeKeys maps lists to the possible merge keys of their items.
 var mergeKeys = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "volumeMounts": {"mountPath"},
 	"ports": {"containerPort", "port"}, "imagePullSecrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
 	"ownerReferences": {"uid"}, "conditions": {"type"},
 }
 
-// withDirectives sometimes has an item removed instead of merged. Lists at the top of an object have no merge keys.
+// withDirectives sometimes replaces an item by a $patch: delete directive. Lists at the top of an object have no
+// merge keys.
 func (g *generator) withDirectives(body document.Value) document.Value {
-	for _, p := range places(body) {
+	for _, p := range fieldPaths(body) {
 		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
 			continue
 		}
-		inNew := at(body, p[:len(p)-2]).Get("name").Text() == "side" // where a directive has nothing to be about
+		inNew := valueAt(body, p[:len(p)-2]).Get("name").Text() == "side" // a new item has nothing to delete
 		for _, name := range mergeKeys[p[len(p)-2]] {
-			if key := at(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplaced(p[:len(p)-1]) {
-				return replaced(body, p, field(name, key).With("$patch", document.NewString("delete")))
+			if key := valueAt(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplacedList(p[:len(p)-1]) {
+				return withValue(body, p, field(name, key).With("$patch", document.NewString("delete")))
 			}
 		}
 	}
 	return body
 }
 
-// withOrders sometimes has one of the directives that are about a whole map or list. Lists at the top of an object have no
+// withContainerDirectives sometimes adds a directive for a whole map or list. Lists at the top of an object have no
 // merge keys.
-func (g *generator) withOrders(body document.Value) document.Value {
-	places := slices.DeleteFunc(places(body)[1:], func(p place) bool {
-		return isInReplaced(p) || isDirective(p) || at(body, p).Len() == 0 || at(body, p[:1]).Kind() == document.List
+func (g *generator) withContainerDirectives(body document.Value) document.Value {
+	places := slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool {
+		return isInReplacedList(p) || isDirective(p) || valueAt(body, p).Len() == 0 || valueAt(body, p[:1]).Kind() == document.List
 	})
 	if len(places) == 0 || !g.chance(25) {
 		return body
 	}
-	p := one(g, places)
-	switch value := at(body, p); value.Kind() {
+	p := pick(g, places)
+	switch value := valueAt(body, p); value.Kind() {
 	case document.Map:
-		return replaced(body, p, g.ordered(value))
+		return withValue(body, p, g.withMapDirective(value))
 	case document.List:
-		return g.withListOrder(body, p)
+		return g.withListDirective(body, p)
 	}
 	return body
 }
 
-// ordered is a map that replaces the one that is there, or of which that keeps some fields only.
-func (g *generator) ordered(m document.Value) document.Value {
+// withMapDirective adds $patch: replace or $retainKeys to a map.
+func (g *generator) withMapDirective(m document.Value) document.Value {
 	if g.chance(40) {
 		return m.With("$patch", document.NewString("replace"))
 	}
@@ -66,13 +67,13 @@ func (g *generator) ordered(m document.Value) document.Value {
 	return m.With("$retainKeys", document.NewList(kept...))
 }
 
-// withListOrder says beside a list in which order its items are, or which of them go.
-func (g *generator) withListOrder(body document.Value, p place) document.Value {
-	name, list, around := p[len(p)-1], at(body, p), at(body, p[:len(p)-1])
+// withListDirective adds $setElementOrder or $deleteFromPrimitiveList next to a list.
+func (g *generator) withListDirective(body document.Value, p fieldPath) document.Value {
+	name, list, around := p[len(p)-1], valueAt(body, p), valueAt(body, p[:len(p)-1])
 	order := slices.Clone(itemsOf(list))
 	if name == "finalizers" {
 		if g.chance(50) {
-			return replaced(body, p[:len(p)-1], around.Without(name).With("$deleteFromPrimitiveList/"+name, list))
+			return withValue(body, p[:len(p)-1], around.Without(name).With("$deleteFromPrimitiveList/"+name, list))
 		}
 		order = append(order, document.NewString("example.com/c"))
 	} else {
@@ -86,10 +87,10 @@ func (g *generator) withListOrder(body document.Value, p place) document.Value {
 	if g.chance(50) {
 		slices.Reverse(order)
 	}
-	return replaced(body, p[:len(p)-1], around.With("$setElementOrder/"+name, document.NewList(order...)))
+	return withValue(body, p[:len(p)-1], around.With("$setElementOrder/"+name, document.NewList(order...)))
 }
 
-// identityOf is what is left of an item that is only its merge key; absent if it has none.
+// identityOf returns a map with only the merge key of an item; absent if it has none.
 func identityOf(keys []string, item document.Value) document.Value {
 	for _, key := range keys {
 		if value := item.Get(key); !value.IsAbsent() {
@@ -99,7 +100,7 @@ func identityOf(keys []string, item document.Value) document.Value {
 	return document.Value{}
 }
 
-// isDirective is for places in a patch that say what is done, and not what shall be there.
-func isDirective(p place) bool {
+// isDirective reports whether a path of a patch leads to or through a directive.
+func isDirective(p fieldPath) bool {
 	return slices.ContainsFunc(p, func(name string) bool { return strings.HasPrefix(name, "$") })
 }

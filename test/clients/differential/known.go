@@ -12,31 +12,31 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A difference is one that Cadastre has on purpose.
+// difference is a deliberate difference of Cadastre.
 type difference struct {
-	// title is that of its entry in docs/differences.md.
+	// title is the title of its entry in docs/differences.md.
 	title string
-	// applies says whether the answer to a step is one that differs.
+	// applies reports whether the response to a step is affected.
 	applies func(s Step, a answer) bool
-	// loosened is what is still expected of it.
+	// loosened returns the expectations that still hold.
 	loosened func(expected []txtar.File) []txtar.File
-	// ends says that the objects are different ones from here on, and nothing more can be compared; nor can
-	// this step if nothing is expected of it.
+	// ends is set if the object differs from this step on, so that later steps cannot be compared; nor can this step
+	// if loosened returns nothing.
 	ends bool
 }
 
-// An answer is what the first server said: its status code, and the object with its owners, or the message of an error;
-// and what it had said of the object before, absent if there is none.
+// answer is a response of the reference server: the status code, and the object with its managedFields, or the error
+// message. before is the object before the request; absent if there was none.
 type answer struct {
 	code                 int
 	message              string
 	object, before       document.Value
 	owners, ownersBefore string
-	// writes is how often the object was written since it was made, or since its status was put.
+	// writes is the number of writes since the object was created, or since its status was updated.
 	writes int
 }
 
-func (a answer) says(text ...string) bool {
+func (a answer) messageContains(text ...string) bool {
 	return slices.ContainsFunc(text, func(t string) bool { return strings.Contains(a.message, t) })
 }
 
@@ -44,138 +44,138 @@ var differences = []difference{
 	{
 		title: "JSON patches test values, not spellings",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "JSONPATCH" && a.code == 422 && testsNull(s.Body) && a.says("the server rejected our request due to an error in our request")
+			return s.Verb == "JSONPATCH" && a.code == 422 && testsNull(s.Body) && a.messageContains("the server rejected our request due to an error in our request")
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title: "JSON patches that fail say why",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "JSONPATCH" && a.code >= 400 && a.says("the server rejected our request due to an error in our request")
+			return s.Verb == "JSONPATCH" && a.code >= 400 && a.messageContains("the server rejected our request due to an error in our request")
 		},
-		loosened: onlyAnswer,
+		loosened: expectStatus,
 	},
 	{
 		title: "A configuration that does not fit is a bad request",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "APPLY" && a.code == 500 && a.says("failed to create typed patch object")
+			return s.Verb == "APPLY" && a.code == 500 && a.messageContains("failed to create typed patch object")
 		},
-		loosened: badRequest,
+		loosened: expectBadRequest,
 	},
 	{
 		title: "Bad patches are the client's fault",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && a.code == 500 && a.says("declared merge key", "no merge key defined", "unable to find api field in struct", "expected a []interface {}",
+			return s.Verb == "STRATEGIC" && a.code == 500 && a.messageContains("declared merge key", "no merge key defined", "unable to find api field in struct", "expected a []interface {}",
 				"doesn't match $setElementOrder list")
 		},
-		loosened: badRequest,
+		loosened: expectBadRequest,
 	},
 	{
-		title: "Bad patches are the client's fault", // and are told in our words
+		title: "Bad patches are the client's fault", // with another message
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && a.code == 400 && a.says("invalid patch format of retainKeys")
+			return s.Verb == "STRATEGIC" && a.code == 400 && a.messageContains("invalid patch format of retainKeys")
 		},
-		loosened: onlyAnswer,
+		loosened: expectStatus,
 	},
 	{
 		title: "Creating with a resourceVersion is a bad request",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "CREATE" && a.code == 500 && a.says("resourceVersion should not be set on objects to be created")
+			return s.Verb == "CREATE" && a.code == 500 && a.messageContains("resourceVersion should not be set on objects to be created")
 		},
-		loosened: badRequest,
+		loosened: expectBadRequest,
 	},
 	{
 		title: "A container that pruning emptied is empty, not null",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() &&
-				(isDefined(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.says(`must be of type object: "null"`, `must be of type array: "null"`))
+				(isCustomResource(s) && hasEmpty(s.Body, document.Map) || a.code == 422 && a.messageContains(`must be of type object: "null"`, `must be of type array: "null"`))
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title: "An empty list that was applied is there at once",
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && !a.before.IsAbsent() && hasEmpty(s.Body, document.List)
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "CBOR needs no gate", // and is named with the other media that are accepted
+		title:    "CBOR needs no gate", // the list of accepted media types differs
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
-		loosened: onlyAnswer,
+		loosened: expectStatus,
 	},
 	{
 		title: "Applying again what was just created writes nothing",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && a.writes == 0 && isWrittenTwice(s.Address)
 		},
-		loosened: changedOrNot,
+		loosened: ignoreChanged,
 	},
 	{
-		title:    "Who writes again stays where it is among the owners", // which is seen if a second passes in between
-		applies:  func(_ Step, a answer) bool { return a.code == 200 && isAsBefore(a) },
-		loosened: writtenOrNot,
+		title:    "Who writes again stays where it is among the owners", // visible only if the writes are in different seconds
+		applies:  func(_ Step, a answer) bool { return a.code == 200 && isUnchanged(a) },
+		loosened: allowNoOp,
 	},
 	{
 		title: "Nobody loses fields because of what others sent",
 		applies: func(s Step, a answer) bool {
 			metadata := a.object.Get("metadata")
-			return hasSeveralVersions(a.object) && (hasTwins(metadata.Get("finalizers")) || hasTwins(uidsIn(metadata)) || hasTwins(conditionsIn(a.object)) || addsTwin(s, a.before.Get("metadata"))) ||
-				a.object.Get("kind").Text() == "ServiceAccount" && hasNameless(a.object.Get("secrets"))
+			return hasSeveralVersions(a.object) && (hasDuplicates(metadata.Get("finalizers")) || hasDuplicates(ownerUIDs(metadata)) || hasDuplicates(conditionsIn(a.object)) || addsDuplicateOwner(s, a.before.Get("metadata"))) ||
+				a.object.Get("kind").Text() == "ServiceAccount" && hasItemWithoutName(a.object.Get("secrets"))
 		},
 		loosened: withoutOwners, ends: true,
 	},
 	{
 		title:    "Reset fields hold for every owner",
-		applies:  func(s Step, a answer) bool { return a.code == 200 && takesReset(s, a) },
+		applies:  func(s Step, a answer) bool { return a.code == 200 && removesResetFields(s, a) },
 		loosened: withoutOwners, ends: true,
 	},
 	{
 		title: "Nothing is lost on the way through another version",
 		applies: func(s Step, a answer) bool {
-			return a.code == 200 && hasMoved(s, a.ownersBefore) && (changesMetrics(s, a) || isMeasured(a.object))
+			return a.code == 200 && appliedAtOtherVersion(s, a.ownersBefore) && (changesMetrics(s, a) || hasCurrentMetrics(a.object))
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "Nothing is lost on the way through another version", // and nobody loses a map that is emptied
+		title: "Nothing is lost on the way through another version", // for maps that become empty
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptied(a)
+			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptiedContainer(a)
 		},
 		loosened: withoutOwners, ends: true,
 	},
 	{
 		title: "Duplicates stay where they are",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && touchesTwins(a.before, s.Body)
+			return s.Verb == "STRATEGIC" && touchesDuplicates(a.before, s.Body)
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title:    "A merge key that two items have is refused",
-		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesTwins(s.Body, s.Body) },
-		loosened: anything, ends: true,
+		applies:  func(s Step, _ answer) bool { return s.Verb == "STRATEGIC" && touchesDuplicates(s.Body, s.Body) },
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title: "Equal values are equal everywhere",
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && isRespelled(s.Body, a.before.Lookup("spec", "devices"))
 		},
-		loosened: onlyObject, ends: true,
+		loosened: expectObject, ends: true,
 	},
 	{
-		title: "Equal values are equal everywhere", // nothing and a list or map that a patch has emptied, too
+		title: "Equal values are equal everywhere", // absent and emptied lists and maps
 		applies: func(s Step, a answer) bool {
-			return a.code == 200 && empties(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
+			return a.code == 200 && mayEmptyContainer(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
 		},
-		loosened: onlyObject, ends: true,
+		loosened: expectObject, ends: true,
 	},
 	{
 		title: "Removing what is not there changes nothing",
 		applies: func(s Step, a answer) bool {
-			return s.Verb != "DELETE" && a.code == 200 && countsNothing(a)
+			return s.Verb != "DELETE" && a.code == 200 && incrementsGenerationWithoutChange(a)
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title: "A scale that changes nothing leaves owners whole",
@@ -183,7 +183,7 @@ var differences = []difference{
 			return strings.HasSuffix(s.Address, "/scale") && s.Verb != "GET" && a.code == 200 && isScaledByUpdate(a.ownersBefore) &&
 				document.Equal(a.object.Lookup("spec", "replicas"), a.before.Lookup("spec", "replicas"))
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title:    "Volumes and claims are not protected",
@@ -191,49 +191,49 @@ var differences = []difference{
 		loosened: withoutProtection,
 	},
 	{
-		title: "Volumes and claims are not protected", // to lose the finalizers, or to get them back, is a change
+		title: "Volumes and claims are not protected", // removing or restoring the finalizers is a change
 		applies: func(_ Step, a answer) bool {
 			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
 		},
-		loosened: changedOrNot,
+		loosened: ignoreChanged,
 	},
 	{
-		title:    "Volumes and claims are not protected", // so that nobody owns that
+		title:    "Volumes and claims are not protected", // the finalizers have no field manager
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
 		loosened: withoutOwners,
 	},
 	{
 		title: "A status makes no object",
 		applies: func(s Step, a answer) bool {
-			return isMadeByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
-				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.says("no existing object was found", "UID in precondition"))
+			return isCreatedByStatus(s.Address) && (s.Verb == "APPLY" || s.Verb == "UPDATE") && a.before.IsAbsent() &&
+				(a.code == 201 || a.code == 422 || a.code == 500 || a.code == 409 && a.messageContains("no existing object was found", "UID in precondition"))
 		},
-		loosened: notFound, ends: true,
+		loosened: expectNotFound, ends: true,
 	},
 	{
 		title:    "Replacing what is not there sets it",
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && replacesNothing(a.before, s.Body) },
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title: "A patch leaves nothing of itself behind",
 		applies: func(s Step, a answer) bool {
-			return s.Verb == "STRATEGIC" && (replacesWithRest(s) || leavesRest(a.before, s.Body))
+			return s.Verb == "STRATEGIC" && (replacesWithResidue(s) || leavesResidue(a.before, s.Body))
 		},
-		loosened: anything, ends: true,
+		loosened: expectNothing, ends: true,
 	},
 	{
 		title:    "Values in errors are shown as clients write them",
 		applies:  func(_ Step, a answer) bool { return a.code == 422 },
-		loosened: anyValues,
+		loosened: maskValues,
 	},
 }
 
-// moreTold is the deliberate difference that our answer alone shows, by a warning.
-const moreTold = "Appliers are told of what excludes what they applied"
+// additionalWarning is the title of the difference that is visible only in Cadastre's response, as a warning.
+const additionalWarning = "Appliers are told of what excludes what they applied"
 
-// saysOnlyMore is for complaints about nothing but that.
-func saysOnlyMore(complaints []string) bool {
+// onlyAdditionalWarnings reports whether all complaints are about such additional warnings.
+func onlyAdditionalWarnings(complaints []string) bool {
 	for _, complaint := range complaints {
 		lists := warningsIn.FindStringSubmatch(complaint)
 		if lists == nil {
@@ -247,7 +247,7 @@ func saysOnlyMore(complaints []string) bool {
 	return true
 }
 
-// quotedIn returns the strings of a list, as Go shows it.
+// quotedIn returns the strings of a list that was formatted with %q.
 func quotedIn(list string) []string {
 	var quoted []string
 	for {
@@ -261,13 +261,13 @@ func quotedIn(list string) []string {
 	}
 }
 
-// siblingIn finds the warning about a field that goes with another value than the one that was applied.
+// siblingIn matches the warning about a field that requires another value than the applied one.
 var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, but (\S+ is set|requires )`)
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 
-// withoutKnown takes the deliberate differences out of what is expected. It returns the titles of those that are in the
-// history, and how many of its steps are left to be compared.
+// withoutKnown removes deliberate differences from the expectations. It returns the titles of those in the history,
+// and the number of steps that can be compared.
 func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	compared = len(h.Steps)
 	var state answer
@@ -275,7 +275,7 @@ func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 		a := answerIn(code, expected)
 		a.before, a.ownersBefore, a.writes = state.object, state.owners, state.writes
 		state = a.stateAfter(h.Steps[step])
-		a.before = seenAt(h.Steps[step].Address, a.before)
+		a.before = viewAt(h.Steps[step].Address, a.before)
 		for _, d := range differences {
 			if step >= compared || len(expected) == 0 || !d.applies(h.Steps[step], a) {
 				continue
@@ -299,12 +299,12 @@ func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	return slices.Compact(titles), compared
 }
 
-// stateAfter is the object that is there after a step that was answered so, its owners and how often it was written.
+// stateAfter returns the object after a step with this response, its managedFields and the number of writes.
 func (a answer) stateAfter(s Step) answer {
 	switch {
 	case s.DryRun, a.object.IsAbsent() && s.Verb != "DELETE":
 		return answer{object: a.before, owners: a.ownersBefore, writes: a.writes}
-	case s.Verb == "DELETE" && a.code == 200 && a.before.Lookup("metadata", "finalizers").IsAbsent(), isGone(a.object):
+	case s.Verb == "DELETE" && a.code == 200 && a.before.Lookup("metadata", "finalizers").IsAbsent(), isFinallyDeleted(a.object):
 		return answer{}
 	case s.Verb == "DELETE":
 		return answer{object: a.before, owners: a.ownersBefore, writes: a.writes + 1}

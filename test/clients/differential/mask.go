@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked masks what each server chooses for itself: uids, addresses, ports, times, which are those of today, the order of
-// errors in a map, and where its store has an object.
+// masked masks values that each server chooses: uids, addresses, ports, current times, the order of errors within a
+// map, and storage keys.
 func masked(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		expected[i].Data = timeIn.ReplaceAllFunc(file.Data, func(text []byte) []byte {
@@ -31,15 +31,15 @@ func masked(expected []txtar.File) []txtar.File {
 	return expected
 }
 
-// withoutOrder leaves the errors out of the message if several are in one map, which the real server validates in the
-// order of Go's maps. They are compared as causes, whose order does not matter.
+// withoutOrder masks the errors in the message if several are in one map, which kube-apiserver validates in the
+// random order of Go maps. They are compared as causes, whose order is ignored.
 func withoutOrder(text []byte) []byte {
 	status, err := document.ParseYAML(text)
 	name, _, ok := strings.Cut(status.Get("message").Text(), " is invalid: [")
 	if err != nil || !ok {
 		return text
 	}
-	keys := map[string]string{} // of the first error in each map
+	keys := map[string]string{} // path of a map → key of its first error
 	for _, cause := range status.Get("causes").Items() {
 		path := keyIn.FindStringSubmatch(cause.Get("field").Text())
 		if path == nil {
@@ -54,14 +54,14 @@ func withoutOrder(text []byte) []byte {
 }
 
 var (
-	// keyIn finds the key of an error's path, and what is before it. Lists have numbers.
+	// keyIn matches the first map key of an error's path, and the path before it. List indexes are numeric.
 	keyIn  = regexp.MustCompile(`^(.*?)\[([^\]]*[^\]\d][^\]]*)\]`)
 	timeIn = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-	// addressIn finds the address of a service, whole.
+	// addressIn matches cluster IPs.
 	addressIn = regexp.MustCompile(`(clusterIP: |clusterIPs:\n  - )\d+\.\d+\.\d+\.\d+`)
-	// networkIn finds an address of the real server's network in an error.
+	// networkIn matches an address of kube-apiserver's service network.
 	networkIn = regexp.MustCompile(`10\.0\.0\.\d+`)
-	// storeIn finds what etcd's client says before a precondition that failed.
+	// storeIn matches the prefix of the storage layer before a failed precondition.
 	storeIn = regexp.MustCompile(`StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: 0, AdditionalErrorMsg: `)
 	portIn  = regexp.MustCompile(`((?:nodePort|healthCheckNodePort): )\d+`)
 	uidIn   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

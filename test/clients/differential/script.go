@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// script is the history in the form of package applytest, with nothing expected yet.
+// script returns the history as a script of package applytest, without expectations.
 func (h History) script() []byte {
 	archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Found by make differential, seed %d.\n\n", h.Seed)}
 	for i, s := range h.Steps {
@@ -24,12 +24,12 @@ func (h History) script() []byte {
 	return txtar.Format(archive)
 }
 
-// stepName starts with the step's number.
+// stepName returns the name of a step, which starts with its number.
 func stepName(i int, s Step) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", i+1, strings.ToLower(s.Verb), s.Manager))
 }
 
-// stepNumber is the index of the step of a name.
+// stepNumber returns the index of a step from its name.
 func stepNumber(name string) (int, bool) {
 	number, _, _ := strings.Cut(name, " ")
 	n, err := strconv.Atoi(number)
@@ -58,13 +58,13 @@ func (s Step) request() []byte {
 		}
 	}
 	if !s.Body.IsAbsent() {
-		// What stands for a revision must be a text when it is there, too.
+		// The variable of a resourceVersion is quoted, because its value must be a string.
 		text.WriteString("\n" + strings.ReplaceAll(s.Body.YAML(), "resourceVersion: $resourceVersion", `resourceVersion: "$resourceVersion"`))
 	}
 	return text.Bytes()
 }
 
-// expectations are what is recorded of the answer. That of a deletion tells no more than the status.
+// expectations are the parts of the response that are recorded: only the status for a deletion.
 func (s Step) expectations() []string {
 	if s.Verb == "DELETE" {
 		return []string{"answer"}
@@ -72,10 +72,10 @@ func (s Step) expectations() []string {
 	return []string{"answer", "object", "owners", "warnings"}
 }
 
-// A recorded is a script's archive, with the answers of a server in it.
+// recorded is the archive of a script with the responses of a server.
 type recorded struct{ archive *txtar.Archive }
 
-// each calls f with the expectations of every step that was refused or not, and replaces them by what it returns.
+// each replaces the expectations of every step by the result of f.
 func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar.File) {
 	var files []txtar.File
 	for i := 0; i < len(r.archive.Files); {
@@ -87,7 +87,7 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 		}
 		code := 0
 		if end > i+1 {
-			_, _ = fmt.Sscan(string(r.archive.Files[i+1].Data), &code) // no answer is code 0
+			_, _ = fmt.Sscan(string(r.archive.Files[i+1].Data), &code) // code stays 0 without a response
 		}
 		files = append(files, f(step, code, r.archive.Files[i+1:end])...)
 		i = end
@@ -95,7 +95,7 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 	r.archive.Files = files
 }
 
-// cut leaves out what comes after a step.
+// cut removes the steps after last.
 func (r recorded) cut(last int) {
 	i := slices.IndexFunc(r.archive.Files, func(f txtar.File) bool {
 		step, ok := stepNumber(f.Name)
@@ -111,7 +111,7 @@ func isStep(name string) bool {
 	return ok
 }
 
-// withErrors has errors in the place of the objects and owners of requests that were refused.
+// withErrors replaces the objects and managedFields of rejected requests by their errors.
 func (r recorded) withErrors() {
 	r.each(func(_, code int, expected []txtar.File) []txtar.File {
 		if code < 400 || len(expected) < 2 {
@@ -126,7 +126,7 @@ func (r recorded) withErrors() {
 	})
 }
 
-// errorOf is what scripts expect of a Status.
+// errorOf returns the expected error of a Status.
 func errorOf(status document.Value) document.Value {
 	expected := document.NewMap()
 	for _, name := range []string{"reason", "message"} {
@@ -147,7 +147,7 @@ func errorOf(status document.Value) document.Value {
 	return expected
 }
 
-// ownerIn is the beginning of a conflict's message, up to the whole of the owner: causes are sorted by it.
+// ownerIn returns the message of a conflict up to the field manager and its version: causes are sorted by it.
 func ownerIn(message string) string {
 	owner, _, _ := strings.Cut(message, ": ")
 	return owner

@@ -8,42 +8,43 @@ import (
 	"time"
 )
 
-// Options say how long to search, and whom to tell.
+// Options configure a search.
 type Options struct {
-	// Time is how long to go on, without the time in which the process was stopped; a search also ends when the
-	// context does.
+	// Time is the duration of the search, without time during which the process was stopped. A search also ends with
+	// its context.
 	Time time.Duration
-	// Seed is that of the first history. Each next one has the next number.
+	// Seed is the seed of the first history; it is incremented for each further one.
 	Seed uint64
-	// Kind is the resource that histories are about; empty for any.
+	// Kind is the resource of the histories; empty for all.
 	Kind string
-	// Batch is how many histories are compared at once; 32 if 0.
+	// Batch is the number of histories that are compared concurrently; 0 means 32.
 	Batch int
-	// Whole leaves what differs as it was drawn, which is found in less time.
-	Whole bool
-	// Found is called with each difference of a new sort, shrunk unless it is to be left whole.
+	// NoShrink disables shrinking, which is faster.
+	NoShrink bool
+	// Found is called with each difference of a new kind, shrunk unless Whole is set.
 	Found func(Finding) error
-	// Lost is called with each difference that did not come back when the same was asked again.
+	// Lost is called with each difference that was not reproducible.
 	Lost func(Finding)
 	// Progress is called after every batch.
 	Progress func(Progress)
 }
 
-// Progress is how far a search has come.
+// Progress is the state of a search.
 type Progress struct {
 	Histories, Requests int
-	// Compared is how many of the requests had their answers compared. The others come after a deliberate difference,
-	// or are of histories that are Unusable.
+	// Compared is the number of requests whose responses were compared. The others follow a deliberate difference, or
+	// are of Unusable histories.
 	Compared int
-	// Known is in how many histories each deliberate difference was, by its title.
+	// Known maps titles of deliberate differences to the number of histories that contain them.
 	Known map[string]int
-	// Unusable is why histories could not be compared, such as those that edit what is not there, and how many.
+	// Unusable maps reasons why histories could not be compared to their numbers.
 	Unusable map[string]int
-	// Differing histories are of Sorts different sorts; Lost ones differed once and not again.
-	Differing, Sorts, Lost int
-	// Next is the seed to go on from.
+	// Differing is the number of histories that differ, Sorts the number of kinds of differences, Lost the number of
+	// histories whose difference was not reproducible.
+	Differing, Kinds, Lost int
+	// Next is the seed to continue with.
 	Next uint64
-	// Time is how long the search was running.
+	// Time is the running time of the search.
 	Time time.Duration
 }
 
@@ -66,14 +67,14 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 		}
 		findings, err := compare(ctx, pair, histories)
 		if ctx.Err() != nil {
-			break // interrupted: what was found until now counts
+			break // interrupted: return the findings so far
 		}
 		if err != nil {
 			return progress, err
 		}
 		for _, f := range findings {
 			progress.count(f)
-			if err := progress.take(ctx, pair, f, seen, options); err != nil {
+			if err := progress.handle(ctx, pair, f, seen, options); err != nil {
 				return progress, err
 			}
 		}
@@ -85,27 +86,27 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	return progress, nil
 }
 
-// A server that does not answer in time on a busy machine is asked again: it would be a pity about the hour.
+// A comparison that fails, such as by a timeout on a busy machine, is retried, so that it does not end a long search.
 const (
-	tries    = 5
-	patience = 5 * time.Second
+	maxAttempts = 5
+	retryDelay  = 5 * time.Second
 )
 
 func compare(ctx context.Context, pair Pair, histories []History) (findings []Finding, err error) {
-	for range tries {
+	for range maxAttempts {
 		if findings, err = pair.Compare(ctx, histories); err == nil {
 			return findings, nil
 		}
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-time.After(patience):
+		case <-time.After(retryDelay):
 		}
 	}
 	return nil, err
 }
 
-// checkKind refuses a kind that no history is about: it would be drawn for ever.
+// checkKind rejects a resource that no history has, for which no history would ever be drawn.
 func checkKind(resource string) error {
 	kinds, err := vocabulary()
 	if err != nil || resource == "" {
@@ -121,7 +122,7 @@ func checkKind(resource string) error {
 	return fmt.Errorf("kind: expected one of %s, received %q", strings.Join(known, ", "), resource)
 }
 
-// draw makes the next histories, of a kind or of any.
+// draw generates the next n histories of a resource, or of any.
 func (p *Progress) draw(n int, kind string) ([]History, error) {
 	var histories []History
 	for len(histories) < n {
@@ -140,10 +141,10 @@ func (p *Progress) draw(n int, kind string) ([]History, error) {
 	return histories, nil
 }
 
-// requestIn finds in why a history can't be compared the request that failed, and how: which object it was is drawn.
+// requestIn extracts the method and status of the failed request from a reason; the object is random.
 var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
 
-// count adds up what was compared, and why the rest was not.
+// count adds a finding to the counters.
 func (p *Progress) count(f Finding) {
 	if f.Unusable != "" {
 		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
@@ -155,10 +156,10 @@ func (p *Progress) count(f Finding) {
 	}
 }
 
-// take shrinks a finding if it is of a new sort, before and after. One that does not come back when the same is asked
-// again was a matter of time: owners are in the order of the seconds in which they wrote, and a server that is stopped
-// for a while does not answer. What is interrupted is told as it is.
-func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
+// handle shrinks and reports a finding, if it is of a new kind before and after shrinking. A difference that is not
+// reproducible depends on time, such as the order of managedFields within a second or a timeout, and is counted as
+// Lost. A finding whose shrinking is interrupted is reported unshrunk.
+func (p *Progress) handle(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
 	if !f.Differs() {
 		return nil
 	}
@@ -175,7 +176,7 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 		return nil
 	}
 	small := f
-	if err == nil && !options.Whole {
+	if err == nil && !options.NoShrink {
 		small, err = Shrink(ctx, pair, f)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -187,6 +188,6 @@ func (p *Progress) take(ctx context.Context, pair Pair, f Finding, seen map[stri
 		return nil
 	}
 	seen[small.Signature()] = true
-	p.Sorts++
+	p.Kinds++
 	return options.Found(small)
 }

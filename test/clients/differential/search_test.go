@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// TestSearch: each sort of difference is told once.
+// TestSearch: each kind of difference is reported once.
 func TestSearch(t *testing.T) {
 	var found []Finding
 	var last Progress
 	ctx, cancel := context.WithCancel(t.Context())
-	progress, err := Search(ctx, pairOf(forgetful), Options{
+	progress, err := Search(ctx, pairOf(losesLabel), Options{
 		Time: time.Minute, Seed: 1,
 		Found: func(f Finding) error { found = append(found, f); return nil },
 		Progress: func(p Progress) {
@@ -26,37 +26,37 @@ func TestSearch(t *testing.T) {
 		},
 	})
 	if err != nil || !reflect.DeepEqual(progress, last) {
-		t.Fatalf("received %+v, %v, told %+v", progress, err, last)
+		t.Fatalf("Search() = %+v, %v; last progress %+v", progress, err, last)
 	}
 	signatures := map[string]bool{}
 	for _, f := range found {
 		if signatures[f.Signature()] {
-			t.Errorf("%s was found twice", f.Signature())
+			t.Errorf("%s was reported twice", f.Signature())
 		}
 		signatures[f.Signature()] = true
 	}
-	if len(found) == 0 || len(found) != progress.Sorts || progress.Differing <= progress.Sorts {
-		t.Errorf("received %d findings, and %+v", len(found), progress)
+	if len(found) == 0 || len(found) != progress.Kinds || progress.Differing <= progress.Kinds {
+		t.Errorf("%d findings, progress %+v", len(found), progress)
 	}
 }
 
-// TestSearchIsInterrupted: what was found when somebody had enough is told, though it is not shrunk.
+// TestSearchIsInterrupted: a difference that is found when the context ends is reported unshrunk.
 func TestSearchIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var found []Finding
-	progress, err := Search(ctx, impatient{pairOf(forgetful), cancel}, Options{Time: time.Minute, Seed: 1, Found: func(f Finding) error { found = append(found, f); return nil }})
-	if err != nil || len(found) == 0 || progress.Sorts != len(found) {
-		t.Errorf("expected what was found, received %d: %+v, %v", len(found), progress, err)
+	progress, err := Search(ctx, cancellingPair{pairOf(losesLabel), cancel}, Options{Time: time.Minute, Seed: 1, Found: func(f Finding) error { found = append(found, f); return nil }})
+	if err != nil || len(found) == 0 || progress.Kinds != len(found) {
+		t.Errorf("%d findings, progress %+v, %v; want the findings so far", len(found), progress, err)
 	}
 }
 
-// impatient has somebody interrupt when a history is asked for again.
-type impatient struct {
+// cancellingPair is a Pair that cancels the search when a single history is compared again.
+type cancellingPair struct {
 	Pair
 	cancel func()
 }
 
-func (p impatient) Compare(ctx context.Context, histories []History) ([]Finding, error) {
+func (p cancellingPair) Compare(ctx context.Context, histories []History) ([]Finding, error) {
 	if len(histories) == 1 {
 		p.cancel()
 		return nil, ctx.Err()
@@ -64,8 +64,8 @@ func (p impatient) Compare(ctx context.Context, histories []History) ([]Finding,
 	return p.Pair.Compare(ctx, histories)
 }
 
-// TestSearchTellsWhatIsLost: what does not come back, and what could not be compared, is counted.
-func TestSearchTellsWhatIsLost(t *testing.T) {
+// TestSearchCountsLost: differences that are not reproducible, and unusable histories, are counted.
+func TestSearchCountsLost(t *testing.T) {
 	asked := map[uint64]bool{}
 	pair := pairOf(func(h History) *applytest.Failure {
 		if asked[h.Seed] || h.Seed != 7 {
@@ -76,19 +76,19 @@ func TestSearchTellsWhatIsLost(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	lost := 0
-	progress, err := Search(ctx, unusable{pair}, Options{
+	progress, err := Search(ctx, unusablePair{pair}, Options{
 		Time: time.Minute, Seed: 1, Lost: func(Finding) { lost++ }, Progress: func(Progress) { cancel() },
 		Found: func(f Finding) error { return fmt.Errorf("found seed %d", f.History.Seed) },
 	})
 	if err != nil || lost != 1 || progress.Lost != 1 || progress.Differing != 0 || progress.Unusable["GET 404"] != 1 {
-		t.Errorf("received %+v, %v, and was told of %d", progress, err, lost)
+		t.Errorf("Search() = %+v, %v; Lost was called %d times", progress, err, lost)
 	}
 }
 
-// unusable can't compare the history of seed 3.
-type unusable struct{ Pair }
+// unusablePair is a Pair that cannot compare the history of seed 3.
+type unusablePair struct{ Pair }
 
-func (u unusable) Compare(ctx context.Context, histories []History) ([]Finding, error) {
+func (u unusablePair) Compare(ctx context.Context, histories []History) ([]Finding, error) {
 	findings, err := u.Pair.Compare(ctx, histories)
 	for i, f := range findings {
 		if f.History.Seed == 3 {
@@ -98,7 +98,7 @@ func (u unusable) Compare(ctx context.Context, histories []History) ([]Finding, 
 	return findings, err
 }
 
-// TestSearchCounts: what was compared, and what was known, is counted; what could not be compared is not.
+// TestSearchCounts: steps and known differences of usable histories are counted.
 func TestSearchCounts(t *testing.T) {
 	progress := Progress{Known: map[string]int{}, Unusable: map[string]int{}}
 	for _, f := range []Finding{
@@ -110,14 +110,14 @@ func TestSearchCounts(t *testing.T) {
 	}
 	want := Progress{Compared: 7, Known: map[string]int{"a": 1, "b": 2}, Unusable: map[string]int{"GET 404": 1}}
 	if !reflect.DeepEqual(progress, want) {
-		t.Errorf("received %+v, want %+v", progress, want)
+		t.Errorf("progress = %+v, want %+v", progress, want)
 	}
 }
 
-// TestSearchForUnknownKind: what no history is about is refused, with what they are about.
+// TestSearchForUnknownKind: an unknown resource is rejected with the list of known ones.
 func TestSearchForUnknownKind(t *testing.T) {
-	_, err := Search(t.Context(), pairOf(forgetful), Options{Time: time.Minute, Kind: "deployment"})
+	_, err := Search(t.Context(), pairOf(losesLabel), Options{Time: time.Minute, Kind: "deployment"})
 	if err == nil || !strings.Contains(err.Error(), "deployments") || !strings.Contains(err.Error(), `received "deployment"`) {
-		t.Errorf("received %v", err)
+		t.Errorf("Search() = %v, want an error with the known resources", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Shrink makes a history that differs smaller, for as long as what is left differs in the same way: what comes
-// after the difference, then steps, then parts of bodies.
+// Shrink makes a history that differs smaller as long as the difference is of the same kind: it removes the steps
+// after the difference, then other steps, then parts of bodies.
 func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 	for {
 		smaller, err := shrinkOnce(ctx, pair, found)
@@ -21,18 +21,18 @@ func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 	}
 }
 
-// batch is how many smaller histories are tried at once.
+// batch is the number of smaller histories that are compared concurrently.
 const batch = 16
 
-// shrinkOnce returns the first smaller history that differs in the same way, and nil if there is none.
+// shrinkOnce returns the first smaller history with a difference of the same kind; nil if there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
 	for candidates := range slices.Chunk(smaller(found), batch) {
-		tried, err := compare(ctx, pair, candidates)
+		findings, err := compare(ctx, pair, candidates)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range tried {
-			if f.Differs() && f.isLike(found) {
+		for _, f := range findings {
+			if f.Differs() && f.isSameKind(found) {
 				return &f, nil
 			}
 		}
@@ -40,7 +40,7 @@ func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error)
 	return nil, nil
 }
 
-// smaller lists histories with something less, those with much less first.
+// smaller returns candidates with one part removed, larger parts first.
 func smaller(found Finding) []History {
 	h := found.History
 	var all []History
@@ -60,32 +60,32 @@ func smaller(found Finding) []History {
 		if s.Body.IsAbsent() {
 			continue
 		}
-		for _, p := range places(s.Body)[1:] {
+		for _, p := range fieldPaths(s.Body)[1:] {
 			if s.Body.Kind() == document.Map && isIdentity(p) {
 				continue
 			}
 			less := s
-			less.Body = removed(s.Body, p)
+			less.Body = withoutValue(s.Body, p)
 			all = append(all, h.with(i, less))
 		}
 	}
 	return all
 }
 
-// plain is the step with nothing but its verb, its manager and its body.
+// plain returns the step with only its verb, address, manager and body.
 func (s Step) plain() Step {
 	return Step{Verb: s.Verb, Address: s.Address, Manager: s.Manager, Agent: s.Agent, Body: s.Body}
 }
 
-// with returns the history with another step in the place of one.
+// with returns the history with another step i.
 func (h History) with(i int, s Step) History {
 	steps := slices.Clone(h.Steps)
 	steps[i] = s
 	return History{h.Seed, h.Resource, steps}
 }
 
-// isIdentity is for what says which object a body is about, without which nothing can be compared.
-func isIdentity(p place) bool {
+// isIdentity reports whether a path identifies the object of a body, which must not be removed.
+func isIdentity(p fieldPath) bool {
 	switch strings.Join(p, ".") {
 	case "apiVersion", "kind", "metadata", "metadata.name":
 		return true
@@ -93,34 +93,34 @@ func isIdentity(p place) bool {
 	return false
 }
 
-// ways are what differs, without what was drawn at random: the statuses, or else the fields.
-func (f Finding) ways() []string {
-	var ways []string
+// complaintKinds returns the complaints without random parts: the status codes, or else the fields.
+func (f Finding) complaintKinds() []string {
+	var kinds []string
 	for _, complaint := range f.Failure.Complaints {
-		way := drawn.ReplaceAllString(complaint, "_")
+		kind := randomParts.ReplaceAllString(complaint, "_")
 		if codes := statuses.FindStringSubmatch(complaint); codes != nil {
 			return []string{"status " + codes[1] + " became " + codes[2]}
 		}
-		if what := fieldIn.FindString(way); what != "" && !strings.HasPrefix(way, "owners") {
-			way = what
+		if what := fieldIn.FindString(kind); what != "" && !strings.HasPrefix(kind, "owners") {
+			kind = what
 		}
-		if !slices.Contains(ways, way) {
-			ways = append(ways, way)
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
 		}
 	}
-	return ways
+	return kinds
 }
 
 var (
-	statuses = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
-	fieldIn  = regexp.MustCompile(`^(object|error): \S+:`)
-	drawn    = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
+	statuses    = regexp.MustCompile(`^answer: expected status (\d+), received (\d+)`)
+	fieldIn     = regexp.MustCompile(`^(object|error): \S+:`)
+	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
 )
 
-// isLike says whether a finding is nothing but what was found before.
-func (f Finding) isLike(found Finding) bool {
-	before := found.ways()
-	for _, way := range f.ways() {
+// isSameKind reports whether a finding has no complaints that found lacks, and the same verb.
+func (f Finding) isSameKind(found Finding) bool {
+	before := found.complaintKinds()
+	for _, way := range f.complaintKinds() {
 		if !slices.Contains(before, way) {
 			return false
 		}
@@ -128,15 +128,15 @@ func (f Finding) isLike(found Finding) bool {
 	return f.last().Verb == found.last().Verb
 }
 
-// last is the step whose answers differ.
+// last returns the step whose response differs.
 func (f Finding) last() Step {
 	i, _ := stepNumber(f.Failure.Step)
 	return f.History.Steps[i]
 }
 
-// Signature is the request and what differs, without what was drawn at random. Two findings with one signature
-// are likely the same defect.
+// Signature returns the request and the complaints without random parts. Findings with the same signature are likely
+// the same defect.
 func (f Finding) Signature() string {
 	resource, rest, _ := strings.Cut(f.last().Address, "/"+objectName)
-	return f.last().Verb + " " + resource + rest + ": " + strings.Join(f.ways(), "; ")
+	return f.last().Verb + " " + resource + rest + ": " + strings.Join(f.complaintKinds(), "; ")
 }

@@ -13,35 +13,36 @@ import (
 //go:embed kinds
 var folder embed.FS
 
-// A kind is what histories can be about.
+// kind is a kind of object that histories use.
 type kind struct {
 	resource string
 	scale    bool
-	// cluster is for what is in no namespace.
+	// cluster is set for cluster-scoped kinds.
 	cluster bool
-	// protected is for what Kubernetes gives a finalizer of its own.
+	// protected is set for kinds that get a protection finalizer from Kubernetes.
 	protected bool
-	// stays is for what a garbage collector deletes, of which neither side has one.
-	stays    bool
-	versions []version
+	// neverDeleted is set for kinds that are never deleted in histories, because a garbage collector would have to finish
+	// the deletion.
+	neverDeleted bool
+	versions     []version
 }
 
-// A version is a kind's vocabulary at one of its versions.
+// version is the vocabulary of a kind at one API version.
 type version struct {
 	apiVersion, kind string
-	// base makes a valid object with nothing else; parts are added to it.
+	// base is a minimal valid object; parts are merged into it.
 	base   document.Value
 	parts  []document.Value
 	status []document.Value
 }
 
-// Files with parts for several kinds.
+// Files with parts of several kinds.
 const (
 	commonFile   = "common.yaml"
 	templateFile = "template.yaml"
 )
 
-// readKinds reads the vocabulary, in the order of the files' names.
+// readKinds reads the vocabulary in the order of file names.
 func readKinds() ([]kind, error) {
 	common, err := readFile(commonFile)
 	if err != nil {
@@ -81,11 +82,11 @@ func readFile(name string) (document.Value, error) {
 	return value, nil
 }
 
-// newKind adds to a kind's own parts those that all have, and, where it says, those of a pod's spec.
+// newKind returns a kind with its own parts, the common ones, and, if it has a pod template, those of a pod spec.
 func newKind(text document.Value, common, template []document.Value) kind {
 	k := kind{
 		resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), cluster: text.Get("cluster").Bool(),
-		stays: text.Get("stays").Bool(), protected: text.Get("protected").Bool(),
+		neverDeleted: text.Get("stays").Bool(), protected: text.Get("protected").Bool(),
 	}
 	shared := slices.Clone(common)
 	if k.protected {
@@ -110,10 +111,10 @@ func newKind(text document.Value, common, template []document.Value) kind {
 	return k
 }
 
-// isDefined is for a kind of users' own, of which there is no protobuf.
-func (k kind) isDefined() bool { return strings.HasPrefix(k.versions[0].apiVersion, definedGroup+"/") }
+// isCustom reports whether the kind is a custom resource, which has no protobuf encoding.
+func (k kind) isCustom() bool { return strings.HasPrefix(k.versions[0].apiVersion, customGroup+"/") }
 
-// name is that of the object, which is the only one in its namespace, or is named after it.
+// name returns the name of the object: fixed, or derived from the namespace for cluster-scoped kinds.
 func (k kind) name() string {
 	if k.cluster {
 		return "$NAMESPACE-" + objectName
@@ -121,7 +122,7 @@ func (k kind) name() string {
 	return objectName
 }
 
-// address is where an object is asked for, or its collection, as scripts write it.
+// address returns the address of an object, or of the collection, in the format of scripts.
 func (k kind) address(v version, name string) string {
 	place := strings.TrimSuffix(k.resource+"/"+name, "/")
 	switch {

@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// TestEnvironment: envtest starts our server as it would start the real ones, installs definitions, makes users, and ends
-// it.
+// TestEnvironment: envtest starts our server, installs CRDs, adds users, and stops it.
 func TestEnvironment(t *testing.T) {
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: assets(t),
@@ -43,24 +42,24 @@ func TestEnvironment(t *testing.T) {
 	guest, err := client.New(user.Config(), client.Options{})
 	check(t, err)
 	if err := guest.List(t.Context(), &corev1.PodList{}); !apierrors.IsForbidden(err) {
-		t.Errorf("a user without any right lists pods: %v", err)
+		t.Errorf("List() by a user without permissions = %v, want Forbidden", err)
 	}
 
 	check(t, environment.Stop())
 	stopped = true
 	if err := admin.List(t.Context(), &corev1.PodList{}); err == nil {
-		t.Error("the server answers after it was stopped")
+		t.Error("List() succeeded after Stop, want an error")
 	}
 }
 
-// assets builds the program and has it write the others.
+// assets builds cadastre, and lets it write the programs that envtest starts.
 func assets(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	program := filepath.Join(folder, "cadastre")
 	run(t, "go", "build", "-o", program, "github.com/cadastre/cadastre/cmd/cadastre")
 	if got := strings.TrimSpace(run(t, program, "envtest", folder)); got != folder {
-		t.Fatalf("it says that the programs are in %s, expected %s", got, folder)
+		t.Fatalf("cadastre envtest printed %s, want %s", got, folder)
 	}
 	return folder
 }

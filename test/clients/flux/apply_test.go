@@ -65,15 +65,15 @@ kustomize-controller Apply apps/v1:
 	all = settings + "---" + web + "---" + front + "---" + key
 )
 
-// patch is another's change of an object.
-func (f flow) patch(by string, object client.Object, merge string) {
+// patch sends a merge patch as another field manager.
+func (f fluxEnv) patch(by string, object client.Object, merge string) {
 	f.t.Helper()
 	patch := client.RawPatch(types.MergePatchType, []byte(merge))
 	check(f.t, f.client.Patch(f.t.Context(), object, patch, client.FieldOwner(by)))
 }
 
-// TestSet: a set is applied, and applied again without a change: Flux compares what a dry run would make with
-// what is there, so that both must be the same to the last default.
+// TestSet: a second apply of a set is a no-op: Flux compares the result of a dry run with the live object, so that
+// both must be equal, including defaults.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -97,11 +97,11 @@ kustomize-controller Apply v1:
 `)
 	f.apply(all, options(), "ConfigMap/settings unchanged", "Secret/key unchanged", "Service/web unchanged", "Deployment/web unchanged")
 	if after := f.live("apps/v1", "Deployment", "web"); after.GetResourceVersion() != before.GetResourceVersion() {
-		t.Errorf("the version is %s, was %s", after.GetResourceVersion(), before.GetResourceVersion())
+		t.Errorf("resourceVersion = %s, want %s unchanged", after.GetResourceVersion(), before.GetResourceVersion())
 	}
 }
 
-// TestDrift: what others have changed is found and corrected, what they have added is left to them.
+// TestDrift: fields that other managers changed are detected and corrected; fields that they added are retained.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -111,7 +111,7 @@ func TestDrift(t *testing.T) {
 	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(settings)[0], ssa.DefaultDiffOptions())
 	check(t, err)
 	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "a") != "changed" || at(t, merged, "data", "a") != "1" || at(t, merged, "data", "added") != "yes" {
-		t.Errorf("%s: from %v to %v, want a corrected and added left alone", entry, live, merged)
+		t.Errorf("Diff() = %s from %v to %v, want a corrected and added retained", entry, live, merged)
 	}
 	f.apply(settings, options(), "ConfigMap/settings configured")
 	wantOwners(t, f.live("v1", "ConfigMap", "settings"), `
@@ -124,7 +124,7 @@ tuner Update v1: .data.added
 `)
 	f.apply(settings, options(), "ConfigMap/settings unchanged")
 
-	// What the manifest says no longer is removed.
+	// A field that is removed from the manifest is removed from the object.
 	f.apply(`
 apiVersion: v1
 kind: ConfigMap
@@ -133,7 +133,7 @@ data: {b: "3"}
 `, options(), "ConfigMap/settings configured")
 	corrected := f.live("v1", "ConfigMap", "settings")
 	if at(t, corrected, "data", "a") != nil || at(t, corrected, "data", "b") != "3" {
-		t.Errorf("data is %v", at(t, corrected, "data"))
+		t.Errorf("data = %v, want only b: 3 and added", at(t, corrected, "data"))
 	}
 	wantOwners(t, corrected, `
 kustomize-controller Apply v1:
@@ -144,7 +144,7 @@ tuner Update v1: .data.added
 `)
 }
 
-// TestDriftOfSecrets: the difference does not show what is secret.
+// TestDriftOfSecrets: a diff of a Secret shows a difference without the values.
 func TestDriftOfSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -153,7 +153,7 @@ func TestDriftOfSecrets(t *testing.T) {
 	entry, live, merged, err := f.flux.Diff(t.Context(), f.read(key)[0], ssa.DefaultDiffOptions())
 	check(t, err)
 	if entry.Action != ssa.ConfiguredAction || at(t, live, "data", "password") == at(t, merged, "data", "password") {
-		t.Errorf("%s: from %v to %v, want a difference", entry, live, merged)
+		t.Errorf("Diff() = %s from %v to %v, want a difference", entry, live, merged)
 	}
 	f.apply(key, options(), "Secret/key configured")
 	wantOwners(t, f.live("v1", "Secret", "key"), `
@@ -165,7 +165,7 @@ tuner Update v1: .data.password
 `)
 }
 
-// TestIgnoredDrift: what a rule leaves to an autoscaler is no drift.
+// TestIgnoredDrift: fields that an ignore rule excludes are not corrected.
 func TestIgnoredDrift(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -180,11 +180,11 @@ func TestIgnoredDrift(t *testing.T) {
 	wantOwners(t, f.live("apps/v1", "Deployment", "web"), withoutReplicas+"autoscaler Update apps/v1 scale: .spec.replicas\n")
 	f.apply(web, options(), "Deployment/web configured")
 	if replicas := at(t, f.live("apps/v1", "Deployment", "web"), "spec", "replicas"); replicas != int64(2) {
-		t.Errorf("replicas are %v, want those of the manifest", replicas)
+		t.Errorf("replicas = %v, want 2 as in the manifest", replicas)
 	}
 }
 
-// TestPrune: what is Flux's is deleted, and what is not, or is marked, is left.
+// TestPrune: objects of Flux are deleted; objects of other owners, or with pruning disabled, are not.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -1,10 +1,10 @@
-// Package flux tries the server with the library by which Flux applies what it finds in repositories.
+// Package flux tests the server with Flux' apply library.
 //
-// Where to look:
+// Files:
 //
-//   - main_test.go: the library, objects, and who owns what in them
+//   - main_test.go: the library, objects, and their managedFields
 //   - apply_test.go: sets of objects: created, unchanged, corrected, pruned
-//   - takeover_test.go: what other tools have applied becomes Flux's
-//   - recreate_test.go: what can't be changed is made anew
-//   - wait_test.go: until all is ready, or gone
+//   - takeover_test.go: objects of other tools become Flux'
+//   - recreate_test.go: immutable fields: objects are deleted and created again
+//   - wait_test.go: waiting for readiness and for termination
 package flux

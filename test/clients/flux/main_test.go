@@ -20,18 +20,18 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// manager is whom Flux's controller applies as.
+// manager is the field manager of Flux' controller.
 const manager = "kustomize-controller"
 
-// A flow is Flux at work in a namespace.
-type flow struct {
+// fluxEnv is Flux' apply library with a namespace.
+type fluxEnv struct {
 	t         *testing.T
 	flux      *ssa.ResourceManager
 	client    client.Client
 	namespace string
 }
 
-func start(t *testing.T) flow {
+func start(t *testing.T) fluxEnv {
 	t.Helper()
 	config := target.Config(t)
 	httpClient, err := rest.HTTPClientFor(config)
@@ -43,7 +43,7 @@ func start(t *testing.T) flow {
 	flux := ssa.NewResourceManager(c, polling.NewStatusPoller(c, mapper, polling.Options{}),
 		ssa.Owner{Field: manager, Group: "kustomize.toolkit.fluxcd.io"})
 	flux.SetConcurrency(4)
-	return flow{t, flux, c, target.Namespace(t)}
+	return fluxEnv{t, flux, c, target.Namespace(t)}
 }
 
 func check(t *testing.T, err error) {
@@ -53,8 +53,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// read reads manifests, as Flux does, and puts them in the namespace.
-func (f flow) read(manifests string) []*unstructured.Unstructured {
+// read parses manifests as Flux does, and sets the namespace.
+func (f fluxEnv) read(manifests string) []*unstructured.Unstructured {
 	f.t.Helper()
 	objects, err := utils.ReadObjects(strings.NewReader(manifests))
 	check(f.t, err)
@@ -65,7 +65,7 @@ func (f flow) read(manifests string) []*unstructured.Unstructured {
 	return objects
 }
 
-// options are those of Flux's controller, in more of a hurry.
+// options returns the options of Flux' controller with a shorter interval.
 func options() ssa.ApplyOptions {
 	o := ssa.DefaultApplyOptions()
 	o.WaitInterval = 20 * time.Millisecond
@@ -81,24 +81,24 @@ func options() ssa.ApplyOptions {
 	return o
 }
 
-// apply applies a set, and wants to be told of these actions: "ConfigMap/settings created".
-func (f flow) apply(manifests string, o ssa.ApplyOptions, want ...string) {
+// apply applies a set, and compares the actions with want, such as "ConfigMap/settings created".
+func (f fluxEnv) apply(manifests string, o ssa.ApplyOptions, want ...string) {
 	f.t.Helper()
 	changes, err := f.flux.ApplyAllStaged(f.t.Context(), f.read(manifests), o)
 	check(f.t, err)
 	f.actions(changes, want...)
 }
 
-func (f flow) actions(changes *ssa.ChangeSet, want ...string) {
+func (f fluxEnv) actions(changes *ssa.ChangeSet, want ...string) {
 	f.t.Helper()
 	got := strings.ReplaceAll(changes.String(), "/"+f.namespace+"/", "/")
 	if got != strings.Join(want, "\n") {
-		f.t.Errorf("actions are\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+		f.t.Errorf("actions:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
 	}
 }
 
-// live is an object as it is now.
-func (f flow) live(apiVersion, kind, name string) *unstructured.Unstructured {
+// live returns the current object.
+func (f fluxEnv) live(apiVersion, kind, name string) *unstructured.Unstructured {
 	f.t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(apiVersion)
@@ -107,17 +107,17 @@ func (f flow) live(apiVersion, kind, name string) *unstructured.Unstructured {
 	return object
 }
 
-// wantOwners holds the managedFields of an object against lines such as "alice Apply v1: .data.a".
+// wantOwners compares the managedFields of an object with lines such as "alice Apply v1: .data.a".
 func wantOwners(t *testing.T, object *unstructured.Unstructured, want string) {
 	t.Helper()
 	got, err := owners.Lines(object.GetManagedFields())
 	check(t, err)
 	if got != strings.TrimPrefix(want, "\n") {
-		t.Errorf("owners are\n%s\nwant\n%s", got, want)
+		t.Errorf("managedFields:\n%s\nwant:\n%s", got, want)
 	}
 }
 
-// at is a value in an object, nil if there is none.
+// at returns a value in an object; nil if there is none.
 func at(t *testing.T, object *unstructured.Unstructured, path ...string) any {
 	t.Helper()
 	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)

@@ -33,7 +33,8 @@ spec: {containers: [{name: main, image: "busybox:1", command: [sleep, "1"]}]}
 `
 )
 
-// TestRecreate: what can't be changed is refused in a dry run, and with force it is deleted and made anew.
+// TestRecreate: a change of an immutable field is rejected in the dry run; with force the object is deleted and
+// created again.
 func TestRecreate(t *testing.T) {
 	for _, test := range []struct {
 		name, apiVersion, kind, object, manifest, from, to, message string
@@ -52,18 +53,18 @@ func TestRecreate(t *testing.T) {
 			changed := strings.ReplaceAll(test.manifest, test.from, test.to)
 			_, err := f.flux.ApplyAll(t.Context(), f.read(changed), options())
 			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), f.namespace+"/", ""), test.message) {
-				t.Fatalf("received %v, want %s", err, test.message)
+				t.Fatalf("ApplyAll() = %v, want %s", err, test.message)
 			}
 			entry, _, _, err := f.flux.Diff(t.Context(), f.read(changed)[0], ssa.DiffOptions{Force: true})
 			check(t, err)
 			if entry.Action != ssa.CreatedAction {
-				t.Errorf("the difference is %s, want created", entry)
+				t.Errorf("Diff() = %s, want created", entry)
 			}
 			o := options()
 			o.Force = true
 			f.apply(changed, o, name+" created")
 			if after := f.live(test.apiVersion, test.kind, test.object); after.GetUID() == before.GetUID() {
-				t.Error("it is the same object")
+				t.Error("uid is unchanged, want a new object")
 			}
 			f.apply(changed, o, name+" unchanged")
 		})

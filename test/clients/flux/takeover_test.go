@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestTakeOver: what kubectl has applied, by the client, by the server, or by hand, becomes Flux's: its entries
-// are rewritten by a patch of managedFields. So Flux can remove what its own manifest does not have.
+// TestTakeOver: fields that kubectl has applied, client-side, server-side or by edit, become Flux' by a patch of
+// managedFields, so that Flux can remove fields that its manifest lacks.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -53,15 +53,15 @@ kustomize-controller Apply v1:
 tuner Update v1: .data.tuned
 `)
 	if data := at(t, live, "data").(map[string]any); len(data) != 3 || data["tuned"] != "1" {
-		t.Errorf("data is %v, want what the manifest and tuner say", data)
+		t.Errorf("data = %v, want the fields of the manifest and of tuner", data)
 	}
 	if len(live.GetAnnotations()) > 0 {
-		t.Errorf("annotations are %v", live.GetAnnotations())
+		t.Errorf("annotations = %v, want none", live.GetAnnotations())
 	}
 	f.apply(settings, options(), "ConfigMap/settings unchanged")
 }
 
-// TestTakeOverUntracked: an object without managedFields has an owner of before, whose fields are taken over.
+// TestTakeOverUntracked: the fields of an object without managedFields are owned by before-first-apply, and taken over.
 func TestTakeOverUntracked(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -88,7 +88,7 @@ before-first-apply Update v1:
 	f.apply(settings, options(), "ConfigMap/settings configured")
 	live := f.live("v1", "ConfigMap", "settings")
 	if at(t, live, "data", "old") != nil {
-		t.Errorf("data is %v, want only what the manifest says", at(t, live, "data"))
+		t.Errorf("data = %v, want only the fields of the manifest", at(t, live, "data"))
 	}
 	wantOwners(t, live, `
 kustomize-controller Apply v1:
@@ -122,8 +122,8 @@ spec:
 `
 )
 
-// TestNewVersion: who goes on with a later version of a kind owns the fields of that, and not those of the
-// earlier one any more. Flux can rewrite the versions of all entries first.
+// TestNewVersion: a manager that applies at a later API version owns the fields of that version only. Flux can
+// migrate the versions of all entries first.
 func TestNewVersion(t *testing.T) {
 	t.Parallel()
 	f := start(t)

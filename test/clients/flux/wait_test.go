@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestWait: Flux asks again and again until all of a set is ready. The controller's part is played here.
+// TestWait: Flux polls until all objects of a set are ready. The test writes the status in place of the Deployment
+// controller.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -20,15 +21,15 @@ func TestWait(t *testing.T) {
 	check(t, f.flux.Wait(f.read(settings+"---"+front+"---"+key), quick))
 	err = f.flux.WaitForSet(changes.ToObjMetadataSet(), quick)
 	if want := "timeout waiting for: [Deployment/" + f.namespace + "/web status: 'InProgress']"; err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("WaitForSet() = %v, want %s", err, want)
 	}
 
 	deployment := f.live("apps/v1", "Deployment", "web")
 	rolledOut := client.RawPatch(types.MergePatchType, []byte(`{"status":{"observedGeneration":1,"replicas":2,"updatedReplicas":2,"readyReplicas":2,
 		"availableReplicas":2,"conditions":[{"type":"Available","status":"True"},{"type":"Progressing","status":"True","reason":"NewReplicaSetAvailable"}]}}`))
 	check(t, f.client.Status().Patch(t.Context(), deployment, rolledOut, client.FieldOwner("deployment-controller")))
-	patient := ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}
-	check(t, f.flux.WaitForSet(changes.ToObjMetadataSet(), patient))
+	waitOptions := ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}
+	check(t, f.flux.WaitForSet(changes.ToObjMetadataSet(), waitOptions))
 	wantOwners(t, f.live("apps/v1", "Deployment", "web"), webOwners+`deployment-controller Update apps/v1 status:
   .status.availableReplicas
   .status.conditions
@@ -48,11 +49,11 @@ func TestWait(t *testing.T) {
   .status.replicas
   .status.updatedReplicas
 `)
-	f.apply(web, options(), "Deployment/web unchanged") // a status is no drift
+	f.apply(web, options(), "Deployment/web unchanged") // a status is not drift
 }
 
-// TestWaitForTheEnd: what is deleted may have finalizers.
-func TestWaitForTheEnd(t *testing.T) {
+// TestWaitForTermination: Flux waits for objects with finalizers.
+func TestWaitForTermination(t *testing.T) {
 	t.Parallel()
 	f := start(t)
 	f.apply(settings, options(), "ConfigMap/settings created")
@@ -61,7 +62,7 @@ func TestWaitForTheEnd(t *testing.T) {
 	check(t, err)
 	quick := ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 200 * time.Millisecond}
 	if err := f.flux.WaitForSetTermination(changes, quick); err == nil || !strings.Contains(err.Error(), "termination timeout") {
-		t.Errorf("received %v, want that it takes too long", err)
+		t.Errorf("WaitForSetTermination() = %v, want a timeout", err)
 	}
 	f.patch("guard", f.live("v1", "ConfigMap", "settings"), `{"metadata":{"finalizers":null}}`)
 	check(t, f.flux.WaitForSetTermination(changes, ssa.WaitOptions{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}))

@@ -1,6 +1,6 @@
-// Package helm tries the server with Helm as its users have it: the scripts in testdata install, upgrade, roll
-// back and uninstall small charts, and look at what that leaves in the objects.
+// Package helm tests the server with Helm: the scripts in testdata install, upgrade, roll back and uninstall small
+// charts, and check the resulting objects.
 //
-// Helm's program is built from its published module by the go command, into its cache. The module in program/
-// pins the release: Helm has many dependencies, and the other clients should not get their versions from there.
+// The go command builds Helm from its published module. The module in program/ requires the release, so that Helm's
+// many dependencies do not determine the versions of other clients.
 package helm

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { script.Run(t, filepath.Dir(program(t))) }
 
-// program builds Helm, unless that has been done, and returns where it is.
+// program builds Helm, unless it is cached, and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
 	build := exec.CommandContext(t.Context(), "go", "-C", "program", "tool", "-n", "helm")

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 )
 
-// Main is kubectl's main function. It ends the process on failure.
+// Main is kubectl's main function. It never returns.
 func Main() {
 	command := cmd.NewDefaultKubectlCommand()
 	if err := cli.RunNoErrOutput(command); err != nil {

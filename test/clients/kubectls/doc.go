@@ -1,12 +1,12 @@
-// Package kubectls has kubectl of every minor version since 1.26, unmodified, go from client-side to server-side
-// apply and back. The first of them migrated owners by itself.
+// Package kubectls migrates objects from client-side to server-side apply and back with kubectl of every minor
+// version since 1.26, the first one that migrates field managers itself.
 //
-// The programs are built from kubectl's modules by `make kubectls`, one for each of peers.Kubectls; a version that is
-// not built is skipped. `make test-kubectls` tells of each, and with CADASTRE_TARGET=kube-apiserver asks the real
-// server the same. The scripts in testdata are run once for each version:
+// `make kubectls` builds the programs from kubectl's modules, one for each of peers.Kubectls; versions that are not
+// built are skipped. `make test-kubectls` runs the tests verbosely, with CADASTRE_TARGET=kube-apiserver against
+// kube-apiserver. The scripts in testdata are run once per version:
 //
-//   - to_server_side.txtar: what is left out after the change is gone
-//   - and_back.txtar: so it is after going back
-//   - bad_state.txtar: objects that both of kubectl's managers own get out of that
-//   - custom_resource.txtar: custom resources are changed, too
+//   - to_server_side.txtar: a field that is removed from the manifest after the migration is removed
+//   - migrate_back.txtar: apply after migrating back to client-side apply
+//   - bad_state.txtar: objects that both of kubectl's field managers own are repaired
+//   - custom_resource.txtar: custom resources
 package kubectls

@@ -25,9 +25,9 @@ func TestKubectls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, err := exec.CommandContext(t.Context(), program, "version", "--client").Output()
-			if err != nil || !strings.Contains(string(said), release) {
-				t.Fatalf("%s says that it is %s, %v", program, said, err)
+			version, err := exec.CommandContext(t.Context(), program, "version", "--client").Output()
+			if err != nil || !strings.Contains(string(version), release) {
+				t.Fatalf("%s version --client = %s, %v", program, version, err)
 			}
 			folder := t.TempDir()
 			if err := os.Symlink(program, filepath.Join(folder, "kubectl")); err != nil {

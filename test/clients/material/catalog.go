@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// catalog looks at what the server tells about the kinds: discovery, OpenAPI, kubectl explain.
+// catalog observes what the server publishes about the kinds: discovery, OpenAPI, kubectl explain.
 func (o *observer) catalog(ctx context.Context) error {
 	groups := map[string][]string{}
 	for _, d := range o.manifest.Definitions {
@@ -39,12 +39,12 @@ func (o *observer) catalog(ctx context.Context) error {
 	return o.explain(ctx)
 }
 
-// published waits until OpenAPI has all versions of a kind. That of kube-apiserver comes later than the kind.
+// published waits until OpenAPI has all versions of a kind. kube-apiserver publishes it after the kind is served.
 func (o *observer) published(ctx context.Context, d Definition) error {
 	for _, version := range d.servedVersions() {
 		gv := d.Typed.Spec.Group + "/" + version
 		err := eventually(ctx, "OpenAPI has "+d.Typed.Name+" "+version, func() (bool, error) {
-			a, err := o.ask(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
+			a, err := o.request(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
 			if err != nil || !a.ok() {
 				return false, err
 			}
@@ -63,9 +63,9 @@ func (o *observer) published(ctx context.Context, d Definition) error {
 	return nil
 }
 
-// group looks at a group in aggregated discovery.
+// group observes a group in aggregated discovery.
 func (o *observer) group(ctx context.Context, group string) error {
-	a, err := o.ask(ctx, http.MethodGet, "/apis", aggregated, nil)
+	a, err := o.request(ctx, http.MethodGet, "/apis", aggregated, nil)
 	if err != nil {
 		return err
 	}
@@ -73,45 +73,45 @@ func (o *observer) group(ctx context.Context, group string) error {
 		if name, _, _ := unstructured.NestedString(found, "metadata", "name"); name == group {
 			found = scrubbed(found)
 			for _, version := range listOf(found["versions"]) {
-				version["resources"] = o.ours(group, listOf(version["resources"]), "resource")
+				version["resources"] = o.ownResources(group, listOf(version["resources"]), "resource")
 			}
-			o.note("discovery "+group, "found", canonical(found))
+			o.add("discovery "+group, "found", canonical(found))
 			return nil
 		}
 	}
-	o.note("discovery "+group, "missing", "")
+	o.add("discovery "+group, "missing", "")
 	return nil
 }
 
-// resources looks at a group and version in discovery as it was before. kube-apiserver has them in any order.
+// resources observes a group version in legacy discovery, sorted, because kube-apiserver has no fixed order.
 func (o *observer) resources(ctx context.Context, gv string) error {
-	a, err := o.ask(ctx, http.MethodGet, "/apis/"+gv, "application/json", nil)
+	a, err := o.request(ctx, http.MethodGet, "/apis/"+gv, "application/json", nil)
 	if err != nil {
 		return err
 	}
 	group, _, _ := strings.Cut(gv, "/")
-	resources := o.ours(group, listOf(a.body["resources"]), "name")
+	resources := o.ownResources(group, listOf(a.body["resources"]), "name")
 	slices.SortFunc(resources, func(a, b map[string]any) int {
 		return cmp.Compare(fmt.Sprint(a["name"]), fmt.Sprint(b["name"]))
 	})
 	a.body["resources"] = resources
-	o.note("resources "+gv, fmt.Sprint(a.code), canonical(a.body))
+	o.add("resources "+gv, fmt.Sprint(a.code), canonical(a.body))
 	return nil
 }
 
-// openAPI looks at what can be done where, and at the schemas of the kinds. Media types and what is said about parameters
-// are the servers' own.
+// openAPI observes the paths with their methods, and the schemas of the kinds. Media types and parameter descriptions
+// differ between servers.
 func (o *observer) openAPI(ctx context.Context, gv string) error {
-	a, err := o.ask(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
+	a, err := o.request(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
 	if err != nil {
 		return err
 	}
 	group, version, _ := strings.Cut(gv, "/")
 	paths := map[string]any{}
-	told, _ := a.body["paths"].(map[string]any)
-	for path, operations := range told {
+	published, _ := a.body["paths"].(map[string]any)
+	for path, operations := range published {
 		resource := strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"+gv+"/"), "namespaces/{namespace}/")
-		if o.defines(group, resource) { // and not what there is in the group: ours says that this can be asked, too
+		if o.defines(group, resource) { // only paths of resources: Cadastre also has the path of the group
 			paths[path] = slices.Sorted(maps.Keys(operations.(map[string]any)))
 		}
 	}
@@ -125,11 +125,11 @@ func (o *observer) openAPI(ctx context.Context, gv string) error {
 			kinds[id] = withoutMetadata(schema)
 		}
 	}
-	o.note("openapi "+gv, fmt.Sprint(a.code), canonical(map[string]any{"paths": paths, "kinds": kinds}))
+	o.add("openapi "+gv, fmt.Sprint(a.code), canonical(map[string]any{"paths": paths, "kinds": kinds}))
 	return nil
 }
 
-// defines says whether a resource, or a subresource of it, is one of the project's own. Projects share groups.
+// defines reports whether the project defines a resource or its subresource; several projects share groups.
 func (o *observer) defines(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	return slices.ContainsFunc(o.manifest.Definitions, func(d Definition) bool {
@@ -137,13 +137,13 @@ func (o *observer) defines(group, resource string) bool {
 	})
 }
 
-// ours are the resources that the project defines, which have their name in a field.
-func (o *observer) ours(group string, resources []map[string]any, field string) []map[string]any {
+// ownResources returns the resources that the project defines; field is the member with their name.
+func (o *observer) ownResources(group string, resources []map[string]any, field string) []map[string]any {
 	return slices.DeleteFunc(resources, func(r map[string]any) bool { return !o.defines(group, fmt.Sprint(r[field])) })
 }
 
-// withoutMetadata leaves out what is said about the metadata of objects, here and in resources in them, and there about
-// what they are: the servers say it in their own words.
+// withoutMetadata removes descriptions of metadata, and of apiVersion and kind of embedded resources, because their
+// wording differs between servers.
 func withoutMetadata(schema any) any {
 	switch s := schema.(type) {
 	case []any:
@@ -169,7 +169,7 @@ func withoutMetadata(schema any) any {
 	return schema
 }
 
-// explain has kubectl explain every kind.
+// explain runs kubectl explain for every kind.
 func (o *observer) explain(ctx context.Context) error {
 	for _, d := range o.manifest.Definitions {
 		for _, version := range d.servedVersions() {
@@ -177,7 +177,7 @@ func (o *observer) explain(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			o.note("explain "+d.Typed.Name+" "+version, strings.Join(strings.Fields(firstLine(text)), " "), text)
+			o.add("explain "+d.Typed.Name+" "+version, strings.Join(strings.Fields(firstLine(text)), " "), text)
 		}
 	}
 	return nil
@@ -185,7 +185,7 @@ func (o *observer) explain(ctx context.Context) error {
 
 func (d Definition) resource() string { return d.Typed.Spec.Names.Plural + "." + d.Typed.Spec.Group }
 
-// listOf are the objects in a list.
+// listOf returns the objects of a list.
 func listOf(value any) (objects []map[string]any) {
 	items, _ := value.([]any)
 	for _, item := range items {

@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// generate adds two samples for each version of each kind: one that has what must be there, and one that has everything.
+// generate adds two samples for each version of each kind: one with the required properties, and one with all
+// properties.
 func (m *Manifest) generate() {
 	for _, d := range m.Definitions {
 		for _, version := range d.Typed.Spec.Versions {
@@ -23,15 +24,15 @@ func (m *Manifest) generate() {
 	}
 }
 
-// A generator makes a value of a schema. It looks at one schema at a time: what rules and alternatives say about several
-// fields together it follows only in the plainest cases, and then the server refuses what it made.
+// generator generates a value from a schema. It considers one schema at a time: rules and alternatives over several
+// fields are followed only in simple cases; otherwise the server rejects the object.
 type generator struct {
 	name string
-	all  bool // every property, not only those that must be there
+	all  bool // all properties, not only the required ones
 }
 
-// deepest is how far down all properties are made. Schemas have whole pods in them.
-const deepest = 7
+// maxDepth is the maximum depth of optional properties. Some schemas contain complete pod specs.
+const maxDepth = 7
 
 func (g generator) object(d *apiextensionsv1.CustomResourceDefinition, version apiextensionsv1.CustomResourceDefinitionVersion) *unstructured.Unstructured {
 	schema := version.Schema.OpenAPIV3Schema.DeepCopy()
@@ -51,7 +52,7 @@ func (g generator) object(d *apiextensionsv1.CustomResourceDefinition, version a
 	return &unstructured.Unstructured{Object: object}
 }
 
-// value makes a value of a schema.
+// value generates a value from a schema.
 func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	switch {
 	case s.Default != nil:
@@ -77,55 +78,56 @@ func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	}
 }
 
-// fields makes an object, or what may be anything.
+// fields generates a map.
 func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[string]any {
-	made := map[string]any{}
+	fields := map[string]any{}
 	if s.XEmbeddedResource {
-		made = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "embedded"}}
+		fields = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "embedded"}}
 	}
-	required, banned := choices(s)
+	required, excluded := requiredAndExcluded(s)
 	for name, property := range s.Properties {
 		must := slices.Contains(required, name)
-		may := g.all && depth < deepest && !slices.Contains(banned, name)
-		if _, has := made[name]; has || !must && !may || must && !g.all && property.Default != nil {
+		may := g.all && depth < maxDepth && !slices.Contains(excluded, name)
+		if _, has := fields[name]; has || !must && !may || must && !g.all && property.Default != nil {
 			continue
 		}
-		made[name] = g.value(&property, depth+1)
+		fields[name] = g.value(&property, depth+1)
 	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && (g.all && depth < deepest || s.MinProperties != nil) {
-		made["key"] = g.value(s.AdditionalProperties.Schema, depth+1)
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil && (g.all && depth < maxDepth || s.MinProperties != nil) {
+		fields["key"] = g.value(s.AdditionalProperties.Schema, depth+1)
 	}
-	return made
+	return fields
 }
 
-// choices are the properties that must be there, and those that must not, if the first of all alternatives is taken.
-func choices(s *apiextensionsv1.JSONSchemaProps) (required, banned []string) {
+// requiredAndExcluded returns the required properties, and those that are excluded if the first of all alternatives is
+// selected.
+func requiredAndExcluded(s *apiextensionsv1.JSONSchemaProps) (required, excluded []string) {
 	required = slices.Clone(s.Required)
 	for _, part := range s.AllOf {
-		r, b := choices(&part)
-		required, banned = append(required, r...), append(banned, b...)
+		r, b := requiredAndExcluded(&part)
+		required, excluded = append(required, r...), append(excluded, b...)
 	}
 	for _, alternatives := range [][]apiextensionsv1.JSONSchemaProps{s.OneOf, s.AnyOf} {
 		for i, alternative := range alternatives {
-			if r, _ := choices(&alternative); i == 0 {
+			if r, _ := requiredAndExcluded(&alternative); i == 0 {
 				required = append(required, r...)
 			} else {
-				banned = append(banned, r...)
+				excluded = append(excluded, r...)
 			}
 		}
 	}
-	return required, slices.DeleteFunc(banned, func(name string) bool { return slices.Contains(required, name) })
+	return required, slices.DeleteFunc(excluded, func(name string) bool { return slices.Contains(required, name) })
 }
 
 func (g generator) list(s *apiextensionsv1.JSONSchemaProps, depth int) []any {
-	made := []any{}
+	items := []any{}
 	if s.Items == nil || s.Items.Schema == nil {
-		return made
+		return items
 	}
-	if s.MinItems != nil && *s.MinItems > 0 || g.all && depth < deepest {
-		made = append(made, g.value(s.Items.Schema, depth+1))
+	if s.MinItems != nil && *s.MinItems > 0 || g.all && depth < maxDepth {
+		items = append(items, g.value(s.Items.Schema, depth+1))
 	}
-	return made
+	return items
 }
 
 func number(s *apiextensionsv1.JSONSchemaProps) float64 {
@@ -145,32 +147,32 @@ func number(s *apiextensionsv1.JSONSchemaProps) float64 {
 	return value
 }
 
-// formats are strings of the formats that servers check.
+// formats has a string for each format that servers validate.
 var formats = map[string]string{
 	"date": "2020-02-29", "date-time": "2020-02-29T12:00:00Z", "duration": "1h", "byte": "YQ==",
 	"uri": "https://example.org/", "hostname": "example.org", "email": "a@example.org", "uuid": "8d9a4b9c-0a3c-4c53-9d3b-2f8a6b1c7e10",
 	"ipv4": "192.0.2.1", "ipv6": "2001:db8::1", "cidr": "192.0.2.0/24",
 }
 
-// text makes a string. A pattern goes before a format, and a format before a length.
+// text generates a string. A pattern takes precedence over a format, and a format over a length.
 func text(s *apiextensionsv1.JSONSchemaProps) string {
-	shortest := 1
+	minLength := 1
 	if s.MinLength != nil {
-		shortest = max(1, int(*s.MinLength))
+		minLength = max(1, int(*s.MinLength))
 	}
 	if s.Pattern != "" {
-		return matching(s.Pattern, shortest)
+		return matchingString(s.Pattern, minLength)
 	}
 	if text := formats[s.Format]; text != "" {
 		return text
 	}
-	return strings.Repeat("a", shortest)
+	return strings.Repeat("a", minLength)
 }
 
 func decode(raw []byte) any {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		panic(err) // it was parsed when the definition was
+		panic(err) // cannot happen: parsed with the definition
 	}
 	return value
 }

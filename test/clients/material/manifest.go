@@ -16,28 +16,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// samplesOfKind is how many objects of a kind are taken from a module. Some have thousands.
-const samplesOfKind = 6
+// maxSamplesPerKind is the maximum number of objects of a kind that are read from a module. Some modules have thousands.
+const maxSamplesPerKind = 6
 
-// A Manifest is what is to be installed, and what to apply then.
+// Manifest has the definitions to install, and the samples to apply.
 type Manifest struct {
 	Definitions []Definition
 	Samples     []Sample
 }
 
-// A Definition is a CustomResourceDefinition as its project has it.
+// Definition is a CustomResourceDefinition of a project.
 type Definition struct {
 	Object *unstructured.Unstructured
 	Typed  *apiextensionsv1.CustomResourceDefinition
 }
 
-// A Sample is an object to apply. Its name tells where it comes from.
+// Sample is an object to apply. Its name is its origin.
 type Sample struct {
 	Name   string
 	Object *unstructured.Unstructured
 }
 
-// Read finds the definitions and the samples of a project.
+// Read returns the definitions and samples of a project.
 func (p Project) Read(files fs.FS) (*Manifest, error) {
 	names, err := yamlFiles(files)
 	if err != nil {
@@ -53,7 +53,7 @@ func (p Project) Read(files fs.FS) (*Manifest, error) {
 		}
 	}
 	if len(m.Definitions) == 0 {
-		return nil, fmt.Errorf("%s@%s has no definitions in %v", p.Module, p.Version, p.Definitions)
+		return nil, fmt.Errorf("%s@%s: expected definitions in %v, found none", p.Module, p.Version, p.Definitions)
 	}
 	for _, name := range names {
 		if err := m.readSamples(files, name); err != nil {
@@ -95,7 +95,7 @@ func (m *Manifest) readDefinitions(files fs.FS, name string) error {
 	return nil
 }
 
-// readSamples takes the objects of the definitions' kinds. What is no YAML is a template of something else.
+// readSamples adds the objects of the definitions' kinds. Files that are not YAML, such as templates, are skipped.
 func (m *Manifest) readSamples(files fs.FS, name string) error {
 	content, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (m *Manifest) readSamples(files fs.FS, name string) error {
 			continue
 		}
 		object, err := parse(document)
-		if err != nil || object == nil || m.definition(object) == nil || m.count(object) == samplesOfKind {
+		if err != nil || object == nil || m.definition(object) == nil || m.count(object) == maxSamplesPerKind {
 			continue
 		}
 		m.Samples = append(m.Samples, Sample{fmt.Sprintf("%s#%d", name, i+1), object})
@@ -114,14 +114,14 @@ func (m *Manifest) readSamples(files fs.FS, name string) error {
 	return nil
 }
 
-// mentions is a cheap look at what may be a sample: most files have nothing to do with the definitions.
+// mentions is a fast check whether a document may be a sample: most files are unrelated to the definitions.
 func (m *Manifest) mentions(document []byte) bool {
 	return slices.ContainsFunc(m.Definitions, func(d Definition) bool {
 		return bytes.Contains(document, []byte("apiVersion: "+d.Typed.Spec.Group+"/"))
 	})
 }
 
-// definition is the one of an object's kind, if it is served at the object's version.
+// definition returns the definition of an object's kind; nil if it is not served at the object's version.
 func (m *Manifest) definition(object *unstructured.Unstructured) *Definition {
 	i := slices.IndexFunc(m.Definitions, func(d Definition) bool { return d.serves(object.GroupVersionKind()) })
 	if i < 0 {
@@ -143,7 +143,7 @@ func (d Definition) servedVersions() (names []string) {
 	return names
 }
 
-// count is how many samples of an object's kind there are, whichever versions.
+// count returns the number of samples of an object's kind, at any version.
 func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
 	for _, s := range m.Samples {
 		if s.Object.GroupVersionKind().GroupKind() == object.GroupVersionKind().GroupKind() {
@@ -153,7 +153,7 @@ func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
 	return n
 }
 
-// documents are those of a YAML file.
+// documents splits a YAML file.
 func documents(content []byte) (found [][]byte) {
 	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
@@ -162,13 +162,13 @@ func documents(content []byte) (found [][]byte) {
 			return found
 		}
 		if err != nil {
-			return found // a line too long for a document: no object of ours
+			return found // a line is too long: not a sample
 		}
 		found = append(found, document)
 	}
 }
 
-// parse returns an object, or nil if there is something else.
+// parse returns an object; nil if the document is something else.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if err := yaml.Unmarshal(document, &content); err != nil {

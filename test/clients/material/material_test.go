@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// asKubectl is the environment variable that makes this binary kubectl.
+// asKubectl is the environment variable that makes the test binary run kubectl.
 const asKubectl = "MATERIAL_AS_KUBECTL"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(target.Suite{M: m}.Run())
 }
 
-// TestProjects installs the definitions of each project, looks at them, and applies objects of their kinds twice.
+// TestProjects installs the definitions of each project, and compares the observations with the recorded ones.
 func TestProjects(t *testing.T) {
 	for _, project := range material.Projects {
 		t.Run(project.Name, func(t *testing.T) { testProject(t, project) })
@@ -42,21 +42,21 @@ func testProject(t *testing.T, project material.Project) {
 	answers := material.Recorded(record)
 	for _, o := range observations {
 		if want := answers[o.Name]; want != o.Answer() {
-			t.Errorf("%s: received %s, kube-apiserver had %s; make oracle-material tells both in full", o.Name, o.Answer(), want)
+			t.Errorf("%s: observation %s, want %s as kube-apiserver; make oracle-material prints both in full", o.Name, o.Answer(), want)
 		}
-		// Kubernetes writes some again, which is one of the differences: see docs/differences.md.
+		// kube-apiserver writes some objects again, which is a deliberate difference: see docs/differences.md.
 		if target.Implementation() == target.Cadastre && o.Again != "" && o.Again != material.Unchanged {
-			t.Errorf("%s: applied again: %s", o.Name, o.Again)
+			t.Errorf("%s: second apply: %s, want unchanged", o.Name, o.Again)
 		}
 		delete(answers, o.Name)
 	}
 	for name := range answers {
-		t.Errorf("%s: kube-apiserver had an answer, and it was not asked", name)
+		t.Errorf("%s: recorded for kube-apiserver, but not observed", name)
 	}
 	wantAllApplied(t, manifest, observations)
 }
 
-// wantAllApplied: of every kind there is an object that could be applied, or the test tells little about the kind.
+// wantAllApplied fails the test if no sample of a kind could be applied.
 func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []material.Observation) {
 	t.Helper()
 	for _, d := range manifest.Definitions {
@@ -64,12 +64,12 @@ func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []ma
 			return strings.HasPrefix(o.Name, "kubectl get "+d.Typed.Name+" ")
 		})
 		if !listed {
-			t.Errorf("%s: no sample could be applied", d.Typed.Name)
+			t.Errorf("%s: no sample was applied, want at least one", d.Typed.Name)
 		}
 	}
 }
 
-// server is ours, with a namespace for the project's objects.
+// server returns the server under test, with a namespace for the samples.
 func server(t *testing.T) *material.Server {
 	t.Helper()
 	s := &material.Server{

@@ -16,29 +16,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// patience is how long a kind may take to be served everywhere.
-const patience = time.Minute
+// timeout is the timeout for a kind to be served.
+const timeout = time.Minute
 
-// Unchanged is what should come of applying again.
+// Unchanged is the expected result of a second apply.
 const Unchanged = "unchanged"
 
-// An Observation is what a server did when something was asked of it.
+// Observation is the response of a server to a request.
 type Observation struct {
-	Name    string // what was asked
-	Outcome string // what came of it, in a word or two
-	Text    string // all of it
-	Again   string // what came of asking the same again
+	Name    string // the request
+	Outcome string // a summary
+	Text    string // the complete response
+	Again   string // the result of a second apply
 }
 
-// observer collects observations of a server.
+// observer collects the observations of a server.
 type observer struct {
 	*Server
-	manifest *Manifest
-	made     []Observation
-	listed   map[string]bool // kinds that kubectl has listed
+	manifest     *Manifest
+	observations []Observation
+	listed       map[string]bool // definitions whose objects kubectl has listed
 }
 
-// Observe installs the definitions, looks at them, and applies the samples.
+// Observe installs the definitions, observes them, and applies the samples.
 func (s *Server) Observe(ctx context.Context, m *Manifest) ([]Observation, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -57,16 +57,16 @@ func (s *Server) Observe(ctx context.Context, m *Manifest) ([]Observation, error
 			return nil, fmt.Errorf("%s: %w", sample.Name, err)
 		}
 	}
-	return o.made, nil
+	return o.observations, nil
 }
 
-func (o *observer) note(name, outcome, text string) {
-	o.made = append(o.made, Observation{Name: name, Outcome: outcome, Text: text})
+func (o *observer) add(name, outcome, text string) {
+	o.observations = append(o.observations, Observation{Name: name, Outcome: outcome, Text: text})
 }
 
-// noteAgain notes what came of applying twice.
-func (o *observer) noteAgain(name string, first, second answer, text string) {
-	o.made = append(o.made, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: change(first, second)})
+// addTwice adds an observation of two applies.
+func (o *observer) addTwice(name string, first, second answer, text string) {
+	o.observations = append(o.observations, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: change(first, second)})
 }
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
@@ -80,17 +80,17 @@ func (o *observer) install(ctx context.Context, d Definition) error {
 		return err
 	}
 	if !a.ok() {
-		o.note(name, refusal(a), reasons(a.body))
+		o.add(name, refusal(a), reasons(a.body))
 		return nil
 	}
-	err = eventually(ctx, "it is established", func() (bool, error) {
-		a, err := o.ask(ctx, http.MethodGet, address, "application/json", nil)
+	err = eventually(ctx, "the definition to be established", func() (bool, error) {
+		a, err := o.request(ctx, http.MethodGet, address, "application/json", nil)
 		return isTrue(a.body, "Established") && (!d.needsApproval() || isTrue(a.body, "KubernetesAPIApprovalPolicyConformant")), err
 	})
 	if err != nil {
 		return err
 	}
-	first, err := o.ask(ctx, http.MethodGet, address, "application/json", nil)
+	first, err := o.request(ctx, http.MethodGet, address, "application/json", nil)
 	if err != nil {
 		return err
 	}
@@ -98,17 +98,17 @@ func (o *observer) install(ctx context.Context, d Definition) error {
 	if err != nil {
 		return err
 	}
-	o.noteAgain(name, first, second, canonical(scrubbed(first.body))+warningsOf(a))
+	o.addTwice(name, first, second, canonical(scrubbed(first.body))+warningsOf(a))
 	return nil
 }
 
-// needsApproval says whether a definition is in a group of the Kubernetes community, and so says who has approved of it.
-// kube-apiserver says so some time after it has established the kind.
+// needsApproval reports whether a definition is in a protected group of the Kubernetes community. kube-apiserver sets
+// the approval condition some time after Established.
 func (d Definition) needsApproval() bool {
 	return apihelpers.IsProtectedCommunityGroup(d.Typed.Spec.Group)
 }
 
-// isTrue says whether a definition has a condition.
+// isTrue reports whether a definition has a condition with status True.
 func isTrue(definition map[string]any, name string) bool {
 	status, _ := definition["status"].(map[string]any)
 	return slices.ContainsFunc(listOf(status["conditions"]), func(condition map[string]any) bool {
@@ -116,16 +116,16 @@ func isTrue(definition map[string]any, name string) bool {
 	})
 }
 
-// apply sends an object as a configuration.
+// apply sends an object as an apply configuration.
 func (o *observer) apply(ctx context.Context, address string, object *unstructured.Unstructured) (answer, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
 		return answer{}, err
 	}
-	return o.ask(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
+	return o.request(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
 }
 
-// sample applies an object twice, has it listed, and deletes it.
+// sample applies an object twice, observes it in a table, and deletes it.
 func (o *observer) sample(ctx context.Context, sample Sample) error {
 	d := o.manifest.definition(sample.Object)
 	object := sample.configuration()
@@ -135,23 +135,23 @@ func (o *observer) sample(ctx context.Context, sample Sample) error {
 		return err
 	}
 	if !first.ok() {
-		o.note(sample.Name, refusal(first), reasons(first.body))
+		o.add(sample.Name, refusal(first), reasons(first.body))
 		return nil
 	}
 	second, err := o.apply(ctx, address, object)
 	if err != nil {
 		return err
 	}
-	o.noteAgain(sample.Name, first, second, canonical(scrubbed(first.body))+warningsOf(first))
+	o.addTwice(sample.Name, first, second, canonical(scrubbed(first.body))+warningsOf(first))
 	if err := o.list(ctx, d, sample, address); err != nil {
 		return err
 	}
-	_, err = o.ask(ctx, http.MethodDelete, address, "application/json", nil)
+	_, err = o.request(ctx, http.MethodDelete, address, "application/json", nil)
 	return err
 }
 
-// configuration is the object without what a server gave it, where it was copied from one; without what would keep it from
-// being deleted; and without owners, which do not exist, so that ours would delete it.
+// configuration returns the object without fields that a server sets, without finalizers, and without owner
+// references, whose owners do not exist: the garbage collector would delete it.
 func (s Sample) configuration() *unstructured.Unstructured {
 	object := s.Object.DeepCopy()
 	if object.GetName() == "" {
@@ -172,13 +172,13 @@ func (o *observer) address(d *Definition, object *unstructured.Unstructured) str
 	return address + "/" + d.Typed.Spec.Names.Plural + "/" + object.GetName()
 }
 
-// list looks at an object as a row of a table. The first of a kind is also listed by kubectl, at every version.
+// list observes an object as a row of a Table. The first object of a kind is also listed by kubectl, at every version.
 func (o *observer) list(ctx context.Context, d *Definition, sample Sample, address string) error {
-	row, err := o.ask(ctx, http.MethodGet, address, table, nil)
+	row, err := o.request(ctx, http.MethodGet, address, table, nil)
 	if err != nil {
 		return err
 	}
-	o.note("row of "+sample.Name, fmt.Sprint(row.code), withoutAges(canonical(map[string]any{
+	o.add("row of "+sample.Name, fmt.Sprint(row.code), withoutAges(canonical(map[string]any{
 		"columns": columns(row.body), "cells": cells(row.body),
 	})))
 	if o.listed[d.Typed.Name] {
@@ -191,12 +191,12 @@ func (o *observer) list(ctx context.Context, d *Definition, sample Sample, addre
 			return err
 		}
 		text = withoutWidths(withoutAges(text))
-		o.note("kubectl get "+d.Typed.Name+" "+version, firstLine(text), text)
+		o.add("kubectl get "+d.Typed.Name+" "+version, firstLine(text), text)
 	}
 	return nil
 }
 
-// cells are those of a table's only row.
+// cells returns the cells of a Table's only row.
 func cells(table map[string]any) any {
 	rows := listOf(table["rows"])
 	if len(rows) != 1 {
@@ -205,7 +205,8 @@ func cells(table map[string]any) any {
 	return rows[0]["cells"]
 }
 
-// columns are those of a table. The servers describe in their own words those that every object has.
+// columns returns the columns of a Table, without the descriptions of common columns, whose wording differs between
+// servers.
 func columns(table map[string]any) []map[string]any {
 	columns := listOf(table["columnDefinitions"])
 	for _, column := range columns {
@@ -216,7 +217,7 @@ func columns(table map[string]any) []map[string]any {
 	return columns
 }
 
-// change says whether applying again changed anything.
+// change returns "changed FIELD" or Unchanged for a second apply.
 func change(before, after answer) string {
 	if after.code != http.StatusOK {
 		return refusal(after)
@@ -232,29 +233,29 @@ func change(before, after answer) string {
 }
 
 func refusal(a answer) string {
-	if misshapen(a.body) {
+	if violatesSchema(a.body) {
 		return "not of the schema"
 	}
 	return fmt.Sprintf("%d %v", a.code, a.body["reason"])
 }
 
-// misshapen says that a configuration is not as the schema has it. kube-apiserver calls that an error of its own.
-func misshapen(status map[string]any) bool {
+// violatesSchema reports whether a configuration violates the schema, which kube-apiserver reports as an internal error.
+func violatesSchema(status map[string]any) bool {
 	message, _ := status["message"].(string)
 	return strings.HasPrefix(message, "failed to create typed patch object")
 }
 
-// undeclared is where both servers name a field that the schema does not have.
+// undeclared matches a field that the schema lacks in the messages of both servers.
 var undeclared = regexp.MustCompile(`\S+: field not declared in schema`)
 
-// reasons are why something was refused, in some order: kube-apiserver walks maps.
+// reasons returns the causes of a rejection, sorted, because kube-apiserver has no fixed order.
 func reasons(status map[string]any) string {
 	details, _ := status["details"].(map[string]any)
 	var lines []string
 	for _, cause := range listOf(details["causes"]) {
 		lines = append(lines, fmt.Sprintf("%v: %v (%v)", cause["field"], cause["message"], cause["reason"]))
 	}
-	if misshapen(status) {
+	if violatesSchema(status) {
 		lines = undeclared.FindAllString(fmt.Sprint(status["message"]), -1)
 	} else if len(lines) == 0 {
 		return canonical(status)
@@ -270,7 +271,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// scrubbed is an object without what differs every time: its identity, revisions and times.
+// scrubbed returns an object without values that differ between runs: identity, revisions and times.
 func scrubbed(object map[string]any) map[string]any {
 	object = (&unstructured.Unstructured{Object: object}).DeepCopy().Object
 	metadata, _ := object["metadata"].(map[string]any)
@@ -280,7 +281,7 @@ func scrubbed(object map[string]any) map[string]any {
 	for _, entry := range listOf(metadata["managedFields"]) {
 		delete(entry, "time")
 		if entry["subresource"] == "status" {
-			delete(entry, "manager") // the server itself, by its own name
+			delete(entry, "manager") // the server's own name
 		}
 	}
 	if status, _ := object["status"].(map[string]any); object["kind"] == "CustomResourceDefinition" {
@@ -288,22 +289,22 @@ func scrubbed(object map[string]any) map[string]any {
 		for _, condition := range conditions {
 			delete(condition, "lastTransitionTime")
 		}
-		// In whatever order they came.
+		// The order of conditions differs.
 		slices.SortFunc(conditions, func(a, b map[string]any) int { return cmp.Compare(fmt.Sprint(b["type"]), fmt.Sprint(a["type"])) })
 		status["conditions"] = conditions
 	}
 	return object
 }
 
-// eventually waits until the condition holds.
-func eventually(ctx context.Context, what string, condition func() (bool, error)) error {
-	for end := time.Now().Add(patience); ; {
+// eventually waits until the condition holds. It fails after the timeout.
+func eventually(ctx context.Context, description string, condition func() (bool, error)) error {
+	for end := time.Now().Add(timeout); ; {
 		holds, err := condition()
 		if err != nil || holds {
 			return err
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("it never became true that %s", what)
+			return fmt.Errorf("timed out waiting for: %s", description)
 		}
 		select {
 		case <-ctx.Done():

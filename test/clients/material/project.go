@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// A Project is a Go module that has custom resource definitions in it.
+// Project is a Go module with CustomResourceDefinitions.
 type Project struct {
 	Name, Module, Version string
-	// Definitions are patterns of the files that have the project's own definitions; others are those of its tests.
+	// Definitions are patterns of the files with the project's definitions; other files have definitions for tests.
 	Definitions []string
-	// Without are samples that are left out, and why.
+	// Without maps excluded samples to the reason.
 	Without map[string]string
-	// Samples are written by hand, for kinds of which the module has none, and none can be made of the schema.
+	// Samples are written by hand, for kinds without a sample in the module whose generated objects are invalid.
 	Samples []string
 }
 
-// Projects are all of them, at the latest versions that this Go release fetches.
+// Projects are the tested projects, at the latest versions that this Go release can download.
 var Projects = []Project{
 	{Name: "argo-cd", Module: "github.com/argoproj/argo-cd/v3", Version: "v3.5.6", Definitions: []string{"manifests/crds/*.yaml"}},
 	{Name: "argo-rollouts", Module: "github.com/argoproj/argo-rollouts", Version: "v1.10.1", Definitions: []string{"manifests/crds/*.yaml"}},
@@ -35,7 +35,7 @@ var Projects = []Project{
 	}},
 	{Name: "crossplane", Module: "github.com/crossplane/crossplane/v2", Version: "v2.4.0", Definitions: []string{"cluster/crds/*.yaml"}},
 	{Name: "external-secrets", Module: "github.com/external-secrets/external-secrets", Version: "v1.3.2", Definitions: []string{"config/crds/bases/*.yaml"}, Without: map[string]string{
-		"tests/__snapshot__/generatorstate-v1alpha1.yaml#1": "it has nulls where something must be, which only kube-apiserver takes: see docs/differences.md",
+		"tests/__snapshot__/generatorstate-v1alpha1.yaml#1": "null in required fields, which only kube-apiserver accepts: see docs/differences.md",
 	}},
 	{Name: "flux-kustomize", Module: "github.com/fluxcd/kustomize-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/kustomize*.yaml"}},
 	{Name: "flux-source", Module: "github.com/fluxcd/source-controller", Version: "v1.9.6", Definitions: []string{"config/crd/bases/*.yaml"}},
@@ -54,39 +54,39 @@ var Projects = []Project{
 	}},
 }
 
-// Fetch has the go command fetch the module, unless it has it already, and returns its files.
+// Fetch downloads the module with the go command, unless it is cached, and returns its files.
 func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.Module+"@"+p.Version)
-	// Outside any module: which ones are known to ours has nothing to do with it.
+	// Outside of any module, so that the requirements of this module do not matter.
 	download.Dir = os.TempDir()
 	download.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	var complaint bytes.Buffer
-	download.Stderr = &complaint
+	var stderr bytes.Buffer
+	download.Stderr = &stderr
 	out, err := download.Output()
 	var answer struct{ Dir, Error string }
 	if json.Unmarshal(out, &answer) == nil && answer.Error != "" {
 		return nil, fmt.Errorf("fetch %s@%s: %s", p.Module, p.Version, answer.Error)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s@%s: %w\n%s", p.Module, p.Version, err, complaint.Bytes())
+		return nil, fmt.Errorf("fetch %s@%s: %w\n%s", p.Module, p.Version, err, stderr.Bytes())
 	}
 	return os.DirFS(answer.Dir), nil
 }
 
-// defines says whether a file has definitions of the project.
+// defines reports whether a file has definitions of the project.
 func (p Project) defines(file string) bool { return matchesAny(p.Definitions, file) }
 
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matches, err := path.Match(pattern, name)
 		if err != nil {
-			panic(err) // the patterns are written above
+			panic(err) // cannot happen: the patterns above are valid
 		}
 		return matches
 	})
 }
 
-// yamlFiles are the names of all YAML files, sorted.
+// yamlFiles returns the names of all YAML files, sorted.
 func yamlFiles(files fs.FS) (names []string, err error) {
 	err = fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) {

@@ -18,24 +18,24 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// A Server is asked.
+// Server is a server to observe.
 type Server struct {
 	Config      *rest.Config
-	Namespace   string   // where objects go
-	Kubectl     string   // the program
-	Environment []string // what kubectl needs beside a kubeconfig
-	Folder      string   // where kubectl's files go
+	Namespace   string   // namespace of the samples
+	Kubectl     string   // path of kubectl
+	Environment []string // additional environment of kubectl
+	Folder      string   // folder for kubectl's files
 
 	client *http.Client
 }
 
-// open prepares everything to ask with.
+// open creates the HTTP client and the kubeconfig.
 func (s *Server) open() error {
 	trust, err := rest.TLSConfigFor(s.Config)
 	if err != nil {
 		return err
 	}
-	// However busy the machine is, a handshake may take its time.
+	// Without a timeout of the TLS handshake, which may be slow on a busy machine.
 	transport, err := rest.HTTPWrappersForConfig(s.Config, &http.Transport{TLSClientConfig: trust, ForceAttemptHTTP2: true})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) kubeconfig() string { return filepath.Join(s.Folder, "kubeconfi
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// An answer is a status code and a document.
+// answer is a response.
 type answer struct {
 	code     int
 	warnings []string
@@ -58,8 +58,8 @@ type answer struct {
 
 func (a answer) ok() bool { return a.code < 300 }
 
-// ask sends a request and reads the answer, which is JSON.
-func (s *Server) ask(ctx context.Context, method, address, accept string, body []byte) (answer, error) {
+// request sends a request and parses the JSON response.
+func (s *Server) request(ctx context.Context, method, address, accept string, body []byte) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, s.Config.Host+address, bytes.NewReader(body))
 	if err != nil {
 		return answer{}, err
@@ -88,7 +88,7 @@ func (s *Server) ask(ctx context.Context, method, address, accept string, body [
 	return a, nil
 }
 
-// kubectl runs it and returns what it prints, errors included.
+// kubectl runs kubectl and returns its output, including errors.
 func (s *Server) kubectl(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, s.Kubectl, args...)
 	command.Env = append(os.Environ(), "HOME="+s.Folder, "KUBECONFIG="+s.kubeconfig(), "TZ=UTC")
@@ -100,21 +100,21 @@ func (s *Server) kubectl(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// An age is how long ago something happened, as tables tell it.
+// age matches ages in Tables.
 var age = regexp.MustCompile(`\b\d+[ms](\d+s)?\b`)
 
 func withoutAges(text string) string { return age.ReplaceAllString(text, "AGE") }
 
 var spaces = regexp.MustCompile(` +`)
 
-// withoutWidths makes columns as wide as what is in them: ages are of different lengths.
+// withoutWidths removes the padding of columns, which depends on the ages.
 func withoutWidths(text string) string { return spaces.ReplaceAllString(text, " ") }
 
-// canonical writes a document with sorted keys, a field a line.
+// canonical returns indented JSON with sorted keys.
 func canonical(value any) string {
 	text, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
-		panic(err) // it came from JSON
+		panic(err) // cannot happen: parsed from JSON
 	}
 	return string(text)
 }

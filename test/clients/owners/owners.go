@@ -1,4 +1,4 @@
-// Package owners writes managedFields so that people can read and tests can compare them.
+// Package owners formats managedFields for people and for comparisons in tests.
 package owners
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// lineWidth is how long a line with an owner's fields may be; longer ones have a line for each field.
+// lineWidth is the maximum length of a line; longer entries have one line per field.
 const lineWidth = 100
 
-// Lines writes a line for each owner, as in the scripts of package applytest:
+// Lines returns one line per managed fields entry, as in the scripts of package applytest:
 //
 //	alice Apply v1: .data.a .metadata.labels.app
 //
-// Their order does not depend on the times, so that it does not depend on how fast a test is.
+// The order does not depend on the times of the entries, so that it does not depend on the speed of a test.
 func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
@@ -32,17 +32,17 @@ func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		who := strings.TrimSuffix(fmt.Sprintf("%s %s %s %s", entry.Manager, entry.Operation, entry.APIVersion, entry.Subresource), " ") + ":"
-		line := who + " " + strings.Join(fields, " ")
+		prefix := strings.TrimSuffix(fmt.Sprintf("%s %s %s %s", entry.Manager, entry.Operation, entry.APIVersion, entry.Subresource), " ") + ":"
+		line := prefix + " " + strings.Join(fields, " ")
 		if len(line) > lineWidth {
-			line = who + "\n  " + strings.Join(fields, "\n  ")
+			line = prefix + "\n  " + strings.Join(fields, "\n  ")
 		}
 		text.WriteString(line + "\n")
 	}
 	return text.String(), nil
 }
 
-// fieldsOf lists what an entry owns, each field before those below it.
+// fieldsOf returns the paths of an entry, parents before children.
 func fieldsOf(entry metav1.ManagedFieldsEntry) ([]string, error) {
 	if entry.FieldsV1 == nil {
 		return nil, nil

@@ -1,22 +1,22 @@
-// Package script runs testscript scripts in which command line clients talk to the server of package target.
+// Package script runs testscript scripts in which command line clients use the server of package target.
 //
-// Every script has a namespace of its own, named $NAMESPACE, and these in its environment:
+// Every script has its own namespace, $NAMESPACE, and these environment variables:
 //
 //   - KUBECONFIG: an administrator's configuration with that namespace
-//   - SERVER, TOKEN, CACERT: the same for clients that read no kubeconfig
-//   - CURL_HOME: a .curlrc, so that plain curl is authenticated, fails on an error status and prints that
-//     status as "HTTP 409" to standard error
+//   - SERVER, TOKEN, CACERT: the same for clients that do not read a kubeconfig
+//   - CURL_HOME: a .curlrc with which curl is authenticated, fails on an error status, and prints the status, such as
+//     "HTTP 409", to standard error
 //
-// Beside testscript's own, scripts have these commands and conditions:
+// In addition to those of testscript, scripts have these commands and conditions:
 //
-//   - json FILE|stdout TEMPLATE WANT: the JSONPath TEMPLATE of the document prints WANT
-//   - owners RESOURCE/NAME: prints who owns what in the object, to compare with a file
-//   - eventually PROGRAM ARGS...: the program succeeds within a while
-//   - [cadastre], [kube-apiserver]: the implementation that answers
+//   - json FILE|stdout TEMPLATE WANT: compares the JSONPath TEMPLATE of the document with WANT
+//   - owners RESOURCE/NAME: prints the managedFields of the object, to compare with a file
+//   - eventually PROGRAM ARGS...: runs the program until it succeeds, with a timeout
+//   - [cadastre], [kube-apiserver]: the implementation under test
 //
-// Where to look:
+// Files:
 //
-//   - script.go: the run, the environment
+//   - script.go: runs scripts, sets up their environment
 //   - json.go: the command json
 //   - eventually.go: the command eventually
 //   - owners.go: the command owners

@@ -8,17 +8,17 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// patience is how long a script waits for what should come soon.
-const patience = 20 * time.Second
+// timeout is the timeout of the command eventually.
+const timeout = 20 * time.Second
 
-// eventuallyCommand repeats a program until it succeeds: some things that one client did show only a moment
-// later, such as new roles.
+// eventuallyCommand runs a program until it succeeds, for effects that are visible only after some time, such as
+// those of new roles.
 func eventuallyCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) == 0 {
 		ts.Fatalf("usage: eventually PROGRAM ARGS...")
 	}
 	var err error
-	if !testwait.Within(patience, func() bool { err = ts.Exec(args[0], args[1:]...); return err == nil }) {
-		ts.Fatalf("it never succeeded: %v", err)
+	if !testwait.Within(timeout, func() bool { err = ts.Exec(args[0], args[1:]...); return err == nil }) {
+		ts.Fatalf("timed out: %v", err)
 	}
 }

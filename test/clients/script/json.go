@@ -8,18 +8,18 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// jsonCommand holds a part of a JSON document against what a script expects.
+// jsonCommand compares a part of a JSON document with an expected text.
 func jsonCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: json FILE|stdout TEMPLATE WANT")
 	}
 	got := project(ts, ts.ReadFile(args[0]), args[1])
 	if (got == args[2]) == negated {
-		ts.Fatalf("%s of %s is %q, expected %q", args[1], args[0], got, args[2])
+		ts.Fatalf("%s of %s = %q, want %q", args[1], args[0], got, args[2])
 	}
 }
 
-// project prints the JSONPath template of a document. What is absent prints nothing.
+// project evaluates a JSONPath template. Absent values are empty.
 func project(ts *testscript.TestScript, document, template string) string {
 	var value any
 	ts.Check(json.Unmarshal([]byte(document), &value))

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/owners"
 )
 
-// ownersCommand prints who owns what in an object, for cmp.
+// ownersCommand prints the managedFields of an object, for cmp.
 func ownersCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) != 1 {
 		ts.Fatalf("usage: owners RESOURCE/NAME")

@@ -14,12 +14,12 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// KubectlVariable is the environment variable that names a kubectl to use instead of the one in the test's
-// binary. With the race detector that one is slow, while it is the server that the detector should look at.
+// KubectlVariable is the environment variable with the path of a kubectl to use instead of the one that is linked
+// into the test binary, which is slow with the race detector.
 const KubectlVariable = "CADASTRE_KUBECTL"
 
-// Run runs the scripts in the folder testdata, side by side. UPDATE_SCRIPTS=1 rewrites the files that
-// they compare with. The programs in the folders are found before others of their name.
+// Run runs the scripts in testdata concurrently. UPDATE_SCRIPTS=1 updates the files that they compare with. Programs
+// in folders precede others in PATH.
 func Run(t *testing.T, folders ...string) {
 	config := target.Config(t)
 	discovery := t.TempDir()
@@ -32,7 +32,7 @@ func Run(t *testing.T, folders ...string) {
 		ContinueOnError:     true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			path := slices.Concat(folders, []string{env.Getenv("PATH")}) // several scripts are set up at once
+			path := slices.Concat(folders, []string{env.Getenv("PATH")}) // a copy, because scripts are set up concurrently
 			env.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
 			return setUp(t, env, config, discovery)
 		},
@@ -52,8 +52,8 @@ func condition(name string) (bool, error) {
 	return name == target.Implementation(), nil
 }
 
-// setUp prepares one script's folder and environment. What discovery found is shared by all scripts: they
-// ask the same server, and asking it is most of a short kubectl command's work.
+// setUp prepares the folder and environment of a script. The discovery cache is shared by all scripts, because they
+// use the same server and discovery is most of the work of a short kubectl command.
 func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery string) error {
 	folder := filepath.Join(env.WorkDir, ".client")
 	if err := os.Mkdir(folder, 0o700); err != nil {
@@ -87,11 +87,11 @@ func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery str
 }
 
 func curlrc(config *rest.Config, folder string) []byte {
-	who := []string{`header = "Authorization: Bearer ` + config.BearerToken + `"`}
+	credentials := []string{`header = "Authorization: Bearer ` + config.BearerToken + `"`}
 	if len(config.CertData) > 0 {
-		who = []string{"cert = " + filepath.Join(folder, "client.crt"), "key = " + filepath.Join(folder, "client.key")}
+		credentials = []string{"cert = " + filepath.Join(folder, "client.crt"), "key = " + filepath.Join(folder, "client.key")}
 	}
-	return []byte(strings.Join(append(who,
+	return []byte(strings.Join(append(credentials,
 		"cacert = "+filepath.Join(folder, "ca.crt"),
 		"silent",
 		"show-error",

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// StartBoth starts the real server and ours, for commands that ask both the same. The real one is that of the
-// kubeconfig, if there is one. No server is left running when there is an error.
+// StartBoth starts kube-apiserver and Cadastre, for commands that compare them. kubeconfig may name a running
+// kube-apiserver to use instead. After an error no server is running.
 func StartBoth(ctx context.Context, kubeconfig string, options ...cadastretest.Option) (theirs, ours *rest.Config, stop func() error, err error) {
 	theirs, stopTheirs, err := startKubeAPIServer(ctx, kubeconfig)
 	if err != nil {

@@ -1,19 +1,18 @@
-// Package target is the server that the real clients of this module are tried on.
+// Package target provides the server that the clients of this module are tested with.
 //
-// The environment variable CADASTRE_TARGET says which:
+// The environment variable CADASTRE_TARGET selects it:
 //
-//   - cadastre: ours, in this process. This is the default.
-//   - kube-apiserver: the real one, from package peers. This is how the tests' expectations are proved.
-//   - kube-apiserver:FILE or cadastre:FILE: one that runs already, by its kubeconfig.
+//   - cadastre: Cadastre, in this process. This is the default.
+//   - kube-apiserver: kube-apiserver, from package peers. It proves the expectations of the tests.
+//   - kube-apiserver:FILE or cadastre:FILE: a running server, by its kubeconfig.
 //
-// A package of tests shares one server, and every test and script has a namespace of its own in it. No
-// controller runs, as in a test environment: nothing schedules pods or collects garbage.
+// The tests of a package share one server; every test and script has its own namespace. No pods are scheduled.
 //
-// Where to look:
+// Files:
 //
-//   - target.go: which server, its start and its end
-//   - both.go: the real server and ours, for commands that compare them
-//   - namespace.go: a place of its own for every test
-//   - kubeconfig.go: the server's address and credentials in a file
-//   - spoken.go: in which media a server answers
+//   - target.go: selects, starts and stops the server
+//   - both.go: both servers, for commands that compare them
+//   - namespace.go: a namespace per test
+//   - kubeconfig.go: writes a kubeconfig
+//   - mediarecorder.go: records the media types of responses
 package target

@@ -6,7 +6,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes how to reach a server, for programs that want that in a file.
+// WriteKubeconfig writes a kubeconfig for a server.
 func WriteKubeconfig(file string, config *rest.Config, namespace string) error {
 	const name = "target"
 	kubeconfig := clientcmdapi.NewConfig()

@@ -8,8 +8,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Namespace makes a namespace for the test and returns its name. Nobody removes it: without its controller
-// it would stay, and end with the server.
+// Namespace creates a namespace for the test and returns its name. It is not deleted; it is discarded with the server.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(Config(t))

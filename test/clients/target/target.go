@@ -18,22 +18,22 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// Variable is the environment variable that chooses the server.
+// Variable is the environment variable that selects the server.
 const Variable = "CADASTRE_TARGET"
 
-// The implementations. What only one of them does is tested only there.
+// The implementations.
 const (
 	KubeAPIServer = "kube-apiserver"
 	Cadastre      = "cadastre"
 )
 
-// startTimeout is long: several packages' servers start side by side with compilers.
+// startTimeout is long because the servers of several packages start concurrently with compilers.
 const startTimeout = 2 * time.Minute
 
-// A Suite is the tests of a package. It stops the server after them.
+// Suite runs the tests of a package and then stops the server.
 type Suite struct{ M *testing.M }
 
-// Run runs the tests and returns the exit code. A server that can't be stopped is a failure, too.
+// Run runs the tests and returns the exit code. An error when stopping the server is a failure.
 func (s Suite) Run() int {
 	code := s.M.Run()
 	if running.stop == nil {
@@ -46,7 +46,7 @@ func (s Suite) Run() int {
 	return code
 }
 
-// running is this package's server. It is started by the first test that asks.
+// running is the server of this package. The first test that needs it starts it.
 var running struct {
 	once   sync.Once
 	config *rest.Config
@@ -54,8 +54,8 @@ var running struct {
 	err    error
 }
 
-// Config is the server's address and an administrator's credentials. It skips the test if the server's
-// program is not built.
+// Config returns the server's address and an administrator's credentials. It skips the test if kube-apiserver is
+// selected but not built.
 func Config(t testing.TB) *rest.Config {
 	t.Helper()
 	running.once.Do(func() { running.config, running.stop, running.err = start() })
@@ -67,12 +67,12 @@ func Config(t testing.TB) *rest.Config {
 	}
 	config := rest.CopyConfig(running.config)
 	config.UserAgent = "clients"
-	config.QPS = -1 // the tests measure the server's answers, not the client's patience
+	config.QPS = -1 // no client-side rate limit
 	return config
 }
 
-// ConfigWith is for a test that needs a server of its own: if it is kube-apiserver, with these arguments. One that runs
-// already is taken as it is.
+// ConfigWith is Config with command line arguments for kube-apiserver: it starts a separate kube-apiserver. Other
+// targets are used without them.
 func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	t.Helper()
 	if choice() != KubeAPIServer {
@@ -94,7 +94,7 @@ func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	return config
 }
 
-// Implementation tells kube-apiserver from cadastre.
+// Implementation returns KubeAPIServer or Cadastre.
 func Implementation() string {
 	name, _, _ := strings.Cut(choice(), ":")
 	return name
@@ -115,15 +115,15 @@ func start() (config *rest.Config, stop func() error, err error) {
 	case name == KubeAPIServer:
 		return startKubeAPIServer(context.Background(), kubeconfig)
 	case exists:
-		return atWork(kubeconfig)
+		return connectRunning(kubeconfig)
 	}
 	return cadastretest.Open()
 }
 
-// startKubeAPIServer starts the real server, unless there is a kubeconfig of one that runs already.
+// startKubeAPIServer starts kube-apiserver, or connects to the running one of a kubeconfig.
 func startKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	if kubeconfig != "" {
-		return atWork(kubeconfig)
+		return connectRunning(kubeconfig)
 	}
 	return startPeer(ctx, peers.Options{})
 }
@@ -147,8 +147,8 @@ func startPeer(ctx context.Context, options peers.Options) (config *rest.Config,
 	return config, stop, nil
 }
 
-// atWork returns a server that runs already, and that others stop.
-func atWork(kubeconfig string) (config *rest.Config, stop func() error, err error) {
+// connectRunning returns the config of a running server; stop does nothing.
+func connectRunning(kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	return config, func() error { return nil }, err
 }

@@ -9,30 +9,31 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// cborGate has kube-apiserver speak CBOR.
+// cborGate enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// TestCBORThatIsNotUTF8: texts are bytes in Kubernetes' CBOR, so that one may be sent that is none. kube-apiserver takes it: it
-// shows it with other letters in JSON, and sends the bytes back in CBOR. Here it is refused, as in JSON.
+// TestCBORThatIsNotUTF8: Kubernetes' CBOR encodes strings as bytes, so that invalid UTF-8 can be sent. kube-apiserver
+// accepts it, returns replacement characters in JSON, and the original bytes in CBOR. Cadastre rejects it, as in
+// JSON.
 func TestCBORThatIsNotUTF8(t *testing.T) {
 	s := connectTo(t, target.ConfigWith(t, cborGate))
 	const maps = "/api/v1/namespaces/default/configmaps"
-	// {metadata: {name: odd}, data: {a: …}} with a text of two bytes.
+	// {metadata: {name: odd}, data: {a: …}} with a string of two invalid bytes.
 	const body = "\xd9\xd9\xf7\xa2\x48metadata\xa1\x44name\x43odd\x44data\xa1\x41a\x42\xff\xfe"
 	sent := s.call(t, http.MethodPost+" application/cbor", maps, body)
 	got := s.call(t, http.MethodGet, maps+"/odd", "")
 	if target.Implementation() == target.KubeAPIServer {
 		if sent.code != http.StatusCreated || !strings.Contains(got.body, `"a":"\ufffd\ufffd"`) || !strings.Contains(s.cbor(t, maps+"/odd"), "\x42\xff\xfe") {
-			t.Errorf("received %d %s, and then %s: it is different now; see docs/differences.md", sent.code, sent.body, got.body)
+			t.Errorf("kube-apiserver has changed: POST = %d %s, GET = %s; update docs/differences.md", sent.code, sent.body, got.body)
 		}
 		return
 	}
 	if sent.code != http.StatusBadRequest || !strings.Contains(sent.body, "expected text in UTF-8") || got.code != http.StatusNotFound {
-		t.Errorf("received %d %s, and then %d, expected that it is refused", sent.code, sent.body, got.code)
+		t.Errorf("POST = %d %s, GET = %d; want 400 and 404", sent.code, sent.body, got.code)
 	}
 }
 
-// cbor reads an object in CBOR.
+// cbor returns an object in CBOR.
 func (s server) cbor(t *testing.T, path string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.host+path, nil)

@@ -1,12 +1,12 @@
-// Package wire has tests that speak HTTP with a server themselves: of what no client library would send,
-// or would show.
+// Package wire tests with plain HTTP requests that client libraries do not send, and parts of responses that they do
+// not show.
 //
-// Where to look:
+// Files:
 //
-//   - main_test.go: requests and answers
-//   - options_test.go: parameters of reads that can't be, or don't go together
-//   - expired_test.go: what the server has forgotten
-//   - metrics_test.go: as what requests are counted
-//   - warnings_test.go: what is done, and better not done
-//   - cbor_test.go: bytes that are no text
+//   - main_test.go: requests and responses
+//   - options_test.go: invalid and conflicting parameters of reads
+//   - expired_test.go: compacted resource versions
+//   - metrics_test.go: metrics of requests
+//   - warnings_test.go: warnings about deprecated APIs
+//   - cbor_test.go: invalid UTF-8 in CBOR
 package wire

@@ -21,15 +21,15 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// eventsPath is where the objects of this test are. Of events kube-apiserver has nothing in memory, so that it knows
-// no more of the past than etcd. Of other kinds it knows what has been since it started, and then as much as fits: what
-// it answers when that is over is the same but for the message ("too old resource version: 1 (868)").
+// eventsPath is the path of the objects of this test. kube-apiserver has no watch cache for events, so that its
+// history is that of etcd. For other resources its watch cache has the history since the start; when that is
+// exceeded, the response differs only in its message ("too old resource version: 1 (868)").
 const eventsPath = "/api/v1/namespaces/default/events"
 
-// TestExpired: what a server has forgotten can't be watched, listed or gone on with. No script can say this: how long a
-// server remembers is its own affair, and no request makes it forget.
+// TestExpired: watches, lists and continue tokens at a compacted revision fail. It is not a script because no request
+// makes a server compact its history.
 func TestExpired(t *testing.T) {
-	before, forget := forgetful(t)
+	before, forget := startCompactable(t)
 	for _, name := range []string{"a", "b", "c"} {
 		before.must(t, 201, "POST", eventsPath, `{"metadata":{"name":"`+name+`"},"involvedObject":{"namespace":"default"}}`)
 	}
@@ -39,7 +39,7 @@ func TestExpired(t *testing.T) {
 	before.must(t, 200, "GET", exactly, "")
 	s := forget(old)
 
-	// A watch begins, and ends with an event. So does one whose client takes bookmarks.
+	// A watch starts, and ends with an ERROR event, with and without bookmarks.
 	for _, more := range []string{"", "&allowWatchBookmarks=true"} {
 		watch := s.must(t, 200, "GET", eventsPath+"?watch=true&timeoutSeconds=5&resourceVersion=1"+more, "")
 		event := read[struct {
@@ -48,52 +48,52 @@ func TestExpired(t *testing.T) {
 		}](t, watch)
 		wantExpired(t, event.Object, "is too old")
 		if event.Type != "ERROR" || event.Object.Kind != "Status" || event.Object.APIVersion != "v1" {
-			t.Errorf("received %s", watch.body)
+			t.Errorf("watch = %s, want an ERROR event with a Status", watch.body)
 		}
 	}
 
-	// A list of that state is refused.
+	// A list at the compacted revision fails.
 	wantExpired(t, s.must(t, 410, "GET", exactly, "").status(t), "is too old")
 
-	// So is the next page, with a way to go on with the state of now.
+	// The next page fails, with a continue token for the current state.
 	refused := s.must(t, 410, "GET", eventsPath+"?limit=1&continue="+page.Continue, "").status(t)
 	wantExpired(t, refused, "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, "+
 		"or use the continue token in this response to retrieve the remainder of the results.")
 	rest := read[metav1.List](t, s.must(t, 200, "GET", eventsPath+"?continue="+refused.Continue, ""))
 	if len(rest.Items) < 2 || rest.ResourceVersion == old {
-		t.Errorf("received %d objects at %s, want b and c at a later version than %s", len(rest.Items), rest.ResourceVersion, old)
+		t.Errorf("rest of the list: %d objects at %s, want b and c at a later resourceVersion than %s", len(rest.Items), rest.ResourceVersion, old)
 	}
 
-	// Whoever is content with something newer gets it.
+	// A list that is not older than the compacted revision succeeds.
 	s.must(t, 200, "GET", eventsPath+"?resourceVersion="+old, "")
 }
 
 func wantExpired(t *testing.T, status metav1.Status, message string) {
 	t.Helper()
 	if status.Status != metav1.StatusFailure || status.Reason != metav1.StatusReasonExpired || status.Code != 410 || !strings.Contains(status.Message, message) {
-		t.Errorf("received %+v, want that it has expired, and %q", status, message)
+		t.Errorf("status = %+v, want Expired with message %q", status, message)
 	}
 }
 
-// forgetful starts a server, and returns what makes it forget all that was up to a version.
-func forgetful(t *testing.T) (server, func(old string) server) {
+// startCompactable starts a server, and returns a function that compacts its history up to a version.
+func startCompactable(t *testing.T) (server, func(old string) server) {
 	t.Helper()
 	if target.Implementation() == target.KubeAPIServer {
-		return forgetfulKubeAPIServer(t)
+		return startCompactableKubeAPIServer(t)
 	}
 	folder := t.TempDir()
-	s, stop := startOurs(t, folder)
+	s, stop := startCadastre(t, folder)
 	return s, func(old string) server {
 		stop()
 		compact(t, filepath.Join(folder, "store"), old)
-		s, stop := startOurs(t, folder)
+		s, stop := startCadastre(t, folder)
 		t.Cleanup(stop)
 		return s
 	}
 }
 
-// startOurs starts a server on a folder that lasts.
-func startOurs(t *testing.T, folder string) (server, func()) {
+// startCadastre starts Cadastre with a data directory.
+func startCadastre(t *testing.T, folder string) (server, func()) {
 	t.Helper()
 	running, err := ours.Start(context.Background(), ours.Config{Folder: folder, Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -105,7 +105,7 @@ func startOurs(t *testing.T, folder string) (server, func()) {
 		TLSClientConfig: rest.TLSClientConfig{CAData: running.Authority.CA(), CertData: certificate, KeyData: key},
 	}
 	stop := func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := running.Stop(ctx); err != nil {
 			t.Error(err)
@@ -114,29 +114,30 @@ func startOurs(t *testing.T, folder string) (server, func()) {
 	return connectTo(t, config), stop
 }
 
-// compact has a store forget, as it does when time has passed.
+// compact compacts the history of a store.
 func compact(t *testing.T, folder, version string) {
 	t.Helper()
 	revision, err := strconv.ParseInt(version, 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := pebble.Open(pebble.Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
+	store, err := pebble.Open(pebble.Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The last state there was is kept: one more commit makes the old one the past.
-	_, err = kept.Commit(t.Context(), storage.Write{Key: "later", Value: []byte("{}")})
+	// A store retains the last revision: one more commit makes the old one compactable.
+	_, err = store.Commit(t.Context(), storage.Write{Key: "later", Value: []byte("{}")})
 	if err == nil {
-		err = kept.Compact(t.Context(), storage.Revision(revision)+1)
+		err = store.Compact(t.Context(), storage.Revision(revision)+1)
 	}
-	if err = errors.Join(err, kept.Close()); err != nil {
+	if err = errors.Join(err, store.Close()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// forgetfulKubeAPIServer is one that has etcd forget five times a second, all that it had at the time before.
-func forgetfulKubeAPIServer(t *testing.T) (server, func(string) server) {
+// startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, up to the revision of
+// the previous time.
+func startCompactableKubeAPIServer(t *testing.T) (server, func(string) server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -154,8 +155,8 @@ func forgetfulKubeAPIServer(t *testing.T) (server, func(string) server) {
 			s.must(t, 201, "POST", eventsPath, `{"metadata":{"generateName":"later-"},"involvedObject":{"namespace":"default"}}`)
 			return s.call(t, "GET", eventsPath+"?resourceVersionMatch=Exact&resourceVersion="+old, "").code == 410
 		}
-		if !testwait.Within(patience, isCompacted) {
-			t.Fatalf("revision %s is not compacted", old)
+		if !testwait.Within(timeout, isCompacted) {
+			t.Fatalf("timed out waiting for the compaction of revision %s", old)
 		}
 		return s
 	}

@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// patience is how long an answer may take.
-const patience = 30 * time.Second
+// timeout is the timeout of a request.
+const timeout = 30 * time.Second
 
-// A server is where requests go.
+// server is the API server under test.
 type server struct {
 	client *http.Client
 	host   string
@@ -42,18 +42,18 @@ func connectTo(t *testing.T, config *rest.Config) server {
 	return server{client, config.Host}
 }
 
-// An answer is all that came back.
-type answer struct {
+// apiResponse is a complete HTTP response.
+type apiResponse struct {
 	code   int
 	header http.Header
 	body   string
 }
 
-// call sends a request and reads the whole answer, also of a watch. The method may be followed by the
-// type of the body.
-func (s server) call(t *testing.T, method, path, body string) answer {
+// call sends a request and reads the complete response, also of a watch. The method may be followed by the
+// Content-Type.
+func (s server) call(t *testing.T, method, path, body string) apiResponse {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	method, mediaType, _ := strings.Cut(method, " ")
 	request, err := http.NewRequestWithContext(ctx, method, s.host+path, strings.NewReader(body))
@@ -66,18 +66,18 @@ func (s server) call(t *testing.T, method, path, body string) answer {
 	response, err := s.client.Do(request)
 	if err != nil {
 		t.Errorf("%s %s: %v", method, path, err)
-		return answer{}
+		return apiResponse{}
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Errorf("%s %s: %v", method, path, err)
 	}
-	return answer{response.StatusCode, response.Header, string(text)}
+	return apiResponse{response.StatusCode, response.Header, string(text)}
 }
 
-// must calls, and wants a certain code.
-func (s server) must(t *testing.T, code int, method, path, body string) answer {
+// must calls, and fails the test if the status code differs.
+func (s server) must(t *testing.T, code int, method, path, body string) apiResponse {
 	t.Helper()
 	a := s.call(t, method, path, body)
 	if a.code != code {
@@ -86,8 +86,8 @@ func (s server) must(t *testing.T, code int, method, path, body string) answer {
 	return a
 }
 
-// read reads the answer as JSON.
-func read[T any](t *testing.T, a answer) (v T) {
+// read parses the response as JSON.
+func read[T any](t *testing.T, a apiResponse) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
 		t.Errorf("%s: %v", a.body, err)
@@ -95,5 +95,5 @@ func read[T any](t *testing.T, a answer) (v T) {
 	return v
 }
 
-// status reads the answer as one that tells of a failure.
-func (a answer) status(t *testing.T) metav1.Status { return read[metav1.Status](t, a) }
+// status parses the response as a Status.
+func (a apiResponse) status(t *testing.T) metav1.Status { return read[metav1.Status](t, a) }

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// series are the numbers of a scrape, by name and labels.
+// series returns the samples of a scrape: name and labels → value.
 func (s server) series(t *testing.T) map[string]float64 {
 	t.Helper()
 	all := map[string]float64{}
@@ -28,14 +28,15 @@ func (s server) series(t *testing.T) map[string]float64 {
 	return all
 }
 
-// counted is how much a series has grown.
-type counted struct {
+// increase is the expected increase of a series.
+type increase struct {
 	name, labels string
 	by           float64
 }
 
-// metricsOf is about PodTemplates, which nobody else uses. The requests are those of TestMetrics.
-var metricsOf = []counted{
+// expectedIncreases are the expected increases for PodTemplates, which no other test uses, after the requests of
+// TestMetrics.
+var expectedIncreases = []increase{
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="All",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
 	{"apiserver_request_total", `code="422",component="apiserver",dry_run="invalid",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
@@ -70,7 +71,7 @@ var metricsOf = []counted{
 	{"apiserver_request_terminations_total", `code="504",component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 0},
 }
 
-// TestMetrics: the same requests are counted as the same.
+// TestMetrics: requests increase the same series as in kube-apiserver.
 func TestMetrics(t *testing.T) {
 	s, namespace := connect(t), target.Namespace(t)
 	all := "/api/v1/namespaces/" + namespace + "/podtemplates"
@@ -99,14 +100,14 @@ func TestMetrics(t *testing.T) {
 	s.must(t, 200, "GET", "/api/v1/namespaces/"+namespace+"/endpoints", "")
 	s.must(t, 200, "GET", "/livez", "")
 	after := s.series(t)
-	for _, c := range metricsOf {
+	for _, c := range expectedIncreases {
 		key := c.name + "{" + c.labels + "}"
 		by := after[key] - before[key]
 		if strings.HasPrefix(c.name, "apiserver_requested_") {
-			by = after[key] // it may have been asked for before
+			by = after[key] // a gauge, which another test may have set before
 		}
 		if by != c.by {
-			t.Errorf("%s has grown by %v, want %v", key, by, c.by)
+			t.Errorf("%s increased by %v, want %v", key, by, c.by)
 		}
 	}
 }

@@ -14,14 +14,13 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-var record = flag.Bool("record", false, "write what kube-apiserver answers to testdata")
+var record = flag.Bool("record", false, "record the responses of kube-apiserver in testdata")
 
-// optionsFile has a line for each request: its method, what follows the path of ConfigMaps, what
-// Kubernetes answers, and what Cadastre does if that is not the same. The method WATCH is a GET of the old
-// path that begins with watch.
+// optionsFile has one line per request: the method, the part after the path of ConfigMaps, the response of
+// Kubernetes, and that of Cadastre if it differs. The method WATCH is a GET of the deprecated path below watch.
 const optionsFile = "testdata/options.tsv"
 
-// TestOptions: parameters of reads mean the same, alone and together, and so does what is wrong with them.
+// TestOptions: parameters of reads, valid and invalid, alone and combined.
 func TestOptions(t *testing.T) {
 	s, namespace := connect(t), target.Namespace(t)
 	place := "/namespaces/" + namespace + "/configmaps"
@@ -50,12 +49,12 @@ func TestOptions(t *testing.T) {
 			if target.Implementation() == target.Cadastre && columns[3] != "" {
 				want = columns[3]
 			}
-			got := s.call(t, method, path+words.Replace(columns[1]), "").short(t)
+			got := s.call(t, method, path+words.Replace(columns[1]), "").summary(t)
 			if *record && target.Implementation() == target.KubeAPIServer {
 				columns[2] = got
 				lines[i] = strings.Join(columns, "\t")
 			} else if got != want {
-				t.Errorf("%s %s: received %q, want %q", columns[0], columns[1], got, want)
+				t.Errorf("%s %s = %q, want %q", columns[0], columns[1], got, want)
 			}
 		})
 	}
@@ -67,8 +66,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// short is the answer in a few words: the code, and what is there or what is wrong.
-func (a answer) short(t *testing.T) string {
+// summary returns a summary of the response: the code, and the content or the error.
+func (a apiResponse) summary(t *testing.T) string {
 	if a.code >= 400 {
 		status := a.status(t)
 		words := fmt.Sprint(a.code, " ", status.Reason)
@@ -105,8 +104,8 @@ func (a answer) short(t *testing.T) string {
 	return fmt.Sprint(a.code, " ", object.Kind)
 }
 
-// events tells what a watch told: the types, and which bookmark says that the state has been told. Others
-// come when they come.
+// events returns the types of a watch's events, with END for the bookmark after the initial events. Other bookmarks
+// are omitted because their time is not determined.
 func events(body string) string {
 	var types []string
 	for line := range strings.Lines(body) {

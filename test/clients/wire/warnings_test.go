@@ -9,7 +9,7 @@ import (
 
 const oldEndpoints = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
 
-// TestDeprecatedKinds: whoever asks for one is told, whatever the verb and the answer.
+// TestDeprecatedKinds: requests for a deprecated API get a warning, for every verb and response.
 func TestDeprecatedKinds(t *testing.T) {
 	s := connect(t)
 	place := "/api/v1/namespaces/" + target.Namespace(t)
@@ -32,7 +32,7 @@ func TestDeprecatedKinds(t *testing.T) {
 	} {
 		a := s.must(t, test.code, test.method, test.path, test.body)
 		if got := a.header.Values("Warning"); !slices.Equal(got, test.warnings) {
-			t.Errorf("%s %s: received %q, want %q", test.method, test.path, got, test.warnings)
+			t.Errorf("%s %s: warnings %q, want %q", test.method, test.path, got, test.warnings)
 		}
 	}
 }

@@ -1,14 +1,15 @@
 // Package oracle compares our admission plugins with those of kube-apiserver.
 //
-// It is a module of its own, because it needs k8s.io/kubernetes. It runs kube-apiserver's plugins, with the stored objects of a
-// case in their informers, on the cases in internal/admission/plugin/PLUGIN/testdata: those in cases.txt are written by
-// hand, those in random.txt are generated. With -update it records the answers there; the unit tests of the plugins
-// replay them. Without -update it fails if an answer is not the recorded one. It also compares further random cases
-// directly with our plugins: see -cases and -seed. Package admissiontest documents the format of cases.
+// It is a separate module because it depends on k8s.io/kubernetes. It runs kube-apiserver's plugins, with the stored
+// objects of a case in their informers, on the cases in internal/admission/plugin/PLUGIN/testdata: those in cases.txt
+// are written by hand, those in random.txt are generated. With -update it records the results there; the unit tests
+// of the plugins replay them. Without -update it fails if a result differs from the recorded one. It also compares
+// further random cases directly with our plugins: see -cases and -seed. Package admissiontest documents the format of
+// cases.
 //
-// # Where to look
+// # Files
 //
-//	plugins.go   the plugins of both
+//	plugins.go   pairs of plugins
 //	upstream.go  how kube-apiserver's plugins are called
 //	random.go    random cases
 package oracle

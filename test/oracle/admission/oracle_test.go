@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	folder = flag.String("folder", "../../../internal/admission/plugin", "the folder of our plugins")
-	update = flag.Bool("update", false, "record the answers of kube-apiserver's plugins in the folders of ours")
-	cases  = flag.Int("cases", 1000, "the number of random cases per plugin that are compared without being recorded")
-	seed   = flag.Uint64("seed", 1, "the seed of random cases that are not recorded")
+	folder = flag.String("folder", "../../../internal/admission/plugin", "`folder` of our plugins")
+	update = flag.Bool("update", false, "record the results of kube-apiserver's plugins in the folders of our plugins")
+	cases  = flag.Int("cases", 1000, "`number` of random cases per plugin that are compared but not recorded")
+	seed   = flag.Uint64("seed", 1, "`seed` of the random cases that are not recorded")
 )
 
 // recordedSeed is the seed of the random cases that are recorded.
@@ -46,7 +46,7 @@ func TestPlugins(t *testing.T) {
 	}
 }
 
-// randomCases returns n random cases. The first has the header of generated files.
+// randomCases returns n random cases. The comment of the first one is the header of generated files.
 func randomCases(t *testing.T, p pair, seed uint64, n int) []*admissiontest.Case {
 	t.Helper()
 	text, r := header, rand.New(rand.NewPCG(seed, 0))
@@ -60,11 +60,11 @@ func randomCases(t *testing.T, p pair, seed uint64, n int) []*admissiontest.Case
 	return cases
 }
 
-// record answers cases, and writes them to a file or compares them with it.
+// record runs kube-apiserver's plugin on cases, and writes the results to a file or compares them with it.
 func record(t *testing.T, p pair, cases []*admissiontest.Case, file string) {
 	t.Helper()
 	for _, c := range cases {
-		answer, err := askUpstream(p.theirs, c)
+		answer, err := runUpstream(p.theirs, c)
 		if err != nil {
 			t.Errorf("%s: %s: %v", file, c.Name, err)
 			continue
@@ -79,7 +79,7 @@ func record(t *testing.T, p pair, cases []*admissiontest.Case, file string) {
 	switch {
 	case text == string(before):
 	case !*update:
-		t.Errorf("%s: the recorded answers are not those of kube-apiserver; run make oracle-admission ORACLE=-update and review the difference", file)
+		t.Errorf("%s: the recorded results differ from those of kube-apiserver; run make oracle-admission ORACLE=-update and review the diff", file)
 	default:
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -87,10 +87,10 @@ func record(t *testing.T, p pair, cases []*admissiontest.Case, file string) {
 	}
 }
 
-// compare compares the answers of both plugins.
+// compare compares the results of both plugins.
 func compare(t *testing.T, p pair, c *admissiontest.Case) {
 	t.Helper()
-	want, err := askUpstream(p.theirs, c)
+	want, err := runUpstream(p.theirs, c)
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
 		return
@@ -101,6 +101,6 @@ func compare(t *testing.T, p pair, c *admissiontest.Case) {
 		return
 	}
 	if !got.Equal(want) {
-		t.Errorf("received %s; want %s; of\n%s", got, want, admissiontest.FormatCases([]*admissiontest.Case{c}))
+		t.Errorf("our plugin returned %s; want %s; case:\n%s", got, want, admissiontest.FormatCases([]*admissiontest.Case{c}))
 	}
 }

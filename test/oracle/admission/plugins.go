@@ -12,32 +12,40 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/policy/install"
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
+	upstreamapproval "k8s.io/kubernetes/plugin/pkg/admission/certificates/approval"
 	upstreamtolerations "k8s.io/kubernetes/plugin/pkg/admission/defaulttolerationseconds"
 	upstreamlimits "k8s.io/kubernetes/plugin/pkg/admission/limitranger"
+	"k8s.io/kubernetes/plugin/pkg/admission/nodedeclaredfeatures"
 	"k8s.io/kubernetes/plugin/pkg/admission/nodetaint"
+	"k8s.io/kubernetes/plugin/pkg/admission/podresize"
 	upstreampriority "k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/storage/persistentvolume/resize"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/admissiontest"
+	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/limitranger"
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/admission/plugin/nodedeclaredfeaturevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/persistentvolumeclaimresize"
+	"github.com/cadastre/cadastre/internal/admission/plugin/podresizevalidator"
 	"github.com/cadastre/cadastre/internal/admission/plugin/priority"
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
 )
 
-// pair is a plugin of ours and kube-apiserver's of the same name.
+// pair is one of our plugins and kube-apiserver's plugin with the same name.
 type pair struct {
-	// folder is the one of our plugin.
+	// folder is the folder of our plugin.
 	folder string
 	ours   admission.Plugin
 	theirs func() (upstream.Interface, error)
-	// random returns the lines of a random case; nil if there are none.
+	// random returns the lines of a random case; nil if the plugin has no random cases.
 	random func(*rand.Rand) string
 	// recorded is the number of random cases that are recorded for the unit tests.
 	recorded int
@@ -49,6 +57,9 @@ var pairs = []pair{
 	{"taintnodesbycondition", taintnodesbycondition.Plugin{}, func() (upstream.Interface, error) { return nodetaint.NewPlugin(), nil }, randomTaints, 10},
 	{"priority", priority.Plugin{}, func() (upstream.Interface, error) { return upstreampriority.NewPlugin(), nil }, randomPriority, 40},
 	{"defaulttolerationseconds", defaulttolerationseconds.Plugin{}, newTolerations, randomTolerations, 20},
+	{"certificateapproval", &certificateapproval.Plugin{Authorizer: admissiontest.Signers}, newApproval, nil, 0},
+	{"nodedeclaredfeaturevalidator", nodedeclaredfeaturevalidator.Plugin{}, func() (upstream.Interface, error) { return nodedeclaredfeatures.NewPlugin() }, nil, 0},
+	{"podresizevalidator", podresizevalidator.Plugin{}, func() (upstream.Interface, error) { return podresize.NewPlugin() }, nil, 0},
 	{"persistentvolumeclaimresize", persistentvolumeclaimresize.Plugin{}, newResize, randomResize, 30},
 }
 
@@ -62,15 +73,21 @@ func newTolerations() (upstream.Interface, error) {
 	return upstreamtolerations.NewDefaultTolerationSeconds(), nil
 }
 
-// newResize returns the plugin as kube-apiserver registers it, because it has no public constructor. Informers that are
-// replaced later make it valid.
+func newApproval() (upstream.Interface, error) {
+	plugin := upstreamapproval.NewPlugin()
+	plugin.SetAuthorizer(admissiontest.Signers)
+	return plugin, nil
+}
+
+// newResize creates the plugin through its registration, because it has no exported constructor. Its informers are
+// replaced later.
 func newResize() (upstream.Interface, error) {
 	plugins := upstream.NewPlugins()
 	resize.Register(plugins)
 	return plugins.InitPlugin(resize.PluginName, nil, informerInitializer{})
 }
 
-// informerInitializer sets informers without objects.
+// informerInitializer sets empty informers.
 type informerInitializer struct{}
 
 // Initialize implements admission.PluginInitializer.

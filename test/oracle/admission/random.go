@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// pick returns one of several texts.
+// pick returns a random one of several texts.
 func pick(r *rand.Rand, all ...string) string { return all[r.IntN(len(all))] }
 
-// some returns a flow map in YAML of some of the keys, with the values that value returns.
+// some returns a YAML flow map with a random subset of the keys.
 func some(r *rand.Rand, value func() string, keys ...string) string {
 	var fields []string
 	for _, key := range keys {
@@ -20,9 +20,9 @@ func some(r *rand.Rand, value func() string, keys ...string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// times returns a flow list in YAML of up to most items.
-func times(r *rand.Rand, most int, item func(i int) string) string {
-	items := make([]string, r.IntN(most+1))
+// times returns a YAML flow list with up to maxItems items.
+func times(r *rand.Rand, maxItems int, item func(i int) string) string {
+	items := make([]string, r.IntN(maxItems+1))
 	for i := range items {
 		items[i] = item(i)
 	}
@@ -53,8 +53,8 @@ func randomContainer(r *rand.Rand, prefix string) func(int) string {
 	}
 }
 
-// randomLimits returns a pod or a claim and at most one LimitRange: kube-apiserver calls several in random order. Of each
-// bound it has at most two resources.
+// randomLimits returns a pod or a claim and at most one LimitRange, because kube-apiserver evaluates several in
+// random order. Each bound has at most two resources.
 func randomLimits(r *rand.Rand) string {
 	ratio := func() string { return pick(r, `"1"`, "1500m", `"2"`, `"10"`) }
 	item := func(kind string) string {
@@ -115,7 +115,7 @@ func randomPriority(r *rand.Rand) string {
 	number := func() string { return fmt.Sprint(r.IntN(5)) }
 	policy := func() string { return pick(r, "Never", "PreemptLowerPriority") }
 	var lines []string
-	for i, name := range []string{"a", "b", "c"} { // the values differ: of two defaults with the same value kube-apiserver takes either
+	for i, name := range []string{"a", "b", "c"} { // distinct values, because kube-apiserver picks either of two defaults with the same value
 		if r.IntN(3) == 0 {
 			continue
 		}

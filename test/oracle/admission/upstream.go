@@ -11,22 +11,22 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	"k8s.io/apiserver/pkg/authentication/user"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 )
 
-// attempts is how often a case with several violations is repeated: kube-apiserver reports the violations of one bound in
-// random order. The first text in lexical order is recorded, which has them in the order of resource names.
+// attempts is the number of repetitions of a case with several violations, which kube-apiserver reports in random
+// order. The lexically first text is recorded, which has them in the order of resource names.
 const attempts = 1000
 
-// askUpstream returns the answer of a plugin of kube-apiserver.
-func askUpstream(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admissiontest.Answer, error) {
+// runUpstream returns the result of a plugin of kube-apiserver.
+func runUpstream(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admissiontest.Answer, error) {
 	plugin, err := startPlugin(newPlugin, c)
 	if err != nil {
 		return admissiontest.Answer{}, err
@@ -70,7 +70,7 @@ func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest
 		p.SetExternalKubeInformerFactory(factory)
 	}
 	if p, ok := plugin.(initializer.WantsFeatures); ok {
-		p.InspectFeatureGates(featuregate.NewFeatureGate())
+		p.InspectFeatureGates(utilfeature.DefaultFeatureGate)
 	}
 	if p, ok := plugin.(interface{ SetReadyFunc(admission.ReadyFunc) }); ok {
 		p.SetReadyFunc(func() bool { return true })
@@ -78,10 +78,11 @@ func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest
 	return plugin, fill(factory, stored)
 }
 
-// fill puts objects into the indexers of informers that are never started.
+// fill adds objects to the indexers of informers that are never started.
 func fill(factory informers.SharedInformerFactory, stored []runtime.Object) error {
 	indexers := map[string]cache.Indexer{
 		"Namespace":     factory.Core().V1().Namespaces().Informer().GetIndexer(),
+		"Node":          factory.Core().V1().Nodes().Informer().GetIndexer(),
 		"LimitRange":    factory.Core().V1().LimitRanges().Informer().GetIndexer(),
 		"PriorityClass": factory.Scheduling().V1().PriorityClasses().Informer().GetIndexer(),
 		"StorageClass":  factory.Storage().V1().StorageClasses().Informer().GetIndexer(),
@@ -105,7 +106,7 @@ func decode(doc document.Value) (runtime.Object, error) {
 	return obj, err
 }
 
-// decodeInternal returns an object in the internal type that plugins take, without defaults; nil for an absent one.
+// decodeInternal returns an object in the internal type that plugins require, without defaults; nil for an absent one.
 func decodeInternal(doc document.Value) (runtime.Object, error) {
 	if doc.IsAbsent() {
 		return nil, nil
@@ -118,7 +119,7 @@ func decodeInternal(doc document.Value) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(obj, group)
 }
 
-// encode returns the document of an internal object at the version of a case.
+// encode returns an internal object as a document at the version of a case.
 func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -137,7 +138,7 @@ func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 
 // call runs both phases of a plugin on a case.
 func call(plugin admission.Interface, c *admissiontest.Case) (answer admissiontest.Answer, err error) {
-	ours, err := c.Attributes() // for its name and namespace
+	ours, err := c.Attributes() // for the name and namespace
 	if err != nil {
 		return answer, err
 	}
@@ -166,7 +167,7 @@ func call(plugin admission.Interface, c *admissiontest.Case) (answer admissionte
 	if err != nil {
 		return answer, err
 	}
-	if c.Object.Get("status").IsAbsent() { // some Go types have fields in it that are encoded though they are empty
+	if c.Object.Get("status").IsAbsent() { // some Go types encode empty fields of the status
 		after, sent = after.Without("status"), sent.Without("status")
 	}
 	return admissiontest.NewAnswer(after, sent), nil
@@ -187,7 +188,7 @@ func runPhases(plugin admission.Interface, a admission.Attributes) error {
 	return nil
 }
 
-// canonical returns a document as kube-apiserver encodes it.
+// canonical returns a document in kube-apiserver's encoding.
 func canonical(doc document.Value) (document.Value, error) {
 	obj, err := decodeInternal(doc)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Covers checks that a result has all that upstream's has, with the same values, and beyond it only
-// what the input had already: Go drops what is empty, we do not. It returns the first difference.
+// Covers checks that our result has all values of upstream's result, and in addition only empty values of the input:
+// Go omits empty values, we retain them. It returns the first difference.
 func Covers(path string, ours, upstream, input document.Value) error {
 	switch {
 	case upstream.IsAbsent():
 		if input.IsAbsent() {
-			return fmt.Errorf("%s: upstream has nothing, we have %v", path, ours)
+			return fmt.Errorf("%s: expected no value, received %v", path, ours)
 		}
-		return isHollow(path, ours)
+		return requireEmpty(path, ours)
 	case ours.Kind() == document.Map && upstream.Kind() == document.Map:
 		return coversMap(path, ours, upstream, input)
 	case ours.Kind() == document.List && upstream.Kind() == document.List && ours.Len() == upstream.Len():
@@ -31,7 +31,7 @@ func Covers(path string, ours, upstream, input document.Value) error {
 	case document.Equal(ours, upstream), upstream.IsNull() && ours.Len() == 0 && !ours.IsScalar() && !ours.IsAbsent():
 		return nil
 	}
-	return fmt.Errorf("%s: upstream has %v, we have %v", path, upstream, ours)
+	return fmt.Errorf("%s: expected %v, received %v", path, upstream, ours)
 }
 
 func coversMap(path string, ours, upstream, input document.Value) error {
@@ -50,8 +50,8 @@ func coversMap(path string, ours, upstream, input document.Value) error {
 	return nil
 }
 
-// isHollow checks that Go could have dropped a value: it is zero, or has only such in it.
-func isHollow(path string, v document.Value) error {
+// requireEmpty returns an error unless Go may omit the value: it is a zero value or an empty container.
+func requireEmpty(path string, v document.Value) error {
 	switch v.Kind() {
 	case document.Map, document.List:
 		if v.Len() == 0 {
@@ -66,5 +66,5 @@ func isHollow(path string, v document.Value) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: upstream dropped %v", path, v)
+	return fmt.Errorf("%s: upstream omits %v, which is not empty", path, v)
 }

@@ -21,15 +21,15 @@ import (
 )
 
 var (
-	write = flag.Bool("write", false, "write what passed to the golden file of internal/api/builtin")
-	count = flag.Int("count-each", 300, "how many random documents to make of each kind")
-	seed  = flag.Uint64("seed", 1, "where the random documents start")
+	write = flag.Bool("write", false, "write documents that passed to the golden file of internal/api/builtin")
+	count = flag.Int("count-each", 300, "`number` of random documents per kind")
+	seed  = flag.Uint64("seed", 1, "`seed` of the random documents")
 )
 
 //go:embed cases.txt
 var cases string
 
-// kind is a kind with its type.
+// kind is a GroupVersionKind with its type.
 type kind struct {
 	schema.GroupVersionKind
 	*builtin.Type
@@ -39,7 +39,7 @@ func allKinds(t *testing.T) (all []kind) {
 	add := func(group, version, name string) {
 		of, ok := builtin.Builtin(api.TypeName(group, version, name))
 		if !ok {
-			t.Fatalf("there is no type for %s/%s %s", group, version, name)
+			t.Fatalf("%s/%s %s has no type", group, version, name)
 		}
 		all = append(all, kind{schema.GroupVersionKind{Group: group, Version: version, Kind: name}, of})
 	}
@@ -87,7 +87,7 @@ func TestCases(t *testing.T) {
 		name, text, _ := strings.Cut(line, " ")
 		k, ok := byName[name]
 		if !ok {
-			t.Errorf("there is no kind %q", name)
+			t.Errorf("unknown kind %q", name)
 			continue
 		}
 		doc, err := document.ParseJSON([]byte(text))
@@ -111,7 +111,7 @@ func withKindOf(k kind, doc document.Value) document.Value {
 	return doc.With("apiVersion", document.NewString(apiVersion)).With("kind", document.NewString(name))
 }
 
-// check compares what upstream and we make of a document.
+// check compares the results of upstream and of our code for a document.
 func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 	t.Helper()
 	want, wantErr := Upstream(k.GroupVersionKind, []byte(doc.JSON()))
@@ -123,7 +123,7 @@ func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 		}
 		return true
 	case wantErr != nil || err != nil:
-		t.Errorf("%v\nupstream says %v\nwe say        %v", doc, wantErr, err)
+		t.Errorf("%v\nwant error %v\ngot        %v", doc, wantErr, err)
 		return false
 	}
 	got := k.Default(read)
@@ -154,11 +154,11 @@ func compare(k kind, doc, got document.Value, want Result, unknown []string, slo
 	if !slices.Equal(unknown, want.Unknown) {
 		return fmt.Errorf("unknown fields %q, want %q", unknown, want.Unknown)
 	}
-	return sameAgain(k, got, want)
+	return checkIdempotent(k, got, want)
 }
 
-// sameAgain checks that what we keep means the same to upstream, and that we change it no more.
-func sameAgain(k kind, got document.Value, want Result) error {
+// checkIdempotent checks that our result is equivalent for upstream, and that Read and Default are idempotent.
+func checkIdempotent(k kind, got document.Value, want Result) error {
 	again, err := Upstream(k.GroupVersionKind, []byte(got.JSON()))
 	if err != nil {
 		return err
@@ -169,19 +169,19 @@ func sameAgain(k kind, got document.Value, want Result) error {
 		return err
 	}
 	if !document.Equal(withoutNow(a), withoutNow(b)) {
-		return fmt.Errorf("upstream makes of our result %s", again.JSON)
+		return fmt.Errorf("upstream's result for our result is %s", again.JSON)
 	}
 	read, unknown, err := k.Decode(got)
 	if err != nil || len(unknown) > 0 {
-		return fmt.Errorf("reading it again: %v, unknown %q", err, unknown)
+		return fmt.Errorf("second Read: %v, unknown fields %q", err, unknown)
 	}
 	if twice := k.Default(read); !document.Same(twice, got) {
-		return fmt.Errorf("a second time we make of it %v", twice)
+		return fmt.Errorf("second Default: %v", twice)
 	}
 	return nil
 }
 
-// withoutNow replaces the only default that is a time.
+// withoutNow replaces timeAdded, the only default that is the current time.
 func withoutNow(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -206,7 +206,7 @@ func withoutNow(v document.Value) document.Value {
 	return v
 }
 
-// golden are lines for the golden file: type, input, result or error.
+// golden has lines for the golden file: type, input, result or error, unknown fields.
 type golden struct{ lines []string }
 
 var all []string

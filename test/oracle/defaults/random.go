@@ -8,27 +8,26 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Maker makes random documents of types.
+// Maker generates random documents from types.
 type Maker struct {
 	*rand.Rand
-	// Sloppy makes what Go would drop as well: nulls, zeros, empty lists and maps, fields that are
-	// unknown.
+	// Sloppy adds values that Go would omit: nulls, zeros, empty lists and maps, unknown fields.
 	Sloppy bool
-	// Wrong puts a value of any kind at any place, so that most documents are refused. It is one,
-	// since upstream does not always name the first of several.
+	// Wrong adds one value of a wrong type, so that most documents are rejected. It is one, because upstream does not
+	// always report the first of several.
 	Wrong bool
-	// Likely is how often, of a hundred times, a field is there.
+	// Likely is the probability of a field, in percent.
 	Likely int
 }
 
 func (m *Maker) chance(percent int) bool { return m.IntN(100) < percent }
 
-// Struct makes a value of a struct.
+// Struct generates a value of a struct type.
 func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	var fields []document.Field
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		if depth == 0 && (f.Name == "apiVersion" || f.Name == "kind") || !m.chance(m.Likely) || isLeftOut(t, f) {
+		if depth == 0 && (f.Name == "apiVersion" || f.Name == "kind") || !m.chance(m.Likely) || isExcluded(t, f) {
 			continue
 		}
 		fields = append(fields, document.Field{Name: f.Name, Value: m.field(f, depth)})
@@ -39,8 +38,8 @@ func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	return document.NewMap(fields...)
 }
 
-// isLeftOut names what conversion between versions turns into something else entirely.
-func isLeftOut(t *builtin.Type, f *builtin.Field) bool {
+// isExcluded reports whether a field is excluded because conversion between versions changes its meaning.
+func isExcluded(t *builtin.Type, f *builtin.Field) bool {
 	switch t.Name {
 	case "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus":
 		return f.Name == "currentCPUUtilizationPercentage"
@@ -52,8 +51,8 @@ func (m *Maker) field(f *builtin.Field, depth int) document.Value {
 	if m.Sloppy && m.chance(5) {
 		return document.NewNull()
 	}
-	if m.mistake() {
-		return m.anything()
+	if m.wrongValueDue() {
+		return m.randomValue()
 	}
 	if f.Type.Kind == builtin.String && (f.Name == "image" || f.Name == "reference") {
 		return document.NewString(pick(m, images))
@@ -61,7 +60,7 @@ func (m *Maker) field(f *builtin.Field, depth int) document.Value {
 	return m.value(f.Type, depth, m.Sloppy && m.chance(10) || f.Pointer && m.chance(10))
 }
 
-// value makes a value; a zero one if zeros are allowed and it happens.
+// value generates a value; a zero value if zero is set.
 func (m *Maker) value(t *builtin.Type, depth int, zero bool) document.Value {
 	switch t.Kind {
 	case builtin.Struct:
@@ -106,8 +105,8 @@ func (m *Maker) list(t *builtin.Type, depth int, zero bool) document.Value {
 			items = append(items, document.NewNull())
 			continue
 		}
-		if m.mistake() {
-			items = append(items, m.anything())
+		if m.wrongValueDue() {
+			items = append(items, m.randomValue())
 			continue
 		}
 		items = append(items, m.value(t.Elem, depth, m.Sloppy && m.chance(5)))
@@ -120,25 +119,25 @@ func (m *Maker) mapOf(t *builtin.Type, depth int, zero bool) document.Value {
 	for range m.size(zero) {
 		value := m.value(t.Elem, depth, m.Sloppy && m.chance(5))
 		switch {
-		case m.Sloppy && m.chance(5) && t.Elem.Kind != builtin.Bytes: // upstream forgets that it was null when it is stored
+		case m.Sloppy && m.chance(5) && t.Elem.Kind != builtin.Bytes: // upstream does not store the null
 			value = document.NewNull()
-		case m.mistake():
-			value = m.anything()
+		case m.wrongValueDue():
+			value = m.randomValue()
 		}
 		fields = append(fields, document.Field{Name: pick(m, keys), Value: value})
 	}
 	return document.NewMap(fields...)
 }
 
-// mistake tells whether it is time for the wrong value.
-func (m *Maker) mistake() bool {
+// wrongValueDue reports whether to generate the wrong value now; at most once per document.
+func (m *Maker) wrongValueDue() bool {
 	now := m.Wrong && m.chance(3)
 	m.Wrong = m.Wrong && !now
 	return now
 }
 
-// anything makes a value of whatever kind.
-func (m *Maker) anything() document.Value {
+// randomValue generates a value of a random type.
+func (m *Maker) randomValue() document.Value {
 	v, err := document.ParseJSON([]byte(pick(m, anyValues)))
 	if err != nil {
 		panic(err)

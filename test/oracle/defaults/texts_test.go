@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestImages compares the default of imagePullPolicy for random references to images.
+// TestImages compares the default of imagePullPolicy for random image references.
 func TestImages(t *testing.T) {
 	digest := "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	parts := []string{"a", "b1", "A", "latest", ":latest", ":v1", ":", "/", "/", ".", "_", "__", "-", "--", "@", "@" + digest,
@@ -29,7 +29,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestQuantities compares the spelling of random quantities, and which texts are none.
+// TestQuantities compares the canonical form of random quantities, and the rejection of invalid ones.
 func TestQuantities(t *testing.T) {
 	parts := []string{"0", "1", "5", "8", "10", "24", "000", "999", "1024", "1000", ".", "+", "-", "m", "u", "n", "k", "M", "G", "T", "P", "E",
 		"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e", "e3", "E-3", "e+6", " ", "x"}
@@ -62,6 +62,6 @@ func kindOf(t *testing.T, name string) kind {
 			return k
 		}
 	}
-	t.Fatalf("there is no kind %s", name)
+	t.Fatalf("unknown kind %s", name)
 	return kind{}
 }

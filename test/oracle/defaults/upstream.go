@@ -31,13 +31,13 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Result is what a server makes of a document.
+// Result is the result of decoding and defaulting a document.
 type Result struct {
 	JSON    []byte
-	Unknown []string // errors about fields that it does not know
+	Unknown []string // errors about unknown fields
 }
 
-// Upstream decodes a document, sets its defaults, and converts it to the internal form and back.
+// Upstream decodes a document, sets its defaults, and converts it to the internal version and back.
 func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
 	object, err := legacyscheme.Scheme.New(kind)
 	if err != nil {
@@ -52,7 +52,7 @@ func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
 	}
 	object.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	legacyscheme.Scheme.Default(object)
-	if object, err = thereAndBack(kind, object); err != nil {
+	if object, err = roundTrip(kind, object); err != nil {
 		return r, err
 	}
 	r.JSON, err = marshal(object)
@@ -63,17 +63,17 @@ func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
 	return r, err
 }
 
-func thereAndBack(kind schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
+func roundTrip(kind schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
 	internal, err := legacyscheme.Scheme.ConvertToVersion(object, schema.GroupVersion{Group: kind.Group, Version: runtime.APIVersionInternal})
 	if err != nil {
-		return nil, fmt.Errorf("to the internal form: %w", err)
+		return nil, fmt.Errorf("conversion to the internal version: %w", err)
 	}
 	back, err := legacyscheme.Scheme.New(kind)
 	if err != nil {
 		return nil, err
 	}
 	if err := legacyscheme.Scheme.Convert(internal, back, nil); err != nil {
-		return nil, fmt.Errorf("from the internal form: %w", err)
+		return nil, fmt.Errorf("conversion from the internal version: %w", err)
 	}
 	back.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	return back, nil
@@ -84,7 +84,7 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSpace(text), err
 }
 
-// withKind adds what the server writes of an object's kind.
+// withKind adds apiVersion and kind to an encoded object.
 func withKind(kind schema.GroupVersionKind, text []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(text, []byte("{"))
 	if !ok {

@@ -1,13 +1,14 @@
-// Command oracle says what Kubernetes does to objects, for the tests of kinds. It is a module of its
-// own, because it needs Kubernetes. It makes the files of testdata anew, from what they have:
+// Command oracle prints the results of Kubernetes' conversion and strategies, for the unit tests of package api. It
+// is a separate module because it depends on k8s.io/kubernetes. It regenerates the files of testdata from their
+// inputs:
 //
 //	go run . convert < ../../../internal/api/testdata/conversions.txt     objects at another version
 //	go run . prepare < ../../../internal/api/testdata/prepared.txt        objects after a write
-//	go run . strategies                                testdata/strategies.txt
+//	go run . strategies                                                   testdata/strategies.txt
 //
-// convert reads lines APIVERSION OBJECT, prepare lines RESOURCE, ENDPOINT, OBJECT and LIVE with
-// tabs between them, where - is no live object. Each is written as Kubernetes reads it, followed by
-// a line with = and the result.
+// convert reads lines APIVERSION OBJECT, prepare lines RESOURCE, ENDPOINT, OBJECT and LIVE separated by tabs, where
+// LIVE - means that there is no live object. Each input is printed re-encoded by Kubernetes, followed by a line with
+// = and the result.
 package main
 
 import (
@@ -40,8 +41,7 @@ func main() {
 	}
 }
 
-// eachLine calls do with the lines of the input that are neither comments, which it repeats, nor
-// results.
+// eachLine calls do with the input lines of stdin. It copies comments and skips results.
 func eachLine(do func(line string) error) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)

@@ -17,13 +17,13 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// printPrepared prepares the objects of a line RESOURCE, ENDPOINT, OBJECT and LIVE.
+// printPrepared prints the result of a write for a line RESOURCE, ENDPOINT, OBJECT and LIVE.
 func printPrepared(line string) error {
 	words := strings.Split(line, "\t")
 	if len(words) != 4 {
 		return fmt.Errorf("expected RESOURCE, ENDPOINT, OBJECT and LIVE, received %d fields", len(words))
 	}
-	for _, e := range places {
+	for _, e := range writeEndpoints {
 		if e.resource == words[0] && e.name == words[1] {
 			return e.printPrepared(words[2], words[3])
 		}
@@ -31,7 +31,7 @@ func printPrepared(line string) error {
 	return fmt.Errorf("expected an endpoint, received %s %s", words[0], words[1])
 }
 
-func (e place) printPrepared(sent, existing string) error {
+func (e writeEndpoint) printPrepared(sent, existing string) error {
 	obj, sent, err := e.read(sent)
 	if err != nil {
 		return err
@@ -56,8 +56,9 @@ func (e place) printPrepared(sent, existing string) error {
 	return nil
 }
 
-// update does what happens around strategies as well: nobody sets a generation, or takes back a deletion.
-func (e place) update(obj, live runtime.Object) error {
+// update runs a strategy with the parts of the generic update that matter: clients cannot set the generation or
+// remove a deletionTimestamp.
+func (e writeEndpoint) update(obj, live runtime.Object) error {
 	now, err := meta.Accessor(obj)
 	if err != nil {
 		return err
@@ -76,15 +77,15 @@ func (e place) update(obj, live runtime.Object) error {
 	return nil
 }
 
-// context is that of a request by the user that the tests have.
-func (e place) context() context.Context {
+// context returns the context of a request by the user of the unit tests.
+func (e writeEndpoint) context() context.Context {
 	v := schema.FromAPIVersionAndKind(e.version, e.kind)
 	ctx := request.WithUser(request.NewContext(), &user.DefaultInfo{Name: "ann", Groups: []string{"dev", "ops"}, Extra: map[string][]string{"x": {"y"}}})
 	return request.WithRequestInfo(ctx, &request.RequestInfo{APIGroup: v.Group, APIVersion: v.Version})
 }
 
-// read returns an object, and the text that Kubernetes has for it; nil for -.
-func (e place) read(text string) (runtime.Object, string, error) {
+// read parses an object, and returns it with its encoding by Kubernetes; nil for -.
+func (e writeEndpoint) read(text string) (runtime.Object, string, error) {
 	if text == "-" {
 		return nil, text, nil
 	}
@@ -104,8 +105,8 @@ func (e place) read(text string) (runtime.Object, string, error) {
 	return obj, text, err
 }
 
-// write returns an object as clients get it.
-func (e place) write(obj runtime.Object) (string, error) {
+// write returns the encoding of an object in responses.
+func (e writeEndpoint) write(obj runtime.Object) (string, error) {
 	external, err := legacyscheme.Scheme.ConvertToVersion(obj.DeepCopyObject(), schema.FromAPIVersionAndKind(e.version, e.kind).GroupVersion())
 	if err != nil {
 		return "", err

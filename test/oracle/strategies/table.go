@@ -70,14 +70,14 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// place is an endpoint: where objects of a kind are written.
-type place struct {
+// writeEndpoint is an endpoint with its strategy.
+type writeEndpoint struct {
 	resource, name, version, kind string
 	strategy                      any
 }
 
-// places are those whose strategies can be had without a server.
-var places = []place{
+// writeEndpoints are the endpoints whose strategies need no running server.
+var writeEndpoints = []writeEndpoint{
 	{"namespaces", "main", "v1", "Namespace", namespace.Strategy},
 	{"namespaces", "status", "v1", "Namespace", namespace.StatusStrategy},
 	{"namespaces", "finalize", "v1", "Namespace", namespace.FinalizeStrategy},

@@ -15,12 +15,12 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
-// gatewaySchema returns the schema of a kind of the Gateway API, whose definitions are in kube-apiserver's own tests.
+// gatewaySchema returns the schema of a kind of the Gateway API, whose CRDs are in kube-apiserver's tests.
 func gatewaySchema(b *testing.B, kind string) document.Value {
 	b.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/apiextensions-apiserver").Output()
 	if err != nil {
-		b.Fatalf("where are the definitions of the Gateway API? %v", err)
+		b.Fatalf("locating the CRDs of the Gateway API: %v", err)
 	}
 	text, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(dir)), "test/integration/ratcheting_test_cases/crds/standard-install.yaml"))
 	if err != nil {
@@ -34,11 +34,11 @@ func gatewaySchema(b *testing.B, kind string) document.Value {
 			return doc.Lookup("spec", "versions").At(0).Lookup("schema", "openAPIV3Schema")
 		}
 	}
-	b.Fatalf("there is no %s in the Gateway API", kind)
+	b.Fatalf("the CRDs of the Gateway API have no %s", kind)
 	return document.Value{}
 }
 
-// route is a route with so many rules.
+// route returns an HTTPRoute with a number of rules.
 func route(rules int) string {
 	const rule = `{"matches":[{"path":{"type":"PathPrefix","value":"/shop"},"headers":[{"name":"version","value":"two"}]}],
 		"filters":[{"type":"RequestHeaderModifier","requestHeaderModifier":{"add":[{"name":"my-header","value":"foo"}],"remove":["other"]}}],
@@ -47,7 +47,7 @@ func route(rules int) string {
 		"spec":{"parentRefs":[{"name":"gateway"}],"hostnames":["shop.example.com","www.example.com"],"rules":[%s]}}`, strings.TrimSuffix(strings.Repeat(rule+",", rules), ","))
 }
 
-// withoutRules leaves the rules in CEL out of a schema.
+// withoutRules removes CEL rules from a schema.
 func withoutRules(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -63,7 +63,7 @@ func withoutRules(v any) any {
 	return v
 }
 
-// BenchmarkRoute reads, defaults and validates a route that is right, as both sides have it in memory.
+// BenchmarkRoute reads, defaults and validates a valid HTTPRoute, starting from the in-memory form of each side.
 func BenchmarkRoute(b *testing.B) {
 	schema := gatewaySchema(b, "HTTPRoute")
 	plain := jsonText(withoutRules(schema.ToGo()))
@@ -109,7 +109,7 @@ func benchTheirs(b *testing.B, u *upstream, text string) {
 	}
 }
 
-// BenchmarkCompile makes the type of a route.
+// BenchmarkCompile compiles the schema of HTTPRoute.
 func BenchmarkCompile(b *testing.B) {
 	schema := gatewaySchema(b, "HTTPRoute")
 	b.ReportAllocs()

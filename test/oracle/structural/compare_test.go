@@ -19,14 +19,14 @@ import (
 )
 
 var (
-	seed    = flag.Uint64("seed", 1, "where random schemas start")
-	schemas = flag.Int("schemas", 1500, "how many random schemas are tried")
-	objects = flag.Int("objects", 20, "how many objects are tried with each")
+	seed    = flag.Uint64("seed", 1, "`seed` of the random schemas")
+	schemas = flag.Int("schemas", 1500, "`number` of random schemas")
+	objects = flag.Int("objects", 20, "`number` of objects per schema")
 )
 
-// TestCompare holds Read, Default, Validate and ValidateStatus against kube-apiserver's code.
+// TestCompare compares Read, Default, Validate and ValidateStatus with kube-apiserver's code.
 func TestCompare(t *testing.T) {
-	var tried tally
+	var counts tally
 	for i := range *schemas {
 		m := maker{rand.New(rand.NewPCG(*seed, uint64(i)))}
 		schema := m.schema()
@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 			t.Fatalf("schema %d: %v\n%s", i, err, text)
 		}
 		if len(refused) > 0 {
-			tried.refused++
+			counts.rejected++
 			continue
 		}
 		ours, err := structural.Compile(parse(t, text), testOptions)
@@ -44,7 +44,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("schema %d: %v\n%s", i, err, text)
 			continue
 		}
-		c := comparison{t, ours, theirs, &tried, fmt.Sprintf("schema %d: %s", i, text)}
+		c := comparison{t, ours, theirs, &counts, fmt.Sprintf("schema %d: %s", i, text)}
 		for range *objects {
 			c.history(m, schema)
 			if t.Failed() {
@@ -52,19 +52,19 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%+v", tried)
-	tried.check(t)
+	t.Logf("%+v", counts)
+	counts.check(t)
 }
 
-// tally counts what was tried, so that a test that tries nothing is seen.
-type tally struct{ refused, unreadable, right, wrong, updates, forgiven, warned, pruned, defaulted int }
+// tally counts the outcomes, so that a test that covers nothing fails.
+type tally struct{ rejected, unreadable, valid, invalid, updates, ratcheted, warned, pruned, defaulted int }
 
 func (c tally) check(t *testing.T) {
 	t.Helper()
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if v.Field(i).Int() == 0 {
-			t.Errorf("nothing was %s", v.Type().Field(i).Name)
+			t.Errorf("no case was %s", v.Type().Field(i).Name)
 		}
 	}
 }
@@ -73,28 +73,28 @@ type comparison struct {
 	t      *testing.T
 	ours   *structural.Type
 	theirs *upstream
-	tried  *tally
+	counts *tally
 	schema string
 }
 
-// history creates an object and updates it.
+// history compares the creation and an update of an object.
 func (c *comparison) history(m maker, schema object) {
-	first := m.thing(schema)
+	first := m.customObject(schema)
 	obj, ok := c.read(first)
 	if !ok {
 		return
 	}
 	c.validate(obj, document.Value{}, false)
-	next, ok := c.read(m.changedThing(first, schema))
+	next, ok := c.read(m.changedObject(first, schema))
 	if !ok {
 		return
 	}
-	c.tried.updates++
+	c.counts.updates++
 	c.validate(next, obj, false)
 	c.validate(next, obj, true)
 }
 
-// read reads and defaults an object on both sides.
+// read compares the reading and defaulting of an object.
 func (c *comparison) read(obj object) (document.Value, bool) {
 	c.t.Helper()
 	text := jsonText(obj)
@@ -106,7 +106,7 @@ func (c *comparison) read(obj object) (document.Value, bool) {
 		return ours, false
 	}
 	if err != nil {
-		c.tried.unreadable++
+		c.counts.unreadable++
 		c.compareErrors(text, err, theirErr)
 		return ours, false
 	}
@@ -115,13 +115,13 @@ func (c *comparison) read(obj object) (document.Value, bool) {
 	}
 	c.compare("read", text, ours, theirs)
 	if len(unknown) > 0 {
-		c.tried.pruned++
+		c.counts.pruned++
 	}
 	filled := c.ours.Default(ours)
 	apidefaulting.Default(theirs, c.theirs.schema)
 	c.compare("defaulted", text, filled, theirs)
 	if !document.Same(filled, ours) {
-		c.tried.defaulted++
+		c.counts.defaulted++
 	}
 	if again := c.ours.Default(filled); !document.Same(again, filled) {
 		c.t.Errorf("%s\nobject %s\ndefaulted again: %s", c.schema, text, again)
@@ -129,19 +129,19 @@ func (c *comparison) read(obj object) (document.Value, bool) {
 	return filled, true
 }
 
-// compareErrors compares what clients are told. There may be several things wrong, of which each side tells one.
+// compareErrors compares the error messages. If there are several errors, each side may report another one.
 func (c *comparison) compareErrors(text string, ours, theirs error) {
 	if strings.HasPrefix(ours.Error(), theirs.Error()) || strings.HasPrefix(withoutHint(ours.Error()), theirs.Error()) {
 		return
 	}
-	if c.theirsMaySay(text, ours) {
+	if c.upstreamMayReport(text, ours) {
 		return
 	}
 	c.t.Errorf("%s\nobject %s\nerror    %v\nupstream %v", c.schema, text, ours, theirs)
 }
 
-// theirsMaySay tells whether kube-apiserver, which walks maps in any order, tells the same at another time.
-func (c *comparison) theirsMaySay(text string, ours error) bool {
+// upstreamMayReport reports whether kube-apiserver, which iterates over maps in random order, can report our error.
+func (c *comparison) upstreamMayReport(text string, ours error) bool {
 	for range 200 {
 		_, err := c.theirs.read(goValue(c.t, text))
 		if err != nil && strings.HasPrefix(withoutHint(ours.Error()), err.Error()) {
@@ -151,7 +151,7 @@ func (c *comparison) theirsMaySay(text string, ours error) bool {
 	return false
 }
 
-// withoutHint leaves out what we tell beyond upstream's words, which is in parentheses at the end.
+// withoutHint removes our addition to upstream's message, which is in parentheses at the end.
 func withoutHint(s string) string {
 	if i := strings.LastIndex(s, " ("); i >= 0 {
 		return s[:i]
@@ -166,7 +166,7 @@ func (c *comparison) compare(what, text string, ours document.Value, theirs obje
 	}
 }
 
-// withoutEmpty leaves out what Go drops when it writes metadata, and we keep.
+// withoutEmpty removes values of metadata that Go omits when it encodes metadata, and that we retain.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -212,7 +212,7 @@ func dropEmpty(v any) any {
 	return c
 }
 
-// validate validates an object, or an update, on both sides.
+// validate compares the validation of an object, or of an update.
 func (c *comparison) validate(obj, old document.Value, status bool) {
 	c.t.Helper()
 	var was object
@@ -238,22 +238,22 @@ func (c *comparison) validate(obj, old document.Value, status bool) {
 
 func (c *comparison) count(obj, old document.Value, errs field.ErrorList, warnings []string) {
 	if len(errs) == 0 {
-		c.tried.right++
+		c.counts.valid++
 	} else {
-		c.tried.wrong++
+		c.counts.invalid++
 	}
 	if len(warnings) > 0 {
-		c.tried.warned++
+		c.counts.warned++
 	}
 	if !old.IsAbsent() && len(errs) < len(c.ours.Validate(obj, document.Value{})) {
-		c.tried.forgiven++
+		c.counts.ratcheted++
 	}
 }
 
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // it is of our making
+		panic(err) // cannot happen: built from marshallable values
 	}
 	return string(text)
 }
@@ -269,7 +269,7 @@ func goValue(t testing.TB, text string) object {
 func clone(v any) any {
 	var c any
 	if err := json.Unmarshal([]byte(jsonText(v)), &c); err != nil {
-		panic(err) // it was written by us
+		panic(err) // cannot happen: written by jsonText
 	}
 	return c
 }

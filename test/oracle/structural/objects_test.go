@@ -2,8 +2,8 @@ package structural
 
 import "maps"
 
-// thing makes an object of a kind.
-func (m maker) thing(schema object) object {
+// customObject generates an object for a schema.
+func (m maker) customObject(schema object) object {
 	obj, _ := m.value(schema, 6).(object)
 	if obj == nil {
 		obj = object{}
@@ -30,7 +30,7 @@ func (m maker) metadata() any {
 	return metadata
 }
 
-// value makes a value that matches a schema more or less.
+// value generates a value that mostly matches a schema.
 func (m maker) value(s object, depth int) any {
 	if m.oneIn(25) {
 		return m.anything(2)
@@ -121,7 +121,7 @@ func (m maker) listOf(s object, depth int) []any {
 	return list
 }
 
-// anything makes a value of no schema.
+// anything generates a value regardless of any schema.
 func (m maker) anything(depth int) any {
 	switch m.IntN(8) {
 	case 0:
@@ -144,7 +144,7 @@ func (m maker) anything(depth int) any {
 	return m.text()
 }
 
-// changed returns a copy of a value in which some parts are different.
+// changed returns a copy of a value with random changes.
 func (m maker) changed(v any, s object, depth int) any {
 	if m.oneIn(6) {
 		return m.value(s, depth)
@@ -182,8 +182,8 @@ func (m maker) changed(v any, s object, depth int) any {
 	return v
 }
 
-// changedThing returns a copy of an object in which anything but what it is may be different.
-func (m maker) changedThing(obj, schema object) object {
+// changedObject returns a copy of an object with random changes except in apiVersion, kind and metadata.
+func (m maker) changedObject(obj, schema object) object {
 	next, ok := m.changed(obj, schema, 6).(object)
 	if !ok {
 		next = maps.Clone(obj)

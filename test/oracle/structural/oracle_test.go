@@ -26,19 +26,19 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
-// upstream is what kube-apiserver makes of a version of a definition.
+// upstream is kube-apiserver's compiled form of a CRD version.
 type upstream struct {
 	schema   *apistructural.Structural
 	strategy rest.RESTCreateUpdateStrategy
 	status   rest.RESTUpdateStrategy
 }
 
-// testOptions are those of all types in these tests.
+// testOptions are the options of all types in these tests.
 var testOptions = structural.Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true,
 	Scale: &structural.Scale{SpecReplicas: ".spec.replicas", StatusReplicas: ".status.replicas", LabelSelector: ".status.selector"}}
 
-// newUpstream compiles a schema as kube-apiserver does when it starts to serve a definition. The errors are those of
-// a schema that it would have refused.
+// newUpstream compiles a schema as kube-apiserver does when it starts to serve a CRD. The error list is not empty if
+// kube-apiserver rejects the schema.
 func newUpstream(text string) (*upstream, field.ErrorList, error) {
 	var v1 apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal([]byte(text), &v1); err != nil {
@@ -80,7 +80,7 @@ func newUpstream(text string) (*upstream, field.ErrorList, error) {
 	return &upstream{schema: s, strategy: strategy, status: customresource.NewStatusStrategy(strategy)}, nil, nil
 }
 
-// read does what kube-apiserver's decoder does to a custom resource.
+// read runs kube-apiserver's decoder for custom resources.
 func (u *upstream) read(obj map[string]any) (unknown []string, err error) {
 	if _, _, err := unstructured.NestedString(obj, "kind"); err != nil {
 		return nil, err
@@ -110,30 +110,30 @@ func (u *upstream) read(obj map[string]any) (unknown []string, err error) {
 	return append(unknown, paths...), nil
 }
 
-// validate does what kube-apiserver does with an object that was read, and with the live one before it.
+// validate runs kube-apiserver's validation of a decoded object, with the live one for an update.
 func (u *upstream) validate(obj, old map[string]any, status bool) (errs field.ErrorList, warnings []string) {
-	var said sayings
-	ctx := warning.WithWarningRecorder(context.Background(), &said)
+	var recorded warningRecorder
+	ctx := warning.WithWarningRecorder(context.Background(), &recorded)
 	now := &unstructured.Unstructured{Object: obj}
 	if old == nil {
-		return u.strategy.Validate(ctx, now), said
+		return u.strategy.Validate(ctx, now), recorded
 	}
 	was := &unstructured.Unstructured{Object: old}
 	place := field.NewPath("metadata")
 	errs = genericvalidation.ValidateObjectMetaAccessor(now, true, path.ValidatePathSegmentName, place)
 	errs = append(errs, genericvalidation.ValidateObjectMetaAccessorUpdate(now, was, place)...)
 	if status {
-		return append(errs, u.status.ValidateUpdate(ctx, now, was)...), said
+		return append(errs, u.status.ValidateUpdate(ctx, now, was)...), recorded
 	}
-	return append(errs, u.strategy.ValidateUpdate(ctx, now, was)...), said
+	return append(errs, u.strategy.ValidateUpdate(ctx, now, was)...), recorded
 }
 
-// sayings collects warnings.
-type sayings []string
+// warningRecorder is a warning recorder.
+type warningRecorder []string
 
-func (s *sayings) AddWarning(_, text string) { *s = append(*s, text) }
+func (s *warningRecorder) AddWarning(_, text string) { *s = append(*s, text) }
 
-// errorTexts are errors as clients see them, sorted: kube-apiserver has them in any order.
+// errorTexts returns the messages of errors, sorted, because kube-apiserver has no fixed order.
 func errorTexts(errs field.ErrorList) (all []string) {
 	for _, e := range errs {
 		all = append(all, string(e.Type)+" "+e.Error())

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// maker makes random schemas, and objects that nearly match them.
+// maker generates random schemas, and objects that nearly match them.
 type maker struct{ *rand.Rand }
 
 type object = map[string]any
 
-// names returns the names of fields in order, so that the same numbers make the same things.
+// names returns the sorted names of fields, so that a seed always generates the same values.
 func names(of object) []string { return slices.Sorted(maps.Keys(of)) }
 
 func (m maker) oneIn(n int) bool { return m.IntN(n) == 0 }
 
 func pick[T any](m maker, from ...T) T { return from[m.IntN(len(from))] }
 
-// schema makes the schema of a kind.
+// schema generates the schema of a kind.
 func (m maker) schema() object {
 	root := m.objectSchema(4)
 	properties, _ := root["properties"].(object)
@@ -41,7 +41,7 @@ func (m maker) schema() object {
 	return root
 }
 
-// node makes the schema of any value.
+// node generates the schema of a value.
 func (m maker) node(depth int) object {
 	var s object
 	switch kind := m.IntN(12); {
@@ -58,7 +58,7 @@ func (m maker) node(depth int) object {
 		s["nullable"] = true
 	}
 	if m.oneIn(6) {
-		m.more(s, depth)
+		m.addCombinator(s, depth)
 	}
 	return s
 }
@@ -96,20 +96,20 @@ func (m maker) scalarSchema() object {
 	return s
 }
 
-// maybe sets a field in one of n schemas.
+// maybe sets a field with probability 1/n.
 func (m maker) maybe(s object, n int, name string, value any) {
 	if m.oneIn(n) {
 		s[name] = value
 	}
 }
 
-// rule gives one of n schemas a rule.
+// rule adds a CEL rule with probability 1/n.
 func (m maker) rule(s object, n int, text string) {
 	if !m.oneIn(n) {
 		return
 	}
 	rule := object{"rule": text}
-	m.maybe(rule, 2, "message", "follow the rule")
+	m.maybe(rule, 2, "message", "value violates the rule")
 	m.maybe(rule, 4, "reason", pick(m, "FieldValueRequired", "FieldValueForbidden", "FieldValueDuplicate", "FieldValueInvalid"))
 	s["x-kubernetes-validations"] = []any{rule}
 }
@@ -201,25 +201,26 @@ func (m maker) listSchema(depth int) object {
 	return s
 }
 
-// more adds schemas beside the spine to one of it.
-func (m maker) more(s object, depth int) {
+// addCombinator adds allOf, anyOf, oneOf or not to a schema.
+func (m maker) addCombinator(s object, depth int) {
 	if s["x-kubernetes-int-or-string"] == true {
 		return
 	}
 	how := pick(m, "allOf", "anyOf", "oneOf", "not")
 	if how == "not" {
-		s["not"] = m.beside(s, depth)
+		s["not"] = m.restriction(s, depth)
 		return
 	}
 	var all []any
 	for range 1 + m.IntN(3) {
-		all = append(all, m.beside(s, depth))
+		all = append(all, m.restriction(s, depth))
 	}
 	s[how] = all
 }
 
-// beside makes a schema that restricts what another one allows: it has no types.
-func (m maker) beside(s object, depth int) object {
+// restriction generates a schema that restricts another one; it has no types, as required within allOf, anyOf, oneOf and
+// not.
+func (m maker) restriction(s object, depth int) object {
 	b := object{}
 	switch s["type"] {
 	case "string":
@@ -232,7 +233,7 @@ func (m maker) beside(s object, depth int) object {
 		for _, name := range names(properties) {
 			property := properties[name]
 			if property := property.(object); m.oneIn(2) {
-				within[name] = m.beside(property, depth-1)
+				within[name] = m.restriction(property, depth-1)
 			}
 		}
 		if len(within) > 0 {
@@ -243,11 +244,11 @@ func (m maker) beside(s object, depth int) object {
 	case "array":
 		m.maybe(b, 3, "maxItems", m.IntN(3))
 		if items, ok := s["items"].(object); ok && m.oneIn(2) {
-			b["items"] = m.beside(items, depth-1)
+			b["items"] = m.restriction(items, depth-1)
 		}
 	}
 	if m.oneIn(5) && depth > 0 {
-		b[pick(m, "allOf", "anyOf", "oneOf")] = []any{m.beside(s, depth-1), m.beside(s, depth-1)}
+		b[pick(m, "allOf", "anyOf", "oneOf")] = []any{m.restriction(s, depth-1), m.restriction(s, depth-1)}
 	}
 	return b
 }

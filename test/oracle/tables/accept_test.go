@@ -19,7 +19,7 @@ import (
 	featuretesting "k8s.io/component-base/featuregate/testing"
 )
 
-// serializers are those of Kubernetes that codec has too. Kubernetes streams no YAML.
+// serializers lists the media types of Kubernetes that package encoding has, too. Kubernetes does not stream YAML.
 type serializers struct{ runtime.NegotiatedSerializer }
 
 func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
@@ -31,7 +31,7 @@ func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 	}
 }
 
-// acceptParts are what random headers are made of.
+// acceptParts are the parts of random Accept headers.
 var acceptParts = struct{ media, params []string }{
 	media: []string{"application/json", "application/json", "application/yaml", "application/*", "*/*", "*", "text/html",
 		"application/vnd.kubernetes.protobuf", "application/cbor", "application", "", "a/b/c", "*/json"},
@@ -40,7 +40,7 @@ var acceptParts = struct{ media, params []string }{
 		"as=Table;v=v1;g=meta.k8s.io", "as=Table;v=v1;g=meta.k8s.io", "as=PartialObjectMetadata;v=v1;g=meta.k8s.io", " g = meta.k8s.io ; v=v1 ; as=Table "},
 }
 
-// usualHeaders are what clients send.
+// usualHeaders are Accept headers of real clients.
 var usualHeaders = []string{
 	"", "*/*", "application/json", "application/yaml", "application/*", "application/json, */*",
 	"application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
@@ -55,10 +55,10 @@ var usualHeaders = []string{
 	"application/yaml;stream=watch,application/json", "application/yaml;stream=watch", "application/json;stream=watch;as=Table;v=v1;g=meta.k8s.io",
 }
 
-// TestWriteAccept writes how Kubernetes reads Accept headers, at endpoints with objects, with watches,
-// with what has one shape only, and with objects and watches of custom resources.
+// TestWriteAccept records Kubernetes' negotiation of Accept headers, for endpoints of objects, of watches, of fixed
+// types, and of objects and watches of custom resources.
 func TestWriteAccept(t *testing.T) {
-	// Without its gate, Kubernetes would not say what the stream of CBOR is called.
+	// The media type of CBOR streams depends on the feature gate.
 	featuretesting.SetFeatureGateDuringTest(t, feature.DefaultFeatureGate, features.CBORServingAndStorage, true)
 	headers := usualHeaders
 	r := rand.New(rand.NewPCG(1, 2))
@@ -89,7 +89,7 @@ func negotiated(header, endpoint string) string {
 		TableConvertor:   rest.NewDefaultTableConvertor(schema.GroupResource{}),
 	}
 	endpoint, isCustom := strings.CutPrefix(endpoint, "custom ")
-	if isCustom { // all but protobuf, as where Kubernetes serves them
+	if isCustom { // custom resources have no protobuf
 		scope.StandardSerializers = slices.DeleteFunc(serializers{}.SupportedMediaTypes(), func(info runtime.SerializerInfo) bool {
 			return info.MediaType == runtime.ContentTypeProtobuf
 		})

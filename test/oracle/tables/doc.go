@@ -1,16 +1,14 @@
-// Package tables asks Kubernetes what tables look like and what Accept headers mean, and writes it
-// down for the tests of codec, which can't afford to ask: k8s.io/kubernetes is large. It is a module
-// of its own.
+// Package tables records the Tables of Kubernetes' printers and its negotiation of Accept headers for the unit tests
+// of package encoding. It is a separate module because it depends on k8s.io/kubernetes.
 //
-// Run `make oracle-tables` after a change of the built-in kinds, of the cases in
-// testdata/written.txt, or of the version of Kubernetes in go.mod. The printers ask for the time, so
-// everything happens in a bubble of testing/synctest, whose clock starts at the same time whenever
-// it is run.
+// Run `make oracle-tables` after a change of the built-in kinds, of the cases in testdata/written.txt, or of the
+// Kubernetes version in go.mod. The printers read the current time, so that everything runs in a testing/synctest
+// bubble, whose clock has a fixed start.
 //
-// # Where to look
+// # Files
 //
-//	oracle_test.go  reads kinds and cases, asks, writes
-//	random_test.go  makes random objects of the fields that columns show
-//	accept_test.go  does the same for Accept headers
-//	custom_test.go  and for columns of custom resources
+//	oracle_test.go  reads kinds and cases, records the tables
+//	random_test.go  random objects with the fields that columns show
+//	accept_test.go  Accept headers
+//	custom_test.go  columns of custom resources
 package tables

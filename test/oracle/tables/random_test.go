@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// fields are those that are filled: what columns show, and what is on the way to it.
+// fields are the fields that are generated: those that columns show, and their parents.
 var fields = set(`
 	metadata name namespace labels annotations creationTimestamp deletionTimestamp ownerReferences
 	spec status template containers initContainers image restartPolicy nodeName nodeSelector phase
@@ -44,7 +44,7 @@ var fields = set(`
 	distinguisherMethod limited nominalConcurrencyShares limitResponse queuing queues handSize
 	queueLengthLimit allocation reservedFor driver pool uid`)
 
-// pools have values for strings, by STRUCT.FIELD or by FIELD.
+// pools maps STRUCT.FIELD or FIELD to possible values of strings.
 var pools = map[string][]string{
 	"PodCondition.type":                       {"Ready", "Initialized", "PodScheduled", "gate"},
 	"readinessGates.conditionType":            {"gate", "Ready"},
@@ -82,7 +82,7 @@ var pools = map[string][]string{
 var (
 	words      = []string{"web", "db", "cache", "a b", "<&>", "", "true", "Always"}
 	quantities = []string{"0", "1", "1500m", "1Gi", "0.5", "100M", "2048Ki", "1e3", "100m"}
-	spans      = []time.Duration{-time.Hour, 0, 5 * time.Second, 119 * time.Second, 5*time.Minute + 30*time.Second, 2 * time.Hour,
+	ages       = []time.Duration{-time.Hour, 0, 5 * time.Second, 119 * time.Second, 5*time.Minute + 30*time.Second, 2 * time.Hour,
 		7*time.Hour + 59*time.Minute, 40 * time.Hour, 5*24*time.Hour + 3*time.Hour, 100 * 24 * time.Hour, 3 * 365 * 24 * time.Hour}
 )
 
@@ -94,7 +94,7 @@ func set(text string) map[string]bool {
 	return m
 }
 
-// maker makes random objects.
+// maker generates random objects.
 type maker struct{ *rand.Rand }
 
 func (m maker) object(t *testing.T, kind schema.GroupVersionKind) runtime.Object {
@@ -108,7 +108,7 @@ func (m maker) object(t *testing.T, kind schema.GroupVersionKind) runtime.Object
 	return object
 }
 
-// fill gives a value to what a struct has in a field.
+// fill generates a value for a field of a struct.
 func (m maker) fill(v reflect.Value, owner, field string) {
 	switch v.Addr().Interface().(type) {
 	case *metav1.Time:
@@ -143,7 +143,7 @@ func (m maker) fill(v reflect.Value, owner, field string) {
 	}
 }
 
-// fillStruct fills some of the fields.
+// fillStruct generates some of the fields.
 func (m maker) fillStruct(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -194,5 +194,5 @@ func (m maker) text(owner, field string) string {
 func (m maker) pick(pool []string) string { return pool[m.IntN(len(pool))] }
 
 func (m maker) time() time.Time {
-	return time.Now().UTC().Truncate(time.Second).Add(-spans[m.IntN(len(spans))])
+	return time.Now().UTC().Truncate(time.Second).Add(-ages[m.IntN(len(ages))])
 }

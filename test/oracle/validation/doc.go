@@ -1,17 +1,19 @@
 // Package oracle compares our validation with that of kube-apiserver.
 //
-// It is a module of its own, for it needs k8s.io/kubernetes. It takes the objects in
-// internal/api/builtin/testdata/validation/objects, spoils them in every way that it can think of, and in those that
-// internal/api/builtin/testdata/validation/changes.txt lists, and asks kube-apiserver's strategies. With -update it
-// writes what they said to internal/api/builtin/testdata/validation/verdicts.txt.gz, which the tests of package rules
-// replay. It also changes objects in two places, and asks our rules as well: see -pairs and -seed. The same is done
-// to the statuses of the objects in internal/api/builtin/testdata/validation/statuses, with another file of verdicts.
+// It is a separate module because it depends on k8s.io/kubernetes. It modifies the objects in
+// internal/api/builtin/testdata/validation/objects systematically, and as listed in
+// internal/api/builtin/testdata/validation/changes.txt, and validates the results with kube-apiserver's strategies.
+// With -update it records the results in internal/api/builtin/testdata/validation/verdicts.txt.gz, which the unit
+// tests of internal/api/builtin replay. It also modifies objects at two paths, and compares the results with our
+// validation: see -pairs and -seed. The same is done with the statuses of the objects in
+// internal/api/builtin/testdata/validation/statuses.
 //
-// # Where to look
+// # Files
 //
-//	strategies.go    kube-apiserver's strategies, by kind
-//	statuses.go      those of writes to the status
-//	warnings.go      what they tell clients
-//	upstream.go      how they are asked
-//	spoil.go         what is done to the objects
+//	strategies.go    kube-apiserver's strategies by kind
+//	statuses.go      strategies of the status subresource
+//	subresources_test.go   strategies of other subresources
+//	warnings.go      warnings of strategies
+//	upstream.go      runs strategies
+//	changes.go       modifications of objects
 package oracle

@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	folder = flag.String("folder", "../../../internal/api/builtin/testdata/validation", "where the objects are")
-	update = flag.Bool("update", false, "write what kube-apiserver says to verdicts.txt.gz")
+	folder = flag.String("folder", "../../../internal/api/builtin/testdata/validation", "`folder` of the objects")
+	update = flag.Bool("update", false, "record the results of kube-apiserver in verdicts.txt.gz")
 )
 
 // sample is an object that kube-apiserver accepts.
@@ -36,7 +36,7 @@ type sample struct {
 func samples(t *testing.T, of string) (list []sample) {
 	files, err := filepath.Glob(*folder + "/" + of + "/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatal("there are no objects", err)
+		t.Fatal("no objects found", err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -94,11 +94,11 @@ func TestVerdicts(t *testing.T) {
 		delete(more, s.key())
 	}
 	for name := range more {
-		t.Errorf("there is no object %s to change", name)
+		t.Errorf("changes.txt: object %s does not exist", name)
 	}
 }
 
-// TestStatusVerdicts does the same for writes to statuses.
+// TestStatusVerdicts records the validation of writes to the status.
 func TestStatusVerdicts(t *testing.T) {
 	var verdicts bytes.Buffer
 	more, err := readChanges(*folder + "/changes.txt")
@@ -120,8 +120,8 @@ func finish(t *testing.T, file string, verdicts []byte) {
 func recordObjects(t *testing.T, verdicts *bytes.Buffer, more map[string][]change) {
 	seen := map[string]bool{}
 	for _, s := range samples(t, "objects") {
-		if said, ok := ask(s.object, s.object, s.gvk); !ok || len(said) > 0 {
-			t.Errorf("%s is no valid sample: %v %q", s.name, ok, said)
+		if upstream, ok := upstreamVerdict(s.object, s.object, s.gvk); !ok || len(upstream) > 0 {
+			t.Errorf("%s is not a valid sample: %v %q", s.name, ok, upstream)
 			continue
 		}
 		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
@@ -139,11 +139,11 @@ func recordObjects(t *testing.T, verdicts *bytes.Buffer, more map[string][]chang
 	}
 }
 
-// recordStatuses asks about writes to the status of objects, there and back.
+// recordStatuses records the validation of status changes, in both directions.
 func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]change) {
 	for _, s := range samples(t, "statuses") {
-		if said, ok := askStatus(s.object, s.object, s.gvk); !ok || len(said) > 0 {
-			t.Errorf("%s is no valid sample of a status: %v %q", s.name, ok, said)
+		if upstream, ok := upstreamStatusVerdict(s.object, s.object, s.gvk); !ok || len(upstream) > 0 {
+			t.Errorf("%s is not a valid status sample: %v %q", s.name, ok, upstream)
 			continue
 		}
 		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
@@ -152,17 +152,17 @@ func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]chan
 			if !ok {
 				continue
 			}
-			if said, ok := askStatus(now, s.object, s.gvk); ok {
-				fmt.Fprintf(verdicts, "status\t%s\t%s\n", c, strings.Join(said, "\t"))
+			if upstream, ok := upstreamStatusVerdict(now, s.object, s.gvk); ok {
+				fmt.Fprintf(verdicts, "status\t%s\t%s\n", c, strings.Join(upstream, "\t"))
 			}
-			if said, ok := askStatus(s.object, now, s.gvk); ok {
-				fmt.Fprintf(verdicts, "status back\t%s\t%s\n", c, strings.Join(said, "\t"))
+			if upstream, ok := upstreamStatusVerdict(s.object, now, s.gvk); ok {
+				fmt.Fprintf(verdicts, "status back\t%s\t%s\n", c, strings.Join(upstream, "\t"))
 			}
 		}
 	}
 }
 
-// statusChanges returns what is done to the status of an object, and to its metadata.
+// statusChanges returns the changes of an object's status and of some of its metadata.
 func statusChanges(s sample, more map[string][]change) (list []change) {
 	for _, c := range changes("", s.tree) {
 		if strings.HasPrefix(c.At, "/status") || strings.HasPrefix(c.At, "/metadata/annotations") || c.At == "/metadata/finalizers" {
@@ -172,8 +172,7 @@ func statusChanges(s sample, more map[string][]change) (list []change) {
 	return append(list, more[s.key()]...)
 }
 
-// statusOf returns an object with some changes made, also as a text; ok is false if kube-apiserver would see
-// another one.
+// statusOf returns an object with some changes, also as text; ok is false if defaulting or conversion would change it.
 func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok bool) {
 	tree := s.tree
 	for _, c := range some {
@@ -184,21 +183,20 @@ func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok 
 		return nil, nil, false
 	}
 	object, _, stable, err := decode(text)
-	return object, text, err == nil && stable && !isFolded(object, s.gvk, text)
+	return object, text, err == nil && stable && !isChangedByConversion(object, s.gvk, text)
 }
 
-// key is how changes.txt calls an object.
+// key returns the name of the object in changes.txt.
 func (s sample) key() string { return s.typ + " " + s.object.(metav1.Object).GetName() }
 
-// isUsualMetadata reports whether a place is in the metadata that one object of each kind is
-// enough for.
+// isUsualMetadata reports whether a path is in the common metadata, of which one object per kind is tested.
 func isUsualMetadata(at string) bool {
 	return strings.HasPrefix(at, "/metadata/") && at != "/metadata/name" && !strings.HasPrefix(at, "/metadata/annotations")
 }
 
 func isEmpty(v any) bool {
 	switch v := v.(type) {
-	case goneType:
+	case removedType:
 		return true
 	case map[string]any:
 		return len(v) == 0
@@ -218,9 +216,9 @@ func write(t *testing.T, file string, verdicts []byte) {
 	}
 }
 
-// record asks about a changed object: as a new one, as the update of what it was, and, if that is
-// wanted and the changed object can be, about the way back. What defaults would change is left
-// out: the tests that replay this have no defaults to set.
+// record records the validation of a changed object: as a creation, as an update, and, if back is set and the changed
+// object is valid, as the reverse update. Changes that defaulting would modify are skipped, because the unit tests
+// that replay the results do not default.
 func record(to *bytes.Buffer, s sample, c change, back bool) {
 	text, err := json.Marshal(apply(s.tree, c))
 	if err != nil {
@@ -231,13 +229,13 @@ func record(to *bytes.Buffer, s sample, c change, back bool) {
 		return
 	}
 	line := func(verb string, now, old runtime.Object) {
-		if said, ok := ask(now, old, s.gvk); ok {
-			fmt.Fprintf(to, "%s\t%s\t%s\n", verb, c, strings.Join(said, "\t"))
+		if upstream, ok := upstreamVerdict(now, old, s.gvk); ok {
+			fmt.Fprintf(to, "%s\t%s\t%s\n", verb, c, strings.Join(upstream, "\t"))
 		}
 	}
 	line("create", object, nil)
 	line("update", object, s.object)
-	if said, ok := ask(object, nil, s.gvk); back && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") && ok && len(said) == 0 {
+	if upstream, ok := upstreamVerdict(object, nil, s.gvk); back && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") && ok && len(upstream) == 0 {
 		line("back", s.object, object)
 	}
 }

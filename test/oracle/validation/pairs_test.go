@@ -16,27 +16,26 @@ import (
 )
 
 var (
-	pairs = flag.Int("pairs", 100, "how often each object is changed in two places")
-	seed  = flag.Uint64("seed", 1, "where pairs start")
+	pairs = flag.Int("pairs", 100, "`number` of changes at two paths per object")
+	seed  = flag.Uint64("seed", 1, "`seed` of the pairs")
 )
 
-// TestPairs changes objects in two places at once, and asks kube-apiserver and our rules whether
-// the object can be created, and whether what it was before can be updated to it. Nothing of that
-// is recorded; it finds what depends on two fields.
+// TestPairs changes objects at two paths, and compares the validation of the creation and of the update with
+// kube-apiserver. Nothing is recorded; it finds rules that depend on two fields.
 func TestPairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range samples(t, "objects") {
-		if said, ok := ask(s.object, nil, s.gvk); !ok || len(said) > 0 {
-			continue // an object that can't be created says little about two changes of it
+		if upstream, ok := upstreamVerdict(s.object, nil, s.gvk); !ok || len(upstream) > 0 {
+			continue // two changes of an invalid object are not informative
 		}
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
-		all := append(interesting(changes("", s.tree)), more[s.key()]...)
+		all := append(withoutCommonPaths(changes("", s.tree)), more[s.key()]...)
 		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
-			t.Errorf("there is no type %s", s.typ)
+			t.Errorf("unknown type %s", s.typ)
 			continue
 		}
 		right := accepted(s, all)
@@ -52,8 +51,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// interesting leaves out metadata, which is the same for all kinds, and the status, which is wiped.
-func interesting(all []change) (left []change) {
+// withoutCommonPaths excludes metadata, which is common to all kinds, and the status, which is reset.
+func withoutCommonPaths(all []change) (left []change) {
 	for _, c := range all {
 		if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && c.At != "/metadata" && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") {
 			left = append(left, c)
@@ -62,8 +61,7 @@ func interesting(all []change) (left []change) {
 	return left
 }
 
-// accepted returns the changes after which an object can still be created: what is wrong with two
-// of them is wrong only with both.
+// accepted returns the changes after which an object is still valid, so that an error of two of them depends on both.
 func accepted(s sample, all []change) (right []change) {
 	for _, c := range all {
 		text, err := json.Marshal(apply(s.tree, c))
@@ -74,18 +72,18 @@ func accepted(s sample, all []change) (right []change) {
 		if err != nil || !stable {
 			continue
 		}
-		if said, ok := ask(object, nil, s.gvk); ok && len(said) == 0 {
+		if upstream, ok := upstreamVerdict(object, nil, s.gvk); ok && len(upstream) == 0 {
 			right = append(right, c)
 		}
 	}
 	return right
 }
 
-// knownGaps are in what kube-apiserver says and we do not: see gaps.txt.
+// knownGaps are parts of errors that only kube-apiserver reports: see gaps.txt.
 var knownGaps = []string{"compilation failed", "must evaluate to", "primary clusterIP can not be unset", "spec.clusterIPs Required value", "spec.ports Required value"}
 
-func withoutGaps(said verdict) verdict {
-	return slices.DeleteFunc(slices.Clone(said), func(e string) bool {
+func withoutGaps(upstream verdict) verdict {
+	return slices.DeleteFunc(slices.Clone(upstream), func(e string) bool {
 		return slices.ContainsFunc(knownGaps, func(gap string) bool { return strings.Contains(e, gap) })
 	})
 }
@@ -112,16 +110,16 @@ func comparePair(t *testing.T, s sample, typ *builtin.Type, a, b change) {
 }
 
 func compare(t *testing.T, verb string, s sample, object, old runtime.Object, ours field.ErrorList, a, b change) {
-	said, ok := ask(object, old, s.gvk)
+	upstream, ok := upstreamVerdict(object, old, s.gvk)
 	if !ok {
 		return
 	}
-	if len(ours) == 0 && len(withoutGaps(said)) > 0 || len(ours) > 0 && len(said) == 0 {
-		t.Errorf("%s %s, %v and %v:\n ours %v\n theirs %q", verb, s.name, a, b, ours, said)
+	if len(ours) == 0 && len(withoutGaps(upstream)) > 0 || len(ours) > 0 && len(upstream) == 0 {
+		t.Errorf("%s %s, %v and %v:\n ours %v\n theirs %q", verb, s.name, a, b, ours, upstream)
 	}
 }
 
-// TestStatusPairs does the same to statuses.
+// TestStatusPairs is TestPairs for updates of the status subresource.
 func TestStatusPairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {
@@ -132,7 +130,7 @@ func TestStatusPairs(t *testing.T) {
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
 		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
-			t.Errorf("there is no type %s", s.typ)
+			t.Errorf("unknown type %s", s.typ)
 			continue
 		}
 		all := statusChanges(s, more)
@@ -147,7 +145,7 @@ func TestStatusPairs(t *testing.T) {
 	t.Logf("%d pairs", n)
 }
 
-// compareStatuses asks about the way from some changes to others.
+// compareStatuses compares the validation of an update from some changes to others.
 func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []change) bool {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {
@@ -157,7 +155,7 @@ func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []chang
 	if !ok {
 		return false
 	}
-	said, ok := askStatus(now, was, s.gvk)
+	upstream, ok := upstreamStatusVerdict(now, was, s.gvk)
 	if !ok {
 		return false
 	}
@@ -169,9 +167,9 @@ func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []chang
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := typ.ValidateStatus(doc, old)
-	if (len(ours) == 0) != (len(said) == 0) || len(ours) != len(said) {
-		t.Errorf("%s from %v to %v:\n ours %v\n theirs %q", s.name, from, to, ours, said)
+	ours := typ.ValidateSubresource("status", doc, old)
+	if (len(ours) == 0) != (len(upstream) == 0) || len(ours) != len(upstream) {
+		t.Errorf("%s from %v to %v:\n ours %v\n theirs %q", s.name, from, to, ours, upstream)
 	}
 	return true
 }

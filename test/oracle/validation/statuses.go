@@ -36,7 +36,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 )
 
-// statusStrategies are how kube-apiserver writes the status of objects of a kind.
+// statusStrategies are kube-apiserver's strategies of the status subresource.
 var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "", Kind: "Namespace"}:             namespace.StatusStrategy,
 	{Group: "", Kind: "Node"}:                  node.StatusStrategy,
@@ -68,8 +68,9 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
 }
 
-// askStatus asks kube-apiserver about a write to the status of an object.
-func askStatus(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict, ok bool) {
+// upstreamStatusVerdict validates a write to the status with kube-apiserver's strategy. ok is false if there is no
+// result.
+func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -88,8 +89,8 @@ func askStatus(object, old runtime.Object, gvk schema.GroupVersionKind) (said ve
 	return causes(rest.BeforeUpdate(s, ctx, object, old))
 }
 
-// isStatusPrepared reports whether kube-apiserver changes an object before it looks at it: what it says is about
-// another one then.
+// isStatusPrepared reports whether kube-apiserver changes an object before validating it, so that the result would be
+// about another object.
 func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, old runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForUpdate(ctx, prepared, old)
@@ -98,14 +99,14 @@ func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, ol
 		return true
 	}
 	if original, err := meta.Accessor(object); err == nil {
-		m.SetDeletionTimestamp(original.GetDeletionTimestamp()) // which comes back, whatever the strategy does
+		m.SetDeletionTimestamp(original.GetDeletionTimestamp()) // restored after the strategy
 	}
 	return !equality.Semantic.DeepEqual(object, prepared)
 }
 
-// isFolded reports whether kube-apiserver's internal form of an object is not what the text says: two fields that
-// are to be the same are made so.
-func isFolded(object runtime.Object, gvk schema.GroupVersionKind, text []byte) bool {
+// isChangedByConversion reports whether conversion to kube-apiserver's internal version changes an object, such as by
+// making two fields equal.
+func isChangedByConversion(object runtime.Object, gvk schema.GroupVersionKind, text []byte) bool {
 	back, err := legacyscheme.Scheme.ConvertToVersion(object, gvk.GroupVersion())
 	if err != nil {
 		return true

@@ -63,13 +63,13 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// strategy is how kube-apiserver creates and updates objects of a kind.
+// strategy is kube-apiserver's strategy for creating and updating objects of a kind.
 type strategy interface {
 	rest.RESTCreateStrategy
 	rest.RESTUpdateStrategy
 }
 
-// claimStrategy lets everybody bind claims. It has no namespaces to look at: what asks for all of a device is left out.
+// claimStrategy authorizes all bindings of claims. It has no namespaces, so that requests for all devices are excluded.
 var claimStrategy = resourceclaim.NewStrategy(nil, authorizerfactory.NewAlwaysAllowAuthorizer())
 
 var strategies = map[schema.GroupKind]strategy{
@@ -89,7 +89,7 @@ var strategies = map[schema.GroupKind]strategy{
 	{Group: "", Kind: "Service"}:               service.Strategy,
 	{Group: "", Kind: "ServiceAccount"}:        serviceaccount.Strategy,
 
-	// Nobody is asked whether the user may read the parameters.
+	// Without an authorizer, the permission to read parameters is not checked.
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicy"}:          mutatingadmissionpolicy.NewStrategy(nil, nil),
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingAdmissionPolicyBinding"}:   mutatingadmissionpolicybinding.NewStrategy(nil, nil, resolver.ResourceResolverFunc(nil)),
 	{Group: "admissionregistration.k8s.io", Kind: "MutatingWebhookConfiguration"}:     mutatingwebhookconfiguration.Strategy,

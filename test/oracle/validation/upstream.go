@@ -26,10 +26,10 @@ func init() {
 	capabilities.Setup(true, 0) // kube-apiserver runs with --allow-privileged in nearly every cluster
 }
 
-// verdict is what was said about an object: one line an error, none if it is right.
+// verdict has one line per validation error; empty for a valid object.
 type verdict []string
 
-// decode reads an object and sets its defaults. stable says that there was nothing to set.
+// decode decodes and defaults an object. stable reports that defaulting changed nothing.
 func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, err error) {
 	gvk := &schema.GroupVersionKind{}
 	plain, gvk, err := unstrictDecoder.Decode(text, nil, nil)
@@ -51,9 +51,9 @@ func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, 
 
 var unstrictDecoder = legacyscheme.Codecs.UniversalDeserializer()
 
-// ask asks kube-apiserver about an object; old is nil when it is created. ok is false if it
-// could not say: it may panic on what decoding refuses in truth.
-func ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict, ok bool) {
+// upstreamVerdict validates an object with kube-apiserver's strategy; old is nil for a creation. ok is false if there
+// is no result: strategies may panic on objects that decoding would reject.
+func upstreamVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -72,13 +72,13 @@ func ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict,
 	if isPrepared(ctx, s, object) {
 		return nil, false
 	}
-	uid := m.GetUID() // labels of jobs are to go with it
+	uid := m.GetUID() // labels of jobs must match it
 	rest.FillObjectMetaSystemFields(m)
 	m.SetUID(uid)
 	return causes(rest.BeforeCreate(s, ctx, object))
 }
 
-// scoped knows whether objects are in namespaces.
+// scoped is implemented by all strategies.
 type scoped interface{ NamespaceScoped() bool }
 
 func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.Context {
@@ -87,7 +87,7 @@ func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.
 		namespace = m.GetNamespace()
 	}
 	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
-	if gvk.Group == "resource.k8s.io" { // other kinds would note who it is, which is a change that says nothing
+	if gvk.Group == "resource.k8s.io" { // other kinds would record the user, which is an irrelevant change
 		ctx = genericapirequest.WithUser(ctx, &user.DefaultInfo{Name: "ann"})
 	}
 	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
@@ -95,16 +95,16 @@ func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.
 	})
 }
 
-// isPrepared reports whether kube-apiserver changes an object before it looks at it, beyond
-// metadata and status. Then its answer is about another object than the one that is recorded.
+// isPrepared reports whether kube-apiserver changes an object before validating it, apart from metadata and status,
+// so that the result would be about another object.
 func isPrepared(ctx context.Context, s strategy, object runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForCreate(ctx, prepared)
-	return !equality.Semantic.DeepEqual(essential(object), essential(prepared))
+	return !equality.Semantic.DeepEqual(withoutMetadataAndStatus(object), withoutMetadataAndStatus(prepared))
 }
 
-// essential returns a copy of an object without metadata and status.
-func essential(object runtime.Object) any {
+// withoutMetadataAndStatus returns a copy of an object without metadata and status.
+func withoutMetadataAndStatus(object runtime.Object) any {
 	copied := object.DeepCopyObject()
 	for _, name := range []string{"ObjectMeta", "Status"} {
 		if f := reflect.ValueOf(copied).Elem().FieldByName(name); f.IsValid() {
@@ -114,7 +114,7 @@ func essential(object runtime.Object) any {
 	return copied
 }
 
-func causes(err error) (said verdict, ok bool) {
+func causes(err error) (upstream verdict, ok bool) {
 	if err == nil {
 		return nil, true
 	}
@@ -123,13 +123,13 @@ func causes(err error) (said verdict, ok bool) {
 		return nil, false
 	}
 	for _, cause := range status.ErrStatus.Details.Causes {
-		said = append(said, fmt.Sprintf("%s %s %s", cause.Type, cause.Field, flat(cause.Message)))
+		upstream = append(upstream, fmt.Sprintf("%s %s %s", cause.Type, cause.Field, firstLine(cause.Message)))
 	}
-	return said, true
+	return upstream, true
 }
 
-// flat puts a message on one line, without the differences of structs that some end with.
-func flat(message string) string {
+// firstLine returns the first line of a message, without the diffs of structs that some messages have.
+func firstLine(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	return message
 }

@@ -8,21 +8,20 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// recorder notes what a client is told.
+// recorder is a warning recorder.
 type recorder struct{ warnings []string }
 
-// AddWarning is called by kube-apiserver.
+// AddWarning implements warning.Recorder.
 func (r *recorder) AddWarning(_, text string) { r.warnings = append(r.warnings, text) }
 
-// warned is what a client is told about an object that is accepted, and which generation it has then.
+// warned has the warnings about an accepted object, and its generation after the write.
 type warned struct {
 	warnings   []string
 	generation int64
 }
 
-// askWarnings asks kube-apiserver what it says to the client about an object that it accepts; old is nil when it is
-// created.
-func askWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (said warned, ok bool) {
+// upstreamWarnings returns kube-apiserver's warnings about an object that it accepts; old is nil for a creation.
+func upstreamWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream warned, ok bool) {
 	s := strategies[gvk.GroupKind()]
 	return warningsOf(object, func(object runtime.Object, r *recorder) error {
 		m, err := meta.Accessor(object)
@@ -40,8 +39,8 @@ func askWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (said 
 	})
 }
 
-// askStatusWarnings does the same for a write to the status.
-func askStatusWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (said warned, ok bool) {
+// upstreamStatusWarnings is upstreamWarnings for a write to the status.
+func upstreamStatusWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream warned, ok bool) {
 	s := statusStrategies[gvk.GroupKind()]
 	return warningsOf(object, func(object runtime.Object, r *recorder) error {
 		m, err := meta.Accessor(object)
@@ -52,7 +51,7 @@ func askStatusWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) 
 	})
 }
 
-func warningsOf(object runtime.Object, ask func(runtime.Object, *recorder) error) (said warned, ok bool) {
+func warningsOf(object runtime.Object, write func(runtime.Object, *recorder) error) (upstream warned, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
@@ -60,12 +59,12 @@ func warningsOf(object runtime.Object, ask func(runtime.Object, *recorder) error
 	}()
 	object = object.DeepCopyObject()
 	r := &recorder{}
-	if err := ask(object, r); err != nil {
-		return said, false
+	if err := write(object, r); err != nil {
+		return upstream, false
 	}
 	m, err := meta.Accessor(object)
 	if err != nil {
-		return said, false
+		return upstream, false
 	}
 	return warned{r.warnings, m.GetGeneration()}, true
 }

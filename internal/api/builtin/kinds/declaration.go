@@ -19,14 +19,19 @@ const (
 	Defaults         = "defaults"
 	OneOfs           = "one-ofs"
 	Validation       = "validation"
-	StatusValidation = "status validation"
 	RequestWarnings  = "request warnings"
 	Warnings         = "warnings"
 	StatusWarnings   = "status warnings"
 	Columns          = "columns"
 )
 
-// Review is the trait of kinds such as TokenReview, whose objects are not stored and have no name.
+// subresourceValidation stands in kindNames for the validation of any subresource of the kind.
+const subresourceValidation = "SUBRESOURCE validation"
+
+// ValidationOf returns the name of the section with the validation of writes to a subresource.
+func ValidationOf(subresource string) string { return subresource + " " + Validation }
+
+// Review is the trait of kinds whose objects are answered and not stored: they have no name.
 const Review = "review"
 
 // The names of properties and sections, in their required order.
@@ -34,8 +39,8 @@ var (
 	kindNames = []string{
 		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
 		"verbs", "acts on", "subresources", "generation", "fields of", "pod spec", "traits",
-		Strategy, SelectableFields, ResetFields, Defaults, OneOfs, Validation, StatusValidation, RequestWarnings, Warnings,
-		StatusWarnings, Columns,
+		Strategy, SelectableFields, ResetFields, Defaults, OneOfs, Validation, subresourceValidation, RequestWarnings,
+		Warnings, StatusWarnings, Columns,
 	}
 	typeNames    = []string{"structs", Defaults, OneOfs, Validation, Warnings, Columns}
 	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
@@ -270,8 +275,8 @@ func (p *fileParser) member(number int, content string) {
 	if d.IsKind {
 		allowed = kindNames
 	}
-	place := slices.Index(allowed, name)
-	isSection := slices.Contains(sectionNames, name)
+	place := slices.Index(allowed, d.listed(name))
+	isSection := slices.Contains(sectionNames, d.listed(name))
 	p.inSection = isSection
 	switch {
 	case place < 0:
@@ -295,11 +300,21 @@ func (p *fileParser) member(number int, content string) {
 func (d *Declaration) lastPosition(allowed []string) int {
 	switch {
 	case len(d.sections) > 0:
-		return slices.Index(allowed, d.sections[len(d.sections)-1].Name)
+		return slices.Index(allowed, d.listed(d.sections[len(d.sections)-1].Name))
 	case len(d.properties) > 0:
 		return slices.Index(allowed, d.properties[len(d.properties)-1].Name)
 	}
 	return -1
+}
+
+// listed returns the name that stands for a name in kindNames.
+func (d *Declaration) listed(name string) string {
+	for _, subresource := range d.Property("subresources").Words() {
+		if name == ValidationOf(subresource) {
+			return subresourceValidation
+		}
+	}
+	return name
 }
 
 func indentOf(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }

@@ -146,7 +146,7 @@ func (a *Authorizer) Gathered() ([]Gathered, error) {
 // wait for it. What can't be applied is tried again.
 func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Context, g Gathered) error) {
 	for {
-		changed := a.follower.Moved()
+		changed := a.follower.Updated()
 		retry := a.applyGathered(ctx, apply)
 		var later <-chan time.Time
 		if retry {

@@ -19,7 +19,7 @@ import (
 // be called concurrently.
 type Authorizer struct {
 	log      *slog.Logger
-	follower *informer.Follower
+	follower *informer.Informer
 
 	mu    sync.RWMutex
 	index *index
@@ -32,7 +32,7 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Keeper: keeper{a}, Log: a.log, About: "who may do what"})
+	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Handler: keeper{a}, Log: a.log, About: "RBAC rules"})
 	return a, err
 }
 

@@ -1,6 +1,5 @@
-// Package crdtest runs the controllers of CustomResourceDefinitions over a store in a test, and has fake conversion
-// webhooks and schemas for it. The custom resource of most tests is Widget of group example.com, which has no
-// namespace.
+// Package crdtest runs the CustomResourceDefinition controllers on a store in tests, and provides fake conversion
+// webhooks and schemas. Most tests use the cluster-scoped custom resource Widget of group example.com.
 package crdtest
 
 import (
@@ -28,7 +27,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// Widgets is the watch cache kind of widgets.
+// Widgets is the watch cache's name of widgets: GROUP/RESOURCE.
 const Widgets = "example.com/widgets"
 
 // Kit is a server without HTTP: the write path and the controllers of definitions.
@@ -41,7 +40,7 @@ type Kit struct {
 	ClockOffset atomic.Int64
 }
 
-// Open runs a server over a store. The test stops it.
+// Open runs a server on a store until the end of the test.
 func Open(t *testing.T, over storage.Store) *Kit {
 	t.Helper()
 	webhooks, err := crd.NewWebhooks()
@@ -51,13 +50,13 @@ func Open(t *testing.T, over storage.Store) *Kit {
 	return OpenWith(t, over, webhooks)
 }
 
-// OpenWith is Open with another client for conversion webhooks, and with short waits.
+// OpenWith is Open with another client for conversion webhooks, and with short backoffs.
 func OpenWith(t *testing.T, over storage.Store, webhooks crd.Webhooks) *Kit {
 	t.Helper()
 	return OpenOptions(t, over, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
 }
 
-// OpenOptions is OpenWith with timeouts of the managed fields migration.
+// OpenOptions is OpenWith with other options of the managed fields migration.
 func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
@@ -143,7 +142,7 @@ func (k *Kit) Definition(plural string) document.Value {
 	return k.Get(crd.Definitions, plural+".example.com")
 }
 
-// Parsed returns a definition.
+// Parsed returns a parsed definition.
 func (k *Kit) Parsed(plural string) *crd.Definition {
 	k.Helper()
 	return crd.Parse(k.Definition(plural))
@@ -200,12 +199,12 @@ func (k *Kit) WaitReplaced(old *registry.Endpoint) {
 }
 
 // Wait polls until a condition holds. It fails the test after 30 seconds.
-func (k *Kit) Wait(what string, holds func() bool) {
+func (k *Kit) Wait(condition string, holds func() bool) {
 	k.Helper()
-	testwait.For(k, what, holds)
+	testwait.For(k, condition, holds)
 }
 
-// Create creates a widget. Fields start with a comma.
+// Create creates a widget. fields are YAML and start with a comma.
 func (k *Kit) Create(version, name, fields string) error {
 	body := fmt.Sprintf(`{apiVersion: example.com/%s, kind: Widget, metadata: {name: %s}%s}`, version, name, fields)
 	_, err := k.Objects.Create(k.Context(), k.Request(k.Widgets(version), "", body))
@@ -220,7 +219,7 @@ func (k *Kit) MustCreate(version, name, fields string) {
 	}
 }
 
-// ApplyAs applies a widget as a field manager. Fields are JSON without braces.
+// ApplyAs applies a widget as a field manager. fields are JSON members without braces.
 func (k *Kit) ApplyAs(ctx context.Context, manager, version, name, fields string) error {
 	k.Helper()
 	if fields != "" {

@@ -2,7 +2,7 @@ package crdtest
 
 import "fmt"
 
-// Merge strategies for [ListAndMap] and [TwoMaps].
+// Parts of schemas for [ListAndMap] and [TwoMaps].
 const (
 	ListByName = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],`
 	ListByID   = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["id"],`
@@ -11,10 +11,10 @@ const (
 	Granular   = ""
 )
 
-// AnySchema is the schema of a version that preserves unknown fields.
+// AnySchema is a schema that preserves unknown fields.
 const AnySchema = `schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
 
-// TwoSizes are two versions whose only field is called size at v1 and sizes at v2, as the fake webhooks convert it.
+// TwoSizes are two versions with one field, size in v1 and sizes in v2, which the fake webhooks convert.
 const TwoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
   {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {sizes: {type: integer, maximum: 9}}}}}`
 

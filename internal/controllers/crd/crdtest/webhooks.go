@@ -24,7 +24,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
-// Webhooks is a fake client for conversion webhooks. It converts as [ConversionServer] does, without network.
+// Webhooks is a fake client of conversion webhooks. It converts like [ConversionServer], without network.
 type Webhooks struct {
 	mu      sync.Mutex
 	sizes   []int
@@ -63,38 +63,38 @@ func (w *Webhooks) Call(ctx context.Context, target *webhookclient.Target, revie
 	return respond(names, response)
 }
 
-// Fail makes calls fail if fail returns an error, and forgets the calls so far. nil makes all calls succeed.
+// Fail sets the error of further calls, and resets the recorded calls. nil makes all calls succeed.
 func (w *Webhooks) Fail(fail func(ctx context.Context, url string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail, w.respond, w.sizes = fail, nil, nil
 }
 
-// Respond makes respond change each response, and forgets the calls so far.
+// Respond sets a function that changes each response, and resets the recorded calls.
 func (w *Webhooks) Respond(respond func(names []string, response *apiextensionsv1.ConversionResponse) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail, w.respond, w.sizes = nil, respond, nil
 }
 
-// Reject makes conversions fail that contain an object with one of the names.
+// Reject makes the conversion of objects with one of the names fail.
 func (w *Webhooks) Reject(rejected ...string) {
 	w.Respond(func(names []string, response *apiextensionsv1.ConversionResponse) error {
 		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(rejected, name) }) {
-			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: "not this one"}
+			response.Result = metav1.Status{Status: metav1.StatusFailure, Message: "rejected by the test"}
 		}
 		return nil
 	})
 }
 
-// Sizes returns the number of objects of each call.
+// Sizes returns the number of objects of each call so far.
 func (w *Webhooks) Sizes() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.sizes)
 }
 
-// TakeSizes is Sizes, and forgets the calls.
+// TakeSizes is Sizes, and resets the recorded calls.
 func (w *Webhooks) TakeSizes() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,13 +103,13 @@ func (w *Webhooks) TakeSizes() []int {
 	return sizes
 }
 
-// Refused is the failure of a webhook that does not run.
+// Refused is a failure for Webhooks.Fail: a refused connection.
 func Refused(context.Context, string) error { return errors.New("connection refused") }
 
-// Hangs is the failure of a webhook that does not answer.
+// Hangs is a failure for Webhooks.Fail: it blocks until the context ends.
 func Hangs(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 
-// ConversionBy is the part of a spec that names a conversion webhook with a path, for [Webhooks].
+// ConversionBy returns spec.conversion of a definition, with a webhook at a path, for [Webhooks].
 func ConversionBy(path string) string {
 	return `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://hooks.example.com/` + path + `"}}}`
 }
@@ -117,16 +117,16 @@ func ConversionBy(path string) string {
 // ConversionServer is a conversion webhook that renames size at v1 to sizes at v2, and back.
 type ConversionServer struct {
 	*httptest.Server
-	// Calls is the number of reviews.
+	// Calls is the number of reviews received.
 	Calls atomic.Int64
 	// Version is the apiVersion of the last review.
 	Version atomic.Pointer[string]
-	// AnswerAs replaces the type of the answer, if it is set.
+	// AnswerAs replaces apiVersion and kind of responses, if set.
 	AnswerAs atomic.Pointer[metav1.TypeMeta]
 	modify   atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
 }
 
-// NewConversionServer starts a server. The test stops it.
+// NewConversionServer starts a server that is stopped at the end of the test.
 func NewConversionServer(t *testing.T) *ConversionServer {
 	s := &ConversionServer{}
 	s.Server = httptest.NewTLSServer(http.HandlerFunc(s.serve))
@@ -158,7 +158,7 @@ func (s *ConversionServer) serve(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// Modify changes all further responses; nil leaves them as they are.
+// Modify sets a function that changes all further responses; nil removes it.
 func (s *ConversionServer) Modify(modify func(*apiextensionsv1.ConversionResponse)) {
 	if modify == nil {
 		s.modify.Store(nil)
@@ -167,7 +167,7 @@ func (s *ConversionServer) Modify(modify func(*apiextensionsv1.ConversionRespons
 	s.modify.Store(&modify)
 }
 
-// Conversion is the part of a spec that names the server, for ConversionReview v1.
+// Conversion returns spec.conversion of a definition, with the server as webhook, for ConversionReview v1.
 func (s *ConversionServer) Conversion() string { return s.ConversionAt("v1") }
 
 // ConversionAt is Conversion for other versions of ConversionReview.

@@ -86,7 +86,7 @@ func (t table) compare(ctx context.Context, o options, sides ...serverbench.Side
 		return err
 	}
 	defer func() { err = errors.Join(err, serverbench.StopAll(servers)) }()
-	fmt.Printf("\n%-16s %10s %10s %8s %8s %8s\n", t.name, "before", "after", "ratio", "least", "most")
+	fmt.Printf("\n%-16s %10s %10s %8s %8s %8s\n", t.name, "before", "after", "ratio", "min", "max")
 	var logs float64
 	for _, c := range cases {
 		rounds, err := measure(ctx, o, servers, c)
@@ -96,7 +96,7 @@ func (t table) compare(ctx context.Context, o options, sides ...serverbench.Side
 		cpu := serverbench.Result.CPUPerOperation
 		ratio := stat.Ratio(rounds[1], rounds[0], cpu)
 		fmt.Printf("%-16s %10s %10s %7.3fx %7.3fx %7.3fx\n", c.Name, stat.Shown(rounds[0], cpu, stat.Nanoseconds),
-			stat.Shown(rounds[1], cpu, stat.Nanoseconds), ratio.Median, ratio.Least, ratio.Most)
+			stat.Shown(rounds[1], cpu, stat.Nanoseconds), ratio.Median, ratio.Min, ratio.Max)
 		logs += math.Log(ratio.Median)
 	}
 	fmt.Printf("%-16s %10s %10s %7.3fx\n", "geometric mean", "", "", math.Exp(logs/float64(len(cases))))

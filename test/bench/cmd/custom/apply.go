@@ -17,14 +17,14 @@ var (
 const (
 	applyFormat    = "%-16s %-16s %8s %9s %9s %9s %9s %9s %9s\n"
 	applyFootnotes = `
-CPU: of the server's process, an operation; etcd's is beside it and in no ratio. The custom resource has what the Deployment
-of the server's benchmark has: 1.5 KB, two containers, lists with keys, defaults, patterns, and two rules in CEL.
+CPU: CPU time of the server's process per operation; etcd's is separate and in no ratio. The custom resource has the content
+of the Deployment in bench-server: 1.5 KB, two containers, lists with keys, defaults, patterns, and two CEL rules.
 `
 )
 
-// compareApplies lets the sides take turns at applying custom resources.
+// compareApplies measures applies of custom resources, with the sides taking turns.
 func compareApplies(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
-	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours by it")
+	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours/it")
 	for _, c := range serverbench.CustomCases {
 		if !o.Selected.MatchString(c.Name) {
 			continue
@@ -42,7 +42,7 @@ func compareApplies(ctx context.Context, o options, all []serverbench.Contender)
 		if len(all) == 2 {
 			figure = stat.Ratio(turns[oursName], turns[peerName], serverbench.Result.CPUPerOperation)
 		}
-		found = append(found, stat.Found(c.Name+" by kube-apiserver", figure))
+		found = append(found, stat.Found(c.Name+" vs kube-apiserver", figure))
 	}
 	fmt.Print(applyFootnotes)
 	return found, nil

@@ -11,14 +11,14 @@ import (
 const (
 	besideFormat    = "%-16s %-16s %9s %9s %9s %9s %9s %9s %9s\n"
 	besideFootnotes = `
-A client changes an object of one kind every 10 ms and waits until a watcher has the event: p50, p99, from the answer until
-then, which is nothing if the event comes first. Then others change objects of another kind as well, each every 20 ms, with
-ten watchers: with. slower: p99 with them by p99 alone. CPU/s: the server's in a second with all at work; more: by the CPU of as
-many changes of either kind alone.
+A client changes an object of one kind every 10 ms and waits until a watcher has received the event: p50 and p99 are measured
+from the response to the event; 0 if the event is first. Then other clients also change objects of another kind, each every
+20 ms, with ten watchers: with. slower: p99 with them divided by p99 alone. CPU/s: CPU time of the server per second with both
+loads; more: divided by the CPU time of the same changes of each kind alone.
 `
 )
 
-// compareBeside lets the sides take turns at a watch beside work on another kind.
+// compareBeside measures a watch during load on another kind, with the sides taking turns.
 func compareBeside(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
 	turns := map[string][]serverbench.BesideResult{}
 	for range o.Rounds {

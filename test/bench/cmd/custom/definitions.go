@@ -13,14 +13,14 @@ import (
 const (
 	definitionsFormat    = "%-16s %-16s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n"
 	definitionsFootnotes = `
-served: from the first definition until objects of the last kind can be listed; p50, p99: of one definition. CPU: of the
-server until it is at rest again; etcd's is beside it. before, defined, used: RSS without definitions, with all served, and
-with an object of each kind. index, document, kinds: the first request for the index of OpenAPI, for one document of it, and
-for discovery at once. Each definition has a schema of some hundred fields with descriptions.
+served: from the first CRD until objects of the last kind can be listed; p50, p99: per CRD. CPU: CPU time of the server until
+it is idle again; etcd's is separate. before, defined, used: RSS without CRDs, with all served, and with one object of each
+kind. index, document, kinds: the first request for the OpenAPI index, for one OpenAPI document, and for aggregated discovery.
+Each CRD has a schema of about a hundred fields with descriptions.
 `
 )
 
-// compareDefinitions has each side make many definitions, once.
+// compareDefinitions measures the creation of many CRDs, once per side.
 func compareDefinitions(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
 	name := fmt.Sprintf("definitions/%d", o.definitions)
 	fmt.Printf("\n"+definitionsFormat, "case", "server", "served", "p50", "p99", "CPU", "etcd's", "before", "defined", "used", "index", "document", "kinds")
@@ -45,13 +45,13 @@ func compareDefinitions(ctx context.Context, o options, all []serverbench.Conten
 	add("time", float64(ours.Wall), float64(theirs.Wall))
 	add("CPU", float64(ours.CPU), float64(theirs.CPU))
 	add("memory", grown(ours), grown(theirs))
-	if len(found) == 0 { // measured, though nothing can be said
+	if len(found) == 0 { // only one side was measured: no ratio
 		found = append(found, stat.Found("definitions", stat.Of([]float64{float64(ours.Wall)})))
 	}
 	return found, nil
 }
 
-// grown is how much memory the definitions take, with an object each.
+// grown returns the memory of the definitions with one object each.
 func grown(r serverbench.DefinitionsResult) float64 {
 	return float64(r.Used.Resident - r.Before.Resident)
 }

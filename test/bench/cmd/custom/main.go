@@ -1,5 +1,5 @@
-// Command custom compares our server with kube-apiserver on custom resources: many definitions, apply, and a watch on
-// one kind beside work on another; and prints the tables and the goals.
+// Command custom compares our server with kube-apiserver on custom resources: many CRDs, apply, and a watch during
+// load on another kind; it prints the tables and the goals.
 package main
 
 import (
@@ -25,7 +25,7 @@ type options struct {
 func main() {
 	log.SetFlags(0)
 	var o options
-	flag.IntVar(&o.definitions, "definitions", 500, "kinds that are defined, once; the goals are about 500")
+	flag.IntVar(&o.definitions, "definitions", 500, "`number` of CRDs; the goals are for 500")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
 		Cases: "definitions, custom/change or beside", Window: 3 * time.Second, Sides: serverbench.OursFlag + "," + serverbench.PeerFlag,
@@ -42,7 +42,7 @@ func main() {
 	})
 }
 
-// parts are what is compared, each on servers of its own.
+// parts are the comparisons, each with its own servers.
 var parts = []struct {
 	name string
 	run  func(context.Context, options, []serverbench.Contender) ([]stat.Finding, error)
@@ -79,7 +79,7 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// selects says whether a part has a case to run.
+// selects reports whether a part has a selected case.
 func (o options) selects(part string) bool {
 	if part != "custom" {
 		return o.Selected.MatchString(part)

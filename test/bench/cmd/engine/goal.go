@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// A goal is a bound on a ratio: on the mean of the cases, or on the worst of them.
+// goal is a bound on a ratio: on the mean of the cases, or on the worst of them.
 type goal struct {
 	text  string
 	ratio func(result) float64
-	// bound is a least value, unless most is set.
+	// bound is a minimum, or a maximum if most is set.
 	bound float64
 	most  bool
 	mean  bool
-	// of are the operations that the goal is about.
+	// of are the operations of the goal.
 	of []bench.Operation
 }
 
@@ -37,11 +37,11 @@ func printGoals(results []result) {
 	}
 }
 
-// verdict says whether the goal is met, by how much, and where it is closest.
+// verdict reports whether the goal is met, with the mean and the worst case.
 func (g goal) verdict(results []result) string {
 	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return !slices.Contains(g.of, r.operation) })
 	if len(results) == 0 {
-		return fmt.Sprintf("----  %-38s no such case ran", g.text)
+		return fmt.Sprintf("----  %-38s not measured", g.text)
 	}
 	mean := geometricMean(results, g.ratio)
 	worst := slices.MinFunc(results, func(a, b result) int { return g.compare(g.ratio(a), g.ratio(b)) })
@@ -56,7 +56,7 @@ func (g goal) verdict(results []result) string {
 	return fmt.Sprintf("%s  %-38s mean %s, worst %s (%s)", word, g.text, times(mean), times(g.ratio(worst)), worst.Name())
 }
 
-// compare orders ratios from bad to good.
+// compare orders ratios from worst to best.
 func (g goal) compare(a, b float64) int {
 	switch {
 	case a == b:

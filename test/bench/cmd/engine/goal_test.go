@@ -19,15 +19,15 @@ func TestVerdicts(t *testing.T) {
 		r(bench.Change, 10, 50, 5),
 		r(bench.NoOp, 10, 250, 2),
 	}
-	// Speeds are 5 and 25, above the floor 2 and 5, allocations a thirtieth.
+	// The speedups are 5 and 25, the ratios to the floor 2 and 5, the allocations a thirtieth.
 	for i, want := range []string{
 		"pass  geometric mean", "pass  no case under", "FAIL  every no-op", "pass  allocations", "FAIL  at most 3x",
 	} {
 		if got := goals[i].verdict(results); !strings.HasPrefix(got, want) {
-			t.Errorf("verdict %q, want %q", got, want)
+			t.Errorf("verdict() = %q, want prefix %q", got, want)
 		}
 	}
 	if got := goals[4].verdict(results); !strings.Contains(got, "worst 5.0x (X/no-op)") {
-		t.Errorf("the worst is the case farthest from the goal: %q", got)
+		t.Errorf("verdict() = %q, want X/no-op as the worst case", got)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// compareLengths prints how the cost of patches grows with the length of a list, all of whose items change. The
-// peer's ordering is quadratic: it does what takes long only once, and the longest, which takes minutes, on demand.
+// compareLengths prints how the cost of patches grows with the length of a list all of whose items change. The peer's
+// ordering is quadratic: long measurements are done once, and the longest one, which takes minutes, only on request.
 func compareLengths(o options) error {
 	printed := false
 	for i, operation := range bench.PatchOperations {
@@ -31,18 +31,18 @@ func compareLengths(o options) error {
 	return nil
 }
 
-// A lengthRow is an operation at each length.
+// lengthRow is an operation at each length.
 type lengthRow struct {
 	cases []bench.PatchCase
-	ours  [][]bench.Sample // of each length
-	peer  [][]bench.Sample // as far as it goes
-	ratio []float64        // the peer's time by ours, where there is one
+	ours  [][]bench.Sample // per length
+	peer  [][]bench.Sample // may have fewer lengths
+	ratio []float64        // the peer's time divided by ours, as far as measured
 }
 
-// longTurn is how long work may take to be done more than once.
+// longTurn is the maximum duration of work that is measured more than once.
 const longTurn = time.Second
 
-// measure measures our side by itself, which shows how it grows, and then has both sides take turns.
+// measure measures our side alone, which shows its growth, and then both sides in turns.
 func (r *lengthRow) measure(o options) error {
 	for i, c := range r.cases {
 		ours, err := c.Ours()
@@ -67,7 +67,7 @@ func (r *lengthRow) measure(o options) error {
 // measurePeer measures the peer at the next length.
 func (r *lengthRow) measurePeer(c bench.PatchCase, ours bench.Work, o options) error {
 	begun := time.Now()
-	peer, err := c.Peer() // which does it once
+	peer, err := c.Peer() // runs the work once
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ const lengthFormat = "%-10s %-14s %10s %10s %10s %10s %8s\n"
 
 func printLengthHeader() {
 	fmt.Print("\ngrowth of strategic merge patches with the length of a list, all of whose items change\n")
-	fmt.Print("growth: time from 1,000 to 10,000 items by the bytes, 1 is linear\n\n")
+	fmt.Print("growth: growth of the time from 1,000 to 10,000 items divided by that of the bytes; 1 is linear\n\n")
 	fmt.Printf(lengthFormat, "operation", "side", "10", "100", "1,000", "10,000", "growth")
 }
 
@@ -107,7 +107,7 @@ func (r *lengthRow) print(operation bench.Operation) {
 	fmt.Printf("  %s  %s is at least %dx faster at every length\n", verdict(r.slowest() >= minFaster), operation, minFaster)
 }
 
-// minFaster is how many times faster than strategicpatch patches are made and merged.
+// minFaster is the goal for the speedup of patches over strategicpatch.
 const minFaster = 10
 
 func (r *lengthRow) slowest() float64 {
@@ -125,7 +125,7 @@ func verdict(holds bool) string {
 	return "FAIL"
 }
 
-// printSide prints the times of one side, as far as it went.
+// printSide prints the times of one side, as far as measured.
 func (r *lengthRow) printSide(operation, side string, all [][]bench.Sample) {
 	cells := []any{operation, side}
 	for i := range r.cases {
@@ -142,7 +142,7 @@ func cell(known bool, text func() string) string {
 	return text()
 }
 
-// growth is how much faster the time grows than what is read, between the two longest lists.
+// growth returns the growth of the time divided by that of the input, between the two longest lists.
 func (r *lengthRow) growth(all [][]bench.Sample) float64 {
 	last := len(r.cases) - 1
 	inBytes := float64(r.cases[last].Size()) / float64(r.cases[last-1].Size())

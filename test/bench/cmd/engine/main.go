@@ -1,5 +1,5 @@
-// Command engine compares the engine with structured-merge-diff, strategic merge patches with strategicpatch, and
-// both with the floor, and prints the tables: every case, the goals, and how cost grows with the object.
+// Command engine compares the apply engine with structured-merge-diff, strategic merge patches with strategicpatch,
+// and both with the floor, and prints the tables: every case, the goals, and the growth with the size of the object.
 package main
 
 import (
@@ -24,10 +24,10 @@ type options struct {
 
 func main() {
 	log.SetFlags(0)
-	pattern := flag.String("run", "", "cases to run, a regular expression on names such as Pod/no-op; Scale and Items are the linearity tables")
-	turn := flag.Duration("benchtime", 60*time.Millisecond, "time of one turn of one side")
-	rounds := flag.Int("rounds", 15, "turns of each side on a case")
-	long := flag.Bool("long", false, "have strategicpatch patch lists of 10,000 items, which takes minutes")
+	pattern := flag.String("run", "", "regular `expression` of the cases to run, such as Pod/no-op; Scale and Items are the linearity tables")
+	turn := flag.Duration("benchtime", 60*time.Millisecond, "duration of one turn of one side")
+	rounds := flag.Int("rounds", 15, "`number` of turns of each side per case")
+	long := flag.Bool("long", false, "measure strategicpatch with lists of 10,000 items, which takes minutes")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
@@ -44,7 +44,7 @@ func main() {
 
 func compare(o options) error {
 	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
-	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is of apimachinery %s; floor is %s parsing the inputs and writing the output\n\n",
+	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is apimachinery's %s; floor: %s parses the inputs and writes the output\n\n",
 		moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), moduleVersion("k8s.io/apimachinery"), floor.Fastest().Name)
 
 	var results []result

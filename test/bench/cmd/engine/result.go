@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/floor"
 )
 
-// A result is what a case cost each side.
+// result has the samples of each side for a case.
 type result struct {
 	bench.Comparison
 	operation         bench.Operation
@@ -61,15 +61,15 @@ func allSides(c bench.Comparison) ([]bench.Work, error) {
 	return []bench.Work{ours, peer, bottom}, nil
 }
 
-// faster is how many times faster than the peer we are.
+// faster returns the peer's time divided by ours.
 func (r result) faster() float64 { return bench.TimeRatio(r.peer, r.ours) }
 
-// fewer is how many times fewer allocations than the peer we make.
+// fewer returns the peer's allocations divided by ours.
 func (r result) fewer() float64 {
 	return bench.Typical(r.peer).Allocs / max(1, bench.Typical(r.ours).Allocs)
 }
 
-// aboveFloor is our time by the floor's.
+// aboveFloor returns our time divided by the floor's.
 func (r result) aboveFloor() float64 { return bench.TimeRatio(r.ours, r.floor) }
 
 const rowFormat = "%-28s %10s %10s %8s %10s %10s %8s %10s %8s\n"
@@ -87,15 +87,15 @@ func (r result) print() {
 
 func printFootnotes() {
 	fmt.Print(`
-faster: the peer's time by ours; fewer: the peer's allocations by ours; ours/fl.: our time by the floor's.
+faster: the peer's time divided by ours; fewer: the peer's allocations divided by ours; ours/fl.: our time divided by the floor's.
 make, make-3way, merge: strategic merge patches; the peer is strategicpatch. All others: the peer is smd.
-conflict: the answer is an error, so the floor only parses.
-unset: smd has no unset; its nearest same work is a forced apply that changes the same fields.
-smd decodes with apimachinery's decoder for unstructured objects and writes with goccy/go-json.
+conflict: the result is an error, so the floor only parses.
+unset: smd has no unset; it is measured with a forced apply that changes the same fields.
+smd decodes with apimachinery's decoder for unstructured objects and encodes with goccy/go-json.
 `)
 }
 
-// duration prints three digits.
+// duration formats a duration with about three digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Microsecond:
@@ -110,7 +110,7 @@ func duration(d time.Duration) string {
 
 func times(ratio float64) string { return fmt.Sprintf("%.1fx", ratio) }
 
-// moduleVersion is the version of a dependency that this binary is built with.
+// moduleVersion returns the version of a dependency of this binary.
 func moduleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

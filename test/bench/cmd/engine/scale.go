@@ -6,10 +6,11 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// maxGrowth is how much more than the object a linear cost may grow: caches get colder.
+// maxGrowth is the goal for the growth of time relative to size. It is more than 1 because caches are less effective
+// for large objects.
 const maxGrowth = 1.5
 
-// compareScales prints how cost grows with the length of the object's lists.
+// compareScales prints how the cost grows with the length of the object's lists.
 func compareScales(o options) error {
 	byScale := bench.ScaledCases()
 	printed := false
@@ -41,7 +42,7 @@ func printScaleHeader(byScale [][]bench.Case) {
 	for i, cases := range byScale {
 		fmt.Printf(" %dx (%d KB)", bench.Scales[i], len(cases[0].Object.Live)/1000)
 	}
-	fmt.Print("\ngrowth: time from 10x to 100x by the bytes from 10x to 100x, 1 is linear\n\n")
+	fmt.Print("\ngrowth: growth of the time from 10x to 100x divided by that of the bytes; 1 is linear\n\n")
 	fmt.Printf(scaleFormat, "operation", "side", "1x", "10x", "100x", "growth")
 }
 
@@ -70,7 +71,7 @@ func printScaleRow(row []result) {
 	fmt.Printf("  %s  %s grows linearly with the object, at most %.1f\n", word, large.operation, maxGrowth)
 }
 
-// growth is how much faster the time grows than the live object.
+// growth returns the growth of the time divided by that of the live object.
 func growth(small, large result, samples func(result) []bench.Sample) float64 {
 	inBytes := float64(large.Size()) / float64(small.Size())
 	return bench.TimeRatio(samples(large), samples(small)) / inBytes

@@ -1,4 +1,4 @@
-// Command floor compares the JSON libraries that could be the floor, on the cases of the benchmark.
+// Command floor compares the JSON libraries that are candidates for the floor, on the cases of the benchmark.
 package main
 
 import (
@@ -18,9 +18,9 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	pattern := flag.String("run", "/(change|create)$", "cases to run, a regular expression")
-	turn := flag.Duration("benchtime", 50*time.Millisecond, "time of one turn of one library")
-	rounds := flag.Int("rounds", 3, "turns of each library")
+	pattern := flag.String("run", "/(change|create)$", "regular `expression` of the cases to run")
+	turn := flag.Duration("benchtime", 50*time.Millisecond, "duration of one turn of one library")
+	rounds := flag.Int("rounds", 3, "`number` of turns of each library")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// compare prints the time of each library on each case, and the libraries by their mean.
+// compare prints the time of each library on each case, and the geometric means.
 func compare(selected *regexp.Regexp, rounds int, turn time.Duration) error {
 	libraries := floor.Libraries()
 	logs := make([]float64, len(libraries))
@@ -73,7 +73,7 @@ func compare(selected *regexp.Regexp, rounds int, turn time.Duration) error {
 		return err
 	}
 	fastest := libraries[slices.Index(logs, slices.Min(logs))].Name
-	fmt.Printf("\nfastest here: %s; the floor of the engine's table: %s\n", fastest, floor.Fastest().Name)
+	fmt.Printf("\nfastest: %s; the floor of bench-engine: %s\n", fastest, floor.Fastest().Name)
 	return nil
 }
 

@@ -17,23 +17,23 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// gate stands before a server and lets some writes through. From then on the server gets what is sent, and nobody gets
-// an answer until the gate is opened: what is killed meanwhile is killed half-way, with writes that are under way, however
-// fast or slow the machine is.
+// gate is a reverse proxy that passes a number of responses to writes. Further responses are held back until the gate
+// is opened, while the server still receives the requests: a process that is killed then is killed half-way, with
+// writes in flight, regardless of the speed of the machine.
 type gate struct {
-	// kubeconfig is for clients that go through it.
+	// kubeconfig is the path of a kubeconfig for clients of the gate.
 	kubeconfig string
-	// reached is closed when the writes are through.
+	// reached is closed when the responses have passed.
 	reached chan struct{}
 
 	opened chan struct{}
 	open   sync.Once
-	left   atomic.Int64 // how many writes are let through
+	left   atomic.Int64 // remaining responses to pass
 	server *http.Server
 }
 
-// newGate makes a gate before the server of a kubeconfig, which lets writes through, at least one. Its own kubeconfig is
-// in the folder.
+// newGate starts a gate in front of the server of a kubeconfig that passes the responses to a number of writes, at
+// least one. It writes its own kubeconfig to the folder.
 func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -53,19 +53,19 @@ func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 		Transport:      transport,
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: g.pass,
-		ErrorLog:       log.New(io.Discard, "", 0),                                                      // of answers that are cut off, which is what it is for
-		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // as if it were not there
+		ErrorLog:       log.New(io.Discard, "", 0),                                                      // aborted responses are expected
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // closes the connection
 	}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	go func() { _ = g.server.Serve(listener) }() // until it is closed
+	go func() { _ = g.server.Serve(listener) }() // until close
 	text := fmt.Sprintf("{clusters: [{name: gate, cluster: {server: http://%s}}], contexts: [{name: gate, context: {cluster: gate}}], current-context: gate}", listener.Addr())
 	return g, os.WriteFile(g.kubeconfig, []byte(text), 0o600)
 }
 
-// pass has the answers to writes wait, once enough of them are through.
+// pass blocks the responses to writes after the first ones.
 func (g *gate) pass(answer *http.Response) error {
 	if answer.Request.Method != http.MethodPatch {
 		return nil
@@ -79,10 +79,10 @@ func (g *gate) pass(answer *http.Response) error {
 	return nil
 }
 
-// release has all answers come.
+// release passes all responses.
 func (g *gate) release() { g.open.Do(func() { close(g.opened) }) }
 
-// close takes the gate away.
+// close passes all responses and stops the gate.
 func (g *gate) close() error {
 	g.release()
 	return g.server.Close()

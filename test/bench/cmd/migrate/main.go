@@ -1,6 +1,6 @@
-// Command migrate has many objects go from client-side to server-side apply with "cadastre migrate", and tells how
-// long that takes. It does so again, which must write nothing; and once more with the client and then the server killed
-// half-way. In the end every object must have the one new owner, and the values that it had.
+// Command migrate migrates many objects from client-side to server-side apply with "cadastre migrate", and prints the
+// duration. It migrates again, which must write nothing, and once more with the client and then the server killed
+// half-way. In the end every object must have one field manager, and unchanged values.
 package main
 
 import (
@@ -18,23 +18,23 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	objects := flag.Int("objects", 100_000, "objects that are migrated")
-	program := flag.String("server", "", "program of our server and command line; the default is to build cmd/cadastre")
+	objects := flag.Int("objects", 100_000, "`number` of objects")
+	program := flag.String("server", "", "`path` of cadastre; if empty, cmd/cadastre is built")
 	flag.Parse()
-	if *objects < fewest {
-		log.Fatalf("-objects: expected %d or more, received %d", fewest, *objects)
+	if *objects < minObjects {
+		log.Fatalf("-objects: expected %d or more, received %d", minObjects, *objects)
 	}
 	serverbench.Main("", func(ctx context.Context, folder string) error { return run(ctx, folder, *program, *objects) })
 }
 
-// fewest is how many objects it takes: some must be left after two thirds, and after what is under way when something is
-// killed, eight at a time.
-const fewest = 60
+// minObjects is the minimum number of objects: some must be left after two thirds are migrated, in addition to the eight
+// writes in flight when a process is killed.
+const minObjects = 60
 
-// formerManager is whom client-side apply of kubectl is known as.
+// formerManager is the field manager of kubectl's client-side apply.
 const formerManager = "kubectl-client-side-apply"
 
-// run does all of it on one server, which is killed once.
+// run runs all steps on one server, which is killed once.
 func run(ctx context.Context, folder, program string, objects int) (err error) {
 	if program == "" {
 		if program, err = serverbench.BuildOurs(ctx, folder); err != nil {
@@ -52,8 +52,8 @@ func run(ctx context.Context, folder, program string, objects int) (err error) {
 	if err := (serverbench.Fleet{Objects: objects}).FillAs(ctx, r.server, formerManager); err != nil {
 		return err
 	}
-	r.row("made", time.Since(begin), "by "+formerManager)
-	if r.before, err = look(ctx, r.server); err != nil {
+	r.row("created", time.Since(begin), "field manager "+formerManager)
+	if r.before, err = takeSnapshot(ctx, r.server); err != nil {
 		return err
 	}
 	if err := r.whole(ctx); err != nil {

@@ -15,16 +15,16 @@ import (
 
 const rowFormat = "%-34s %9s %9s  %s\n"
 
-// migration is many objects on a server, on their way.
+// migration is a server with many objects that are migrated.
 type migration struct {
 	program, folder string
 	objects         int
 	server          *serverbench.Server
-	// before is how the objects were at first.
-	before sight
+	// before is the state of the objects before the migration.
+	before snapshot
 }
 
-// start starts the server; if it fails, the one that was there before is kept, which can be stopped.
+// start starts the server. After an error m.server is still the previous one, which can be stopped.
 func (m *migration) start(ctx context.Context) error {
 	started, err := serverbench.Ours(m.program).Start(ctx, m.folder)
 	if err == nil {
@@ -33,20 +33,20 @@ func (m *migration) start(ctx context.Context) error {
 	return err
 }
 
-// row tells of a step that was about all objects.
+// row prints a step that processed all objects.
 func (m *migration) row(step string, took time.Duration, outcome string) {
 	fmt.Printf(rowFormat, step, took.Round(time.Millisecond), fmt.Sprintf("%.0f", float64(m.objects)/took.Seconds()), outcome)
 }
 
-// event tells of something else.
+// event prints another step.
 func event(what string, took time.Duration, outcome string) {
 	fmt.Printf(rowFormat, what, took.Round(time.Millisecond), "", outcome)
 }
 
-// kubeconfig is the administrator's.
+// kubeconfig returns the path of the administrator's kubeconfig.
 func (m *migration) kubeconfig() string { return filepath.Join(m.folder, "kubeconfig") }
 
-// command is "cadastre migrate" for all of the objects.
+// command returns "cadastre migrate" for all objects, and its output.
 func (m *migration) command(ctx context.Context, kubeconfig string, args ...string) (cmd *exec.Cmd, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
 	args = append([]string{"migrate", "deployments", "-A", "--yes", "--kubeconfig", kubeconfig}, args...)
@@ -55,7 +55,7 @@ func (m *migration) command(ctx context.Context, kubeconfig string, args ...stri
 	return cmd, out
 }
 
-// migrate runs the command, and returns the last line of what it says, which tells how many objects became what.
+// migrate runs the command and returns the last line of its output, which counts the outcomes.
 func (m *migration) migrate(ctx context.Context, step string, args ...string) (said string, err error) {
 	cmd, out := m.command(ctx, m.kubeconfig(), args...)
 	begin := time.Now()
@@ -65,8 +65,8 @@ func (m *migration) migrate(ctx context.Context, step string, args ...string) (s
 	return said, err
 }
 
-// again runs the command when all is done: it must find nothing to do, and write nothing.
-func (m *migration) again(ctx context.Context, args ...string) error {
+// rerun runs the command after the migration: it must find nothing to do, and write nothing.
+func (m *migration) rerun(ctx context.Context, args ...string) error {
 	before, err := revision(ctx, m.server)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (m *migration) again(ctx context.Context, args ...string) error {
 	}
 	after, err := revision(ctx, m.server)
 	if err == nil && after != before {
-		err = fmt.Errorf("again: it has written: the store was at revision %d, and is at %d", before, after)
+		err = fmt.Errorf("again: expected no write, but the revision of the store changed from %d to %d", before, after)
 	}
 	return err
 }
@@ -90,24 +90,24 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// whole migrates all, and again.
+// whole migrates all objects, and again.
 func (m *migration) whole(ctx context.Context) error {
 	to := []string{"--to", "kubectl"}
 	if _, err := m.migrate(ctx, "migrated", to...); err != nil {
 		return err
 	}
-	if err := m.again(ctx, to...); err != nil {
+	if err := m.rerun(ctx, to...); err != nil {
 		return err
 	}
-	after, err := look(ctx, m.server)
+	after, err := takeSnapshot(ctx, m.server)
 	if err != nil {
 		return err
 	}
-	return after.same(m.before, "kubectl", m.objects)
+	return after.checkMigrated(m.before, "kubectl", m.objects)
 }
 
-// interrupted migrates to somebody else, with the client killed when a third is done, and then the server
-// after another.
+// interrupted migrates to another manager, with the client killed after a third of the objects, and then the server
+// after another third.
 func (m *migration) interrupted(ctx context.Context) error {
 	from := []string{"--from", "kubectl", "--to", "gitops"}
 	begin := time.Now()
@@ -129,11 +129,11 @@ func (m *migration) interrupted(ctx context.Context) error {
 	if _, err := m.migrate(ctx, "the rest", from...); err != nil {
 		return err
 	}
-	return m.again(ctx, from...)
+	return m.rerun(ctx, from...)
 }
 
-// killWhile starts the command, kills something when a third of the objects is written, and waits for its end, which is
-// not a good one.
+// killWhile starts the command, kills a process when a third of the objects is written, and waits for the command,
+// which must fail.
 func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exec.Cmd) error) (said string, err error) {
 	g, err := newGate(m.kubeconfig(), m.folder, max(m.objects/3, 1))
 	if err != nil {
@@ -154,25 +154,25 @@ func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exe
 	case <-g.reached:
 		err = kill(cmd)
 	case <-ended:
-		err = fmt.Errorf("the command ended before a third was written: %s", lastLine(out.String()))
+		err = fmt.Errorf("the command ended before a third of the objects was written: %s", lastLine(out.String()))
 	}
 	g.release()
 	<-ended
 	if err == nil && end == nil {
-		err = errors.New("the command ended well, though something was killed")
+		err = errors.New("the command succeeded although a process was killed")
 	}
 	return lastLine(out.String()), err
 }
 
-// check looks for what is lost.
+// check compares the objects with those before the migration.
 func (m *migration) check(ctx context.Context) error {
-	now, err := look(ctx, m.server)
+	now, err := takeSnapshot(ctx, m.server)
 	if err != nil {
 		return err
 	}
-	if err := now.same(m.before, "gitops", m.objects); err != nil {
+	if err := now.checkMigrated(m.before, "gitops", m.objects); err != nil {
 		return err
 	}
-	fmt.Printf("\nall %d objects have the values that they had, and one owner\n", m.objects)
+	fmt.Printf("\nall %d objects have unchanged values and one field manager\n", m.objects)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// program is our server and command line, built once.
+// program returns the path of cadastre, built once.
 func program(t *testing.T) string {
 	t.Helper()
 	file, err := build()
@@ -39,36 +39,36 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestMigrationOfFew does all of it, killing included: what is killed is so with a third done, however long that takes.
-func TestMigrationOfFew(t *testing.T) {
-	if err := run(context.Background(), t.TempDir(), program(t), fewest); err != nil {
+// TestMigration runs all steps, including the kills, with the minimum number of objects.
+func TestMigration(t *testing.T) {
+	if err := run(context.Background(), t.TempDir(), program(t), minObjects); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestEndBeforeAnythingIsKilled: a command that ends by itself is not waited for, a second run that has something to do
-// is told, and a server that does not start again leaves one to stop.
-func TestEndBeforeAnythingIsKilled(t *testing.T) {
+// TestCommandEndsEarly: a command that ends before the kill is reported, a second run that writes is reported, and
+// after a failed start the previous server can be stopped.
+func TestCommandEndsEarly(t *testing.T) {
 	m := &migration{program: program(t), folder: t.TempDir(), objects: 6}
 	if err := m.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	_, err := m.killWhile(t.Context(), []string{"--to", "x"}, func(*exec.Cmd) error { t.Error("something was killed"); return nil })
-	if err == nil || !strings.Contains(err.Error(), "the command ended before a third was written: found no objects") {
-		t.Errorf("received %v, expected that the command ended", err)
+	_, err := m.killWhile(t.Context(), []string{"--to", "x"}, func(*exec.Cmd) error { t.Error("a process was killed"); return nil })
+	if err == nil || !strings.Contains(err.Error(), "the command ended before a third of the objects was written: found no objects") {
+		t.Errorf("killWhile() = %v, want an error that the command ended", err)
 	}
 	if err := (serverbench.Fleet{Objects: m.objects}).FillAs(t.Context(), m.server, formerManager); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.again(t.Context(), "--to", "x"); err == nil || err.Error() != `again: expected "6 unchanged", received "6 migrated"` {
-		t.Errorf("received %v, expected that it had something to do", err)
+	if err := m.rerun(t.Context(), "--to", "x"); err == nil || err.Error() != `again: expected "6 unchanged", received "6 migrated"` {
+		t.Errorf("rerun() = %v, want an error about 6 migrated objects", err)
 	}
-	if err := m.again(t.Context(), "--to", "x"); err != nil {
+	if err := m.rerun(t.Context(), "--to", "x"); err != nil {
 		t.Error(err)
 	}
 	m.program = "false"
 	if err := m.start(t.Context()); err == nil {
-		t.Error("expected an error of a program that is no server")
+		t.Error("start() of a program that is not a server succeeded, want an error")
 	}
 	if err := m.server.Stop(); err != nil {
 		t.Error(err)

@@ -9,35 +9,35 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// What is varied.
+// The parameters of the cases.
 var (
 	managers = []int{1, 3, 8}
-	watchers = []int{1, few, many, most}
+	watchers = []int{1, fewWatchers, many, maxWatchers}
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
 )
 
-// few watchers take so much CPU that it can be told from that of the write that they hear of, many take more, and most
-// also more of the heap.
+// fewWatchers is the minimum number of watchers whose CPU time exceeds that of the write; many watchers use more CPU, and
+// maxWatchers also more heap.
 const (
-	few  = 10
-	many = 100
-	most = 1000
+	fewWatchers = 10
+	many        = 100
+	maxWatchers = 1000
 )
 
-// The ways in which answers are asked for. Mixed watchers are half and half.
+// The types of requests: whole objects, without managedFields, and, for watchers, half of each.
 const (
 	full    = "full"
 	dropped = "dropped"
 	mixed   = "mixed"
 )
 
-// A testCase is something that is measured in every way on every server.
+// testCase is a case that is measured with every type of request on every server.
 type testCase struct {
-	verb     string // get, list, watch; begin: a watch of one that hears of many objects and goes
-	detail   string // the media, or how many watchers
+	verb     string // get, list, watch; begin: a watch that ends after its initial events
+	detail   string // the media type, or the number of watchers
 	managers int
 	media    serverbench.Media
-	watchers int // of a watch
+	watchers int // for watch
 }
 
 func (c testCase) name() string { return caseName(c.verb, c.detail, c.managers) }
@@ -46,7 +46,7 @@ func caseName(verb, detail string, managers int) string {
 	return fmt.Sprintf("%s/%s/%d", verb, detail, managers)
 }
 
-// allCases are those of few managers first.
+// allCases returns the cases, ordered by the number of field managers.
 func allCases() (all []testCase) {
 	for _, m := range managers {
 		for _, verb := range []string{"get", "list", "begin"} {
@@ -64,7 +64,7 @@ func allCases() (all []testCase) {
 	return all
 }
 
-// watchCase is called by its number of watchers alone if they want JSON.
+// watchCase returns a watch case. Its name has no media type for JSON.
 func watchCase(media serverbench.Media, watchers, managers int) testCase {
 	detail := fmt.Sprint(watchers)
 	if media != serverbench.JSON {
@@ -82,8 +82,7 @@ func selectedCases(o options) (selected []testCase) {
 	return selected
 }
 
-// objects are what the case is about: few of those that are watched, so that each watcher hears of all when it
-// begins.
+// objects returns the objects of the case; for watch only a few, so that a watcher has few initial events.
 func (c testCase) objects(o options) serverbench.Managed {
 	if c.verb == "watch" {
 		return serverbench.Managed{Managers: c.managers, Objects: o.Load.Clients}
@@ -91,14 +90,14 @@ func (c testCase) objects(o options) serverbench.Managed {
 	return c.many()
 }
 
-// many are objects enough for a list, and for a watch to begin with more events than connecting costs.
+// many returns enough objects for a list, and for a watch whose initial events cost more than its connection.
 func (c testCase) many() serverbench.Managed {
 	return serverbench.Managed{Managers: c.managers, Objects: serverbench.Listed}
 }
 
-// ways are those in which a server is asked: kube-apiserver has only one, the floor is for JSON and begins with
-// nothing, and one watcher is not half and half.
-func (c testCase) ways(server string) []string {
+// requestTypes returns the types of requests for a server: kube-apiserver supports only whole objects, the floor supports
+// only JSON and no initial events, and mixed needs several watchers.
+func (c testCase) requestTypes(server string) []string {
 	switch {
 	case server == peerName:
 		return []string{full}
@@ -110,25 +109,25 @@ func (c testCase) ways(server string) []string {
 	return []string{full, dropped}
 }
 
-func (c testCase) wishes(way string) []serverbench.Wish {
-	whole, less := serverbench.Wish{Media: c.media}, serverbench.Wish{Media: c.media, Drop: true}
-	switch way {
+func (c testCase) formats(requestType string) []serverbench.Format {
+	whole, less := serverbench.Format{Media: c.media}, serverbench.Format{Media: c.media, Drop: true}
+	switch requestType {
 	case full:
-		return []serverbench.Wish{whole}
+		return []serverbench.Format{whole}
 	case dropped:
-		return []serverbench.Wish{less}
+		return []serverbench.Format{less}
 	}
-	return []serverbench.Wish{whole, less}
+	return []serverbench.Format{whole, less}
 }
 
-// compare lets all ways of all servers take turns.
+// compare measures all types of requests on all servers, taking turns.
 func (c testCase) compare(ctx context.Context, o options, servers []serverbench.Contender) (*result, error) {
 	r := &result{testCase: c}
 	for _, s := range servers {
-		for _, way := range c.ways(s.Name) {
-			row := &row{server: s.Name, way: way}
+		for _, requestType := range c.requestTypes(s.Name) {
+			row := &row{server: s.Name, requestType: requestType}
 			if err := c.measureOnce(ctx, o, s, row); err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", s.Name, way, err)
+				return nil, fmt.Errorf("%s: %s: %w", s.Name, requestType, err)
 			}
 			r.rows = append(r.rows, row)
 		}
@@ -141,66 +140,67 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 	return r, nil
 }
 
-// round lets each take a turn. Ways go first in turns, so that none gains by what the one before it left warm.
+// round runs one turn of each. The order of types alternates, so that none benefits from caches that the previous one
+// has filled.
 func (c testCase) round(ctx context.Context, o options, servers []serverbench.Contender, r *result, number int) error {
 	for _, s := range servers {
-		ways := c.ways(s.Name)
+		requestTypes := c.requestTypes(s.Name)
 		if number%2 == 1 {
-			slices.Reverse(ways)
+			slices.Reverse(requestTypes)
 		}
-		for _, way := range ways {
-			// What another turn left to do, such as collecting garbage, is not this one's.
+		for _, requestType := range requestTypes {
+			// Pending work of another turn, such as garbage collection, must not be attributed to this one.
 			if err := s.Server.Settle(ctx); err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
-			t, err := c.measure(ctx, o, s.Server, way)
+			t, err := c.measure(ctx, o, s.Server, requestType)
 			if err != nil {
-				return fmt.Errorf("%s: %s: %w", s.Name, way, err)
+				return fmt.Errorf("%s: %s: %w", s.Name, requestType, err)
 			}
-			row := r.find(s.Name, way)
+			row := r.find(s.Name, requestType)
 			row.turns = append(row.turns, t)
 		}
 	}
 	return nil
 }
 
-// measure puts the load on a server.
-func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, way string) (turn, error) {
-	load, objects, wishes := o.Load, c.objects(o), c.wishes(way)
+// measure measures a turn.
+func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, requestType string) (turn, error) {
+	load, objects, formats := o.Load, c.objects(o), c.formats(requestType)
 	load.Allocations = true
-	what, times := objects.Get(wishes[0]), 1.0
+	what, times := objects.Get(formats[0]), 1.0
 	switch c.verb {
 	case "watch":
-		return c.measureWatch(ctx, o, s, wishes)
+		return c.measureWatch(ctx, o, s, formats)
 	case "list":
-		what = objects.List(wishes[0])
+		what = objects.List(formats[0])
 	case "begin":
-		what, times = objects.Begin(wishes[0]), float64(objects.Objects)
+		what, times = objects.Begin(formats[0]), float64(objects.Objects)
 	}
 	r, err := what.Run(ctx, s, load)
-	return turn{cpu: r.CPUPerOperation() / times, change: math.NaN(), heap: r.Allocated / times, heard: math.NaN(), resident: math.NaN()}, err
+	return turn{cpu: r.CPUPerOperation() / times, change: math.NaN(), heap: r.Allocated / times, heapPerWatcher: math.NaN(), resident: math.NaN()}, err
 }
 
-// measureWatch measures watchers, whose events are a few at a time.
-func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, wishes []serverbench.Wish) (turn, error) {
+// measureWatch measures a turn with watchers.
+func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, formats []serverbench.Format) (turn, error) {
 	load := o.Load
 	load.Allocations = true
-	r, err := c.objects(o).Watch(ctx, s, c.watchers, load, wishes...)
+	r, err := c.objects(o).Watch(ctx, s, c.watchers, load, formats...)
 	return turn{
-		cpu: r.CPUPerEvent(), change: r.Watched.CPUPerOperation(), heap: r.Watched.Allocated, heard: r.AllocatedPerEvent() / float64(c.watchers), bytes: r.Bytes,
+		cpu: r.CPUPerEvent(), change: r.Watched.CPUPerOperation(), heap: r.Watched.Allocated, heapPerWatcher: r.AllocatedPerEvent() / float64(c.watchers), bytes: r.Bytes,
 		resident: float64(r.Watched.After.Memory.Resident),
 	}, err
 }
 
-// measureOnce finds out what is the same in every round: how long answers are, and what clients allocate.
+// measureOnce measures what is the same in every round: the size of responses, and the allocations of clients.
 func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Contender, row *row) (err error) {
-	objects, wish := c.objects(o), c.wishes(row.way)[0]
+	objects, format := c.objects(o), c.formats(row.requestType)[0]
 	if c.verb == "begin" {
-		row.event, err = objects.EventSize(ctx, s.Server, wish)
+		row.event, err = objects.EventSize(ctx, s.Server, format)
 		return err
 	}
 	if c.verb != "watch" {
-		object, list, err := objects.Answers(ctx, s.Server, wish)
+		object, list, err := objects.Answers(ctx, s.Server, format)
 		if err != nil {
 			return err
 		}
@@ -209,25 +209,25 @@ func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Cont
 			row.answer = list
 		}
 	}
-	if s.Name == floorName || row.way == mixed || c.watchers > 1 {
+	if s.Name == floorName || row.requestType == mixed || c.watchers > 1 {
 		return nil
 	}
-	row.client, err = c.clientCost(ctx, s.Server, wish)
+	row.client, err = c.clientCost(ctx, s.Server, format)
 	if err == nil && s.Name == peerName {
-		wish.Drop = true // which the client does by itself
+		format.Drop = true // done by the client, because kube-apiserver ignores it
 		var stripped serverbench.ClientCost
-		stripped, err = c.clientCost(ctx, s.Server, wish)
+		stripped, err = c.clientCost(ctx, s.Server, format)
 		row.stripped = &stripped
 	}
 	return err
 }
 
-func (c testCase) clientCost(ctx context.Context, s *serverbench.Server, wish serverbench.Wish) (serverbench.ClientCost, error) {
+func (c testCase) clientCost(ctx context.Context, s *serverbench.Server, format serverbench.Format) (serverbench.ClientCost, error) {
 	switch c.verb {
 	case "get":
-		return c.many().GetCost(ctx, s, wish)
+		return c.many().GetCost(ctx, s, format)
 	case "list":
-		return c.many().ListCost(ctx, s, wish)
+		return c.many().ListCost(ctx, s, format)
 	}
-	return c.many().EventCost(ctx, s, wish)
+	return c.many().EventCost(ctx, s, format)
 }

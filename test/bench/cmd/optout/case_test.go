@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestAllCases has every verb, media and number of watchers with every number of managers, each once.
+// TestAllCases: the table has every combination of verb, media type or number of watchers, and number of managers.
 func TestAllCases(t *testing.T) {
 	var names []string
 	for _, c := range allCases() {
@@ -35,18 +35,18 @@ func TestAllCases(t *testing.T) {
 		}
 	}
 	if !slices.Equal(names, want) {
-		t.Errorf("cases %v, expected %v", names, want)
+		t.Errorf("allCases() = %v, want %v", names, want)
 	}
 }
 
 func TestSelectedCases(t *testing.T) {
 	selected := selectedCases(options{Selected: regexp.MustCompile("^watch/100/")})
 	if len(selected) != 3 || selected[0].name() != "watch/100/1" {
-		t.Errorf("selected %v, expected those of 100 watchers in JSON", selected)
+		t.Errorf("selectedCases() = %v, want those with 100 watchers and JSON", selected)
 	}
 }
 
-func TestWays(t *testing.T) {
+func TestRequestTypes(t *testing.T) {
 	get, one, ten := watchless("get", serverbench.CBOR), watchCase(serverbench.JSON, 1, 3), watchCase(serverbench.JSON, 10, 3)
 	for _, test := range []struct {
 		c      testCase
@@ -64,16 +64,16 @@ func TestWays(t *testing.T) {
 		{ten, floorName, "full dropped mixed"},
 		{ten, peerName, "full"},
 	} {
-		if got := strings.Join(test.c.ways(test.server), " "); got != test.want {
-			t.Errorf("%s is asked of %s in the ways %q, expected %q", test.c.name(), test.server, got, test.want)
+		if got := strings.Join(test.c.requestTypes(test.server), " "); got != test.want {
+			t.Errorf("request types of %s on %s = %q, want %q", test.c.name(), test.server, got, test.want)
 		}
 	}
-	var asked []bool
-	for _, wish := range ten.wishes(mixed) {
-		asked = append(asked, wish.Drop)
+	var drops []bool
+	for _, format := range ten.formats(mixed) {
+		drops = append(drops, format.Drop)
 	}
-	if !slices.Equal(asked, []bool{false, true}) {
-		t.Errorf("mixed watchers drop: %v, expected half and half", asked)
+	if !slices.Equal(drops, []bool{false, true}) {
+		t.Errorf("mixed watchers drop = %v, want [false true]", drops)
 	}
 }
 
@@ -86,7 +86,7 @@ const (
 	stripped = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{},"template":{}}}`
 )
 
-// floorFor starts a floor that has what cases are about, under two names.
+// floorFor starts a floor with the objects of cases, and returns it under two names.
 func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contender {
 	t.Helper()
 	sample := serverbench.MadeSample()
@@ -94,12 +94,12 @@ func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contende
 		for _, objects := range []serverbench.Managed{c.objects(o), c.many()} {
 			for drop, object := range map[bool]string{false: whole, true: stripped} {
 				sample.Managed = append(sample.Managed, serverbench.ManagedSample{
-					Managed: objects, Wish: serverbench.Wish{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),
+					Managed: objects, Format: serverbench.Format{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),
 				})
 			}
 		}
 	}
-	// It is stopped after the test's context has ended.
+	// The context must outlive the test's, because the floor is stopped in a cleanup.
 	started, err := serverbench.StartAll(context.WithoutCancel(t.Context()), t.TempDir(), serverbench.Floor(sample))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contende
 	return []serverbench.Contender{{Name: oursName, Server: started[0].Server}, {Name: floorName, Server: started[0].Server}}
 }
 
-// TestCompare measures the floor against itself, in every way.
+// TestCompare compares the floor with itself, with every type of request.
 func TestCompare(t *testing.T) {
 	o := options{Rounds: 2, Load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
 	get, watch := watchless("get", serverbench.JSON), watchCase(serverbench.JSON, 4, 3)
@@ -122,29 +122,29 @@ func TestCompare(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name(), err)
 		}
-		if want := 2 * len(c.ways(oursName)); len(r.rows) != want {
-			t.Errorf("%s: %d rows, expected %d", c.name(), len(r.rows), want)
+		if want := 2 * len(c.requestTypes(oursName)); len(r.rows) != want {
+			t.Errorf("%s: %d rows, want %d", c.name(), len(r.rows), want)
 		}
 		for _, row := range r.rows {
 			if len(row.turns) != o.Rounds {
-				t.Errorf("%s: %s %s had %d turns, expected %d", c.name(), row.server, row.way, len(row.turns), o.Rounds)
+				t.Errorf("%s: %s %s had %d turns, want %d", c.name(), row.server, row.requestType, len(row.turns), o.Rounds)
 			}
 		}
 		checkBytes(t, r)
 		if cost := r.find(oursName, full).client; c.verb == "get" && cost.Allocations == 0 {
-			t.Error("what a client allocates was not measured")
+			t.Error("client allocations = 0, want them measured")
 		}
 	}
 }
 
-// checkBytes: what is left out is not sent, and half of mixed watchers get it.
+// checkBytes checks that managedFields are not sent if they are dropped, and to half of mixed watchers.
 func checkBytes(t *testing.T, r *result) {
 	t.Helper()
 	all, less := r.find(oursName, full).bytes(), r.find(oursName, dropped).bytes()
 	if want := float64(len(whole) - len(stripped)); all-less != want {
-		t.Errorf("%s: %v bytes less, expected %v", r.name(), all-less, want)
+		t.Errorf("%s: dropped saves %v bytes, want %v", r.name(), all-less, want)
 	}
 	if half := r.find(oursName, mixed); half != nil && half.bytes() != (all+less)/2 {
-		t.Errorf("%s: mixed events have %v bytes, expected the mean of %v and %v", r.name(), half.bytes(), all, less)
+		t.Errorf("%s: mixed events have %v bytes, want the mean of %v and %v", r.name(), half.bytes(), all, less)
 	}
 }

@@ -5,22 +5,23 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Goals.
+// Bounds of the goals.
 const (
-	// less is what leaving something out may cost at most by sending it.
+	// less is the maximum cost of dropping managedFields, divided by that of sending them.
 	less = 1.0
-	// mixedCost is what watchers that differ may cost at most, by watchers that do not.
+	// mixedCost is the maximum cost of mixed watchers, divided by that of uniform ones.
 	mixedCost = 1.05
-	// floorCost is that of an event to many watchers, by the floor's.
+	// floorCost is the maximum cost of an event to many watchers, divided by the floor's.
 	floorCost = 1.5
-	// peerCost is that of a binary answer, by kube-apiserver's.
+	// peerCost is the maximum cost of a binary response, divided by kube-apiserver's.
 	peerCost = 1.0 / 3
-	// wholeShare is how much of managedFields must be left out. The brackets and commas around them make a hundredth.
+	// wholeShare is the minimum share of the bytes of managedFields that must be omitted; brackets and commas around
+	// them are about 1%.
 	wholeShare = 0.99
 )
 
-// goals are about every number of managers. Those about watches are not about one watcher, who costs less than what writes
-// differ by: a watch that begins shows it.
+// goals returns the goals of cases. There are none for a single watcher, whose cost is below the noise of writes;
+// begin measures it.
 func goals(cases []testCase) (all []stat.Goal) {
 	for _, c := range cases {
 		switch c.verb {
@@ -35,7 +36,7 @@ func goals(cases []testCase) (all []stat.Goal) {
 	return all
 }
 
-// goal is one about a finding of the case.
+// goal returns a goal for a finding of the case.
 func (c testCase) goal(finding, text string, bound stat.Bound) stat.Goal {
 	return stat.NewGoal(c.name()+": "+text, c.name()+" "+finding, bound, stat.Times2)
 }
@@ -50,15 +51,15 @@ func (c testCase) readGoals() []stat.Goal {
 		c.goal("share", "all of managedFields is left out", stat.AtLeast(wholeShare)),
 	}
 	if c.media != serverbench.JSON {
-		all = append(all, c.goal("by kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
+		all = append(all, c.goal("vs kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
 	}
 	return all
 }
 
-// watchGoals hold the heap that an event and a watcher take against a bound only where that is more than what the write
-// takes.
+// watchGoals has goals for the heap per event and watcher only for many watchers, because otherwise the write
+// dominates.
 func (c testCase) watchGoals() (all []stat.Goal) {
-	if c.watchers < few {
+	if c.watchers < fewWatchers {
 		return nil
 	}
 	all = append(all,
@@ -66,12 +67,12 @@ func (c testCase) watchGoals() (all []stat.Goal) {
 		c.goal("mixed CPU", "mixed costs the CPU of full", stat.AtMost(mixedCost)),
 		c.goal("mixed heap", "mixed costs the heap of full", stat.AtMost(mixedCost)),
 	)
-	if c.watchers < most {
+	if c.watchers < maxWatchers {
 		return all
 	}
-	all = append(all, c.goal("mixed heard", "mixed costs the heap of full, an event and watcher", stat.AtMost(mixedCost)))
-	for _, way := range c.ways(floorName) {
-		all = append(all, c.goal(way+" by floor", way+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
+	all = append(all, c.goal("mixed heap per watcher", "mixed: heap per event and watcher as for full", stat.AtMost(mixedCost)))
+	for _, requestType := range c.requestTypes(floorName) {
+		all = append(all, c.goal(requestType+" vs floor", requestType+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
 	}
 	return all
 }

@@ -1,6 +1,6 @@
-// Command optout measures what it is worth to leave managedFields out of answers: bytes, CPU and memory of the server
-// and allocations of clients, for get, list and watch, on our server, on kube-apiserver, which always sends all, and on
-// the floor, the least Go HTTPS server that moves the same bytes.
+// Command optout measures the benefit of omitting managedFields from responses: bytes, CPU and memory of the server
+// and allocations of clients, for get, list and watch, on our server, on kube-apiserver, which always sends them, and
+// on the floor, a minimal Go HTTPS server that transfers the same bytes.
 package main
 
 import (
@@ -22,13 +22,13 @@ type options = serverbench.Options
 func main() {
 	serverbench.ServeIfFloor()
 	log.SetFlags(0)
-	// client-go reads it when the first client is made.
+	// client-go reads the feature gate when the first client is created.
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		log.Fatal(err)
 	}
-	cpu := flag.Duration("cpu", 500*time.Millisecond, "CPU of the server that a turn needs at least: it takes longer until it has")
+	cpu := flag.Duration("cpu", 500*time.Millisecond, "minimum CPU time of the server per turn; turns are extended to reach it")
 	o, err := serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
-		Cases:  "get/json/8, list/cbor/3 or watch/100/1, which end with how many managers objects have",
+		Cases:  "get/json/8, list/cbor/3 or watch/100/1; the last number is the number of field managers",
 		Window: time.Second, Sides: serverbench.AllFlags,
 	})
 	if err != nil {

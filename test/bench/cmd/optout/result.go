@@ -7,32 +7,32 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// A turn is what one server came to in one round, an operation.
+// turn is the result of one server in one round, per operation.
 type turn struct {
-	cpu      float64 // nanoseconds; of watches and their beginnings, an event and watcher
-	change   float64 // nanoseconds of a change and its events to all watchers
-	heap     float64 // bytes that the server took from its heap; of watches, for a change and its events to all watchers
-	heard    float64 // bytes of these for an event and watcher: what a change took more than without watchers, by their number
-	bytes    float64 // of an event
-	resident float64 // bytes that the server had in memory with all watchers
+	cpu            float64 // nanoseconds; for watch and begin per event and watcher
+	change         float64 // nanoseconds per change, including its events to all watchers
+	heap           float64 // bytes that the server allocated; for watch per change, including its events to all watchers
+	heapPerWatcher float64 // allocated bytes per event and watcher: the difference to a change without watchers, divided by their number
+	bytes          float64 // bytes per event
+	resident       float64 // RSS of the server with all watchers, in bytes
 }
 
-// Figures are for tables and ratios.
-func (t turn) CPU() float64      { return t.cpu }
-func (t turn) Change() float64   { return t.change }
-func (t turn) Heap() float64     { return t.heap }
-func (t turn) Heard() float64    { return t.heard }
-func (t turn) Bytes() float64    { return t.bytes }
-func (t turn) Resident() float64 { return t.resident }
+// CPU and the methods below are figures for tables and ratios.
+func (t turn) CPU() float64            { return t.cpu }
+func (t turn) Change() float64         { return t.change }
+func (t turn) Heap() float64           { return t.heap }
+func (t turn) HeapPerWatcher() float64 { return t.heapPerWatcher }
+func (t turn) Bytes() float64          { return t.bytes }
+func (t turn) Resident() float64       { return t.resident }
 
-// A row is a server that is asked in one way.
+// row is the results of a server for one type of request.
 type row struct {
-	server, way string
-	answer      []byte  // nil for watches
-	event       float64 // bytes of one that a watch begins with
-	client      serverbench.ClientCost
-	stripped    *serverbench.ClientCost // where only the client leaves managedFields out
-	turns       []turn
+	server, requestType string
+	answer              []byte  // the response; nil for watch
+	event               float64 // bytes of an initial event
+	client              serverbench.ClientCost
+	stripped            *serverbench.ClientCost // with managedFields removed by the client
+	turns               []turn
 }
 
 func (r *row) bytes() float64 {
@@ -45,33 +45,33 @@ func (r *row) bytes() float64 {
 	return stat.Median(r.turns, turn.Bytes)
 }
 
-// A result is all that was measured about a case.
+// result has all measurements of a case.
 type result struct {
 	testCase
 	rows []*row
 }
 
-// find returns a row, or nil.
-func (r *result) find(server, way string) *row {
+// find returns a row; nil if there is none.
+func (r *result) find(server, requestType string) *row {
 	for _, row := range r.rows {
-		if row.server == server && row.way == way {
+		if row.server == server && row.requestType == requestType {
 			return row
 		}
 	}
 	return nil
 }
 
-// ratio is a figure of a way of ours by that of another row, round by round.
-func (r *result) ratio(way, server, other string, figure func(turn) float64) (stat.Spread, bool) {
-	ours, theirs := r.find(oursName, way), r.find(server, other)
+// ratio returns a figure of ours divided by that of another row, round by round.
+func (r *result) ratio(requestType, server, other string, figure func(turn) float64) (stat.Spread, bool) {
+	ours, theirs := r.find(oursName, requestType), r.find(server, other)
 	if ours == nil || theirs == nil {
 		return stat.Spread{}, false
 	}
 	return stat.Ratio(ours.turns, theirs.turns, figure), true
 }
 
-// compared is the CPU by which ways and servers are compared: what one more watcher costs is known only where there are
-// many.
+// compared returns the CPU figure by which request types and servers are compared: the cost per watcher is measurable
+// only with many watchers.
 func (c testCase) compared() func(turn) float64 {
 	if c.verb == "watch" && c.watchers < many {
 		return turn.Change
@@ -79,31 +79,31 @@ func (c testCase) compared() func(turn) float64 {
 	return turn.CPU
 }
 
-// findings are what goals are about.
+// findings returns the figures that goals refer to.
 func (r *result) findings() (found []stat.Finding) {
 	add := func(what string, figure stat.Spread, ok bool) {
 		if ok {
 			found = append(found, stat.Found(r.name()+" "+what, figure))
 		}
 	}
-	by := func(what, way, server, other string, figure func(turn) float64) {
-		spread, ok := r.ratio(way, server, other, figure)
+	by := func(what, requestType, server, other string, figure func(turn) float64) {
+		spread, ok := r.ratio(requestType, server, other, figure)
 		add(what, spread, ok)
 	}
 	by("dropped CPU", dropped, oursName, full, r.compared())
 	by("mixed CPU", mixed, oursName, full, r.compared())
 	by("mixed heap", mixed, oursName, full, turn.Heap)
-	by("mixed heard", mixed, oursName, full, turn.Heard)
-	by("by kube-apiserver", full, peerName, full, r.compared())
-	for _, way := range []string{full, dropped, mixed} {
-		by(way+" by floor", way, floorName, way, r.compared())
+	by("mixed heap per watcher", mixed, oursName, full, turn.HeapPerWatcher)
+	by("vs kube-apiserver", full, peerName, full, r.compared())
+	for _, requestType := range []string{full, dropped, mixed} {
+		by(requestType+" vs floor", requestType, floorName, requestType, r.compared())
 	}
 	share, ok := r.droppedShare()
 	add("share", share, ok)
 	return found
 }
 
-// droppedShare is how many of the bytes that are managedFields are left out.
+// droppedShare returns the share of the bytes of managedFields that are omitted.
 func (r *result) droppedShare() (stat.Spread, bool) {
 	whole, less := r.find(oursName, full), r.find(oursName, dropped)
 	if whole == nil || less == nil || whole.answer == nil {
@@ -111,7 +111,7 @@ func (r *result) droppedShare() (stat.Spread, bool) {
 	}
 	share, err := serverbench.ManagedShare(r.media, whole.answer)
 	if err != nil || share == 0 {
-		fmt.Printf("%s: how many bytes are managedFields is not known: %v\n", r.name(), err)
+		fmt.Printf("%s: cannot determine the bytes of managedFields: %v\n", r.name(), err)
 		return stat.Spread{}, false
 	}
 	return stat.Of([]float64{(whole.bytes() - less.bytes()) / float64(share)}), true

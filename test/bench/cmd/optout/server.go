@@ -16,18 +16,18 @@ var (
 	peerName  = serverbench.Peer.Name
 )
 
-// cborGate has kube-apiserver speak CBOR, which it does not by itself.
+// cborGate enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// startServers starts those that take part and makes what the cases need. The floor answers what the first real server
-// answers.
+// startServers starts the selected sides and creates the objects of the cases. The floor returns the responses of the
+// first real server.
 func startServers(ctx context.Context, o options, cases []testCase) (all []serverbench.Contender, err error) {
 	sides, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.PeerWith(cborGate))
 	switch {
 	case err != nil:
 		return nil, err
 	case missing != nil:
-		fmt.Printf("%v; kube-apiserver takes no part\n", missing)
+		fmt.Printf("%v; kube-apiserver is not measured\n", missing)
 	case sides.Peer != nil:
 		fmt.Printf("peer: kube-apiserver %s with etcd, durable, %s\n", serverbench.PeerVersion, cborGate)
 	}
@@ -35,7 +35,7 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, errors.New("-sides: expected ours or peer among them: the floor has no objects of its own")
+		return nil, errors.New("-sides: expected ours or peer, because the floor has no objects of its own")
 	}
 	floor, err := prepareAll(ctx, o, cases, all)
 	if err != nil {
@@ -44,7 +44,7 @@ func startServers(ctx context.Context, o options, cases []testCase) (all []serve
 	return append(all, floor...), nil
 }
 
-// prepareAll makes the objects, and starts the floor if it takes part.
+// prepareAll creates the objects, and starts the floor if it is selected.
 func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbench.Contender) ([]serverbench.Contender, error) {
 	var needed []serverbench.Managed
 	for _, c := range cases {
@@ -67,12 +67,12 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 	sample := serverbench.MadeSample()
 	for _, objects := range needed {
 		for _, drop := range []bool{false, true} {
-			wish := serverbench.Wish{Media: serverbench.JSON, Drop: drop}
-			object, list, err := objects.Answers(ctx, all[0].Server, wish)
+			format := serverbench.Format{Media: serverbench.JSON, Drop: drop}
+			object, list, err := objects.Answers(ctx, all[0].Server, format)
 			if err != nil {
 				return nil, err
 			}
-			sample.Managed = append(sample.Managed, serverbench.ManagedSample{Managed: objects, Wish: wish, Object: object, List: list})
+			sample.Managed = append(sample.Managed, serverbench.ManagedSample{Managed: objects, Format: format, Object: object, List: list})
 		}
 	}
 	return serverbench.StartAll(ctx, o.Folder, serverbench.Floor(sample))

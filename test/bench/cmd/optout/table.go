@@ -10,22 +10,21 @@ import (
 const (
 	tableFormat = "%-17s %-15s %-8s %9s %9s %9s %9s %9s %9s %9s %9s %9s %8s\n"
 	footnotes   = `
-Cases end with how many managers objects have; lists are of 2,000, not compressed; watchers want JSON if the case does
-not say what; begin is a watch of one that hears of 2,000 objects and goes, an event's share. bytes: of an answer, or
-an event. CPU: of the server's process, user and system, an operation; of watches an event's and watcher's: what a
-change costs more than without watchers, by their number. change: that of a change and its events to all watchers. by
-full: the CPU by the same server's for whole objects, round by round; ours by it: our CPU in the same way by that
-side's. Both are of the change where fewer than a hundred watch, of whom one more costs less than what changes differ
-by. heap: bytes that the server takes from its heap for an operation (go_memstats_alloc_bytes_total of its metrics);
-of watches, for a change and its events to all watchers. heard: that of an event and watcher, as with CPU; with few
-watchers it is lost beside what the change takes. RSS: what the process has in memory with all watchers. client: bytes
-and times that client-go takes from its heap for an answer or event; of kube-apiserver, which always sends all, the
-row stripped is what a client pays that leaves managedFields out by itself. One watcher is not half and half.
+The last number of a case is the number of field managers. Lists have 2,000 objects, uncompressed. Watchers use JSON unless the
+case names a media type. begin: a watch that ends after its 2,000 initial events, per event. bytes: of a response or an event.
+CPU: CPU time of the server's process (user and system) per operation; for watch per event and watcher: the difference to a
+change without watchers, divided by their number. change: CPU time per change, including its events to all watchers. vs full:
+CPU divided by that of the same server for whole objects, round by round. ours/it: our CPU divided by that side's, for the same
+type of request. Both use the CPU per change with fewer than a hundred watchers, because the cost per watcher is then below the
+noise. heap: bytes that the server allocates per operation (go_memstats_alloc_bytes_total); for watch per change, including its
+events. heap/w: the same per event and watcher, as for CPU; with few watchers it is below the noise. RSS: resident memory with
+all watchers. client: bytes and number of allocations of client-go per response or event; kube-apiserver always sends
+managedFields, and its row stripped is the cost of a client that removes them. A single watcher has no mixed row.
 `
 )
 
 func printHeader() {
-	fmt.Printf("\n"+tableFormat, "case", "server", "way", "bytes", "CPU", "change", "by full", "ours by", "heap", "heard", "RSS", "client", "times")
+	fmt.Printf("\n"+tableFormat, "case", "server", "type", "bytes", "CPU", "change", "vs full", "ours/it", "heap", "heap/w", "RSS", "client", "times")
 }
 
 func (r *result) print() {
@@ -44,15 +43,15 @@ func (r *result) cells(row *row) []any {
 	if r.verb == "watch" {
 		change = stat.Shown(row.turns, turn.Change, stat.Nanoseconds)
 	}
-	if whole := r.find(row.server, full); whole != nil && row.way != full {
+	if whole := r.find(row.server, full); whole != nil && row.requestType != full {
 		byFull = stat.Times2(stat.Ratio(row.turns, whole.turns, r.compared()).Median)
 	}
-	if cost, ok := r.ratio(row.way, row.server, row.way, r.compared()); ok && row.server != oursName {
+	if cost, ok := r.ratio(row.requestType, row.server, row.requestType, r.compared()); ok && row.server != oursName {
 		oursBy = stat.Times2(cost.Median)
 	}
 	return []any{
-		row.server, row.way, size(row.bytes()), stat.Shown(row.turns, turn.CPU, stat.Nanoseconds), change, byFull, oursBy,
-		stat.Shown(row.turns, turn.Heap, size), stat.Shown(row.turns, turn.Heard, size), stat.Shown(row.turns, turn.Resident, size),
+		row.server, row.requestType, size(row.bytes()), stat.Shown(row.turns, turn.CPU, stat.Nanoseconds), change, byFull, oursBy,
+		stat.Shown(row.turns, turn.Heap, size), stat.Shown(row.turns, turn.HeapPerWatcher, size), stat.Shown(row.turns, turn.Resident, size),
 		clientSize(row.client), clientTimes(row.client),
 	}
 }
@@ -71,7 +70,7 @@ func clientTimes(c serverbench.ClientCost) string {
 	return stat.Count(c.Allocations)
 }
 
-// size is a number of bytes with three digits or so.
+// size formats a number of bytes with about three digits.
 func size(bytes float64) string {
 	switch {
 	case bytes != bytes:

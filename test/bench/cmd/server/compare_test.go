@@ -21,7 +21,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// TestMain has the test's binary be the floor, and a server that is started as ours is.
+// TestMain makes the test binary also the floor, and a fake server that is started like ours.
 func TestMain(m *testing.M) {
 	serverbench.ServeIfFloor()
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve expects --data DIR --listen ADDRESS --kubeconfig FILE.
+// serve runs the fake server with the arguments --data DIR --listen ADDRESS --kubeconfig FILE.
 func serve(arguments []string) error {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
@@ -53,7 +53,7 @@ func serve(arguments []string) error {
 	return nil
 }
 
-// memory is a server that keeps what is written and tells watchers; it understands nothing of it.
+// memory is a fake server that stores bodies by path and sends them to watchers.
 type memory struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
@@ -82,7 +82,7 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// under are the object at a path, or those of a collection.
+// under returns the object at a path, or those of a collection.
 func (m *memory) under(at string) (found [][]byte) {
 	for name, object := range m.objects {
 		if name == at || path.Dir(name) == at {
@@ -93,7 +93,7 @@ func (m *memory) under(at string) (found [][]byte) {
 }
 
 func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
-	events := make(chan []byte, 10_000) // nobody is let go
+	events := make(chan []byte, 10_000) // large enough that no watcher is dropped
 	m.lock.Lock()
 	for _, object := range m.under(r.URL.Path) {
 		events <- object
@@ -111,7 +111,7 @@ func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestParts runs every part against that server and the floor, and looks for what each should find.
+// TestParts runs every part with the fake server and the floor, and checks that the findings exist.
 func TestParts(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -139,12 +139,12 @@ func TestParts(t *testing.T) {
 		figures[f.Name] = f.Figure
 	}
 	for _, name := range []string{
-		"ready/empty time", "ready/empty memory", "apply/noop by floor", "apply/noop by kube-apiserver", "watch/100 by floor",
+		"ready/empty time", "ready/empty memory", "apply/noop vs floor", "apply/noop vs kube-apiserver", "watch/100 vs floor",
 		"ready/150 time", "ready/150 memory", "apply/objects growth",
 	} {
-		// The differences that watchers make are too small here to say which side has the greater one.
-		if f, ok := figures[name]; !ok || f.Most <= 0 && !strings.HasPrefix(name, "watch") {
-			t.Errorf("%s is %v, %v", name, f, ok)
+		// The differences between watchers are too small here to be positive.
+		if f, ok := figures[name]; !ok || f.Max <= 0 && !strings.HasPrefix(name, "watch") {
+			t.Errorf("finding %s = %v, %v, want a positive figure", name, f, ok)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// compareFleet fills a folder once and starts our server on it in every round.
+// compareFleet fills a folder once and starts our server with it in every round.
 func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	name := fmt.Sprintf("ready/%d", o.objects)
 	if s.Ours == nil || !o.Selected.MatchString(name) {
@@ -49,7 +49,7 @@ func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.F
 	}, nil
 }
 
-// withServer starts a server, uses it and stops it.
+// withServer starts a server, calls use and stops the server.
 func withServer(ctx context.Context, side serverbench.Side, folder string, use func(*serverbench.Server) error) (err error) {
 	server, err := side.Start(ctx, folder)
 	if err != nil {
@@ -59,16 +59,16 @@ func withServer(ctx context.Context, side serverbench.Side, folder string, use f
 	return use(server)
 }
 
-// An apply should cost the same with few objects and with many.
+// compareLarge compares applies with few and with many objects, which should cost the same.
 const (
 	fewObjects = 1_000
-	// largeFactor is how many times more there are with -large than -objects says.
+	// largeFactor is the factor of -objects with -large.
 	largeFactor = 10
 )
 
 const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
 
-// compareLarge measures applies that change objects when there are few, and when there are many.
+// compareLarge measures applies that change objects, with few and with many objects in the store.
 func compareLarge(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "apply/objects"
 	if s.Ours == nil || !o.large || !o.Selected.MatchString(name) {

@@ -9,14 +9,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// A loadCase is something that is measured on servers that run.
+// loadCase is a case that is measured on running servers.
 type loadCase struct {
 	name    string
 	prepare func(context.Context, *serverbench.Server) error
 	measure func(context.Context, *serverbench.Server) (turn, error)
 }
 
-// watchers is how many there are of an event.
+// watchers is the number of watchers per event.
 const watchers = 100
 
 func loadCases(o options) (cases []loadCase) {
@@ -41,11 +41,11 @@ func loadCases(o options) (cases []loadCase) {
 			return watchTurn(r), nil
 		},
 	}
-	const reads = 2 // before what grows the servers
+	const reads = 2 // read cases come before those that add objects
 	return append(cases[:reads:reads], append([]loadCase{watch}, cases[reads:]...)...)
 }
 
-// compareLoads starts all servers once and lets them take turns.
+// compareLoads starts all servers once and measures the cases, with the sides taking turns.
 func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []stat.Finding, err error) {
 	var selected []loadCase
 	for _, c := range loadCases(o) {
@@ -74,7 +74,7 @@ func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []
 	return found, nil
 }
 
-// compare lets the sides take turns.
+// compare measures the case, with the sides taking turns.
 func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Contender) (loadResult, error) {
 	r := loadResult{name: c.name, turns: make([][]turn, len(all))}
 	for _, side := range all {
@@ -85,7 +85,7 @@ func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Cont
 	}
 	for range o.Rounds {
 		for i, side := range all {
-			// What another turn left to do, such as collecting garbage, is not this one's.
+			// Pending work of another turn, such as garbage collection, must not be attributed to this one.
 			if err := side.Server.Settle(ctx); err != nil {
 				return r, fmt.Errorf("%s: %w", side.Name, err)
 			}
@@ -99,14 +99,14 @@ func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Cont
 	return r, nil
 }
 
-// A loadResult is the turns of each side on a case.
+// loadResult has the turns of each side on a case.
 type loadResult struct {
 	name  string
 	sides []string
 	turns [][]turn
 }
 
-// of are the turns of a side, if it took part.
+// of returns the turns of a side; nil if it was not measured.
 func (r loadResult) of(name string) []turn {
 	for i, side := range r.sides {
 		if side == name {
@@ -116,7 +116,7 @@ func (r loadResult) of(name string) []turn {
 	return nil
 }
 
-// cost is our CPU by another side's.
+// cost returns our CPU time divided by another side's.
 func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
 	ours, theirs := r.of(oursName), r.of(other)
 	if len(ours) == 0 {
@@ -131,14 +131,14 @@ func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
 	return cost, false
 }
 
-// findings are our costs, by name of the case and the other side.
+// findings returns our relative costs, named by the case and the other side.
 func (r loadResult) findings() (found []stat.Finding) {
 	for _, other := range []string{floorName, peerName} {
 		if cost, ok := r.cost(other); ok {
-			found = append(found, stat.Found(r.name+" by "+other, cost))
+			found = append(found, stat.Found(r.name+" vs "+other, cost))
 		}
 	}
-	if len(found) == 0 { // measured, though nothing can be said
+	if len(found) == 0 { // only one side was measured: no ratio
 		found = append(found, stat.Found(r.name, stat.Over(r.turns[0], turn.CPU)))
 	}
 	return found

@@ -1,6 +1,5 @@
-// Command server compares our server with kube-apiserver and with the floor, the least Go HTTPS server that
-// moves the same bytes, and prints the tables: requests, watchers, starting and memory, many objects, and the
-// goals.
+// Command server compares our server with kube-apiserver and with the floor, a minimal Go HTTPS server that transfers
+// the same bytes, and prints the tables: requests, watchers, start and memory, many objects, and the goals.
 package main
 
 import (
@@ -27,8 +26,8 @@ func main() {
 	serverbench.ServeIfFloor()
 	log.SetFlags(0)
 	var o options
-	flag.IntVar(&o.objects, "objects", 100_000, "objects that our server is started with; the goals are about 100000")
-	flag.BoolVar(&o.large, "large", false, "apply with 1,000 and with ten times as many objects, too: takes 8 GB of disk and of memory, and many minutes")
+	flag.IntVar(&o.objects, "objects", 100_000, "`number` of objects that our server is started with; the goals are for 100000")
+	flag.BoolVar(&o.large, "large", false, "also measure applies with 1,000 and with ten times -objects objects; requires 8 GB of disk and of memory, and many minutes")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
 		Cases: "apply/change, watch or ready", Window: 3 * time.Second, Sides: serverbench.AllFlags,
@@ -45,7 +44,7 @@ func main() {
 	})
 }
 
-// parts are what is compared, in this order: starting, requests and watchers, many objects, very many.
+// parts are the comparisons in order: start, requests and watchers, many objects, very many objects.
 var parts = []func(context.Context, options, serverbench.Sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
 
 func compare(ctx context.Context, o options) error {

@@ -9,20 +9,20 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// prepareSides builds our server and finds out whether the peer is there.
+// prepareSides builds our server and checks whether the peer is built.
 func (o options) prepareSides(ctx context.Context) (serverbench.Sides, error) {
 	s, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.Peer)
 	switch {
 	case missing != nil:
-		fmt.Printf("%v; figures in brackets are those of the issue, from another machine\n", missing)
+		fmt.Printf("%v; figures in brackets were measured on another machine\n", missing)
 	case s.Peer != nil:
 		fmt.Printf("peer: kube-apiserver %s with etcd, durable\n", serverbench.PeerVersion)
 	}
 	return s, err
 }
 
-// startAll starts the servers for requests: ours, the floor, the peer. The floor answers what the first real
-// server answers.
+// startAll starts the servers for requests: ours, the floor, the peer. The floor returns the responses of the first
+// real server.
 func startAll(ctx context.Context, o options, s serverbench.Sides) (all []serverbench.Contender, err error) {
 	defer func() {
 		if err != nil {
@@ -47,9 +47,9 @@ func startAll(ctx context.Context, o options, s serverbench.Sides) (all []server
 	if err != nil {
 		return all, err
 	}
-	place := 0
+	objectKey := 0
 	if s.Ours != nil {
-		place = 1 // the floor comes second
+		objectKey = 1 // the floor is second
 	}
-	return slices.Insert(all, place, floor...), nil
+	return slices.Insert(all, objectKey, floor...), nil
 }

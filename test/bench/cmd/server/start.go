@@ -15,20 +15,19 @@ import (
 const (
 	startFormat    = "%-14s %-16s %9s %9s %9s %9s %9s %9s %9s %9s\n"
 	startFootnotes = `
-ready: from the start of the process until it says that it serves, for kube-apiserver until /readyz answers, etcd
-before it included; CPU: what the server has used by then. RSS, private: after one request, at rest; private is
-the anonymous part of RSS, without the pages of the program's file. etcd's is its RSS.
-working: RSS after clients have changed and read objects for a while; JSON: bytes of all objects as they are
-answered; by JSON: the greater RSS by that.
+ready: from the start of the process until it reports that it serves, for kube-apiserver until /readyz succeeds, including the
+start of etcd; CPU: CPU time of the server until then. RSS, private: after one request, idle; private is the anonymous part of
+RSS, without the pages of the executable. etcd's is its RSS. working: RSS after clients have changed and read objects for a
+while; JSON: size of all objects in responses; RSS/JSON: the greater RSS divided by that size.
 `
 )
 
-// A start is what one side came to in one round.
+// start is the result of one side in one round.
 type start struct {
 	ready, cpu  time.Duration
 	idle, store proc.Memory
-	working     int64 // resident after work, or 0 if there was none
-	json        int64 // bytes of the objects
+	working     int64 // RSS after work; 0 without work
+	json        int64 // size of the objects
 }
 
 func (s start) Seconds() float64  { return s.ready.Seconds() }
@@ -41,7 +40,7 @@ func (s start) Working() float64  { return float64(s.working) }
 func (s start) JSON() float64     { return float64(s.json) }
 func (s start) ByJSON() float64   { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
 
-// compareStarts starts servers on empty folders.
+// compareStarts starts servers with empty folders.
 func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
 	const name = "ready/empty"
 	if !o.Selected.MatchString(name) || len(s.Real()) == 0 {
@@ -76,7 +75,7 @@ func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.
 	}, nil
 }
 
-// openOnce starts a server, has it work if there is something to do, and stops it.
+// openOnce starts a server, calls work if it is not nil, and stops the server.
 func openOnce(ctx context.Context, side serverbench.Side, folder string, work func(*serverbench.Server) (serverbench.Result, error)) (r start, err error) {
 	opening, err := serverbench.Open(ctx, side, folder)
 	if opening.Server == nil {
@@ -98,7 +97,7 @@ func openOnce(ctx context.Context, side serverbench.Side, folder string, work fu
 }
 
 func printStartHeader() {
-	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "by JSON")
+	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "RSS/JSON")
 }
 
 func printStart(name, side string, rounds []start) {

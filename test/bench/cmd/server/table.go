@@ -15,8 +15,8 @@ var (
 	peerName  = serverbench.Peer.Name
 )
 
-// reference is what the peer used on the machine of the issue, for when it is not there: kube-apiserver 1.36.3
-// with etcd 3.6.5 on 2 cores, 8 clients.
+// reference is the peer's CPU time per operation on a reference machine (kube-apiserver 1.36.3 with etcd 3.6.5, 2
+// cores, 8 clients), used if the peer is not built.
 var reference = map[string]time.Duration{
 	"apply/create": 3900 * time.Microsecond,
 	"apply/change": 5900 * time.Microsecond,
@@ -26,7 +26,7 @@ var reference = map[string]time.Duration{
 	"watch/100":    108 * time.Microsecond,
 }
 
-// The same, for starting with nothing.
+// referenceReady and referenceMemory are the peer's startup time and memory with an empty folder on that machine.
 const (
 	referenceReady  = 2800 * time.Millisecond
 	referenceMemory = 310 << 20
@@ -35,18 +35,17 @@ const (
 const (
 	loadFormat    = "%-13s %-16s %8s %9s %9s %9s %9s %8s %8s %9s\n"
 	loadFootnotes = `
-CPU: of the server's process, user and system, an operation; etcd's is beside it and in no ratio. ours by it:
-our CPU by that side's, round by round. RSS, private: of the server's process when the turn was over. Servers are
-durable but for the floor, which reads what is written, keeps nothing and answers with an object of the same size.
-apply, create and update are about a Deployment with two containers; list is of 2,000 of them, not compressed.
-watch: each client changes an object again when watchers have got as many events as there were changes: rate and
-latencies are those of changes; CPU is an event's and watcher's: what a change costs more than without watchers,
-by their number.
+CPU: CPU time of the server's process (user and system) per operation; etcd's is separate and in no ratio. ours/it: our CPU
+divided by that side's, round by round. RSS, private: of the server's process at the end of the turn. Servers are durable except
+the floor, which reads requests, stores nothing and responds with an object of the same size. apply, create and update use a
+Deployment with two containers; list has 2,000 of them, uncompressed. watch: each client changes an object again when the
+watchers have received as many events as there were changes: rate and latencies are those of changes; CPU is per event and
+watcher: the difference to a change without watchers, divided by their number.
 `
 )
 
 func printLoadHeader() {
-	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours by it")
+	fmt.Printf("\n"+loadFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "private", "ours/it")
 }
 
 func (r loadResult) print() {
@@ -72,7 +71,7 @@ func (r loadResult) cells(side string, turns []turn) []any {
 	}
 }
 
-// ratio is our cost by a side's, or nothing.
+// ratio returns our cost divided by a side's as text; empty if there is none.
 func (r loadResult) ratio(side string) string {
 	cost, ok := r.cost(side)
 	if !ok || side == oursName {

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// turns have a CPU time each, in microseconds.
+// turns returns turns with the given CPU times in microseconds.
 func turns(cpu ...float64) (all []turn) {
 	for _, c := range cpu {
 		t := requestTurn(serverbench.Result{
@@ -39,59 +39,59 @@ func TestRows(t *testing.T) {
 	} {
 		cells := r.cells(r.sides[i], r.turns[i])
 		if got := words(cells); got != strings.TrimSpace(want) {
-			t.Errorf("row %q, expected %q", got, want)
+			t.Errorf("row = %q, want %q", got, want)
 		}
 		if len(cells)+1 != strings.Count(loadFormat, "%") {
-			t.Errorf("%d cells and a name in %q", len(cells), loadFormat)
+			t.Errorf("%d cells and a name for format %q", len(cells), loadFormat)
 		}
 	}
 }
 
-// TestReference is used where the peer took no part, and only there.
+// TestReference: the reference is used only if the peer was not measured.
 func TestReference(t *testing.T) {
 	alone := loadResult{name: "get", sides: []string{oursName}, turns: [][]turn{turns(80)}}
 	if got, ok := alone.cost(peerName); !ok || math.Abs(got.Median-0.1) > 1e-9 {
-		t.Errorf("cost %v, %v, expected 80 by 800 µs", got, ok)
+		t.Errorf("cost(peer) = %v, %v, want 80/800", got, ok)
 	}
 	if _, ok := alone.cost(floorName); ok {
-		t.Error("a cost by the floor, which took no part")
+		t.Error("cost(floor) exists although the floor was not measured")
 	}
 	measured := loadResult{name: "get", sides: []string{oursName, peerName}, turns: [][]turn{turns(80), turns(160)}}
 	if got, ok := measured.cost(peerName); !ok || got.Median != 0.5 {
-		t.Errorf("cost %v, %v, expected 80 by 160 µs", got, ok)
+		t.Errorf("cost(peer) = %v, %v, want 80/160", got, ok)
 	}
 	unknown := loadResult{name: "update", sides: []string{oursName}, turns: [][]turn{turns(80)}}
 	if got, ok := unknown.cost(peerName); ok {
-		t.Errorf("cost %v by nothing", got)
+		t.Errorf("cost(peer) = %v, want none", got)
 	}
 	if got := unknown.findings(); len(got) != 1 || got[0].Name != "update" {
-		t.Errorf("findings %v, expected that it was measured", got)
+		t.Errorf("findings() = %v, want one named update", got)
 	}
 }
 
 func TestByJSON(t *testing.T) {
 	s := start{idle: proc.Memory{Resident: 200}, working: 300, json: 100}
 	if got := s.ByJSON(); got != 3 {
-		t.Errorf("%v, expected the greater by the bytes", got)
+		t.Errorf("ByJSON() = %v, want 3", got)
 	}
 }
 
-// TestGoalsAreMeasured finds goals about something that no case finds.
+// TestGoalsAreMeasured: every goal and reference belongs to a case.
 func TestGoalsAreMeasured(t *testing.T) {
 	names := []string{
 		"ready/empty time", "ready/empty memory", "ready/100000 time", "ready/100000 memory", "apply/objects growth",
 	}
 	for _, c := range loadCases(options{}) {
-		names = append(names, c.name+" by "+floorName, c.name+" by "+peerName)
+		names = append(names, c.name+" vs "+floorName, c.name+" vs "+peerName)
 	}
 	for _, g := range goals {
 		if !slices.Contains(names, g.Of) {
-			t.Errorf("%s: nothing finds %s", g.Text, g.Of)
+			t.Errorf("goal %s: no finding %s", g.Text, g.Of)
 		}
 	}
 	for name := range reference {
 		if !slices.ContainsFunc(loadCases(options{}), func(c loadCase) bool { return c.name == name }) {
-			t.Errorf("there is a reference for %s, which is no case", name)
+			t.Errorf("reference for %s, which is not a case", name)
 		}
 	}
 }

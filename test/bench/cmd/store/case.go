@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// A benchCase is a load with a name, for one of our sides and maybe for etcd.
+// benchCase is a named load for one of our sides, and usually for etcd.
 type benchCase struct {
 	name              string
 	writers, watchers int
@@ -28,12 +28,12 @@ func writers(count int) benchCase {
 	return benchCase{name: fmt.Sprintf("writers/%d", count), writers: count, ours: storebench.Ours}
 }
 
-// watchers watch as many writers as the goals are about.
+// watchers returns a case with the number of writers of the goals.
 func watchers(count int) benchCase {
 	return benchCase{name: fmt.Sprintf("watchers/%d", count), writers: 64, watchers: count, ours: storebench.Ours}
 }
 
-// cacheWatchers watch the cache. A few writers are enough to keep many of them at work.
+// cacheWatchers returns a case with watchers of the cache. A few writers are enough for many watchers.
 func cacheWatchers(count, writers int) benchCase {
 	return benchCase{name: fmt.Sprintf("cache/watchers/%d", count), writers: writers, watchers: count, ours: storebench.Cached}
 }
@@ -43,7 +43,7 @@ func (c benchCase) withoutPeer() benchCase {
 	return c
 }
 
-// load is that of the case.
+// load returns the load of the case.
 func (c benchCase) load(o options) storebench.Load {
 	return storebench.Load{
 		Writers:  c.writers,

@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// A fleetCase is a fleet with what is asked of it.
+// fleetCase is a fleet with the measurements to make.
 type fleetCase struct {
 	storebench.Fleet
-	name string // of the objects and their size
-	list bool   // or only opened
+	name string // number and size of the objects
+	list bool   // list the objects; otherwise only open the store
 }
 
-// largeFactor is how many times more objects the large fleets have.
+// largeFactor is the factor of -objects with -large.
 const largeFactor = 10
 
 func fleetCases(o options) []fleetCase {
@@ -27,7 +27,7 @@ func fleetCases(o options) []fleetCase {
 	return cases
 }
 
-// smallObject is the size of objects that are all overhead.
+// smallObject is a size at which the overhead per object dominates.
 const smallObject = 500
 
 func newFleetCase(objects, size int) fleetCase {
@@ -41,7 +41,7 @@ func newFleetCase(objects, size int) fleetCase {
 func (c fleetCase) openName() string { return "cache/open/" + c.name }
 func (c fleetCase) listName() string { return "cache/list/" + c.name }
 
-// compareFleets fills a folder for each fleet that something selected is asked of.
+// compareFleets fills a folder for each fleet with a selected case.
 func compareFleets(ctx context.Context, o options) ([]stat.Finding, error) {
 	var all []stat.Finding
 	for _, c := range fleetCases(o) {
@@ -87,7 +87,7 @@ func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all
 	return all, err
 }
 
-// usePeer has etcd do the same.
+// usePeer measures etcd with the same objects.
 func (c fleetCase) usePeer(ctx context.Context, o options) (rounds []storebench.PeerFleet, err error) {
 	err = inFolder(o, func(folder string) error {
 		if err := c.FillEtcd(ctx, folder); err != nil {

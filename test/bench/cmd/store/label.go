@@ -8,25 +8,25 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// labelWatchers is how many there are, labelWriters how many write what none of them asks for.
+// labelWatchers is the number of watchers, labelWriters the number of writers of objects that no watcher selects.
 const (
 	labelWatchers = 10_000
 	labelWriters  = 64
-	labelRounds   = 4 // for each round of others
+	labelRounds   = 4 // per round of other cases
 )
 
 const labelFootnotes = `
-CPU: of the process with writers, store and cache, a commit. Each watcher asks for a value of a label that
-nothing has which is written. cost: the one with watchers by the one without, which ran next to it.
+CPU: CPU time of the process with writers, store and cache per commit. Each watcher selects a label value that no written object
+has. cost: CPU with watchers divided by CPU without, measured in adjacent turns.
 `
 
-// compareLabels measures what watchers cost whom nothing concerns.
+// compareLabels measures the cost of watchers that receive no events.
 func compareLabels(ctx context.Context, o options) ([]stat.Finding, error) {
 	name := fmt.Sprintf("cache/labels/%d", labelWatchers)
 	if !o.selected.MatchString(name) {
 		return nil, nil
 	}
-	// It is about a few percent, which many short rounds show better than a few long ones.
+	// The difference is a few percent, which many short rounds measure better than a few long ones.
 	rounds := labelRounds * o.rounds
 	o.turn /= labelRounds
 	var with, without []storebench.Result

@@ -37,11 +37,11 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 	return found, err
 }
 
-// fanOut is from how many watchers on an event should cost all the same: with fewer, what it takes to
-// commit has a part in it.
+// fanOut is the minimum number of watchers for which the cost per event should be constant: with fewer watchers the
+// cost of the commit dominates.
 const fanOut = 100
 
-// growth is how many times more CPU an event costs with more watchers than with fewer, at most.
+// growth returns the maximum ratio of the CPU time per event with more watchers to that with fewer.
 func growth(results []result) (stat.Spread, bool) {
 	var worst stat.Spread
 	for i, few := range results {
@@ -57,7 +57,7 @@ func growth(results []result) (stat.Spread, bool) {
 	return worst, worst.Median > 0
 }
 
-// compareAll measures the cases that are selected and prints their rows as they come.
+// compareAll measures the selected cases and prints each row when it is measured.
 func compareAll(ctx context.Context, o options, t table, cases []benchCase) ([]result, error) {
 	var results []result
 	for _, c := range cases {

@@ -1,6 +1,6 @@
-// Command store compares the local store, and the cache before it, with etcd on the same disk, both
-// durable, and prints the tables: commits by the number of writers, events by the number of watchers, many
-// objects listed, opened and kept in memory, and the goals.
+// Command store compares the embedded store, and the watch cache on top of it, with etcd on the same disk, both
+// durable, and prints the tables: commits by the number of writers, events by the number of watchers, listing,
+// opening and memory of many objects, and the goals.
 package main
 
 import (
@@ -32,13 +32,13 @@ type options struct {
 func main() {
 	storebench.ServeIfChild()
 	log.SetFlags(0)
-	pattern := flag.String("run", "", "cases to run, a regular expression on names such as writers/64 or cache/open")
-	turn := flag.Duration("benchtime", 3*time.Second, "time that is measured in one turn of one side")
-	rounds := flag.Int("rounds", 3, "turns of each side on a case")
-	folder := flag.String("folder", os.TempDir(), "where the stores keep their data; its disk is what is measured")
-	objects := flag.Int("objects", 100_000, "objects that are listed and opened; the goals are about 100000")
-	large := flag.Bool("large", false, "open ten times as many objects, too, of 3 KB and of 500 B: takes 4 GB of disk, 8 GB of memory, and some minutes; make bench-store does")
-	profiles := flag.String("profiles", "", "folder where every process leaves a profile of its CPU time")
+	pattern := flag.String("run", "", "regular `expression` of the cases to run, such as writers/64 or cache/open")
+	turn := flag.Duration("benchtime", 3*time.Second, "measured duration of one turn of one side")
+	rounds := flag.Int("rounds", 3, "`number` of turns of each side per case")
+	folder := flag.String("folder", os.TempDir(), "`folder` for the data; its disk is measured")
+	objects := flag.Int("objects", 100_000, "`number` of objects that are listed and opened; the goals are for 100000")
+	large := flag.Bool("large", false, "also open ten times -objects objects, of 3 KB and of 500 B; requires 4 GB of disk, 8 GB of memory, and some minutes; make bench-store sets it")
+	profiles := flag.String("profiles", "", "`folder` for a CPU profile of every process")
 	flag.Parse()
 
 	selected, err := regexp.Compile(*pattern)
@@ -53,7 +53,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	// An interrupt must not leave processes and data behind.
+	// After an interrupt processes and data are removed.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err = compare(ctx, options{selected: selected, turn: *turn, rounds: *rounds, folder: *folder, objects: *objects, large: *large})
 	stop()
@@ -85,19 +85,19 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// inMemory is a rate that no disk has.
+// inMemory is a rate of synced appends that only a memory file system reaches.
 const inMemory = 100_000
 
-// compareDisk prints what bounds a single writer.
+// compareDisk prints the rate of the disk, which limits a single writer.
 func compareDisk(ctx context.Context, o options) error {
 	disk, err := storebench.MeasureDisk(ctx, o.folder, min(o.turn/4, time.Second), o.rounds)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("disk: %s does %.0f synced appends of 3 KB a second, %.0f where the space was there before; 1 writer can have no more\n",
+	fmt.Printf("disk: %s: %.0f synced appends of 3 KB per second, %.0f in preallocated space; this limits a single writer\n",
 		o.folder, disk.Append, disk.Overwrite)
 	if disk.Append > inMemory {
-		fmt.Println("disk: this is memory, where nothing is durable: pass -folder")
+		fmt.Println("disk: this is a memory file system, where nothing is durable; pass -folder")
 	}
 	return nil
 }

@@ -12,14 +12,12 @@ import (
 const (
 	openFormat    = "%-26s %5s %8s %8s %8s %9s %7s %7s %7s %7s %9s %7s %8s\n"
 	openFootnotes = `
-time: from the start of opening the store until the cache serves, in a fresh process; the files are in the
-kernel's memory, and one round before all others does not count. store: the part of it until the store was
-open; what the cache reads from it comes after. GC: the collector as Go has it, or paced by the cache. The
-rest is memory, by the bytes of the objects' JSON. live: Go's heap after a collection; /obj.: what it has for
-each object beside its bytes. left: resident as opening left it; peak: the most until then. collected: resident after a
-collection. work: the most that is resident while others make garbage, until two
-collections are over. target: what the heap may grow to before it is collected. Objects have one version
-each, written a namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
+time: from the start of opening the store until the cache serves, in a new process; the files are in the page cache, and a first
+round is not counted. store: the part until the store is open; the cache reads it afterwards. GC: Go's default pacing, or paced
+by the cache. The other columns are memory divided by the size of the objects' JSON. live: Go's heap after a collection; /obj.:
+heap per object without its JSON. left: RSS after opening; peak: maximum until then. collected: RSS after a collection. work:
+maximum RSS while garbage is allocated, until two collections are done. target: heap size at which a collection starts. Objects
+have one version each, written one namespace at a time; they can be selected by labels, spec.nodeName and status.phase.
 `
 )
 
@@ -44,15 +42,15 @@ func (c fleetCase) compareOpening(ctx context.Context, o options, folder string,
 	fmt.Print(openFootnotes)
 	if len(peer) > 0 {
 		start := time.Duration(stat.Median(peer, func(p storebench.PeerFleet) float64 { return float64(p.Start) }))
-		fmt.Printf("etcd with the same objects answers its first linearizable read %v after the start of its process.\n", stat.ThreeDigits(start))
+		fmt.Printf("etcd with the same objects completes its first linearizable read %v after the start of its process.\n", stat.ThreeDigits(start))
 	}
 	return found, nil
 }
 
 func (c fleetCase) openRounds(ctx context.Context, folder string, paced bool, count int) (rounds []storebench.Opening, err error) {
 	if !paced {
-		// One more before all others: a machine may first have to find the memory that they use, and
-		// the store to finish what filling it has left to do.
+		// One more round, which is not counted: the machine may have to free memory, and the store to finish
+		// background work of the filling.
 		count++
 	}
 	for range count {
@@ -90,7 +88,7 @@ func printOpening(name string, rounds []storebench.Opening) {
 func live(m storebench.Memory) int64     { return m.Live }
 func workPeak(m storebench.Memory) int64 { return m.WorkPeak }
 
-// memory is some of it by the objects' bytes.
+// memory returns a memory figure divided by the size of the objects.
 func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) stat.Spread {
 	return stat.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
 }

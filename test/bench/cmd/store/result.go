@@ -11,13 +11,13 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// A result is the rounds of a case; etcd has none if the case is not for it.
+// result has the rounds of a case; none of etcd if the case excludes it.
 type result struct {
 	benchCase
 	ours, etcd []storebench.Result
 }
 
-// A turn is one side's, with its load, and where its result goes.
+// turn is a side with its load, and the destination of its result.
 type turn struct {
 	side storebench.Side
 	load storebench.Load
@@ -30,12 +30,12 @@ func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	if !c.noPeer {
 		turns = append(turns, turn{storebench.Etcd, c.load(o), &r.etcd})
 	}
-	err := takeTurns(ctx, o, o.rounds, turns) // it fills r
+	err := takeTurns(ctx, o, o.rounds, turns) // appends to r
 	return r, err
 }
 
-// takeTurns lets the sides take turns; who is first changes from round to round, since a turn may leave
-// the disk something to do.
+// takeTurns measures the sides in turns; the order alternates between rounds, because a turn may leave pending writes
+// of the disk.
 func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 	for range rounds {
 		for _, t := range turns {
@@ -58,34 +58,34 @@ func (t turn) take(ctx context.Context, o options) (figures storebench.Result, e
 	return figures, err
 }
 
-// inFolder makes an empty folder and removes it afterwards.
+// inFolder creates an empty folder, calls use, and removes the folder.
 func inFolder(o options, use func(folder string) error) (err error) {
 	folder, err := os.MkdirTemp(o.folder, "bench-store-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	// The disk starts clean, so that nobody waits for another's writes.
+	// Pending writes of other turns are flushed first.
 	syscall.Sync()
 	return use(folder)
 }
 
-// faster is how many times etcd's commits a second we do.
+// faster returns our commit rate divided by etcd's.
 func (r result) faster() stat.Spread {
 	return stat.Ratio(r.ours, r.etcd, storebench.Result.CommitRate)
 }
 
-// cheaper is how many times our CPU a commit etcd uses.
+// cheaper returns etcd's CPU time per commit divided by ours.
 func (r result) cheaper() stat.Spread {
 	return stat.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
 }
 
-// livelier is how many times etcd's events a second we deliver.
+// livelier returns our event rate divided by etcd's.
 func (r result) livelier() stat.Spread {
 	return stat.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
 }
 
-// lost is how many events our watchers never got, and how often one was cut off.
+// lost returns the number of events that our watchers missed, plus the number of watches that failed with ErrTooOld.
 func (r result) lost() stat.Spread {
 	return stat.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

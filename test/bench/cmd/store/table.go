@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// A table shows the results of cases that are alike.
+// table is the format of the results of similar cases.
 type table struct {
 	format    string
 	columns   []any
@@ -29,10 +29,10 @@ var commitTable = table{
 		}
 	},
 	footnotes: `
-a commit: compare-and-swap of 3 KB at one key, answered when it is on disk; faster: our commits by etcd's.
-CPU: of the store's process, a commit; cheaper: etcd's by ours. Ours has the writers in it, as they are in
-the process with the store. Etcd's has its gRPC server in it, but not its clients, which are in another
-process on the same cores. So latencies, too, are those of a call here and of a request there.
+commit: compare-and-swap of 3 KB at one key, acknowledged when it is on disk; faster: our rate divided by etcd's. CPU: CPU time
+of the store's process per commit; cheaper: etcd's divided by ours. Ours includes the writers, which are in the process of the
+store. Etcd's includes its gRPC server, but not its clients, which are in another process on the same cores. Latencies are those
+of a function call for ours and of a request for etcd.
 `,
 }
 
@@ -48,9 +48,9 @@ var watchTable = table{
 		}
 	},
 	footnotes: `
-events of all watchers together, each with the value and the one before, while 64 writers commit; more: our
-events by etcd's. deliv.: events by commits and watchers, under 100% if watchers fell behind. Ours share
-their events in memory; etcd's cross a connection each.
+events of all watchers, each with the new and the previous value, while 64 writers commit; more: our rate divided by etcd's.
+deliv.: events divided by commits and watchers, below 100% if watchers fell behind. Our watchers share events in memory; etcd's
+each use a connection.
 `,
 }
 
@@ -69,17 +69,16 @@ var cacheTable = table{
 		}, worst(r.ours)...)
 	},
 	footnotes: `
-as above, but written and watched through the cache, by 64 writers, from 1,000 watchers on by 8: what the
-rest takes is then next to nothing. One watcher can get no more than is committed. CPU/ev.: of the process
-with store, cache, writers and watchers, an event that a watcher got; etcd's: of its process, without its
-clients. ev./call: how many events a watcher of ours got at once. The more watchers, the later each has its
-turn and the more it gets at once, so that CPU/ev. falls: it does not tell what one more watcher costs.
-Watchers only count; nothing is encoded or sent. lag: how long after the last commit the last watcher had all. missing: events that nobody got in
-as long as was measured; cut off: how often a watcher was too slow and had to start anew; both at worst.
+as above, but written and watched through the cache, by 64 writers, for 1,000 and more watchers by 8. A single watcher cannot
+receive more events than are committed. CPU/ev.: CPU time of the process with store, cache, writers and watchers per received
+event; etcd's: of its process, without its clients. ev./call: events per call of our watchers. With more watchers each is
+scheduled later and receives more events per call, so that CPU/ev. falls: it is not the cost of one more watcher. Watchers only
+count; nothing is encoded or sent. lag: time from the last commit until the last watcher has received all events. missing: events
+that were not received during the measurement; cut off: watches that failed with ErrTooOld and were restarted; both are maxima.
 `,
 }
 
-// more is how many times etcd's events ours are, if etcd had a turn.
+// more returns our event rate divided by etcd's as text; - if etcd was not measured.
 func (r result) more() string {
 	if len(r.etcd) == 0 {
 		return "-"
@@ -87,9 +86,9 @@ func (r result) more() string {
 	return stat.Times(r.livelier().Median)
 }
 
-// worst is what watchers did not get, or late.
+// worst returns the maximum lag, and the maximum numbers of missing events and of failed watches.
 func worst(rounds []storebench.Result) []any {
-	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Most }
+	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Max }
 	return []any{
 		stat.ThreeDigits(time.Duration(most(func(r storebench.Result) float64 { return float64(r.Lag) }))).String(),
 		stat.Count(most(func(r storebench.Result) float64 { return float64(r.Missing) })),

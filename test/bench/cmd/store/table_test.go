@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// rounds are of two seconds; latencies and CPU are in milliseconds.
+// rounds returns one round of two seconds; latencies and CPU are in milliseconds.
 func rounds(commits int, events int64, cpu, p50, p99 time.Duration) []storebench.Result {
 	return []storebench.Result{{
 		Load:    storebench.Load{Writers: 64, Watchers: 10, Window: 2 * time.Second},
@@ -35,7 +35,7 @@ func TestTables(t *testing.T) {
 	} {
 		cells := test.table.cells(r)
 		if got := strings.Join(strings.Fields(fmt.Sprintln(cells...)), " "); got != test.want {
-			t.Errorf("row %q, want %q", got, test.want)
+			t.Errorf("row = %q, want %q", got, test.want)
 		}
 		if len(cells) != len(test.table.columns) || len(cells) != strings.Count(test.table.format, "%") {
 			t.Errorf("%d cells for %d columns in %q", len(cells), len(test.table.columns), test.table.format)
@@ -43,17 +43,17 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestNoPeer has dashes where etcd had no turn.
+// TestNoPeer: the cells of etcd are dashes if it was not measured.
 func TestNoPeer(t *testing.T) {
 	r := result{benchCase: cacheWatchers(10, 64).withoutPeer(), ours: rounds(8000, 80_000, 800, 2, 9)}
 	r.ours[0].Lag, r.ours[0].Missing, r.ours[0].CutOff = time.Second, 2, 3
 	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 4.0 100% - 1s 2 3"
 	if got := strings.Join(strings.Fields(fmt.Sprintln(cacheTable.cells(r)...)), " "); got != want {
-		t.Errorf("row %q, want %q", got, want)
+		t.Errorf("row = %q, want %q", got, want)
 	}
 }
 
-// TestGrowth looks only at many watchers, and only at growth.
+// TestGrowth: growth considers only cases with many watchers.
 func TestGrowth(t *testing.T) {
 	results := func(cpu ...time.Duration) (results []result) {
 		for i, watchers := range []int{10, 100, 1000, 10_000} {
@@ -70,15 +70,15 @@ func TestGrowth(t *testing.T) {
 		{results(1, 100, 50, 150), 3},
 	} {
 		if got, ok := growth(test.results); !ok || got.Median != test.want {
-			t.Errorf("growth %v, %v, want %v", got, ok, test.want)
+			t.Errorf("growth() = %v, %v, want %v", got, ok, test.want)
 		}
 	}
 	if _, ok := growth(results(1, 1, 1, 1)[:2]); ok {
-		t.Error("growth of one case")
+		t.Error("growth() of one case exists, want none")
 	}
 }
 
-// TestGoalsAreMeasured finds goals about something that no case finds.
+// TestGoalsAreMeasured: every goal belongs to a case.
 func TestGoalsAreMeasured(t *testing.T) {
 	var names []string
 	for _, cases := range [][]benchCase{commitCases, cacheCases} {
@@ -92,7 +92,7 @@ func TestGoalsAreMeasured(t *testing.T) {
 	names = append(names, "cache/watchers", fmt.Sprintf("cache/labels/%d", labelWatchers))
 	for _, g := range goals {
 		if name, _, _ := strings.Cut(g.Of, " "); !slices.Contains(names, name) {
-			t.Errorf("%s: there is no %s", g.Text, name)
+			t.Errorf("goal %s: no case %s", g.Text, name)
 		}
 	}
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// A comparison is the same scripts, run on both servers.
+// comparison has the results of the same scripts on both servers.
 type comparison struct {
 	theirs, ours *applytest.Report
 }
 
-// The servers, as they are called in what is written.
+// The names of the servers in the output.
 const theirName, ourName = "kube-apiserver", "Cadastre"
 
-// both returns the results of a script, by the server that it was run on.
+// both iterates over the results of script i by server.
 func (c comparison) both(i int) iter.Seq2[string, applytest.Result] {
 	return func(yield func(string, applytest.Result) bool) {
 		_ = yield(theirName, c.theirs.Results[i]) && yield(ourName, c.ours.Results[i])
 	}
 }
 
-// print tells what failed where, and how many of each area passed.
+// print prints failures, scripts that only one server skipped, and the totals.
 func (c comparison) print(w io.Writer) {
 	fmt.Fprintln(w)
 	for i, theirs := range c.theirs.Results {
@@ -41,20 +41,20 @@ func (c comparison) print(w io.Writer) {
 			}
 		}
 		if (theirs.Outcome == applytest.Skip) != (ours.Outcome == applytest.Skip) {
-			fmt.Fprintf(w, "skipped by one: %s: %s: %s%s, %s: %s%s\n",
+			fmt.Fprintf(w, "skipped on one server: %s: %s: %s%s, %s: %s%s\n",
 				theirs.Name, theirName, theirs.Outcome, inBrackets(theirs.Reason), ourName, ours.Outcome, inBrackets(ours.Reason))
 		}
 	}
-	printLeft(w, theirName, c.theirs)
-	printLeft(w, ourName, c.ours)
+	printLeftovers(w, theirName, c.theirs)
+	printLeftovers(w, ourName, c.ours)
 	fmt.Fprintf(w, "%s %s: %s\n", theirName, c.theirs.Version, tally(c.theirs))
 	fmt.Fprintf(w, "%s %s: %s\n", ourName, c.ours.Version, tally(c.ours))
 }
 
-// printLeft tells what could not be removed from a server.
-func printLeft(w io.Writer, where string, report *applytest.Report) {
+// printLeftovers prints the objects that could not be deleted from a server.
+func printLeftovers(w io.Writer, where string, report *applytest.Report) {
 	for _, left := range report.Leftovers {
-		fmt.Fprintf(w, "left on %s: %s: %s\n", where, left.Path, left.Reason)
+		fmt.Fprintf(w, "not deleted from %s: %s: %s\n", where, left.Path, left.Reason)
 	}
 }
 
@@ -78,7 +78,7 @@ from kube-apiserver. [` + "`cadastre conformance`" + `](cli/conformance.md) runs
 
 `
 
-// document is docs/conformance.md. It has nothing in it that differs between two runs with the same answers.
+// document returns the text of docs/conformance.md. It is the same for runs with the same results.
 func (c comparison) document() []byte {
 	var text bytes.Buffer
 	text.WriteString(introduction)
@@ -92,7 +92,7 @@ func (c comparison) document() []byte {
 	}
 	c.writeAreas(&text)
 	c.writeDifferences(&text)
-	c.writeAlone(&text)
+	c.writeSkipped(&text)
 	c.writeFailures(&text)
 	return text.Bytes()
 }
@@ -102,7 +102,7 @@ func (c comparison) writeAreas(text *bytes.Buffer) {
 	for _, area := range c.theirs.Areas() {
 		var same, differ, alone, failed int
 		for _, theirs := range area.Results {
-			switch ours := c.of(theirs.Name); {
+			switch ours := c.ourResult(theirs.Name); {
 			case theirs.Outcome == applytest.Fail || ours.Outcome == applytest.Fail:
 				failed++
 			case theirs.Outcome == applytest.Skip || ours.Outcome == applytest.Skip:
@@ -117,8 +117,8 @@ func (c comparison) writeAreas(text *bytes.Buffer) {
 	}
 }
 
-// of is our result of a script.
-func (c comparison) of(name string) applytest.Result {
+// ourResult returns our result of a script.
+func (c comparison) ourResult(name string) applytest.Result {
 	i := slices.IndexFunc(c.ours.Results, func(r applytest.Result) bool { return r.Name == name })
 	return c.ours.Results[i]
 }
@@ -137,7 +137,7 @@ func (c comparison) writeDifferences(text *bytes.Buffer) {
 	}
 }
 
-// anchor is what a title is called in links to it.
+// anchor returns the anchor of a Markdown heading.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -150,7 +150,7 @@ func anchor(title string) string {
 	}, title)
 }
 
-func (c comparison) writeAlone(text *bytes.Buffer) {
+func (c comparison) writeSkipped(text *bytes.Buffer) {
 	text.WriteString("\n## Asked of one server only\n\n")
 	found := false
 	for i := range c.theirs.Results {

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// TestDocument: who reads it learns which server was asked, and which one failed.
+// TestDocument: the document has the server of each skipped and failed script.
 func TestDocument(t *testing.T) {
 	failed := applytest.Result{Name: "area/a", Area: "area", Behaviour: "It works.", Outcome: applytest.Fail, Failure: &applytest.Failure{Step: "last"}}
 	skipped := applytest.Result{Name: "area/b", Area: "area", Outcome: applytest.Skip, Reason: "it can't"}
@@ -24,14 +24,14 @@ func TestDocument(t *testing.T) {
 		"- `area/a` on Cadastre, step \"last\": It works.", "- `area/b` is not asked of kube-apiserver: it can't",
 	} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("there is no line %s in\n%s", line, text)
+			t.Errorf("document lacks the line %s:\n%s", line, text)
 		}
 	}
 }
 
-// TestAnchor: links to differences lead to their titles.
+// TestAnchor: anchors match those of Markdown renderers.
 func TestAnchor(t *testing.T) {
 	if got := anchor("$patch: merge is allowed, in JSON (KEP-5051)"); got != "patch-merge-is-allowed-in-json-kep-5051" {
-		t.Errorf("received %q", got)
+		t.Errorf("anchor() = %q, want patch-merge-is-allowed-in-json-kep-5051", got)
 	}
 }

@@ -1,6 +1,5 @@
-// Command conformance runs the behaviour scripts of applytest against the real kube-apiserver and against
-// ours, tells where they differ, and writes docs/conformance.md. Run it in the folder of this module, as
-// `make conformance` does.
+// Command conformance runs the behaviour scripts of applytest against kube-apiserver and against Cadastre, prints the
+// differences, and writes docs/conformance.md. Run it in the folder of this module, as `make conformance` does.
 package main
 
 import (
@@ -21,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// parallel is more than processors: many scripts wait for a second to pass.
+// parallel is the number of concurrent scripts. It exceeds the number of CPUs because many scripts wait.
 const parallel = 16
 
 type flags struct {
@@ -32,10 +31,10 @@ type flags struct {
 func main() {
 	var f flags
 	flag.StringVar(&f.run, "run", "", "run only scripts whose name matches the `expression`, and write no document")
-	flag.StringVar(&f.scripts, "scripts", "../../applytest/scripts", "the `folder` of the scripts")
-	flag.StringVar(&f.document, "document", "../../docs/conformance.md", "the `file` to write")
-	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
-	flag.BoolVar(&f.record, "record", false, "first write into the scripts what kube-apiserver answers, where it differs or nothing is expected yet")
+	flag.StringVar(&f.scripts, "scripts", "../../applytest/scripts", "`folder` of the scripts")
+	flag.StringVar(&f.document, "document", "../../docs/conformance.md", "`file` to write the document to")
+	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` of a running kube-apiserver; if empty, one is started")
+	flag.BoolVar(&f.record, "record", false, "first record the responses of kube-apiserver in scripts whose expectations differ or are missing")
 	flag.Parse()
 	if err := conform(f); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -83,7 +82,7 @@ func conform(f flags) (err error) {
 	return nil
 }
 
-// record writes what the real server answers, and then what ours does where only ours is asked.
+// record records the responses of kube-apiserver, and then those of Cadastre for scripts that only Cadastre runs.
 func record(ctx context.Context, folder string, run *regexp.Regexp, servers ...*rest.Config) error {
 	for _, config := range servers {
 		_, err := applytest.Run(ctx, applytest.Options{

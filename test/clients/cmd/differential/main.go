@@ -1,5 +1,5 @@
-// Command differential sends random histories to the real kube-apiserver and to ours until the time is up, and
-// writes a script for each sort of difference. Run it in the folder of this module, as `make differential` does.
+// Command differential sends random histories to kube-apiserver and to Cadastre until the time is up, and writes a
+// script for each kind of difference. Run it in the folder of this module, as `make differential` does.
 package main
 
 import (
@@ -33,12 +33,12 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.DurationVar(&f.time, "time", time.Hour, "how long to search; while the process is stopped does not count")
-	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().Unix())<<16, "the `number` of the first history; the same number is the same history")
-	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "a kube-apiserver that runs already; otherwise one is started")
-	flag.StringVar(&f.kind, "kind", "", "the `resource` that histories are about, such as deployments; any if it is left out")
-	flag.BoolVar(&f.whole, "whole", false, "leave what differs as it was drawn, which is quicker than to make it small")
-	flag.StringVar(&f.out, "out", filepath.Join(os.TempDir(), "differential"), "the `folder` to write scripts of differences to")
+	flag.DurationVar(&f.time, "time", time.Hour, "duration of the search; time during which the process is stopped is not counted")
+	flag.Uint64Var(&f.seed, "seed", uint64(time.Now().Unix())<<16, "`seed` of the first history; histories are deterministic")
+	flag.StringVar(&f.kubeconfig, "kubeconfig", "", "kubeconfig `file` of a running kube-apiserver; if empty, one is started")
+	flag.StringVar(&f.kind, "kind", "", "`resource` of the histories, such as deployments; if empty, all")
+	flag.BoolVar(&f.whole, "whole", false, "do not shrink histories that differ, which is faster")
+	flag.StringVar(&f.out, "out", filepath.Join(os.TempDir(), "differential"), "`folder` to write scripts of differences to")
 	flag.Parse()
 	if err := search(f); err != nil {
 		fmt.Fprintln(os.Stderr, "differential:", err)
@@ -49,7 +49,8 @@ func main() {
 func search(f flags) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// Beside the real server no controllers run, and what is written has owners that do not exist.
+	// The objects have owner references to objects that do not exist, and kube-apiserver runs without controllers: a
+	// garbage collector would delete the objects.
 	theirs, ours, stopBoth, err := target.StartBoth(ctx, f.kubeconfig, cadastretest.WithoutControllers())
 	if err != nil {
 		return err
@@ -66,36 +67,36 @@ func search(f flags) (err error) {
 	defer func() { err = errors.Join(err, forget(context.WithoutCancel(ctx))) }()
 	fmt.Printf("seed %d\n", f.seed)
 	progress, err := differential.Search(ctx, servers, differential.Options{
-		Time: f.time, Seed: f.seed, Kind: f.kind, Whole: f.whole,
+		Time: f.time, Seed: f.seed, Kind: f.kind, NoShrink: f.whole,
 		Found: func(found differential.Finding) error { return write(f.out, found) },
 		Lost: func(lost differential.Finding) {
-			fmt.Printf("\nseed %d differed, and not again: %s\n", lost.History.Seed, lost.Signature())
+			fmt.Printf("\nseed %d: difference was not reproducible: %s\n", lost.History.Seed, lost.Signature())
 		},
 		Progress: func(p differential.Progress) {
-			fmt.Fprintf(os.Stderr, "\r%s: %d histories, %d requests, %d differ in %d sorts ", p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts)
+			fmt.Fprintf(os.Stderr, "\r%s: %d histories, %d requests, %d differences of %d kinds ", p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Kinds)
 		},
 	})
 	summarize(progress)
-	if err == nil && progress.Sorts > 0 {
-		err = fmt.Errorf("%d sorts of differences; their scripts are in %s", progress.Sorts, f.out)
+	if err == nil && progress.Kinds > 0 {
+		err = fmt.Errorf("%d kinds of differences; their scripts are in %s", progress.Kinds, f.out)
 	}
 	return err
 }
 
-// summarize tells what was done, and what was not, with the reasons.
+// summarize prints the number of histories that were compared and not compared, with the reasons.
 func summarize(p differential.Progress) {
-	fmt.Printf("\n%s running: %d histories with %d requests; %d differ in %d sorts, %d more differed once and not again; go on with -seed %d\n",
-		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Sorts, p.Lost, p.Next)
+	fmt.Printf("\n%s running: %d histories with %d requests; %d differences of %d kinds, %d more were not reproducible; continue with -seed %d\n",
+		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Kinds, p.Lost, p.Next)
 	fmt.Printf("%d requests were compared\n", p.Compared)
-	for reason, n := range mostFirst(p.Unusable) {
+	for reason, n := range byCount(p.Unusable) {
 		fmt.Printf("%d histories could not be compared: %s\n", n, reason)
 	}
-	for title, n := range mostFirst(p.Known) {
+	for title, n := range byCount(p.Known) {
 		fmt.Printf("%d histories have a deliberate difference: %s\n", n, title)
 	}
 }
 
-func mostFirst(counts map[string]int) iter.Seq2[string, int] {
+func byCount(counts map[string]int) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
 		for _, what := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 			return cmp.Or(counts[b]-counts[a], strings.Compare(a, b))
@@ -107,7 +108,7 @@ func mostFirst(counts map[string]int) iter.Seq2[string, int] {
 	}
 }
 
-// write leaves the script of a difference in the folder, and tells what differs.
+// write writes the script of a difference to the folder, and prints the difference.
 func write(folder string, found differential.Finding) error {
 	file := filepath.Join(folder, fmt.Sprintf("%d.txtar", found.History.Seed))
 	fmt.Printf("\n%s\n%s\n%s\n", file, found.Signature(), found.Failure)

@@ -1,4 +1,4 @@
-// Command kubectl is kubectl, compiled from the module that the tests pin.
+// Command kubectl is kubectl, built from the version that this module requires.
 package main
 
 import "github.com/cadastre/cadastre/test/clients/kubectl"

@@ -1,6 +1,6 @@
-// Command material asks the real kube-apiserver and ours the same about the definitions and objects of well-known
-// projects, tells where they differ, and writes what kube-apiserver did to testdata. Run it in the folder of this module,
-// as `make oracle-material` does.
+// Command material sends the same requests about the CRDs and samples of well-known projects to kube-apiserver and to
+// Cadastre, prints the differences, and records the responses of kube-apiserver in testdata. Run it in the folder of
+// this module, as `make oracle-material` does.
 package main
 
 import (
@@ -28,8 +28,8 @@ type flags struct {
 
 func main() {
 	var f flags
-	flag.StringVar(&f.run, "run", "", "only projects whose name matches the `expression`")
-	flag.StringVar(&f.folder, "records", "material/testdata", "the `folder` to write what kube-apiserver did to")
+	flag.StringVar(&f.run, "run", "", "compare only projects whose name matches the `expression`")
+	flag.StringVar(&f.folder, "records", "material/testdata", "`folder` to write the records of kube-apiserver to")
 	flag.Parse()
 	if err := compare(f); err != nil {
 		fmt.Fprintln(os.Stderr, "material:", err)
@@ -66,7 +66,7 @@ func compare(f flags) (err error) {
 	return nil
 }
 
-// compareProject returns how many observations differ.
+// compareProject returns the number of observations that differ.
 func compareProject(ctx context.Context, f flags, project material.Project, theirs, ours *rest.Config) (different int, err error) {
 	files, err := project.Fetch(ctx)
 	if err != nil {
@@ -87,13 +87,13 @@ func compareProject(ctx context.Context, f flags, project material.Project, thei
 	if err != nil {
 		return 0, fmt.Errorf("ours: %w", err)
 	}
-	different = tell(asTheirs, asOurs)
+	different = printDifferences(asTheirs, asOurs)
 	fmt.Printf("%s: %d definitions, %d samples, %d observations, %d differ\n",
 		project.Name, len(manifest.Definitions), len(manifest.Samples), len(asTheirs), different)
 	return different, nil
 }
 
-// observe asks one server, with the kubectl that is built for the peers.
+// observe sends the requests to one server, partly with the kubectl of package peers.
 func observe(ctx context.Context, config *rest.Config, manifest *material.Manifest) ([]material.Observation, error) {
 	kubectl, err := peers.Program(peers.Kubectl)
 	if err != nil {
@@ -110,8 +110,8 @@ func observe(ctx context.Context, config *rest.Config, manifest *material.Manife
 	return server.Observe(ctx, manifest)
 }
 
-// tell prints what is not the same on both, and returns how much that is.
-func tell(theirs, ours []material.Observation) (different int) {
+// printDifferences prints the observations that differ, and returns their number.
+func printDifferences(theirs, ours []material.Observation) (different int) {
 	byName := map[string]material.Observation{}
 	for _, o := range ours {
 		byName[o.Name] = o

@@ -1,5 +1,5 @@
-// Package suites is a module of its own for test suites of others that use envtest. They are run where they are, by the name
-// of their package, in a module that knows what they need beside the packages that they test:
+// Package suites is a separate module that runs test suites of other projects that use envtest. They are run by
+// package path, in a module with their dependencies:
 //
 //	KUBEBUILDER_ASSETS=$(cadastre envtest) go test sigs.k8s.io/controller-runtime/pkg/client
 //

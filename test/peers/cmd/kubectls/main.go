@@ -1,6 +1,5 @@
-// Command kubectls compiles kubectl from its modules at the releases that its arguments name, or at all that
-// are known. It takes minutes for each the first time. Run it in the folder of this module: `make kubectls`
-// does.
+// Command kubectls compiles kubectl from its modules at the releases in its arguments, or at all known releases. The
+// first build takes minutes per release. Run it in the folder of this module, as `make kubectls` does.
 package main
 
 import (

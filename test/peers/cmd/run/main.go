@@ -1,5 +1,5 @@
-// Command run starts the real etcd and kube-apiserver, writes a kubeconfig for them, and waits until it is
-// interrupted: go run ./cmd/run [-kubeconfig FILE].
+// Command run starts etcd and kube-apiserver, writes a kubeconfig for them, and waits until it is interrupted: go run
+// ./cmd/run [-kubeconfig FILE].
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// kubeconfig has the address, the authority and the token.
+// kubeconfig is the format of the kubeconfig: address, certificate authority and token.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters:
@@ -31,7 +31,7 @@ current-context: peer
 `
 
 func main() {
-	file := flag.String("kubeconfig", filepath.Join(os.TempDir(), "peer.kubeconfig"), "the `file` to write the kubeconfig to")
+	file := flag.String("kubeconfig", filepath.Join(os.TempDir(), "peer.kubeconfig"), "`file` to write the kubeconfig to")
 	flag.Parse()
 	if err := run(*file, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,0 +1,49 @@
+// Package certificateapproval implements kube-apiserver's admission plugin CertificateApproval: to approve or deny a
+// CertificateSigningRequest, a user needs the verb approve on the signer that the request names, or on all signers of its
+// domain, beside the permission to update the subresource approval.
+package certificateapproval
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+const group, resource, subresource = "certificates.k8s.io", "certificatesigningrequests", "approval"
+
+// Plugin is the admission plugin.
+type Plugin struct {
+	admission.ValidatingOnly
+	Authorizer authorizer.Authorizer
+}
+
+// Name implements admission.Plugin.
+func (*Plugin) Name() string { return "CertificateApproval" }
+
+// Handles implements admission.Plugin.
+func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if operation == admission.Update && r.Kind.Group == group && r.Kind.Resource == resource && r.Subresource == subresource {
+		return admission.Validating | admission.NoOps
+	}
+	return 0
+}
+
+// Validate implements admission.Plugin. The signer is that of the stored request: an update does not change it.
+func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
+	signer := a.OldObject.Lookup("spec", "signerName").Text()
+	domain, _, _ := strings.Cut(signer, "/")
+	for _, name := range []string{signer, domain + "/*"} {
+		decision, _, err := p.Authorizer.Authorize(ctx, authorizer.AttributesRecord{
+			User: admission.UserInfo(a.User), Verb: "approve", APIGroup: group, APIVersion: "*", Resource: "signers", Name: name,
+			ResourceRequest: true,
+		})
+		if err == nil && decision == authorizer.DecisionAllow {
+			return nil
+		}
+	}
+	return a.Forbidden(fmt.Errorf("user not permitted to approve requests with signerName %q", signer))
+}

@@ -1,0 +1,89 @@
+// Package podresizevalidator implements kube-apiserver's admission plugin PodResizeValidator: a pod can be resized only on a
+// Linux node, and only to requests that do not exceed the node's allocatable CPU and memory.
+package podresizevalidator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/component-helpers/resource"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
+)
+
+// The causes of a rejection.
+const (
+	reasonNodeCapacity        metav1.CauseType = "NodeCapacity"
+	reasonUnsupportedPlatform metav1.CauseType = "UnsupportedPlatform"
+)
+
+// Plugin is the admission plugin.
+type Plugin struct{ admission.ValidatingOnly }
+
+// Name implements admission.Plugin.
+func (Plugin) Name() string { return "PodResizeValidator" }
+
+// Handles implements admission.Plugin.
+func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if operation == admission.Update && r.Kind.Group == "" && r.Kind.Resource == "pods" && r.Subresource == "resize" {
+		return admission.Validating
+	}
+	return 0
+}
+
+// Validate implements admission.Plugin. A pod that is not bound to a node is not checked, and neither is an update that leaves
+// the spec as it is.
+func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
+	name := a.Object.Lookup("spec", "nodeName").Text()
+	if name == "" || document.Equal(a.Object.Lookup("metadata", "generation"), a.OldObject.Lookup("metadata", "generation")) {
+		return nil
+	}
+	object, err := a.Reader.Get(ctx, schema.GroupResource{Resource: "nodes"}, "", name)
+	if err != nil {
+		return err
+	}
+	if !object.Exists() {
+		return a.Forbidden(fmt.Errorf("node %q not found", name))
+	}
+	var (
+		node corev1.Node
+		pod  corev1.Pod
+	)
+	if err := json.Unmarshal(object.Document.AppendJSON(nil), &node); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(a.Object.AppendJSON(nil), &pod); err != nil {
+		return err
+	}
+	if system, ok := node.Labels[corev1.LabelOSStable]; ok && system != "linux" {
+		return rejected(a, reasonUnsupportedPlatform, "pod resize is only supported on linux nodes, node %q is %q", name, system)
+	}
+	if exceeded := exceededRequests(&pod, node.Status.Allocatable); len(exceeded) > 0 {
+		return rejected(a, reasonNodeCapacity, "node didn't have enough allocatable resources: %s", strings.Join(exceeded, "; "))
+	}
+	return nil
+}
+
+func rejected(a *admission.Attributes, reason metav1.CauseType, format string, args ...any) error {
+	err := a.Forbidden(fmt.Errorf(format, args...))
+	err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: reason})
+	return err
+}
+
+// exceededRequests describes the requests of a pod that exceed what a node can allocate to all its pods.
+func exceededRequests(pod *corev1.Pod, allocatable corev1.ResourceList) (exceeded []string) {
+	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	if requested := requests.Cpu(); requested.Cmp(*allocatable.Cpu()) > 0 {
+		exceeded = append(exceeded, fmt.Sprintf("cpu, requested: %d, allocatable: %d", requested.MilliValue(), allocatable.Cpu().MilliValue()))
+	}
+	if requested := requests.Memory(); requested.Cmp(*allocatable.Memory()) > 0 {
+		exceeded = append(exceeded, fmt.Sprintf("memory, requested: %d, allocatable: %d", requested.Value(), allocatable.Memory().Value()))
+	}
+	return exceeded
+}

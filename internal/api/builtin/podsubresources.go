@@ -1,0 +1,225 @@
+package builtin
+
+import (
+	"fmt"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/qos"
+)
+
+// ephemeralContainersUpdate rejects changes of ephemeral containers that the pod has already. Their order may change.
+func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
+	const name = "ephemeralContainers"
+	containers := pod.Lookup("spec", name)
+	c.push("spec")
+	defer c.pop()
+	t := c.elemHere(name)
+	for _, old := range oldPod.Lookup("spec", name).Items() {
+		switch i := lastNamed(containers, old.Get("name").Text()); {
+		case i < 0:
+			c.forbidden(fmt.Sprintf("existing ephemeral containers %q may not be removed\n", old.Get("name").Text()), name)
+		case !semanticEqual(t, false, containers.At(i), old):
+			c.forbidden(fmt.Sprintf("existing ephemeral containers %q may not be changed", old.Get("name").Text()), name)
+		}
+	}
+}
+
+// lastNamed returns the index of the last container of a name; -1 if there is none.
+func lastNamed(containers document.Value, name string) int {
+	last := -1
+	for i, container := range containers.Items() {
+		if container.Get("name").Text() == name {
+			last = i
+		}
+	}
+	return last
+}
+
+// elemHere returns the type of the items of a list below the current path.
+func (c *checker) elemHere(list string) *Type {
+	if t, _ := fieldType(c.currentType(), list); t != nil {
+		return t.Elem
+	}
+	return nil
+}
+
+// podResize rejects changes of a pod's resources that the kubelet can not follow: only CPU and memory may change, requests and
+// limits may not be removed, and the QoS class stays the same.
+func podResize(c *checker, pod, oldPod document.Value) {
+	spec, old := pod.Get("spec"), oldPod.Get("spec")
+	c.push("spec")
+	defer c.pop()
+	before := oldPod.Lookup("status", "qosClass").Text()
+	if before == "" {
+		before = qos.Class(old)
+	}
+	if before != qos.Class(spec) {
+		c.invalid(pod.Lookup("status", "qosClass").Text(), "Pod QOS Class may not change as a result of resizing")
+	}
+	if !supportsResize(oldPod) {
+		c.forbidden("Pod running on node without support for resize")
+	}
+	hasPodLevel := hasResources(spec) || hasResources(old)
+	if hasPodLevel {
+		c.resizedPodLevel(spec.Get("resources"), old.Get("resources"))
+	}
+	if oldPod.Lookup("status", "nodeAllocatableResourceClaimStatuses").Len() > 0 {
+		c.forbidden("pods with node allocatable resource claims cannot be resized")
+	}
+	errs := len(c.errs)
+	c.sameOrder(spec, old, "containers")
+	c.sameOrder(spec, old, "initContainers")
+	if len(c.errs) > errs {
+		return // containers can be compared only in the same order
+	}
+	c.keptResources(spec, old, "initContainers")
+	c.keptResources(spec, old, "containers")
+	c.resizedContainers(spec, old)
+	c.resizedInitContainers(spec, old)
+	except := []string{"containers", "initContainers"}
+	if hasPodLevel {
+		except = append(except, "resources")
+	}
+	if len(c.errs) == 0 && !equalExcept(c.currentType(), spec, old, except) {
+		c.forbidden(onlyCPUAndMemory)
+	}
+}
+
+const onlyCPUAndMemory = "only cpu and memory resources are mutable"
+
+// supportsResize reports whether the kubelet of a pod's node can resize it: it reports the resources of running containers.
+func supportsResize(pod document.Value) bool {
+	for _, status := range pod.Lookup("status", "containerStatuses").Items() {
+		if !isEmpty(status.Lookup("state", "running")) {
+			return !isEmpty(status.Get("resources"))
+		}
+	}
+	return true
+}
+
+// hasResources reports whether a pod has resources as a whole.
+func hasResources(spec document.Value) bool {
+	return spec.Lookup("resources", "requests").Len()+spec.Lookup("resources", "limits").Len() > 0
+}
+
+// resizedPodLevel checks the resources of a pod as a whole.
+func (c *checker) resizedPodLevel(resources, old document.Value) {
+	if !isEmpty(old) && isEmpty(resources) {
+		c.forbidden("pod-level resources cannot be removed", "resources")
+		return
+	}
+	if !isEmpty(old) {
+		for _, list := range []string{"requests", "limits"} {
+			if isRemoved(resources.Get(list), old.Get(list)) {
+				c.forbidden(fmt.Sprintf("pod-level resource %s cannot be removed", list), "resources", list)
+			}
+		}
+	}
+	masked := withResized(resources, old)
+	if isEmpty(old) && masked.Get("requests").Len()+masked.Get("limits").Len()+masked.Get("claims").Len() == 0 {
+		masked = document.Value{}
+	}
+	if t, pointer := fieldType(c.currentType(), "resources"); !semanticEqual(t, pointer, masked, old) {
+		c.forbidden("only cpu and memory resources are mutable at pod-level")
+	}
+}
+
+// sameOrder rejects containers that are added, removed, renamed or moved.
+func (c *checker) sameOrder(spec, old document.Value, name string) {
+	containers := spec.Get(name)
+	if containers.Len() != old.Get(name).Len() {
+		c.forbidden(name+" may not be added or removed on resize", name)
+		return
+	}
+	c.push(name)
+	for i, was := range old.Get(name).Items() {
+		if containers.At(i).Get("name").Text() != was.Get("name").Text() {
+			c.pushItem(i)
+			c.forbidden(name+" may not be renamed or reordered on resize", "name")
+			c.pop()
+		}
+	}
+	c.pop()
+}
+
+// keptResources rejects the removal of requests and limits.
+func (c *checker) keptResources(spec, old document.Value, name string) {
+	c.push(name)
+	for i, was := range old.Get(name).Items() {
+		c.pushItem(i)
+		for _, list := range []string{"requests", "limits"} {
+			if isRemoved(spec.Get(name).At(i).Lookup("resources", list), was.Lookup("resources", list)) {
+				c.forbidden(fmt.Sprintf("resource %s cannot be removed", list), "resources", list)
+			}
+		}
+		c.pop()
+	}
+	c.pop()
+}
+
+// isRemoved reports whether a resource list lacks a resource that it had.
+func isRemoved(now, old document.Value) bool {
+	for name := range old.Fields() {
+		if now.Get(name).IsAbsent() {
+			return true
+		}
+	}
+	return false
+}
+
+// resizedContainers rejects changes of containers but their CPU and memory.
+func (c *checker) resizedContainers(spec, old document.Value) {
+	t := c.elemHere("containers")
+	for i, container := range spec.Get("containers").Items() {
+		if was := old.Get("containers").At(i); !semanticEqual(t, false, withoutResize(container, was), was) {
+			c.forbidden(onlyCPUAndMemory)
+		}
+	}
+}
+
+// resizedInitContainers does the same for init containers. One that is not a sidecar can not be restarted.
+func (c *checker) resizedInitContainers(spec, old document.Value) {
+	t := c.elemHere("initContainers")
+	c.push("initContainers")
+	for i, container := range spec.Get("initContainers").Items() {
+		was := old.Get("initContainers").At(i)
+		c.pushItem(i)
+		if !semanticEqual(t, false, withoutResize(container, was), was) {
+			c.forbidden("only cpu and memory resources for init or sidecar containers are mutable")
+		}
+		if container.Get("restartPolicy").Text() != "Always" && !semanticEqual(t, false, container, was) {
+			for _, policy := range container.Get("resizePolicy").Items() {
+				if policy.Get("restartPolicy").Text() == "RestartContainer" {
+					c.forbidden("non-sidecar init containers with a resize policy of RestartContainer cannot be resized")
+				}
+			}
+		}
+		c.pop()
+	}
+	c.pop()
+}
+
+// withoutResize returns a container with the CPU and memory of another one. As in kube-apiserver it has no claims: a container
+// that has claims can not be resized.
+func withoutResize(container, old document.Value) document.Value {
+	resources := withResized(container.Get("resources"), old.Get("resources")).Without("claims")
+	return container.With("resources", resources)
+}
+
+// withResized returns resources with the CPU and memory of others.
+func withResized(resources, old document.Value) document.Value {
+	if isEmpty(resources) {
+		resources = document.NewMap()
+	}
+	for _, list := range []string{"requests", "limits"} {
+		masked := resources.Get(list)
+		for _, name := range qos.Resources {
+			masked = withValue(masked, name, old.Lookup(list, name))
+		}
+		if masked.Len() == 0 {
+			masked = document.Value{}
+		}
+		resources = withValue(resources, list, masked)
+	}
+	return resources
+}

@@ -1,0 +1,232 @@
+package garbagecollector
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+var (
+	// errUnknownKind is the error for owners of kinds that are not served: they may exist.
+	errUnknownKind = errors.New("the kind of an owner is not served")
+	// errNamespacedOwner is the error for namespaced owners of cluster-scoped objects.
+	errNamespacedOwner = errors.New("a cluster-scoped object has a namespaced owner")
+	// errNewDependent is the error for owners that got dependents while theirs were orphaned.
+	errNewDependent = errors.New("the owner got a new dependent while its dependents were orphaned")
+)
+
+// subject is an object that is reconciled, with its kind.
+type subject struct {
+	*watchcache.Object
+	kind *api.Kind
+}
+
+// find returns the object with a key; nil if there is none.
+func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
+	key, err := watchcache.ParseKey(text)
+	if err != nil {
+		return nil, err
+	}
+	object, err := c.Objects.Cache.Get(ctx, key, watchcache.Any)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kind := c.servedKind(key.Kind)
+	if kind == nil {
+		return nil, errUnknownKind
+	}
+	return &subject{object, kind}, nil
+}
+
+// servedKind returns the served kind with a name GROUP/RESOURCE; nil if there is none.
+func (c *Collector) servedKind(name string) *api.Kind {
+	group, resource, _ := strings.Cut(name, "/")
+	if group == "core" {
+		group = ""
+	}
+	kind, _ := c.Objects.Kinds.Resource(group, "", resource)
+	return kind
+}
+
+// reconcile reconciles the object with a key: it decides by the object's owners and finalizers what to do, and does it.
+func (c *Collector) reconcile(ctx context.Context, key string) error {
+	object, err := c.find(ctx, key)
+	if err != nil || object == nil {
+		return err
+	}
+	switch {
+	case object.AwaitsFinalizer(registry.OrphanFinalizer):
+		return c.orphanDependents(ctx, object)
+	case object.AwaitsFinalizer(registry.ForegroundFinalizer):
+		return c.deleteDependents(ctx, object)
+	case object.IsDeleting():
+		return nil // its dependents are reconciled after its deletion
+	}
+	owners, err := c.classifyOwners(ctx, object)
+	switch {
+	case errors.Is(err, errNamespacedOwner):
+		return nil // final: the scope of a kind does not change
+	case err != nil:
+		return err
+	case len(owners.solid) > 0:
+		return c.removeOwnerReferences(ctx, object, append(owners.dangling, owners.waiting...))
+	case len(owners.waiting) > 0 && c.index.hasDependents(object.UID()):
+		return c.deleteInForeground(ctx, object)
+	case len(owners.dangling)+len(owners.waiting) > 0:
+		return c.delete(ctx, object, propagationOf(object))
+	}
+	return nil
+}
+
+// classifiedOwners has the UIDs of an object's owners by the state of the owner.
+type classifiedOwners struct{ solid, dangling, waiting []string }
+
+// classifyOwners looks up the owners of an object.
+func (c *Collector) classifyOwners(ctx context.Context, object *subject) (w classifiedOwners, err error) {
+	for _, r := range references(object.Object) {
+		owner, err := c.owner(ctx, object, r)
+		switch {
+		case err != nil:
+			return w, err
+		case owner == nil:
+			w.dangling = append(w.dangling, r.uid)
+		case owner.AwaitsFinalizer(registry.ForegroundFinalizer):
+			w.waiting = append(w.waiting, r.uid)
+		default:
+			w.solid = append(w.solid, r.uid)
+		}
+	}
+	return w, nil
+}
+
+// owner returns the owner of a reference; nil if it does not exist. An object with the same name but another UID is
+// not the owner.
+func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*watchcache.Object, error) {
+	version, err := r.groupVersion()
+	kind, isServed := c.Objects.Kinds.Kind(version.Group, version.Version, r.kind)
+	if err != nil || !isServed || kind.CreateOnly {
+		if c.index.isDeleted(r.uid) {
+			return nil, nil // its kind was unregistered after its deletion
+		}
+		return nil, errUnknownKind
+	}
+	key := watchcache.Key{Kind: kind.StoreName(), Name: r.name}
+	if kind.Namespaced {
+		key.Namespace = object.Namespace()
+	}
+	if kind.Namespaced && key.Namespace == "" {
+		c.reportOwnerInOtherNamespace(ctx, object, kind, r)
+		return nil, errNamespacedOwner
+	}
+	owner, err := c.Objects.Cache.Get(ctx, key, watchcache.Any)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	if err == nil && owner.UID() == r.uid {
+		return owner, nil
+	}
+	if kind.Namespaced && !c.index.isDeleted(r.uid) {
+		c.reportOwnerInOtherNamespace(ctx, object, kind, r)
+	}
+	return nil, nil
+}
+
+// propagationOf returns the propagation policy that the finalizers of an object, which is not being deleted yet, imply
+// for its dependents.
+func propagationOf(object *subject) registry.Propagation {
+	doc, err := object.WithoutManagedFields()
+	if err != nil {
+		return registry.Background
+	}
+	for _, f := range doc.Lookup("metadata", "finalizers").Items() {
+		switch f.Text() {
+		case registry.OrphanFinalizer:
+			return registry.Orphan
+		case registry.ForegroundFinalizer:
+			return registry.Foreground
+		}
+	}
+	return registry.Background
+}
+
+// deleteInForeground deletes an object that has dependents and a waiting owner. If a dependent waits as well, they
+// may form a cycle: then blockOwnerDeletion is first removed from the object's references.
+func (c *Collector) deleteInForeground(ctx context.Context, object *subject) error {
+	for _, key := range c.index.dependents(object.UID()) {
+		dependent, err := c.find(ctx, key)
+		if err != nil && !errors.Is(err, errUnknownKind) {
+			return err
+		}
+		if dependent == nil || !dependent.AwaitsFinalizer(registry.ForegroundFinalizer) {
+			continue
+		}
+		if err := c.patchMetadata(ctx, object, "ownerReferences", withoutBlocking); err != nil {
+			return err
+		}
+		if object, err = c.find(ctx, object.Key()); err != nil || object == nil {
+			return err
+		}
+		break
+	}
+	return c.delete(ctx, object, registry.Foreground)
+}
+
+// deleteDependents enqueues the dependents of a waiting owner for deletion. If none blocks it, its foreground finalizer
+// is removed.
+func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error {
+	for _, key := range c.index.dependents(owner.UID()) {
+		// A dependent that is being deleted is enqueued when that changes. Enqueuing it here would never end for
+		// objects that wait for each other.
+		dependent, err := c.find(ctx, key)
+		if err != nil || dependent != nil && !dependent.IsDeleting() {
+			c.queue.Add(task{key: key})
+		}
+	}
+	if c.index.waitUntilUnblocked(owner.UID(), owner.Key()) {
+		return nil
+	}
+	return c.removeFinalizer(ctx, owner, registry.ForegroundFinalizer)
+}
+
+// orphanDependents removes the references to an owner from its dependents, and then the owner's orphan finalizer.
+func (c *Collector) orphanDependents(ctx context.Context, owner *subject) error {
+	var group errgroup.Group
+	group.SetLimit(workers)
+	uid := owner.UID()
+	for _, key := range c.index.dependents(uid) {
+		group.Go(func() error {
+			dependent, err := c.find(ctx, key)
+			if err != nil || dependent == nil {
+				return err
+			}
+			return c.removeOwnerReferences(ctx, dependent, []string{uid})
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("orphaning dependents: %w", err)
+	}
+	if c.index.hasDependents(uid) {
+		return errNewDependent
+	}
+	return c.removeFinalizer(ctx, owner, registry.OrphanFinalizer)
+}
+
+// removeOwnerReferences removes the references to some owners from an object.
+func (c *Collector) removeOwnerReferences(ctx context.Context, object *subject, uids []string) error {
+	if len(uids) == 0 {
+		return nil
+	}
+	return c.patchMetadata(ctx, object, "ownerReferences", func(list document.Value) document.Value { return withoutOwners(list, uids) })
+}

@@ -1,0 +1,168 @@
+package namespace
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/controllers/workqueue"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// Kind is the watch cache's name of namespaces: GROUP/RESOURCE.
+const Kind = "core/namespaces"
+
+// finalizer is the controller's entry in spec.finalizers.
+const finalizer = "kubernetes"
+
+// minBackoff and maxBackoff limit the exponential backoff of namespaces that are not empty yet.
+const (
+	minBackoff = 20 * time.Millisecond
+	maxBackoff = time.Second
+)
+
+// Controller deletes terminating namespaces.
+type Controller struct {
+	Objects *registry.Registry
+	// User performs the controller's writes, Manager is its field manager.
+	User    *authn.User
+	Manager string
+	Log     *slog.Logger
+
+	// queue is the workqueue of terminating namespaces.
+	queue *workqueue.Queue[string]
+}
+
+// Run watches namespaces and processes the workqueue until the context ends or the cache is closed.
+func (r *Controller) Run(ctx context.Context) {
+	r.queue = workqueue.NewQueue[string](minBackoff, maxBackoff)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
+		defer cancel()
+		r.watchNamespaces(ctx)
+	})
+	r.queue.Run(ctx, workers, r.process)
+}
+
+// watchNamespaces watches namespaces, and restarts a failed watch, until the context ends or the cache is closed.
+func (r *Controller) watchNamespaces(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := r.watch(ctx)
+		if errors.Is(err, watchcache.ErrClosed) || ctx.Err() != nil {
+			return
+		}
+		if !errors.Is(err, watchcache.ErrTooOld) {
+			r.Log.Error("cannot watch namespaces; retrying", "error", err)
+			sleep(ctx, maxBackoff)
+		}
+	}
+}
+
+// watch enqueues all terminating namespaces, and then those that become terminating.
+func (r *Controller) watch(ctx context.Context) error {
+	watcher, err := r.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
+	if err != nil {
+		return err
+	}
+	defer watcher.Close()
+	for {
+		events, err := watcher.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Object != nil && e.Type != watchcache.Deleted && e.Object.IsDeleting() {
+				r.queue.Add(e.Object.Name())
+			}
+		}
+	}
+}
+
+// process reconciles a namespace and logs its error. It reports whether it is done; otherwise it is retried.
+func (r *Controller) process(ctx context.Context, name string) (isDone bool) {
+	isDone, err := r.reconcile(ctx, name)
+	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
+		r.Log.Warn("cannot delete a namespace; retrying", "namespace", name, "error", err)
+	}
+	return isDone
+}
+
+// sleep waits for the duration or until the context ends.
+func sleep(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// reconcile deletes the content of a terminating namespace, and the controller's finalizer when the namespace is empty.
+// isDone is set if the controller has nothing left to do.
+func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
+	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
+	if errors.Is(err, storage.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if !namespace.IsDeleting() {
+		return true, nil
+	}
+	doc, err := namespace.WithoutManagedFields() // an update without managedFields retains them
+	if err != nil {
+		return false, err
+	}
+	var kept []document.Value
+	for _, f := range doc.Lookup("spec", "finalizers").Items() {
+		if f.Text() != finalizer {
+			kept = append(kept, f)
+		}
+	}
+	switch finalizers := doc.Lookup("spec", "finalizers").Len(); {
+	case finalizers == 0 && doc.Lookup("metadata", "finalizers").Len() == 0:
+		_, err := r.Objects.Delete(ctx, r.deletion("", name, r.namespaces("")))
+		return err == nil, err
+	case len(kept) == finalizers:
+		return true, nil // the controller's finalizer is removed already
+	}
+	if left, err := r.deleteContent(ctx, name); !left.isEmpty() || err != nil {
+		return false, errors.Join(err, r.writeConditions(ctx, doc, left, err))
+	}
+	doc = doc.With("spec", doc.Get("spec").With("finalizers", document.NewList(kept...)))
+	_, err = r.Objects.Update(ctx, r.request(name, r.namespaces("finalize"), doc))
+	return err == nil || apierrors.IsNotFound(err), err
+}
+
+// namespaces returns the endpoint of namespaces or of a subresource of them.
+func (r *Controller) namespaces(subresource string) *registry.Endpoint {
+	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
+	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)
+	if err != nil {
+		panic(err) // cannot happen: namespaces are built in
+	}
+	return endpoint
+}
+
+func (r *Controller) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
+	return &registry.Request{
+		Endpoint: endpoint, Name: name, Body: registry.Body{Text: doc.JSON()},
+		User: r.User, Manager: r.Manager, FieldValidation: registry.Ignore, Warn: func(string) {},
+	}
+}
+
+func (r *Controller) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
+	return &registry.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Propagation: registry.Background}
+}

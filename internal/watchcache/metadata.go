@@ -1,0 +1,60 @@
+package watchcache
+
+import "strings"
+
+// Metadata that the garbage collector and finalizers need is read from the JSON without parsing the object: UID,
+// ownerReferences, deletionTimestamp and finalizers.
+
+// UID returns metadata.uid; "" if there is none.
+func (o *Object) UID() string {
+	m := membersFrom(o.text, int(o.resourceVersion.end))
+	for m.next("uid") {
+		if m.name == "uid" {
+			uid, _, err := readString(o.text, m.at)
+			if err != nil {
+				return ""
+			}
+			return uid
+		}
+	}
+	return ""
+}
+
+// IsDeleting reports whether the object has a deletionTimestamp.
+func (o *Object) IsDeleting() bool { return o.deletionAt != 0 }
+
+// OwnerReferences returns the JSON of metadata.ownerReferences; "" if there are none.
+func (o *Object) OwnerReferences() string {
+	if o.ownersAt == 0 {
+		return ""
+	}
+	start := int(o.ownersAt)
+	list := o.text[start:min(skipValue(o.text, start), len(o.text))]
+	if list == "[]" || list == "null" {
+		return ""
+	}
+	return list
+}
+
+// AwaitsFinalizer reports whether the object has a deletionTimestamp and a finalizer with that name.
+func (o *Object) AwaitsFinalizer(finalizer string) bool {
+	if o.deletionAt == 0 {
+		return false
+	}
+	m := membersFrom(o.text, int(o.deletionAt))
+	for m.next("finalizers") {
+		if m.name == "finalizers" {
+			return strings.Contains(o.text[m.at:min(skipValue(o.text, m.at), len(o.text))], `"`+finalizer+`"`)
+		}
+	}
+	return false
+}
+
+// membersFrom iterates over the members of a JSON object from a position on: the start of the object, or the end of a
+// member.
+func membersFrom(text string, at int) members {
+	if at < len(text) && text[at] == '{' {
+		return membersAt(text, at)
+	}
+	return members{text: text, at: at, end: at, started: true}
+}

@@ -1,0 +1,151 @@
+package watchcache
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cadastre/cadastre/internal/storage"
+)
+
+// runReflector applies the store's commits to the cache until the context ends or the store is closed. A broken watch
+// is resumed.
+func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
+	for {
+		err := c.consumeWatch(ctx, w)
+		w.Close()
+		if ctx.Err() != nil || errors.Is(err, storage.ErrClosed) {
+			c.end()
+			return
+		}
+		c.options.Log.Warn("cache: watch of the store failed; retrying", "error", err)
+		if w, err = c.resume(ctx, err); err != nil {
+			c.end()
+			return
+		}
+	}
+}
+
+// consumeWatch applies batches until the watch fails.
+func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
+	for {
+		batch, err := w.Next(ctx)
+		if err != nil {
+			return err
+		}
+		c.applyBatch(batch)
+	}
+}
+
+// resume opens a new watch of the store. If the missing history is compacted, it first reloads all objects. It
+// retries with exponential backoff and fails only if the cache or the store is closed.
+func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, error) {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		var w storage.Watcher
+		var err error
+		if errors.Is(reason, storage.ErrCompacted) {
+			w, err = c.loadAndWatch(ctx)
+		} else {
+			w, err = c.store.Watch(ctx, "", c.progress.revision())
+		}
+		switch {
+		case err == nil:
+			return w, nil
+		case ctx.Err() != nil || errors.Is(err, storage.ErrClosed):
+			return nil, err
+		}
+		reason = err
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// end closes done and wakes all waiting readers and watchers, which then fail with ErrClosed.
+func (c *Cache) end() {
+	close(c.done)
+	c.progress.close()
+	for k := range c.allResources() {
+		k.wakeAll()
+	}
+}
+
+// applyBatch applies a batch of commits:
+//
+//  1. values are parsed into objects
+//  2. each resource applies its changes, and observers are notified
+//  3. progress advances, which unblocks writers and readers that wait for it
+//  4. watchers are woken
+//  5. the window is trimmed
+func (c *Cache) applyBatch(batch storage.Batch) {
+	changes := map[*resourceCache][]change{}
+	for _, e := range batch.Events {
+		name, _, ok := cutResource(e.Key)
+		if !ok {
+			c.options.Log.Error("cache: ignoring a key that does not name an object", "key", e.Key)
+			continue
+		}
+		k := c.resource(name)
+		changes[k] = append(changes[k], c.parseEvent(k, e))
+	}
+	var wake wakers
+	c.applyChanges(changes, &wake)
+	c.progress.advance(batch.Revision)
+	wake.all()
+	c.trim()
+}
+
+// applyChanges applies the changes of each resource, and then notifies observers.
+func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) {
+	c.notifyMu.Lock()
+	defer c.notifyMu.Unlock()
+	events := c.eventBuffer[:0]
+	for k, list := range changes {
+		events = k.applyChanges(list, events, wake)
+	}
+	c.notifyObservers(events)
+	if clear(events); cap(events) <= maxIdleBuffer {
+		c.eventBuffer = events
+	}
+}
+
+// parseEvent turns an event of the store into a change of the resource.
+func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
+	made := change{key: e.Key, revision: e.Revision}
+	if e.IsDelete() {
+		return made
+	}
+	if made.object = c.pending.take(k, e); made.object != nil {
+		return made
+	}
+	if made.object, made.err = newObject(k, e.Key, e.Value, e.Revision); made.err != nil {
+		c.options.Log.Error("cache: an unreadable object was written; its resource cannot be listed until the object is deleted or replaced", "error", made.err)
+	}
+	return made
+}
+
+// trim drops events until the window is within its limit: always the oldest event of the resource whose events take
+// most memory, so that a busy resource does not evict the events of quiet ones.
+func (c *Cache) trim() {
+	limit := int64(c.options.WindowBytes)
+	if c.windowBytes.Load() <= limit {
+		return
+	}
+	kinds := slices.Collect(c.allResources())
+	for c.windowBytes.Load() > limit {
+		slices.MaxFunc(kinds, func(a, b *resourceCache) int { return cmp.Compare(a.bytes.Load(), b.bytes.Load()) }).dropFirst()
+	}
+}
+
+// allResources iterates over the resources that are known at the time of the call.
+func (c *Cache) allResources() iter.Seq[*resourceCache] {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return maps.Values(maps.Clone(c.resources))
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"strconv"
+
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+)
+
+// snapshot is a summary of the state of all objects.
+type snapshot struct {
+	// revision is the revision of the store.
+	revision string
+	// values is a hash of the objects without managedFields and resourceVersion.
+	values [sha256.Size]byte
+	// owners counts the objects by their field managers.
+	owners map[string]int
+}
+
+// page is a page of a list.
+type page struct {
+	Metadata struct{ ResourceVersion, Continue string }
+	Items    []map[string]any
+}
+
+// takeSnapshot lists all objects.
+func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) {
+	c := s.NewClient()
+	defer c.Close()
+	snap := snapshot{owners: map[string]int{}}
+	hash := sha256.New()
+	for next := ""; ; {
+		answer, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1000&continue=" + url.QueryEscape(next)})
+		if err != nil {
+			return snap, err
+		}
+		var p page
+		if err := json.Unmarshal(answer, &p); err != nil {
+			return snap, err
+		}
+		for _, item := range p.Items {
+			text, err := snap.add(item)
+			if err != nil {
+				return snap, err
+			}
+			hash.Write(text)
+		}
+		if next = p.Metadata.Continue; next == "" {
+			snap.revision = p.Metadata.ResourceVersion
+			hash.Sum(snap.values[:0])
+			return snap, nil
+		}
+	}
+}
+
+// revision returns the revision of the store.
+func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
+	c := s.NewClient()
+	defer c.Close()
+	answer, err := c.Do(ctx, serverbench.Request{Method: "GET", Path: "/apis/apps/v1/deployments?limit=1"})
+	if err != nil {
+		return 0, err
+	}
+	var p page
+	if err := json.Unmarshal(answer, &p); err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(p.Metadata.ResourceVersion, 10, 64)
+}
+
+// add counts the field managers of an object, and returns the rest of it.
+func (s *snapshot) add(object map[string]any) ([]byte, error) {
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("expected an object with metadata, received %v", object)
+	}
+	names := ""
+	entries, _ := metadata["managedFields"].([]any)
+	for _, e := range entries {
+		entry, _ := e.(map[string]any)
+		names += fmt.Sprintf("%v %v;", entry["manager"], entry["operation"])
+	}
+	s.owners[names]++
+	delete(metadata, "managedFields")
+	delete(metadata, "resourceVersion")
+	return json.Marshal(object)
+}
+
+// checkMigrated checks that the values are unchanged, and that the manager is the only field manager of each object, by
+// apply.
+func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
+	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
+		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)
+	}
+	if s.values != before.values {
+		return fmt.Errorf("values: expected hash %x, received %x", before.values, s.values)
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package serverbench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestAllocations: neither the allocations of reading the metric nor a single large one are attributed to operations.
+func TestAllocations(t *testing.T) {
+	const reading, each, once = 5000, 300, 1 << 30
+	var taken, asked atomic.Int64
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/metrics" {
+			taken.Add(each)
+			return
+		}
+		_, _ = fmt.Fprintf(w, "# HELP\ngo_memstats_alloc_bytes_total %d\n", taken.Add(reading))
+		if asked.Add(1) == 4 {
+			taken.Add(once)
+		}
+	})
+	operation := do(func(*worker) Request { return Request{Method: "GET", Path: "/some"} })
+	got, err := Load{Window: 10 * time.Millisecond}.allocations(t.Context(), s, operation)
+	if err != nil || got != each {
+		t.Errorf("allocations() = %v, %v, want %d", got, err, each)
+	}
+}
+
+// TestAllocationsFail: errors of the operation, and a missing metric, are returned.
+func TestAllocationsFail(t *testing.T) {
+	s := serve(t, func(http.ResponseWriter, *http.Request) {})
+	nothing := func(context.Context, *worker) error { return nil }
+	if _, err := (Load{}).allocations(t.Context(), s, nothing); err == nil || !strings.Contains(err.Error(), "expected a line") {
+		t.Errorf("allocations() = %v, want an error about the missing metric", err)
+	}
+	fails := func(context.Context, *worker) error { return io.ErrClosedPipe }
+	if _, err := (Load{}).allocations(t.Context(), s, fails); err != io.ErrClosedPipe {
+		t.Errorf("allocations() = %v, want the error of the operation", err)
+	}
+}

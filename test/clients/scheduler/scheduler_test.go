@@ -1,0 +1,192 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/cadastre/cadastre/internal/lib/testwait"
+	"github.com/cadastre/cadastre/test/clients/target"
+	"github.com/cadastre/cadastre/test/peers"
+)
+
+// patience is the time that the scheduler has to start and to bind all pods.
+const patience = 2 * time.Minute
+
+func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
+
+// world is a server with a scheduler.
+type world struct {
+	*testing.T
+	client    kubernetes.Interface
+	namespace string
+	scheduler *peers.Process
+}
+
+// start starts a scheduler for the server of the tests. It skips the test if the scheduler is not built.
+func start(t *testing.T) *world {
+	t.Helper()
+	if _, err := peers.Program(peers.KubeScheduler); errors.Is(err, peers.ErrNotBuilt) {
+		t.Skip(err)
+	}
+	config := target.Config(t)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	if err := target.WriteKubeconfig(kubeconfig, config, "default"); err != nil {
+		t.Fatal(err)
+	}
+	scheduler, err := peers.StartScheduler(folder, kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(scheduler.Stop)
+	return &world{t, client, target.Namespace(t), scheduler}
+}
+
+// node creates a node that is ready and has one CPU. No kubelet runs, so the taint that new nodes have is removed here.
+func (w *world) node(name string, labels map[string]string) {
+	w.Helper()
+	ctx, nodes := w.Context(), w.client.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
+	w.check(err)
+	w.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) }) // the server may be gone
+	node.Spec.Taints = nil
+	node, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
+	w.check(err)
+	amounts := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("1Gi"), corev1.ResourcePods: resource.MustParse("10"),
+	}
+	node.Status = corev1.NodeStatus{
+		Capacity: amounts, Allocatable: amounts,
+		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}},
+	}
+	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	w.check(err)
+}
+
+// pod creates a pod that requests an amount of CPU.
+func (w *world) pod(name, cpu string, change func(*corev1.Pod)) {
+	w.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{
+			Name: "main", Image: "nginx",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}},
+		}}},
+	}
+	if change != nil {
+		change(pod)
+	}
+	_, err := w.client.CoreV1().Pods(w.namespace).Create(w.Context(), pod, metav1.CreateOptions{FieldManager: "tester"})
+	w.check(err)
+}
+
+// wait waits until a pod is as expected.
+func (w *world) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.Pod {
+	w.Helper()
+	var pod *corev1.Pod
+	if !testwait.Within(patience, func() bool {
+		var err error
+		pod, err = w.client.CoreV1().Pods(w.namespace).Get(w.Context(), name, metav1.GetOptions{})
+		w.check(err)
+		return isDone(pod)
+	}) {
+		w.Fatalf("pod %s: expected that it is %s, received %+v; the scheduler's log ends with\n%s", name, what, pod.Status, w.scheduler.LogTail())
+	}
+	return pod
+}
+
+func (w *world) check(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func isBound(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" }
+
+func scheduled(pod *corev1.Pod) corev1.PodCondition {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled {
+			return condition
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// TestSchedule: the scheduler binds pods to nodes that have room for them, and reports those that fit nowhere.
+func TestSchedule(t *testing.T) {
+	w := start(t)
+	for i := range 3 {
+		w.node(fmt.Sprintf("node-%d", i), map[string]string{"disk": []string{"fast", "slow", "slow"}[i]})
+	}
+	// Two of these pods fit on a node.
+	for i := range 5 {
+		w.pod(fmt.Sprintf("pod-%d", i), "450m", nil)
+	}
+	nodes := map[string]int{}
+	for i := range 5 {
+		pod := w.wait(fmt.Sprintf("pod-%d", i), "bound", isBound)
+		nodes[pod.Spec.NodeName]++
+		if c := scheduled(pod); c.Status != corev1.ConditionTrue {
+			t.Errorf("%s is bound, expected that its condition says so, received %+v", pod.Name, c)
+		}
+		for _, entry := range pod.ManagedFields {
+			if strings.Contains(string(entry.FieldsV1.Raw), "f:nodeName") {
+				t.Errorf("expected that spec.nodeName has no owner, received %s", entry.Manager)
+			}
+		}
+	}
+	for name, n := range nodes {
+		if n > 2 {
+			t.Errorf("%s has room for 2 pods, received %d", name, n)
+		}
+	}
+	w.pod("large", "2", nil)
+	if c := scheduled(w.wait("large", "unschedulable", func(pod *corev1.Pod) bool { return scheduled(pod).Status == corev1.ConditionFalse })); c.Reason != corev1.PodReasonUnschedulable {
+		t.Errorf("expected the reason %s, received %+v", corev1.PodReasonUnschedulable, c)
+	}
+	w.pod("fast", "50m", func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"disk": "fast"} })
+	if node := w.wait("fast", "bound", isBound).Spec.NodeName; node != "node-0" {
+		t.Errorf("expected node-0, received %s", node)
+	}
+	// A gated pod is not scheduled until the gate is removed.
+	w.pod("gated", "50m", func(pod *corev1.Pod) {
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
+	})
+	w.pod("after", "50m", nil)
+	w.wait("after", "bound", isBound)
+	gated := w.wait("gated", "gated", func(pod *corev1.Pod) bool { return scheduled(pod).Reason == corev1.PodReasonSchedulingGated })
+	if isBound(gated) {
+		t.Errorf("expected that the gated pod waits, received node %s", gated.Spec.NodeName)
+	}
+	gated.Spec.SchedulingGates = nil
+	_, err := w.client.CoreV1().Pods(w.namespace).Update(t.Context(), gated, metav1.UpdateOptions{})
+	w.check(err)
+	w.wait("gated", "bound", isBound)
+	// A node that is added makes room for the large pod.
+	w.node("node-big", nil)
+	ctx, nodesClient := t.Context(), w.client.CoreV1().Nodes()
+	big, err := nodesClient.Get(ctx, "node-big", metav1.GetOptions{})
+	w.check(err)
+	big.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("4")
+	_, err = nodesClient.UpdateStatus(ctx, big, metav1.UpdateOptions{})
+	w.check(err)
+	if node := w.wait("large", "bound", isBound).Spec.NodeName; node != "node-big" {
+		t.Errorf("expected node-big, received %s", node)
+	}
+}

@@ -1,0 +1,134 @@
+package oracle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
+	"k8s.io/kubernetes/pkg/registry/core/pod"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api/builtin"
+)
+
+// subresource is a subresource with a validation of its own.
+type subresource struct {
+	kind     schema.GroupKind
+	name     string
+	strategy rest.RESTUpdateStrategy
+	// places are the prefixes of the fields that are changed.
+	places []string
+}
+
+var subresources = []subresource{
+	{schema.GroupKind{Kind: "Pod"}, "ephemeralcontainers", pod.EphemeralContainersStrategy, []string{"/spec/ephemeralContainers"}},
+	{schema.GroupKind{Kind: "Pod"}, "resize", pod.ResizeStrategy, []string{"/spec/containers", "/spec/initContainers", "/spec/resources"}},
+	{schema.GroupKind{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}, "approval", certificates.ApprovalStrategy, []string{"/status/conditions"}},
+}
+
+// TestSubresourcePairs changes objects in one or two places and compares the errors of an update through a subresource.
+func TestSubresourcePairs(t *testing.T) {
+	more, err := readChanges(*folder + "/changes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := map[string]int{}
+	for _, s := range samples(t, "subresources") {
+		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
+		if !ok {
+			t.Fatalf("there is no type %s", s.typ)
+		}
+		for _, sub := range subresources {
+			if sub.kind != s.gvk.GroupKind() {
+				continue
+			}
+			all := sub.changes(s, more)
+			if len(all) == 0 {
+				continue
+			}
+			random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
+			for _, c := range all {
+				compared[sub.compare(t, s, typ, []change{c}, nil)]++
+				compared[sub.compare(t, s, typ, nil, []change{c})]++
+			}
+			for range 10 * *pairs {
+				pick := func() change { return all[random.IntN(len(all))] }
+				compared[sub.compare(t, s, typ, []change{pick(), pick()}, []change{pick()})]++
+			}
+		}
+	}
+	t.Log(compared)
+}
+
+func (sub subresource) changes(s sample, more map[string][]change) (list []change) {
+	for _, c := range append(changes("", s.tree), more[s.key()]...) {
+		for _, place := range sub.places {
+			if strings.HasPrefix(c.At, place) {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// compare compares the errors of an update. It returns the outcome for the statistics.
+func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, from []change) string {
+	now, nowText, ok := statusOf(s, to...)
+	if !ok {
+		return sub.name + " not decoded"
+	}
+	was, wasText, ok := statusOf(s, from...)
+	if !ok {
+		return sub.name + " not decoded"
+	}
+	said, ok := sub.ask(now, was, s.gvk)
+	if !ok {
+		return sub.name + " prepared"
+	}
+	doc, err := document.ParseJSON(nowText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := document.ParseJSON(wasText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := typ.ValidateSubresource(sub.name, doc, old)
+	if len(ours) != len(said) {
+		t.Errorf("%s %s from %v to %v:\n ours %v\n theirs %q", s.name, sub.name, from, to, ours, said)
+	}
+	return fmt.Sprintf("%s rejected=%v", sub.name, len(said) > 0)
+}
+
+// ask returns the errors of kube-apiserver; ok is false if its strategy changes the object before it is validated.
+func (sub subresource) ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	object, old = object.DeepCopyObject(), old.DeepCopyObject()
+	m, err := meta.Accessor(object)
+	if err != nil {
+		return nil, false
+	}
+	ctx := requestFor(sub.strategy, gvk, m)
+	prepared := object.DeepCopyObject()
+	sub.strategy.PrepareForUpdate(ctx, prepared, old)
+	p, err := meta.Accessor(prepared)
+	if err != nil {
+		return nil, false
+	}
+	p.SetGeneration(m.GetGeneration())
+	if !equality.Semantic.DeepEqual(object, prepared) {
+		return nil, false
+	}
+	return causes(rest.BeforeUpdate(sub.strategy, ctx, object, old))
+}
