@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestTwoManagers is shown in README.md.
+// TestTwoManagers is shown in docs/testing.md.
 func TestTwoManagers(t *testing.T) {
 	t.Parallel()
 	client := kubernetes.NewForConfigOrDie(cadastretest.Start(t))

@@ -18,13 +18,14 @@ const (
 	applyType  = "Content-Type: application/apply-patch+yaml"
 )
 
-// client talks to a server of its own; the test runs beside others.
+// client sends requests to a private server.
 type client struct {
 	t      *testing.T
 	config *rest.Config
 	http   *http.Client
 }
 
+// newClient starts a server for the test and marks the test as parallel.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	t.Parallel()
@@ -38,24 +39,24 @@ func clientOf(t *testing.T, config *rest.Config) *http.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.CloseIdleConnections) // a server that is stopped waits for those
+	t.Cleanup(client.CloseIdleConnections) // the shutdown waits for open connections
 	return client
 }
 
-// anonymous returns a client that does not say who it is.
+// anonymous returns a client of the same server without credentials.
 func (c *client) anonymous() *client {
 	config := rest.AnonymousClientConfig(c.config)
 	return &client{c.t, config, clientOf(c.t, config)}
 }
 
-// answer is what came back.
+// answer is a response: its status code and body.
 type answer struct {
 	t    *testing.T
 	code int
 	text string
 }
 
-// call sends a request. Headers are "Name: value".
+// call sends a request and returns the response. Headers are "Name: value".
 func (c *client) call(method, path, body string, headers ...string) answer {
 	c.t.Helper()
 	request, err := http.NewRequestWithContext(c.t.Context(), method, c.config.Host+path, strings.NewReader(body))
@@ -79,7 +80,7 @@ func (c *client) call(method, path, body string, headers ...string) answer {
 	return answer{c.t, response.StatusCode, string(text)}
 }
 
-// apply applies a ConfigMap that has the fields, as JSON.
+// apply applies a ConfigMap with the given fields, which are members of a JSON object.
 func (c *client) apply(name, manager, fields string, headers ...string) answer {
 	c.t.Helper()
 	return c.call("PATCH", configMaps+"/"+name+"?fieldManager="+manager, configMap(name, fields), append(headers, applyType)...)
@@ -89,7 +90,7 @@ func configMap(name, fields string) string {
 	return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `"},` + fields + `}`
 }
 
-// want fails the test if the code is none of those.
+// want fails the test unless the status code is one of codes.
 func (a answer) want(codes ...int) answer {
 	a.t.Helper()
 	if !slices.Contains(codes, a.code) {
@@ -98,7 +99,7 @@ func (a answer) want(codes ...int) answer {
 	return a
 }
 
-// wantText fails the test if the answer has not all the texts.
+// wantText fails the test unless the body contains all texts.
 func (a answer) wantText(texts ...string) answer {
 	a.t.Helper()
 	for _, text := range texts {
@@ -109,7 +110,7 @@ func (a answer) wantText(texts ...string) answer {
 	return a
 }
 
-// get returns what is at a path of names in the answer, as JSON; "" if nothing is.
+// get returns the value at a path of names in the body as JSON, or "" if it is absent or null.
 func (a answer) get(path ...string) string {
 	a.t.Helper()
 	var v any

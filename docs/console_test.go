@@ -19,31 +19,31 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestMain has the test binary be cadastre for the pages.
+// TestMain makes the test binary act as the program cadastre in transcripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"cadastre": func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
 	})
 }
 
-// updating has tests write what they receive into the pages.
+// updating makes tests write the received output into the pages.
 var updating = os.Getenv("CADASTRE_UPDATE") != ""
 
-// TestConsole runs the commands of every ```console block, page by page, and compares what they
-// print with what the page says. Lines that begin with $ are commands, those that begin with > go on
-// with one. All commands of a page run in one shell; a command that serves goes on until the end of
-// the page.
+// TestConsole executes the commands of every ```console block, page by page, and compares their output with the page. Lines
+// that begin with $ are commands, and lines that begin with > continue a command. All commands of a page run in one shell;
+// cadastre serve runs in the background until the end of the page. A block inside an HTML comment is a setup that readers
+// do not see.
 //
-// What pages call 127.0.0.1:6443 and /tmp/demo is a free port and a folder of the test. Times,
-// uids and revisions may differ. CADASTRE_UPDATE=1 writes what was received into the page.
+// The address 127.0.0.1:6443 and the folder /tmp/demo of a page are replaced by a free port and a temporary folder. Times,
+// UIDs and revisions may differ. CADASTRE_UPDATE=1 writes the received output into the page.
 func TestConsole(t *testing.T) {
 	for _, tool := range []string{"curl", "jq", "sh"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the commands in the documentation were not run: they need %s, which is not installed", tool)
+			t.Skipf("skipping the transcripts: %s is not installed", tool)
 		}
 	}
 	pages := []string{"../README.md"}
-	for _, pattern := range []string{"*.md", "cli/*.md"} {
+	for _, pattern := range []string{"*.md", "cli/*.md", "server/*.md"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestConsole(t *testing.T) {
 		}
 	}
 	if found == 0 {
-		t.Error("found no command: a ```console block has commands that begin with $")
+		t.Error("found no commands, want ```console blocks with lines that begin with $")
 	}
 }
 
@@ -73,11 +73,11 @@ type page struct {
 	lines []string
 }
 
-// step is a command of a page. Its output is in the lines from first to end.
+// step is a command of a page. Its output is the lines [first, end).
 type step struct {
-	line       int // counted from one
+	line       int // one-based
 	command    string
-	first, end int // counted from zero
+	first, end int // zero-based
 }
 
 func (p *page) steps() []step {
@@ -103,7 +103,7 @@ func (p *page) steps() []step {
 	return steps
 }
 
-// run runs the commands of a page, in order.
+// run executes the commands of a page in order and compares their outputs.
 func (p *page) run(t *testing.T, steps []step) {
 	t.Parallel()
 	s := startSession(t)
@@ -116,7 +116,7 @@ func (p *page) run(t *testing.T, steps []step) {
 		}
 		received[step.line] = got
 		if !updating {
-			t.Errorf("%s:%d: $ %s\nreceived:\n%s\nthe page says:\n%s\n(CADASTRE_UPDATE=1 go test ./docs writes what was received)",
+			t.Errorf("%s:%d: $ %s\nreceived:\n%s\nwant:\n%s\n(CADASTRE_UPDATE=1 go test ./docs writes the received output)",
 				p.name, step.line, step.command, got, want)
 		}
 	}
@@ -160,7 +160,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(?m)^(commit|date|go)  +\S.*$`), "$1 VALUE"},
 }
 
-// masked returns text without what differs from run to run.
+// masked returns text with placeholders for values that differ between runs: times, UIDs, revisions, ages.
 func masked(text string) string {
 	for _, mask := range masks {
 		text = mask.pattern.ReplaceAllString(text, mask.text)
@@ -168,19 +168,19 @@ func masked(text string) string {
 	return withoutEmptyEnds(text)
 }
 
-// withoutEmptyEnds takes the empty lines around a text away, and leaves its first line indented.
+// withoutEmptyEnds removes leading and trailing empty lines and keeps the indentation of the first line.
 func withoutEmptyEnds(text string) string {
 	return strings.TrimLeft(strings.TrimRight(text, " \n"), "\n")
 }
 
-// What pages say, and what it is in a test.
+// Texts of pages that a session replaces.
 const (
 	shownProgram = "go run ./cmd/cadastre"
 	shownAddress = "127.0.0.1:6443"
 	shownFolder  = "/tmp/demo"
 )
 
-// session is a shell in a folder of its own, and the server that was started in it.
+// session is a shell in a temporary folder, and the address of the server that was started in it.
 type session struct {
 	folder, address string
 	shell           io.WriteCloser
@@ -212,7 +212,7 @@ func startSession(t *testing.T) *session {
 	return s
 }
 
-// run runs a command of a page, and returns what it prints, in the words of the page.
+// run executes a command of a page and returns its output with the address and the folder of the page.
 func (s *session) run(t *testing.T, command string) string {
 	command = strings.NewReplacer(shownProgram, "cadastre", shownAddress, s.address, shownFolder, s.folder).Replace(command)
 	var output string
@@ -226,7 +226,7 @@ func (s *session) run(t *testing.T, command string) string {
 
 const endOfOutput = "\x04\n"
 
-// send has the shell run a command.
+// send executes a command in the shell and returns its output.
 func (s *session) send(t *testing.T, command string) string {
 	if _, err := fmt.Fprintf(s.shell, "%s\nprintf '\\004\\n'\n", command); err != nil {
 		t.Fatal(err)
@@ -244,19 +244,19 @@ func (s *session) send(t *testing.T, command string) string {
 	}
 }
 
-// readyTime is how long a server may take to be ready.
-const readyTime = 30 * time.Second
+// readyTimeout is the maximum time until a server is ready.
+const readyTimeout = 30 * time.Second
 
-// serve starts a server, which is stopped at the end of the test, and returns what it says until it
-// is ready, or all that it says if it does not start.
+// serve starts a server, which stops at the end of the test, and returns its output until it is ready, or its whole output if
+// it fails to start.
 func (s *session) serve(t *testing.T, arguments []string) string {
-	said, err := os.CreateTemp(t.TempDir(), "said")
+	output, err := os.CreateTemp(t.TempDir(), "output")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
+	defer output.Close()
 	server := exec.Command("cadastre", append([]string{"serve", "--listen", "127.0.0.1:0"}, arguments...)...)
-	server.Stdout, server.Stderr = said, said
+	server.Stdout, server.Stderr = output, output
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -266,17 +266,17 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 	hasEnded := false
 	isReadyOrEnded := func() bool {
 		hasEnded = len(ended) > 0
-		if content, err = os.ReadFile(said.Name()); err != nil {
+		if content, err = os.ReadFile(output.Name()); err != nil {
 			t.Fatal(err)
 		}
-		// The last line of the hint is empty.
+		// The hint ends with an empty line.
 		line, rest, ok := bytes.Cut(content, []byte("\n"))
 		ready = line
 		return hasEnded || ok && bytes.HasSuffix(rest, []byte("\n\n"))
 	}
-	if !testwait.Within(readyTime, isReadyOrEnded) {
+	if !testwait.Within(readyTimeout, isReadyOrEnded) {
 		_ = server.Process.Kill()
-		t.Fatalf("the server is not ready: %s", content)
+		t.Fatalf("the server is not ready after %v: %s", readyTimeout, content)
 	}
 	if !hasEnded {
 		s.address = strings.TrimPrefix(string(ready), "ready https://")
@@ -288,6 +288,6 @@ func (s *session) serve(t *testing.T, arguments []string) string {
 func stop(t *testing.T, server *exec.Cmd, ended <-chan error) {
 	_ = server.Process.Signal(os.Interrupt)
 	if err := <-ended; err != nil {
-		t.Errorf("the server did not stop well: %v", err)
+		t.Errorf("cadastre serve exited with %v after SIGINT, want exit code 0", err)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// picture is the one of the README: what a terminal shows.
+// picture is the file with the README's picture, a terminal session.
 const picture = "picture.svg"
 
-// scene is what is typed for it. Lines without a dollar sign are not shown.
-var scene = []string{
+// commands are the commands of the picture. Those without a dollar sign are setup and are not drawn.
+var commands = []string{
 	`export KUBECONFIG=/tmp/demo/data/kubeconfig`,
 	`shop() { echo "{apiVersion: v1, kind: ConfigMap, metadata: {name: shop}, data: {$1}}"; }`,
 	`shop 'color: red, size: large' | cadastre apply -f - --manager alice`,
@@ -23,17 +23,17 @@ var scene = []string{
 	`$ cadastre apply -f blue.yaml --manager bob`,
 }
 
-// TestPicture has the commands of the picture run, and draws what they print. CADASTRE_UPDATE=1 writes it.
+// TestPicture: the picture shows the output of its commands. CADASTRE_UPDATE=1 draws it.
 func TestPicture(t *testing.T) {
 	s := startSession(t)
 	s.run(t, "cadastre serve --data /tmp/demo/data")
 	var lines []string
-	for _, command := range scene {
+	for _, command := range commands {
 		typed, shown := strings.CutPrefix(command, "$ ")
 		printed := s.run(t, strings.Replace(typed, "cadastre blame", "cadastre blame --color always", 1))
 		if shown {
 			lines = append(lines, "\x1b[1m"+command+"\x1b[0m")
-			lines = append(lines, aligned(strings.Split(strings.TrimSpace(still(printed)), "\n"))...)
+			lines = append(lines, aligned(strings.Split(strings.TrimSpace(withFixedValues(printed)), "\n"))...)
 			lines = append(lines, "")
 		}
 	}
@@ -43,15 +43,15 @@ func TestPicture(t *testing.T) {
 		return
 	}
 	if !updating {
-		t.Fatalf("%s is not what the commands print: %v; CADASTRE_UPDATE=1 go test ./docs writes it; received\n%s", picture, err, strings.Join(lines, "\n"))
+		t.Fatalf("%s differs from the output of its commands (%v): run CADASTRE_UPDATE=1 go test ./docs; received\n%s", picture, err, strings.Join(lines, "\n"))
 	}
 	if err := os.WriteFile(picture, []byte(got), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// moving is what differs from run to run, and what is drawn instead.
-var moving = []struct {
+// fixedValues replace the values that differ between runs.
+var fixedValues = []struct {
 	pattern *regexp.Regexp
 	text    string
 }{
@@ -62,9 +62,10 @@ var moving = []struct {
 	{regexp.MustCompile(`(Apply) \d+s`), "${1} 5s"},
 }
 
-// bar is what divides owners from lines: they are as wide as the widest, whose age may have more letters.
+// bar matches the column of owners, whose width depends on the ages in it.
 var bar = regexp.MustCompile("^(.*?) *((?:\x1b\\[0m)?) \\| ?")
 
+// aligned pads the column of owners to its widest cell.
 func aligned(lines []string) []string {
 	width := 0
 	for _, line := range lines {
@@ -81,15 +82,15 @@ func aligned(lines []string) []string {
 	return lines
 }
 
-// still returns text without what differs from run to run.
-func still(text string) string {
-	for _, m := range moving {
+// withFixedValues returns text with fixed times, UIDs, revisions and ages.
+func withFixedValues(text string) string {
+	for _, m := range fixedValues {
 		text = m.pattern.ReplaceAllString(text, m.text)
 	}
 	return text
 }
 
-// Sizes in pixels, and colours.
+// Sizes in pixels, and colors.
 const (
 	letterWidth, lineHeight, margin = 8, 18, 16
 	paper, ink                      = "#1e2430", "#d8dee9"
@@ -97,7 +98,7 @@ const (
 
 var inks = map[string]string{"1": "#ffffff", "36": "#88c0d0", "33": "#ebcb8b", "35": "#b48ead", "32": "#a3be8c", "34": "#81a1c1"}
 
-// draw draws lines of a terminal.
+// draw returns an SVG of terminal lines.
 func draw(lines []string) string {
 	widest := 0
 	for _, line := range lines {
@@ -115,10 +116,10 @@ func draw(lines []string) string {
 	return b.String()
 }
 
-// escapes are what terminals take for colours.
+// escapes match the escape sequences for colors.
 var escapes = regexp.MustCompile("\x1b\\[(\\d+)m")
 
-// coloured makes a line text of SVG. Spaces would be joined but for their name.
+// coloured returns a line as SVG text. Non-breaking spaces keep SVG from collapsing them.
 func coloured(line string) string {
 	line = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", " ", "\u00a0").Replace(line)
 	return escapes.ReplaceAllStringFunc(line, func(escape string) string {

@@ -1,6 +1,6 @@
-// Package docs_test keeps the documentation true: it runs the commands that pages show
-// (console_test.go), writes the manual's tables (server_test.go), shows each difference of the server
-// (differences_test.go), and has the example of README.md; test/repocheck checks that it is the same there.
+// Package docs_test checks the documentation: it executes the transcripts of pages (console_test.go), generates the tables of the
+// manual (server_test.go), checks headings and the length of the README (headings_test.go) and links (links_test.go), tests each
+// deliberate difference (differences_test.go), and has the example of docs/library.md.
 package docs_test
 
 import (
@@ -28,7 +28,7 @@ func Example() {
 	}
 	result, err := engine.Apply(live, config, apply.Request{Manager: "ci", Version: "example.com/v1"})
 	if err != nil {
-		log.Fatal(err) // an *apply.ConflictError if somebody else owns what would change
+		log.Fatal(err) // an *apply.ConflictError if another manager owns a field that would change
 	}
 	fmt.Println(result.Object.Document)
 	fmt.Println(result.Object.Entries[0].Manager, "owns", result.Object.Entries[0].FieldsV1)

@@ -17,9 +17,14 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-const manual = "server.md"
+// The pages of the manual that contain generated tables.
+const (
+	configurationPage = "server/configuration.md"
+	resourcesPage     = "server/resources.md"
+	operationsPage    = "server/operations.md"
+)
 
-// TestFlags holds the table of flags against the help.
+// TestFlags: the table of flags equals the help of cadastre serve.
 func TestFlags(t *testing.T) {
 	t.Setenv("HOME", "~")
 	t.Setenv("XDG_DATA_HOME", "")
@@ -34,15 +39,16 @@ func TestFlags(t *testing.T) {
 		if found := flag.FindStringSubmatch(line); found != nil {
 			text += fmt.Sprintf("| `%s` | %s |\n", escaped(strings.TrimSpace("--"+found[1]+" "+found[2])), escaped(found[3]))
 		} else if rest := strings.TrimLeft(line, " "); len(line)-len(rest) > 20 {
-			text = strings.TrimSuffix(text, " |\n") + " " + escaped(rest) + " |\n" // the text of a flag goes on
+			text = strings.TrimSuffix(text, " |\n") + " " + escaped(rest) + " |\n" // a continuation line
 		}
 	}
-	generated(t, "flags", text)
+	generated(t, configurationPage, "flags", text)
 }
 
+// escaped returns the text of a table cell.
 func escaped(cell string) string { return strings.ReplaceAll(cell, "|", `\|`) }
 
-// TestKinds holds the table of kinds against those that are served.
+// TestKinds: the table of kinds equals the registered kinds.
 func TestKinds(t *testing.T) {
 	all := api.Builtin()
 	slices.SortStableFunc(all, func(a, b *api.Kind) int {
@@ -64,11 +70,11 @@ func TestKinds(t *testing.T) {
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",
 			k.Name, note, k.Resource, strings.Join(k.ShortNames, ", "), strings.Join(at, ", "), namespaced, strings.Join(k.Subresources, ", "))
 	}
-	generated(t, "kinds", text)
+	generated(t, resourcesPage, "kinds", text)
 }
 
-// TestMetrics holds the table of metrics against those that there are: those that count something, which a server does not tell
-// before they have, and those that it reads when it is asked.
+// TestMetrics: the table of metrics has all registered metrics, including those without samples, which /metrics omits, and those
+// that are collected on request.
 func TestMetrics(t *testing.T) {
 	c := newClient(t)
 	c.apply("settings", "m", `"data":{"a":"1"}`).want(200, 201)
@@ -94,56 +100,63 @@ func TestMetrics(t *testing.T) {
 		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", name, kind[name], about[name]))
 	}
 	slices.Sort(rows)
-	generated(t, "metrics", "| Metric | Type | Meaning |\n|---|---|---|\n"+strings.Join(rows, ""))
+	generated(t, operationsPage, "metrics", "| Metric | Type | Meaning |\n|---|---|---|\n"+strings.Join(rows, ""))
 }
 
-// generated holds a part of the manual that is written by tests against what it should be.
-func generated(t *testing.T, name, text string) {
+// generated compares a generated section of a page with its expected text, or writes it if updating is set.
+func generated(t *testing.T, page, name, text string) {
 	t.Helper()
-	content, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(content), "<!-- "+name+": written by CADASTRE_UPDATE=1 go test ./docs -->\n")
+	content := readPage(t, page)
+	_, rest, found := strings.Cut(content, "<!-- "+name+": written by CADASTRE_UPDATE=1 go test ./docs -->\n")
 	was, tail, ended := strings.Cut(rest, "<!-- end -->")
 	switch {
 	case !found || !ended:
-		t.Fatalf("%s has no part %q: expected <!-- %s: written by … --> and <!-- end -->", manual, name, name)
+		t.Fatalf("%s: section %q is missing: expected <!-- %s: written by … --> and <!-- end -->", page, name, name)
 	case was == text:
 	case updating:
-		head := string(content[:len(content)-len(rest)])
-		if err := os.WriteFile(manual, []byte(head+text+"<!-- end -->"+tail), 0o644); err != nil {
+		head := content[:len(content)-len(rest)]
+		if err := os.WriteFile(page, []byte(head+text+"<!-- end -->"+tail), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s: the table of %s is not what it should be: run CADASTRE_UPDATE=1 go test ./docs; expected\n%s\nreceived\n%s", manual, name, text, was)
+		t.Errorf("%s: the table of %s is out of date: run CADASTRE_UPDATE=1 go test ./docs; received\n%s\nwant\n%s", page, name, was, text)
 	}
 }
 
-// TestNumbers holds the numbers in the manual against the code.
-func TestNumbers(t *testing.T) {
-	page, err := os.ReadFile(manual)
+// serverManual returns the text of all pages about the server, with single spaces between words.
+func serverManual(t *testing.T) string {
+	t.Helper()
+	pages, err := filepath.Glob("server/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := strings.Join(strings.Fields(string(page)), " ")
+	var words []string
+	for _, name := range pages {
+		words = append(words, strings.Fields(readPage(t, name))...)
+	}
+	return strings.Join(words, " ")
+}
+
+// TestNumbers: the limits and defaults in docs/server equal those in the code.
+func TestNumbers(t *testing.T) {
+	manual := serverManual(t)
 	for _, n := range []struct{ says, file, code string }{
-		{"A body may have 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
-		{"400 requests that read", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
-		{"200 that change", "internal/server/limits.go", "l.MaxMutatingInFlight = 200"},
-		{"A request may take a minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
-		{"Headers may have 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
-		{"10 seconds to send a request's headers", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},
-		{"idle for 3 minutes", "internal/server/listener.go", "idleTimeout = 3 * time.Minute"},
-		{"250 requests at once", "internal/server/listener.go", "maxStreams = 250"},
+		{"Request body | 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
+		{"Read-only requests in flight | 400", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
+		{"Mutating requests in flight | 200", "internal/server/limits.go", "l.MaxMutatingInFlight = 200"},
+		{"Time of a request | 1 minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
+		{"Request headers | 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
+		{"Time to send the headers | 10 seconds", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},
+		{"Idle connection | 3 minutes", "internal/server/listener.go", "idleTimeout = 3 * time.Minute"},
+		{"Concurrent streams of an HTTP/2 connection | 250", "internal/server/listener.go", "maxStreams = 250"},
 		{"between 30 and 60 minutes", "internal/server/watch.go", "minWatchTimeout = 30 * time.Minute"},
-		{"a bookmark a minute", "internal/server/watch.go", "bookmarkInterval = time.Minute"},
+		{"a bookmark every minute", "internal/server/watch.go", "bookmarkInterval = time.Minute"},
 		{"up to 20 seconds for the requests", "internal/cli/serve.go", "drainTime = 20 * time.Second"},
-		{"kept for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
+		{"retained for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
 		{"up to 1 GiB", "internal/storage/pebble/open.go", "o.HistoryBytes = 1 << 30"},
 		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
-		{"lives for ten years", "internal/auth/authn/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
-		{"lives for a year", "internal/auth/authn/authority.go", "leafLife = 365 * 24 * time.Hour"},
+		{"valid for ten years", "internal/auth/authn/authority.go", "authorityLife = 10 * 365 * 24 * time.Hour"},
+		{"valid for a year", "internal/auth/authn/authority.go", "leafLife = 365 * 24 * time.Hour"},
 		{"addresses from 10.96.0.0/12", "internal/registry/service/strategy.go", `netip.MustParsePrefix("10.96.0.0/12")`},
 		{"TLS 1.2 or later", "internal/auth/authn/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
@@ -152,16 +165,16 @@ func TestNumbers(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		if !strings.Contains(said, n.says) {
-			t.Errorf("%s does not say %q", manual, n.says)
+		if !strings.Contains(manual, n.says) {
+			t.Errorf("docs/server: the text %q is missing", n.says)
 		}
 		if !strings.Contains(strings.Join(strings.Fields(string(code)), " "), n.code) {
-			t.Errorf("%s says %q, which was true when %s had %q: correct the manual, and this test", manual, n.says, n.file, n.code)
+			t.Errorf("docs/server says %q, but %s does not contain %q: correct the manual and this test", n.says, n.file, n.code)
 		}
 	}
 }
 
-// TestNotServed has what the manual says is not served.
+// TestNotServed: the subresources that docs/server/resources.md lists as not served are answered with 404.
 func TestNotServed(t *testing.T) {
 	c := newClient(t)
 	const pod = "/api/v1/namespaces/default/pods/web/"
@@ -175,28 +188,26 @@ func TestNotServed(t *testing.T) {
 	c.call("GET", "/api/v1/namespaces/default/services/web/proxy", "").want(http.StatusNotFound)
 }
 
-// TestPatchTypes are those of the manual.
+// TestPatchTypes: the table of patch types equals the types that the server accepts.
 func TestPatchTypes(t *testing.T) {
 	c := newClient(t)
 	c.apply("c", "m", `"data":{"a":"1"}`).want(201)
-	page, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := regexp.MustCompile("`(application/[a-z-]+[+](json|yaml|cbor))`").FindAllSubmatch(page, -1)
+	_, section, _ := strings.Cut(readPage(t, resourcesPage), "\n| Patch type |")
+	section, _, _ = strings.Cut(section, "\n\n")
+	named := regexp.MustCompile("`(application/[a-z-]+[+](json|yaml|cbor))`").FindAllStringSubmatch(section, -1)
 	if len(named) == 0 {
-		t.Error("the manual names no patches")
+		t.Errorf("%s: the table of patch types is missing", resourcesPage)
 	}
 	refused := c.call("PATCH", configMaps+"/c", "{}", "Content-Type: application/foo").want(http.StatusUnsupportedMediaType)
 	for _, name := range named {
-		refused.wantText(string(name[1]))
+		refused.wantText(name[1])
 	}
 	if accepted := strings.Count(refused.text, "application/") - 1; accepted != len(named) {
-		t.Errorf("%s names %d types of patches; the server says %s", manual, len(named), refused.text)
+		t.Errorf("%s has %d patch types; the server reports %s", resourcesPage, len(named), refused.text)
 	}
 }
 
-// TestBodyLimit is that of the manual.
+// TestBodyLimit: a body of more than 3 MiB is rejected with 413.
 func TestBodyLimit(t *testing.T) {
 	c := newClient(t)
 	c.call("POST", configMaps, strings.Repeat(" ", 3<<20+1)).want(http.StatusRequestEntityTooLarge)

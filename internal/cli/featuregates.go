@@ -56,7 +56,7 @@ func gateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// gatesHelp returns one line per gate for the help. The lines end in semicolons, because docs/server.md joins them.
+// gatesHelp returns one line per gate for the help. The lines end in semicolons, because docs/server/configuration.md joins them.
 func gatesHelp() string {
 	var lines []string
 	for _, g := range allGates {

@@ -18,7 +18,7 @@ func TestReadmeExamples(t *testing.T) {
 	examples := shownCode(t)
 	shown := 0
 	for _, name := range trackedFiles(t) {
-		if name != "README.md" && (path.Dir(name) != "docs" || path.Ext(name) != ".md") {
+		if name != "README.md" && (!strings.HasPrefix(name, "docs/") || path.Ext(name) != ".md") {
 			continue
 		}
 		for line, code := range goBlocks(t, name) {
@@ -95,11 +95,11 @@ var (
 // TestReadmeProofs: each row of the README's comparison with other servers has links, and each link leads to a Go test, a folder of
 // scripts, or the conformance report.
 func TestReadmeProofs(t *testing.T) {
-	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Beside the others")
+	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Comparison")
 	text, _, ended := strings.Cut(text, "\n## ")
 	rows := featureRow.FindAllStringSubmatch(text, -1)
 	if !found || !ended || len(rows) < 3 {
-		t.Fatal("README.md:1: has no table under \"Beside the others\"")
+		t.Fatal("README.md:1: has no table under \"Comparison\"")
 	}
 	for _, row := range rows[1:] {
 		links := shownLink.FindAllStringSubmatch(row[2], -1)

@@ -13,20 +13,21 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-const readme = "../../../README.md"
+// quickstart is the page with the transcript.
+const quickstart = "../../../docs/quickstart.md"
 
-// TestReadme runs the commands of the README's ```console kubectl blocks in order, and compares their output with the
-// page, except for ages and times. CADASTRE_UPDATE=1 writes the output to the page.
-func TestReadme(t *testing.T) {
+// TestQuickstart runs the commands of the blocks in docs/quickstart.md that begin with ```console kubectl, in order, and
+// compares their output with the page. Ages and times may differ. CADASTRE_UPDATE=1 writes the received output into the page.
+func TestQuickstart(t *testing.T) {
 	if target.Implementation() != target.Cadastre {
-		t.Skip("the README describes Cadastre")
+		t.Skip("docs/quickstart.md is about Cadastre")
 	}
-	content, err := os.ReadFile(readme)
+	content, err := os.ReadFile(quickstart)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	// A new server, as in the README.
+	// The page starts with an empty server.
 	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), cadastretest.Start(t), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestReadme(t *testing.T) {
 		got := run(t, folder, command)
 		if masked(got) != masked(strings.Join(want, "\n")) {
 			if os.Getenv("CADASTRE_UPDATE") == "" {
-				t.Errorf("%s: $ %s\nreceived:\n%s\nwant:\n%s", readme, command, got, strings.Join(want, "\n"))
+				t.Errorf("%s: $ %s\nreceived:\n%s\nwant:\n%s", quickstart, command, got, strings.Join(want, "\n"))
 			}
 			want = strings.Split(got, "\n")
 		}
@@ -68,16 +69,16 @@ func TestReadme(t *testing.T) {
 		page = append(page, line)
 	}
 	if commands == 0 {
-		t.Errorf("%s: expected a ```console kubectl block with a command that begins with $, found none", readme)
+		t.Errorf("%s: found no commands, want ```console kubectl blocks with lines that begin with $", quickstart)
 	}
 	if os.Getenv("CADASTRE_UPDATE") != "" {
-		if err := os.WriteFile(readme, []byte(strings.Join(page, "\n")), 0o644); err != nil {
+		if err := os.WriteFile(quickstart, []byte(strings.Join(page, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// run runs a command of the page, with /tmp/demo replaced by the folder of the test.
+// run executes a command of the page and returns its output. The folder /tmp/demo of the page is a temporary folder.
 func run(t *testing.T, folder, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
@@ -88,7 +89,7 @@ func run(t *testing.T, folder, command string) string {
 	}
 	output, err := shell.CombinedOutput()
 	if err != nil {
-		t.Errorf("%s: $ %s: %v: %s", readme, command, err, output)
+		t.Errorf("%s: $ %s: %v: %s", quickstart, command, err, output)
 	}
 	return strings.TrimSpace(strings.ReplaceAll(string(output), folder, "/tmp/demo"))
 }
@@ -98,7 +99,7 @@ var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// masked replaces ages and times.
+// masked returns text with placeholders for ages and times.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
 }
