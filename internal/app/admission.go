@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/admission/plugin/defaulttolerationseconds"
 	"github.com/cadastre/cadastre/internal/admission/plugin/deviceaccess"
@@ -22,15 +24,15 @@ import (
 
 // plugins returns the admission plugins in the order in which they are called, which is that of kube-apiserver: in-tree
 // plugins, then policies, then webhooks.
-func plugins(authorizer *rbac.Authorizer, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
+func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
 	return []admission.Plugin{
 		namespacelifecycle.Plugin{},
 		limitranger.Plugin{},
 		taintnodesbycondition.Plugin{},
 		priority.Plugin{},
 		defaulttolerationseconds.Plugin{},
-		&deviceaccess.Plugin{Authorizer: authorizer},
-		&rbacescalation.Plugin{Authorizer: authorizer},
+		&deviceaccess.Plugin{Authorizer: authorizes},
+		&rbacescalation.Plugin{RBAC: roles, Authorizer: authorizes},
 		persistentvolumeclaimresize.Plugin{},
 		webhooks.Mutating(),
 		policies,

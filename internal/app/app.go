@@ -150,9 +150,9 @@ func (s *Server) start(ctx context.Context) error {
 	s.handler = server.NewHandler(server.Options{
 		Kinds: resources, Cache: s.cache, Objects: objects,
 		Catalog:       discovery.New(resources, discovery.Options{Address: s.socket.Addr().String(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
-		Authenticator: authenticator, Authorizer: s.rbac,
+		Authenticator: authenticator, Authorizer: s.rbac, RBAC: s.rbac,
 		Admission: s.admission.informer,
-		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, RBAC: s.rbac, Tokens: authenticator},
 		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
 	})
 	s.listener = server.Listen(s.handler, s.socket, s.Authority.TLS())
@@ -161,14 +161,14 @@ func (s *Server) start(ctx context.Context) error {
 
 // newAdmission builds the admission chain.
 func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics) error {
-	authorizer := admission.Authorizer(s.rbac)
+	authorizer := s.rbac
 	webhooks, err := webhook.New(webhook.Options{Authorizer: authorizer, Metrics: counted, Log: s.config.Log})
 	if err != nil {
 		return err
 	}
 	policies := policy.New(policy.Options{Cache: s.cache, Kinds: resources, Authorizer: authorizer, Metrics: counted, Log: s.config.Log})
 	s.admission = &dynamicAdmission{
-		chain: admission.NewChain(plugins(s.rbac, policies, webhooks)...), webhooks: webhooks, policies: policies,
+		chain: admission.NewChain(plugins(s.rbac, s.rbac, policies, webhooks)...), webhooks: webhooks, policies: policies,
 	}
 	return nil
 }
@@ -239,11 +239,13 @@ func (s *Server) openIdentity() (*authn.Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &authn.Authenticator{Certificates: s.Authority.Certificates()}
+	o := authn.AuthenticatorOptions{Certificates: s.Authority.Certificates()}
 	if s.config.TokenFile != "" {
-		a.Tokens, err = authn.ReadTokens(s.config.TokenFile)
+		if o.Tokens, err = authn.ReadTokens(s.config.TokenFile); err != nil {
+			return nil, err
+		}
 	}
-	return a, err
+	return authn.NewAuthenticator(o), nil
 }
 
 // selectableFields returns the fields of field selectors for the watch cache.

@@ -15,7 +15,7 @@ import (
 // TestPanicHalfway: half an answer must not look whole, and is counted all the same.
 func TestPanicHalfway(t *testing.T) {
 	counted, log := metrics.New(), &strings.Builder{}
-	h := NewHandler(Options{Authenticator: &authn.Authenticator{}, Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
+	h := NewHandler(Options{Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{}), Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
 	q := &request{h: h, r: httptest.NewRequest("GET", "/readyz", nil), w: answer{ResponseWriter: httptest.NewRecorder()}}
 	q.readTarget()
 	var reason any

@@ -44,7 +44,7 @@ func (q *request) review() error {
 	if !reviewed.IsAbsent() {
 		question = reviewed
 	}
-	answer, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, question.AppendJSON(nil))
+	answer, err := q.h.Reviewer.Review(ctx, q.user, t.resource, t.namespace, question.AppendJSON(nil))
 	if err != nil {
 		return err
 	}

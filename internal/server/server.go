@@ -13,9 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/api"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -31,9 +33,11 @@ type Options struct {
 	Cache         *watchcache.Cache
 	Objects       *registry.Registry
 	Catalog       *discovery.Catalog
-	Authenticator *authn.Authenticator
-	Authorizer    *rbac.Authorizer
-	Reviewer      *rbac.Reviewer
+	Authenticator authenticator.Request
+	Authorizer    authorizer.Authorizer
+	// RBAC is awaited after writes of roles and bindings.
+	RBAC     *rbac.Authorizer
+	Reviewer *rbac.Reviewer
 	// Admission follows what says who has a say in writes; nil if nobody has.
 	Admission *informer.Follower
 	Metrics   *metrics.Metrics
@@ -114,7 +118,9 @@ type request struct {
 	start  time.Time
 	target target
 	kind   *api.Kind
-	user   *authn.User
+	user   user.Info
+	// access is what attributes returns.
+	access rbac.Attributes
 	// patchType is what a patch is by its Content-Type; "" for what is no patch.
 	patchType  types.PatchType
 	parameters url.Values // as the query has them, read when they are first asked for
@@ -173,7 +179,7 @@ func (q *request) timeLimited() (context.Context, context.CancelFunc) {
 // sync waits until what was written counts for the requests that come after it: who may do what, and who has a say.
 func (q *request) sync(ctx context.Context, revision storage.Revision) error {
 	kind := q.kind.StoreName()
-	if err := q.h.Authorizer.Sync(ctx, kind, revision); err != nil {
+	if err := q.h.RBAC.Sync(ctx, kind, revision); err != nil {
 		return err
 	}
 	return q.h.Admission.Sync(ctx, kind, revision)

@@ -42,7 +42,7 @@ func newTestHandler(t testing.TB) *Handler {
 	t.Cleanup(authorizer.Close)
 	return NewHandler(Options{
 		Kinds: resources, Cache: cache, Objects: registry.New(registry.Options{Cache: cache, Kinds: resources, Metrics: counted, Log: log}),
-		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: &authn.Authenticator{Tokens: tokens}, Authorizer: authorizer,
+		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{Tokens: tokens}), Authorizer: authorizer, RBAC: authorizer,
 		Metrics: counted, Log: log,
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/encoding"
 	"github.com/cadastre/cadastre/internal/registry"
 )
@@ -186,10 +187,10 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 }
 
 // mayCreate asks whether the user may create what another verb would create.
-func (q *request) mayCreate(context.Context) error {
+func (q *request) mayCreate(ctx context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
-	return q.h.Authorizer.Check(a)
+	return rbac.Check(ctx, q.h.Authorizer, a)
 }
 
 // warn tells the client something in a header.

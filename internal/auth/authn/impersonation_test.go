@@ -65,7 +65,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-func TestComplete(t *testing.T) {
+func TestWithImpliedGroup(t *testing.T) {
 	for _, test := range []struct {
 		user *User
 		want []string
@@ -75,7 +75,7 @@ func TestComplete(t *testing.T) {
 		{&User{Name: "a", Groups: []string{UnauthenticatedGroup}}, []string{UnauthenticatedGroup}},
 		{&User{Name: AnonymousUser, Groups: []string{"b"}}, []string{"b", UnauthenticatedGroup}},
 	} {
-		if got := test.user.Complete().Groups; !reflect.DeepEqual(got, test.want) {
+		if got := WithImpliedGroup(test.user).Groups; !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%+v: %v", test.user, got)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -25,12 +26,16 @@ import (
 // serve answers each request with who sent it.
 func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	t.Helper()
-	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, err := authenticator.Authenticate(r)
+		response, ok, err := authenticator.AuthenticateRequest(r)
 		if err != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
+		}
+		user := Anonymous
+		if ok {
+			user = response.User
 		}
 		if r.Header.Get("Authorization") != "" {
 			t.Error("the token is still there")
@@ -104,7 +109,7 @@ func TestKubeconfig(t *testing.T) {
 	if user.Name != AdminUser || !slices.Equal(user.Groups, []string{MastersGroup, AuthenticatedGroup}) {
 		t.Errorf("%+v", user)
 	}
-	if id := user.Extra[credentialID]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
+	if id := user.Extra["authentication.kubernetes.io/credential-id"]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
 		t.Errorf("%+v", user)
 	}
 	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
@@ -264,6 +269,15 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
+// certificateUserOf returns the user of a connection; nil if the client sent no certificate.
+func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.Info, error) {
+	response, err := c.authenticate(connection)
+	if response == nil {
+		return nil, err
+	}
+	return response.User, err
+}
+
 // connection is one whose client showed certificates.
 func connection(peer ...*x509.Certificate) *tls.ConnectionState {
 	return &tls.ConnectionState{PeerCertificates: peer}
@@ -275,16 +289,16 @@ func TestRememberedCertificateExpires(t *testing.T) {
 	certificates := a.Certificates()
 	c := connection(a.admin.certificate)
 	for range 2 {
-		if user, err := certificates.User(c); err != nil || user.Name != AdminUser {
+		if user, err := certificateUserOf(certificates, c); err != nil || user.GetName() != AdminUser {
 			t.Fatalf("%v, %v", user, err)
 		}
 	}
 	now = now.Add(leafLife + time.Second)
-	if user, err := certificates.User(c); err == nil {
+	if user, err := certificateUserOf(certificates, c); err == nil {
 		t.Errorf("expired, but taken for %v", user)
 	}
 	now = now.Add(-leafLife - time.Hour)
-	if user, err := certificates.User(c); err == nil {
+	if user, err := certificateUserOf(certificates, c); err == nil {
 		t.Errorf("not yet good, but taken for %v", user)
 	}
 }
@@ -292,15 +306,15 @@ func TestRememberedCertificateExpires(t *testing.T) {
 func TestRememberedCertificatesAreFew(t *testing.T) {
 	a := open(t, Options{})
 	certificates := a.Certificates()
-	for range mostVerified + 10 {
+	for range maxVerified + 10 {
 		again := *a.admin.certificate
-		if _, err := certificates.User(connection(&again)); err != nil {
+		if _, err := certificates.authenticate(connection(&again)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count := 0
-	certificates.verified.Range(func(any, any) bool { count++; return true })
-	if count > mostVerified || int64(count) != certificates.count.Load() {
+	certificates.cache.Range(func(any, any) bool { count++; return true })
+	if count > maxVerified || int64(count) != certificates.count.Load() {
 		t.Errorf("%d are remembered, %d counted", count, certificates.count.Load())
 	}
 }
@@ -319,15 +333,15 @@ func TestIntermediate(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaf := issue(t, &Authority{ca: middle, options: Options{Now: time.Now}}, "dora").certificate
-	if user, err := a.Certificates().User(connection(leaf)); err == nil {
+	if user, err := certificateUserOf(a.Certificates(), connection(leaf)); err == nil {
 		t.Errorf("without the one between: %v", user)
 	}
 	certificates := a.Certificates()
-	user, err := certificates.User(connection(leaf, middle.certificate))
-	if err != nil || user.Name != "dora" {
+	user, err := certificateUserOf(certificates, connection(leaf, middle.certificate))
+	if err != nil || user.GetName() != "dora" {
 		t.Fatalf("%v, %v", user, err)
 	}
-	if v, _ := certificates.verified.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
+	if v, _ := certificates.cache.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
 		t.Error("it outlives its issuer")
 	}
 }
@@ -337,7 +351,7 @@ func TestUID(t *testing.T) {
 	name := func(values ...string) pkix.Name {
 		n := pkix.Name{CommonName: "eve"}
 		for _, v := range values {
-			n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{Type: uidName, Value: v})
+			n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{Type: uidAttribute, Value: v})
 		}
 		return n
 	}
@@ -350,21 +364,21 @@ func TestUID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		user, err := a.Certificates().User(connection(p.certificate))
-		if (err != nil) != test.fails || user != nil && user.UID != test.want {
+		user, err := certificateUserOf(a.Certificates(), connection(p.certificate))
+		if (err != nil) != test.fails || user != nil && user.GetUID() != test.want {
 			t.Errorf("%v: %v, %v", test.subject, user, err)
 		}
 	}
 }
 
-func TestErrorsAreUnauthorized(t *testing.T) {
-	authenticator := &Authenticator{Certificates: open(t, Options{}).Certificates()}
+func TestAuthenticationErrorHasNoToken(t *testing.T) {
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: open(t, Options{}).Certificates()})
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.TLS = connection(open(t, Options{}).admin.certificate)
 	request.Header.Set("Authorization", "Bearer very-secret")
-	_, err := authenticator.Authenticate(request)
-	if !errors.Is(err, ErrUnauthorized) || strings.Contains(err.Error(), "very-secret") {
-		t.Error(err)
+	_, ok, err := authenticator.AuthenticateRequest(request)
+	if ok || err == nil || strings.Contains(err.Error(), "very-secret") {
+		t.Errorf("AuthenticateRequest() = %v, %v, want an error without the token", ok, err)
 	}
 }
 
@@ -374,13 +388,13 @@ func BenchmarkAuthenticate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
 	b.Run("certificate", func(b *testing.B) {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.TLS = connection(a.admin.certificate)
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := authenticator.Authenticate(request); err != nil {
+			if _, _, err := authenticator.AuthenticateRequest(request); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -391,8 +405,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			request.Header["Authorization"] = value
-			if user, err := authenticator.Authenticate(request); err != nil || user.Name != "alice" {
-				b.Fatal(user, err)
+			if response, _, err := authenticator.AuthenticateRequest(request); err != nil || response.User.GetName() != "alice" {
+				b.Fatal(response, err)
 			}
 		}
 	})

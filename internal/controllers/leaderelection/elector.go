@@ -9,7 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/auth/authn"
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
@@ -19,7 +20,7 @@ type Elector struct {
 	// Namespace and Name are those of the lease, Identity is who takes part: no two may have the same.
 	Namespace, Name, Identity string
 	// User is who writes the lease, Manager as whom it is known in managedFields.
-	User    *authn.User
+	User    user.Info
 	Manager string
 	// Duration is how long a lease holds that is not renewed; 0 means 15 s. It has whole seconds.
 	// Deadline is after how long the holder gives up that can't renew it; 0 means two thirds of it.

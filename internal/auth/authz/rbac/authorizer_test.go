@@ -21,20 +21,20 @@ func TestSubjects(t *testing.T) {
 	w.role("red", "secrets", "get core secrets names=a")
 	w.bind("red", "local", ".secrets", "user:bob")
 	everywhere, red, blue := "get core pods", "get core pods red/x", "get core pods blue/x"
-	w.expect(user("alice"), true, everywhere, red, blue)
-	w.expect(user("alice"), false, "list core pods", "get apps pods", "get core pods/log", "get - /healthz", "get core secrets red/a")
-	w.expect(user("someone", "dev"), true, everywhere, red, blue)
-	w.expect(user("bob"), true, red, "get core secrets red/a")
-	w.expect(user("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
-	w.expect(user("someone", "ops"), true, red)
-	w.expect(user("someone", "ops"), false, blue)
-	w.expect(user("ops"), false, red)                     // a user, not a group
-	w.expect(user("someone", "alice", "bob"), false, red) // groups, not users
-	w.expect(user("system:serviceaccount:red:builder"), true, red)
-	w.expect(user("system:serviceaccount:blue:builder"), false, red)
-	w.expect(user("system:serviceaccount:blue:tester"), true, red)
-	w.expect(user("system:serviceaccount:blue:tester"), false, blue)
-	w.expect(user("root", authn.MastersGroup), true, "delete core everything", "post - /anything")
+	w.expect(newUser("alice"), true, everywhere, red, blue)
+	w.expect(newUser("alice"), false, "list core pods", "get apps pods", "get core pods/log", "get - /healthz", "get core secrets red/a")
+	w.expect(newUser("someone", "dev"), true, everywhere, red, blue)
+	w.expect(newUser("bob"), true, red, "get core secrets red/a")
+	w.expect(newUser("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
+	w.expect(newUser("someone", "ops"), true, red)
+	w.expect(newUser("someone", "ops"), false, blue)
+	w.expect(newUser("ops"), false, red)                     // a user, not a group
+	w.expect(newUser("someone", "alice", "bob"), false, red) // groups, not users
+	w.expect(newUser("system:serviceaccount:red:builder"), true, red)
+	w.expect(newUser("system:serviceaccount:blue:builder"), false, red)
+	w.expect(newUser("system:serviceaccount:blue:tester"), true, red)
+	w.expect(newUser("system:serviceaccount:blue:tester"), false, blue)
+	w.expect(newUser("root", authn.MastersGroup), true, "delete core everything", "post - /anything")
 }
 
 func TestReasons(t *testing.T) {
@@ -51,12 +51,12 @@ func TestReasons(t *testing.T) {
 		text string
 		want string
 	}{
-		{user("alice", "dev"), "get core pods", `RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pods" to Group "dev"`},
-		{user("system:serviceaccount:red:builder"), "get core pods red/x", `RBAC: allowed by RoleBinding "some/red" of ClusterRole "pods" to ServiceAccount "builder/red"`},
-		{user("eve"), "get core pods", ""},
-		{user("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
-		{user("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
-		{user("root", authn.MastersGroup), "get core pods", ""},
+		{newUser("alice", "dev"), "get core pods", `RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pods" to Group "dev"`},
+		{newUser("system:serviceaccount:red:builder"), "get core pods red/x", `RBAC: allowed by RoleBinding "some/red" of ClusterRole "pods" to ServiceAccount "builder/red"`},
+		{newUser("eve"), "get core pods", ""},
+		{newUser("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
+		{newUser("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
+		{newUser("root", authn.MastersGroup), "get core pods", ""},
 	} {
 		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
 			t.Errorf("%s: %s: %s", test.user.Name, test.text, reason)
@@ -72,11 +72,11 @@ func TestForbidden(t *testing.T) {
 		"get - /metrics":                     `forbidden: User "alice" cannot get path "/metrics"`,
 		"get - /<b>&":                        `forbidden: User "alice" cannot get path "/&lt;b&gt;&amp;"`,
 	} {
-		err := ask(user("alice"), text).Forbidden("")
+		err := ask(newUser("alice"), text).Forbidden("")
 		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
 			t.Errorf("%s: %v", text, err)
 		}
-		if err := ask(user("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
+		if err := ask(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestForbidden(t *testing.T) {
 // TestChanges writes and asks at once: who has been answered is judged by what was written.
 func TestChanges(t *testing.T) {
 	w := newWorld(t)
-	alice, read, list := user("alice"), "get core pods red/x", "list core pods red"
+	alice, read, list := newUser("alice"), "get core pods red/x", "list core pods red"
 	w.bind("red", "b", "later", "user:alice")
 	w.expect(alice, false, read)
 	w.role("", "later", "get core pods") // what a binding refers to may come later
@@ -98,13 +98,13 @@ func TestChanges(t *testing.T) {
 	w.expect(alice, true, list)
 	w.bind("red", "b", "later", "user:bob")
 	w.expect(alice, false, list)
-	w.expect(user("bob"), true, list)
+	w.expect(newUser("bob"), true, list)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
-	w.expect(user("bob"), false, list)
+	w.expect(newUser("bob"), false, list)
 	w.role("", "later", "list core pods")
-	w.expect(user("bob"), true, list)
+	w.expect(newUser("bob"), true, list)
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
-	w.expect(user("bob"), false, list)
+	w.expect(newUser("bob"), false, list)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
 	w.bind("red", "b", "never", "user:bob", "group:dev")
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
@@ -121,7 +121,7 @@ func TestStartsComplete(t *testing.T) {
 	w.role("", "pods", "get core pods")
 	w.reopen()
 	for i := range 600 {
-		w.expect(user(fmt.Sprint("u", i)), true, "get core pods red/x")
+		w.expect(newUser(fmt.Sprint("u", i)), true, "get core pods red/x")
 	}
 }
 
@@ -131,20 +131,20 @@ func TestDamage(t *testing.T) {
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
-	w.expect(user("alice"), false, "get core pods")
+	w.expect(newUser("alice"), false, "get core pods")
 	w.role("", "pods", "get core pods")
-	w.expect(user("alice"), true, "get core pods")
+	w.expect(newUser("alice"), true, "get core pods")
 
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
-	w.expect(user("alice"), true, "get core pods") // what is known stays
+	w.expect(newUser("alice"), true, "get core pods") // what is known stays
 	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
-	w.expect(user("bob"), false, "get core pods") // and nothing new is known
+	w.expect(newUser("bob"), false, "get core pods") // and nothing new is known
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
-	await(t, func() bool { return w.may(user("bob"), "get core pods") })
-	w.expect(user("alice"), false, "get core pods")
+	await(t, func() bool { return w.may(newUser("bob"), "get core pods") })
+	w.expect(newUser("alice"), false, "get core pods")
 }
 
 // TestDamageAtTheStart does not keep the server from starting.
@@ -155,10 +155,10 @@ func TestDamageAtTheStart(t *testing.T) {
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.reopen()
-	w.expect(user("alice"), false, "get core pods")
-	w.expect(user("root", authn.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
+	w.expect(newUser("alice"), false, "get core pods")
+	w.expect(newUser("root", authn.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
-	await(t, func() bool { return w.may(user("alice"), "get core pods") })
+	await(t, func() bool { return w.may(newUser("alice"), "get core pods") })
 }
 
 // commit writes past the cache, which would not take it.
@@ -177,7 +177,7 @@ func TestExactNames(t *testing.T) {
 	w := newWorld(t)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
 	w.bind("", "odd", "odd", "user:alice")
-	w.expect(user("alice"), false, "get core pods")
+	w.expect(newUser("alice"), false, "get core pods")
 }
 
 func TestSync(t *testing.T) {
@@ -215,11 +215,11 @@ func BenchmarkAllowed(b *testing.B) {
 		text string
 		want bool
 	}{
-		{"masters", user("root", authn.MastersGroup), "patch apps deployments ns7/web", true},
-		{"editor", user("u7", "a", "b"), "patch apps deployments ns7/web", true},
-		{"editor, last rule", user("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
-		{"discovery", user("u7"), "get - /apis/apps/v1", true},
-		{"denied", user("u7", "a", "b"), "patch apps deployments ns8/web", false},
+		{"masters", newUser("root", authn.MastersGroup), "patch apps deployments ns7/web", true},
+		{"editor", newUser("u7", "a", "b"), "patch apps deployments ns7/web", true},
+		{"editor, last rule", newUser("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
+		{"discovery", newUser("u7"), "get - /apis/apps/v1", true},
+		{"denied", newUser("u7", "a", "b"), "patch apps deployments ns8/web", false},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			at := ask(bench.user, bench.text)

@@ -22,7 +22,7 @@ func TestBootstrapRoles(t *testing.T) {
 	w.bind("red", "editors", "edit", "user:eve")
 	w.bind("red", "viewers", "view", "user:vera")
 	w.bind("", "roots", "cluster-admin", "user:root")
-	adam, eve, vera := user("adam"), user("eve"), user("vera")
+	adam, eve, vera := newUser("adam"), newUser("eve"), newUser("vera")
 	for _, u := range []*authn.User{adam, eve, vera} {
 		w.expect(u, true, "get core pods red/x", "list apps deployments red", "get core namespaces red/red", "get apps deployments/scale red/x",
 			"create authorization.k8s.io selfsubjectaccessreviews", "create authentication.k8s.io selfsubjectreviews", "get - /apis/apps/v1", "get - /openapi/v3", "get - /version")
@@ -35,9 +35,9 @@ func TestBootstrapRoles(t *testing.T) {
 	w.expect(adam, true, "create rbac.authorization.k8s.io rolebindings red", "create authorization.k8s.io localsubjectaccessreviews red")
 	w.expect(eve, false, "create rbac.authorization.k8s.io rolebindings red")
 	w.expect(adam, false, "escalate rbac.authorization.k8s.io roles red/x", "update core resourcequotas red/x")
-	w.expect(user("root"), true, "delete core nodes /x", "get - /metrics", "escalate rbac.authorization.k8s.io clusterroles")
-	w.expect(user("prometheus", "system:monitoring"), true, "get - /metrics", "get - /readyz/ping")
-	nobody := (&authn.User{Name: authn.AnonymousUser}).Complete()
+	w.expect(newUser("root"), true, "delete core nodes /x", "get - /metrics", "escalate rbac.authorization.k8s.io clusterroles")
+	w.expect(newUser("prometheus", "system:monitoring"), true, "get - /metrics", "get - /readyz/ping")
+	nobody := authn.WithImpliedGroup(&authn.User{Name: authn.AnonymousUser})
 	w.expect(nobody, true, "get - /healthz", "get - /livez", "get - /readyz", "get - /version", "get - /version/")
 	w.expect(nobody, false, "get - /api", "get - /apis", "get - /openapi/v2", "get - /metrics", "get - /readyz/ping", "post - /healthz", "create authorization.k8s.io selfsubjectaccessreviews")
 }
@@ -188,10 +188,10 @@ func TestAggregate(t *testing.T) {
 	// Somebody adds a role of their own, and it goes up to admin.
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, []byte(`{"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"},"name":"widgets"},"rules":[{"apiGroups":["example.org"],"resources":["widgets"],"verbs":["get"]}]}`))
 	w.bind("", "adam", "admin", "user:adam")
-	w.expect(user("adam"), true, "get example.org widgets") // before it is written
+	w.expect(newUser("adam"), true, "get example.org widgets") // before it is written
 	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin)+1 })
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, nil)
-	w.expect(user("adam"), false, "get example.org widgets")
+	w.expect(newUser("adam"), false, "get example.org widgets")
 	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin) })
 	cancel()
 	running.Wait()

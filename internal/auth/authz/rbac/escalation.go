@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,13 +13,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
 // Write is a role or binding that somebody is about to write.
 type Write struct {
-	User *authn.User
+	User user.Info
 	// Kind is one of the four.
 	Kind string
 	// Namespace and Name are those of the request: what is created by POST has no name there.
@@ -48,8 +51,8 @@ type full struct {
 // CheckEscalation refuses to let somebody give away what they do not have: rules in a role, or a
 // role by a binding, that they do not hold all of. Who may escalate a role, or bind it, may do so
 // all the same. For other kinds it does nothing. The error is what to answer with.
-func (a *Authorizer) CheckEscalation(w *Write) error {
-	if w.User.In(authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
+func (a *Authorizer) CheckEscalation(ctx context.Context, authorizes authorizer.Authorizer, w *Write) error {
+	if authn.InGroup(w.User, authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
 		return nil
 	}
 	var now, before full
@@ -65,9 +68,9 @@ func (a *Authorizer) CheckEscalation(w *Write) error {
 		}
 	}
 	if isRoles(w.Kind) {
-		return a.checkRole(w, &now, &before)
+		return a.checkRole(ctx, authorizes, w, &now, &before)
 	}
-	return a.checkBinding(w, &now)
+	return a.checkBinding(ctx, authorizes, w, &now)
 }
 
 func (w *Write) resource() schema.GroupResource {
@@ -80,12 +83,12 @@ func (w *Write) forbidden(o *full, err error) error {
 	return apierrors.NewForbidden(w.resource(), o.Name, err)
 }
 
-func (a *Authorizer) checkRole(w *Write, now, before *full) error {
-	may, _ := a.Allowed(&Attributes{
+func (a *Authorizer) checkRole(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now, before *full) error {
+	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "escalate", Group: rbacv1.GroupName, Resource: w.resource().Resource,
 		Namespace: w.Namespace, Name: w.Name,
 	})
-	if may {
+	if err == nil {
 		return nil
 	}
 	if err := a.holds(w.User, w.Namespace, now.Rules); err != nil {
@@ -103,7 +106,7 @@ func (o *full) gathers() bool {
 	return o.AggregationRule != nil && len(o.AggregationRule.ClusterRoleSelectors) > 0
 }
 
-func (a *Authorizer) checkBinding(w *Write, now *full) error {
+func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now *full) error {
 	b := binding{place: place{w.Namespace, now.Name}, ref: now.RoleRef}
 	resource := "roles"
 	if b.ref.Kind == clusterRoleKind {
@@ -111,12 +114,12 @@ func (a *Authorizer) checkBinding(w *Write, now *full) error {
 	}
 	to, ok := b.refersTo()
 	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.lack()))
+		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.missingRole()))
 	}
-	may, _ := a.Allowed(&Attributes{
+	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "bind", Group: b.ref.APIGroup, Resource: resource, Namespace: w.Namespace, Name: b.ref.Name,
 	})
-	if may {
+	if err == nil {
 		return nil
 	}
 	rules, ok := a.rulesOf(to)
@@ -141,11 +144,11 @@ func (a *Authorizer) rulesOf(at place) (rules []rbacv1.PolicyRule, ok bool) {
 }
 
 // holds says what of some rules a user does not hold in a namespace.
-func (a *Authorizer) holds(user *authn.User, namespace string, rules []rbacv1.PolicyRule) error {
+func (a *Authorizer) holds(u user.Info, namespace string, rules []rbacv1.PolicyRule) error {
 	if n := things(rules); n > mostThings {
-		return fmt.Errorf("user %q can't be compared with these rules, which are about %.0f things one by one, and may be about %d; use several roles", user.Name, n, mostThings)
+		return fmt.Errorf("user %q can't be compared with these rules, which are about %.0f things one by one, and may be about %d; use several roles", u.GetName(), n, mostThings)
 	}
-	held, lackErr := a.RulesFor(user, namespace)
+	held, lackErr := a.RulesFor(u, namespace)
 	lacks := missing(held, rules)
 	if len(lacks) == 0 {
 		return nil
@@ -156,7 +159,7 @@ func (a *Authorizer) holds(user *authn.User, namespace string, rules []rbacv1.Po
 	}
 	slices.Sort(texts)
 	message := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
-		user.Name, user.Groups, strings.Join(slices.Compact(texts), "\n"))
+		u.GetName(), u.GetGroups(), strings.Join(slices.Compact(texts), "\n"))
 	if lackErr != nil {
 		message += fmt.Sprintf("; resolution errors: %v", []error{lackErr})
 	}

@@ -32,7 +32,7 @@ func TestEscalation(t *testing.T) {
 	w.bind("", "binders", "binder", "user:bella")
 	w.bind("", "roots", "cluster-admin", "user:root")
 	w.role("red", "local", "get core pods")
-	adam, esther, bella, root, master := user("adam"), user("esther"), user("bella"), user("root"), user("m", authn.MastersGroup)
+	adam, esther, bella, root, master := newUser("adam"), newUser("esther"), newUser("bella"), newUser("root"), newUser("m", authn.MastersGroup)
 	aggregate := []byte(`{"metadata":{"name":"x"},"aggregationRule":{"clusterRoleSelectors":[{}]}}`)
 	for _, test := range []struct {
 		name      string
@@ -80,7 +80,7 @@ func TestEscalation(t *testing.T) {
 		{"rules by another name", adam, Roles, "red", []byte(`{"metadata":{"name":"x"},"Rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`), nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := w.CheckEscalation(&Write{User: test.user, Kind: test.kind, Namespace: test.namespace, Name: "x", New: test.new, Old: test.old})
+			err := w.CheckEscalation(t.Context(), w.Authorizer, &Write{User: test.user, Kind: test.kind, Namespace: test.namespace, Name: "x", New: test.new, Old: test.old})
 			switch {
 			case (err == nil) != (test.want == ""):
 				t.Error(err)
@@ -99,16 +99,16 @@ func TestEscalationByName(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io clusterroles names=x")
 	w.bind("", "e", "escalator", "user:esther")
-	write := &Write{User: user("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}
-	if err := w.CheckEscalation(write); err != nil {
+	write := &Write{User: newUser("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err != nil {
 		t.Error(err)
 	}
 	write.Name = ""
-	if err := w.CheckEscalation(write); !apierrors.IsForbidden(err) {
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	w.bind("", "lost", "none", "user:esther")
-	if err := w.CheckEscalation(write); err == nil || !strings.Contains(err.Error(), `; resolution errors: [clusterrole.rbac.authorization.k8s.io "none" not found]`) {
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err == nil || !strings.Contains(err.Error(), `; resolution errors: [clusterrole.rbac.authorization.k8s.io "none" not found]`) {
 		t.Error(err)
 	}
 }

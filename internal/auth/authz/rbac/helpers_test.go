@@ -201,9 +201,9 @@ func ask(user *authn.User, text string) *Attributes {
 	return a
 }
 
-// user is somebody who is known.
-func user(name string, groups ...string) *authn.User {
-	return (&authn.User{Name: name, Groups: groups}).Complete()
+// newUser returns an authenticated user.
+func newUser(name string, groups ...string) *authn.User {
+	return authn.WithImpliedGroup(&authn.User{Name: name, Groups: groups})
 }
 
 func (w *world) may(u *authn.User, text string) bool {

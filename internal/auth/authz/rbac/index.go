@@ -8,6 +8,7 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
@@ -165,8 +166,8 @@ func (b *binding) refersTo() (at place, ok bool) {
 	return place{}, false
 }
 
-// lack says what keeps a binding from giving anything, "" if nothing does.
-func (b *binding) lack() string {
+// missingRole describes the role that a binding refers to if it does not exist; "" if it does.
+func (b *binding) missingRole() string {
 	switch {
 	case b.role != nil && b.role.exists:
 		return ""
@@ -201,10 +202,10 @@ func (x *index) allowed(a *Attributes) string {
 }
 
 func (x *index) allowedIn(namespace string, a *Attributes) string {
-	if reason := allowedBy(x.users[place{namespace, a.User.Name}], a); reason != "" {
+	if reason := allowedBy(x.users[place{namespace, a.User.GetName()}], a); reason != "" {
 		return reason
 	}
-	for _, group := range a.User.Groups {
+	for _, group := range a.User.GetGroups() {
 		if reason := allowedBy(x.groups[place{namespace, group}], a); reason != "" {
 			return reason
 		}
@@ -229,15 +230,15 @@ func allowedBy(grants []grant, a *Attributes) string {
 
 // bindingsOf returns the bindings that a user has in a namespace, each once: those for the cluster
 // first, by name.
-func (x *index) bindingsOf(user *authn.User, namespace string) (found []*binding) {
+func (x *index) bindingsOf(u user.Info, namespace string) (found []*binding) {
 	add := func(grants []grant) {
 		for _, g := range grants {
 			found = append(found, g.binding)
 		}
 	}
 	for _, in := range slices.Compact([]string{"", namespace}) {
-		add(x.users[place{in, user.Name}])
-		for _, group := range user.Groups {
+		add(x.users[place{in, u.GetName()}])
+		for _, group := range u.GetGroups() {
 			add(x.groups[place{in, group}])
 		}
 	}

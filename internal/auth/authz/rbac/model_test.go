@@ -12,6 +12,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/storage"
@@ -33,7 +34,7 @@ func (m *model) allowed(a *Attributes) bool {
 	return false
 }
 
-func (m *model) rules(user *authn.User, namespace string) (rules []rbacv1.PolicyRule) {
+func (m *model) rules(user user.Info, namespace string) (rules []rbacv1.PolicyRule) {
 	for key, b := range m.bindings {
 		if key.Namespace != "" && key.Namespace != namespace || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
 			continue
@@ -66,17 +67,17 @@ func (m *model) gathered(key watchcache.Key, done map[watchcache.Key]bool) (rule
 	return rules
 }
 
-func isSubject(user *authn.User, s rbacv1.Subject, namespace string) bool {
+func isSubject(user user.Info, s rbacv1.Subject, namespace string) bool {
 	switch s.Kind {
 	case rbacv1.UserKind:
-		return user.Name == s.Name
+		return user.GetName() == s.Name
 	case rbacv1.GroupKind:
-		return slices.Contains(user.Groups, s.Name)
+		return slices.Contains(user.GetGroups(), s.Name)
 	}
 	if s.Namespace != "" {
 		namespace = s.Namespace
 	}
-	return namespace != "" && user.Name == "system:serviceaccount:"+namespace+":"+s.Name
+	return namespace != "" && user.GetName() == "system:serviceaccount:"+namespace+":"+s.Name
 }
 
 // change makes a random change to the model, and returns it as JSON, nil if something is deleted.
@@ -134,7 +135,7 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 
 // questions are all that the model can tell apart.
 func questions() (all []*Attributes) {
-	for _, u := range []*authn.User{user("a"), user("b", "a"), user("c", "a", "b"), user("system:serviceaccount:red:a"), user("system:serviceaccount:blue:b")} {
+	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
 			all = append(all, ask(u, text))
 		}
@@ -161,7 +162,7 @@ func TestModel(t *testing.T) {
 			count[want]++
 			rules, _ := w.RulesFor(q.User, q.Namespace)
 			if lacks := missing(rules, m.rules(q.User, q.Namespace)); len(lacks) > 0 {
-				t.Fatalf("after %d changes, %s lacks %v", i, q.User.Name, lacks)
+				t.Fatalf("after %d changes, %s lacks %v", i, q.User.GetName(), lacks)
 			}
 		}
 	}
@@ -188,7 +189,7 @@ func TestConcurrency(t *testing.T) {
 				for _, q := range questions() {
 					w.Allowed(q)
 				}
-				if !w.may(user("keeper"), "get core pods") {
+				if !w.may(newUser("keeper"), "get core pods") {
 					t.Error("the keeper has lost what it had")
 					return
 				}
