@@ -53,7 +53,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, s.socket.Addr()) // it is in this namespace
+				makeService(ctx, all, s.address()) // it is in this namespace
 			}
 			return err
 		})

@@ -42,7 +42,7 @@ func controllerUser(name string) *authn.User {
 // time of an event's last write.
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
-	own := &systemObjects{all: all, address: s.socket.Addr(), every: s.config.reconcileEvery}
+	own := &systemObjects{all: all, address: s.address(), every: s.config.reconcileEvery}
 	s.running.Go(func() { own.run(ctx) })
 	if s.config.WithoutControllers {
 		return nil

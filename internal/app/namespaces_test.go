@@ -180,7 +180,7 @@ func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
 	hook, calls := hookServer(t)
 	ofNamespaces := strings.NewReplacer(`"configmaps"`, `"namespaces","services"`)
 	clientOf(t, s).call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
-	(&systemObjects{all: s.handler.Objects, address: s.socket.Addr()}).reconcile(t.Context())
+	(&systemObjects{all: s.handler.Objects, address: s.address()}).reconcile(t.Context())
 	if n := calls.Load(); n != 0 {
 		t.Errorf("a webhook was called %d times though nothing was written", n)
 	}

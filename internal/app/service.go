@@ -14,10 +14,10 @@ import (
 // makeService makes the service by which what runs in a cluster finds the server, as Kubernetes does. It
 // is applied anew at every start, as the port may be another. Users may have made something else of it, or
 // have taken its address: then it is left alone, since nothing here needs it.
-func makeService(ctx context.Context, all *registry.Registry, address net.Addr) {
-	host, port, err := net.SplitHostPort(address.String())
+func makeService(ctx context.Context, all *registry.Registry, address string) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return // it listens at something that has no ports
+		return // the server has no listener, or one without ports
 	}
 	o := own{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +

@@ -144,7 +144,7 @@ func TestOwnSlice(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.call("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", "").want(200)
-		makeService(t.Context(), all, tcp)
+		makeService(t.Context(), all, tcp.String())
 		c.call("GET", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes", "").
 			want(200, `"addressType":`+want, tcp.IP.String(), `"kubernetes.io/service-name":"kubernetes"`, `"name":"https"`, `"port":6443`, `"ready":true`)
 	}

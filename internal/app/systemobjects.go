@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/registry"
@@ -20,7 +19,7 @@ const reconcileEvery = time.Minute
 // server. Every server does so, also without controllers, as every kube-apiserver does.
 type systemObjects struct {
 	all     *registry.Registry
-	address net.Addr
+	address string
 	every   time.Duration
 }
 

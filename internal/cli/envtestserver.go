@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/apiserver"
 )
 
 // The verbs that stand for other programs.
@@ -72,51 +72,43 @@ func readForeign(args []string) (foreignFlags, error) {
 	return flags, nil
 }
 
-// config is a server's that keeps all in memory.
-func (f foreignFlags) config() (app.Config, error) {
+// options returns the options of a server in memory.
+func (f foreignFlags) options() (apiserver.Options, error) {
 	port := f["secure-port"]
 	if port == "" {
-		return app.Config{}, errors.New("--secure-port: expected a port, received none")
+		return apiserver.Options{}, errors.New("--secure-port: expected a port, received none")
 	}
 	host := f["bind-address"]
 	if host == "" {
 		host = "127.0.0.1"
 	}
 	_, withControllers := f["controllers"]
-	c := app.Config{
-		Address: net.JoinHostPort(host, port), Unset: true, Drop: true, WithoutControllers: !withControllers,
-		TokenFile: f["token-auth-file"], ClientCAFile: f["client-ca-file"],
-		CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
+	o := apiserver.Options{
+		Address: net.JoinHostPort(host, port), DisableControllers: !withControllers, TokenFile: f["token-auth-file"],
+		TLS: apiserver.TLS{
+			ClientCAFile: f["client-ca-file"], CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
+		},
+		EventTTL: -1, ShutdownTimeout: testShutdownTimeout,
 	}
 	certificate := filepath.Join(f["cert-dir"], "apiserver.crt")
-	if _, err := os.Stat(certificate); c.CertFile == "" && err == nil {
-		c.CertFile, c.KeyFile = certificate, filepath.Join(f["cert-dir"], "apiserver.key")
+	if _, err := os.Stat(certificate); o.TLS.CertFile == "" && err == nil {
+		o.TLS.CertFile, o.TLS.KeyFile = certificate, filepath.Join(f["cert-dir"], "apiserver.key")
 	}
-	return c, nil
+	return o, nil
 }
 
-// testDrainTime is how long requests that are under way may take: a test that ends does not wait for them.
-const testDrainTime = time.Second
+// testShutdownTimeout is the time that active requests have to finish: a test that ends does not wait for them.
+const testShutdownTimeout = time.Second
 
 func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
-	config, err := f.config()
+	options, err := f.options()
 	if err != nil {
 		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
 	}
-	if config.Log, err = newLog("text", stderr); err != nil {
+	if options.Log, err = newLog("text", stderr); err != nil {
 		return err
 	}
-	s, err := app.Start(ctx, config)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case err = <-s.Failed():
-	}
-	drain, cancel := context.WithTimeout(context.Background(), testDrainTime)
-	defer cancel()
-	return errors.Join(err, s.Stop(drain))
+	return runServer(ctx, options, func(*apiserver.Server) error { return nil })
 }
 
 // pretendStore answers questions about the health of etcd.

@@ -5,12 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// unsettingFields is KEP-5051's gate, optOut that of KEP-5958.
-const (
-	unsettingFields = "ServerSideApplyUnsettingFields"
-	optOut          = "ManagedFieldsOptOut"
+	"github.com/cadastre/cadastre/apiserver"
 )
 
 // gate is a feature that can be switched.
@@ -21,8 +17,8 @@ type gate struct {
 }
 
 var allGates = []gate{
-	{unsettingFields, true, "{k8s_io__value: unset} in a configuration says that a field must be absent"},
-	{optOut, true, "drop=metadata.managedFields in an Accept header has managedFields left out of the answer"},
+	{apiserver.UnsettingFields, true, "{k8s_io__value: unset} in a configuration says that a field must be absent"},
+	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header has managedFields left out of the answer"},
 }
 
 // readGates reads NAME=true|false,….

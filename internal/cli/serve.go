@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// drainTime is how long requests that are under way may take when the server is stopped.
-const drainTime = 20 * time.Second
+// shutdownTimeout is the time that active requests have to finish when the server stops.
+const shutdownTimeout = 20 * time.Second
 
 type serveFlags struct {
 	data, listen, kubeconfig               string
@@ -62,7 +62,7 @@ acknowledged is on disk at any time.`,
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
 	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
 	flags.BoolVar(&f.controllers, "controllers", true, "collect garbage, empty namespaces that are deleted, and remove old events; without, another process must")
-	flags.DurationVar(&f.eventTTL, "event-ttl", app.DefaultEventLife, "how long events are kept after they were last written; 0 keeps them")
+	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "how long events are kept after they were last written; 0 keeps them")
 	flags.StringVar(&f.logFormat, "log-format", "text", "write the log as `text|json`")
 	return command
 }
@@ -137,31 +137,51 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	s, err := app.Start(ctx, app.Config{
-		Folder: f.data, Address: f.listen,
-		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
-		Unset: gates[unsettingFields], Drop: gates[optOut],
-		WithoutControllers: !f.controllers, EventLife: f.eventTTL,
-		PaceGC: true,
-		Log:    log,
+	if f.eventTTL == 0 {
+		f.eventTTL = -1 // events are kept
+	}
+	err = runServer(ctx, apiserver.Options{
+		Directory: f.data, Address: f.listen, TokenFile: f.tokens,
+		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
+		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
+		ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
+	}, func(s *apiserver.Server) error {
+		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "ready %s\n", s.URL())
+		fmt.Fprintf(stderr, hint, f.kubeconfig)
+		return nil
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; choose another address with --listen, where port 0 takes a free one", err)
 	}
+	return err
+}
+
+// runServer runs a server with a log until the context ends. It calls ready when the server answers requests, and stops the server if
+// ready fails.
+func runServer(ctx context.Context, options apiserver.Options, ready func(*apiserver.Server) error) error {
+	s, err := apiserver.New(options)
 	if err != nil {
 		return err
 	}
-	if err := s.Authority.WriteKubeconfig(f.kubeconfig, s.URL()); err != nil {
-		return errors.Join(err, s.Stop(context.Background()))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	if s.WaitReady(ctx) != nil {
+		return <-stopped
 	}
-	fmt.Fprintf(stdout, "ready %s\n", s.URL())
-	fmt.Fprintf(stderr, hint, f.kubeconfig)
+	if err := ready(s); err != nil {
+		cancel()
+		return errors.Join(err, <-stopped)
+	}
 	select {
 	case <-ctx.Done():
-	case err = <-s.Failed():
+		options.Log.Info("stopping")
+		return <-stopped
+	case err := <-stopped:
+		return err
 	}
-	log.Info("stopping")
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	return errors.Join(err, s.Stop(drain))
 }

@@ -68,6 +68,7 @@ func limitUnreadBody(q *request, next handler) error {
 // route parses the path.
 func route(q *request, next handler) error {
 	q.readTarget()
+	q.findExtra()
 	return next(q)
 }
 

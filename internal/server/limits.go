@@ -41,7 +41,7 @@ func (l Limits) withDefaults() Limits {
 // enter lets a request in, if there is room. Watches and what tells about the server are always
 // let in; nobody keeps administrators out.
 func (q *request) enter() (leave func(), err error) {
-	if q.target.verb == "watch" || !q.target.isResource() || authn.InGroup(q.user, authn.MastersGroup) {
+	if q.target.verb == "watch" || !q.target.isResource() && q.extra == nil || authn.InGroup(q.user, authn.MastersGroup) {
 		return func() {}, nil
 	}
 	at, limit := q.h.Metrics.Mutating, q.h.Limits.Changing

@@ -43,6 +43,9 @@ type Options struct {
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits
+	// Handlers serve further paths, by path prefix without a trailing slash. They run after authentication and
+	// authorization.
+	Handlers map[string]http.Handler
 	// Drop has answers leave out managedFields for those who ask.
 	Drop bool
 	// Failure tells why nothing can be written any more, nil as long as it can be, and whether a
@@ -118,7 +121,9 @@ type request struct {
 	start  time.Time
 	target target
 	kind   *api.Kind
-	user   user.Info
+	// extra is the handler of Options.Handlers that serves the path; nil if none does.
+	extra http.Handler
+	user  user.Info
 	// access is what attributes returns.
 	access rbac.Attributes
 	// patchType is what a patch is by its Content-Type; "" for what is no patch.

@@ -19,11 +19,7 @@ const kubeconfigName = "cadastre"
 // Kubeconfig returns a file for kubectl with which the administrator reaches a server, such as
 // https://127.0.0.1:6443. All that is needed is in it.
 func (a *Authority) Kubeconfig(server string) ([]byte, error) {
-	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.CA()}
-	if a.serving.given != nil {
-		cluster.CertificateAuthorityData = a.serving.given
-		cluster.TLSServerName = serverName(a.serving.current.Load().Leaf, server)
-	}
+	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.ServingCA(), TLSServerName: a.ServerName(server)}
 	cert, key := a.Admin()
 	return yaml.Marshal(clientcmd.Config{
 		APIVersion:     "v1",
@@ -33,6 +29,24 @@ func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 		Contexts:       []clientcmd.NamedContext{{Name: kubeconfigName, Context: clientcmd.Context{Cluster: kubeconfigName, AuthInfo: kubeconfigName}}},
 		CurrentContext: kubeconfigName,
 	})
+}
+
+// ServingCA returns the certificates, as PEM, by which clients verify the server: the authority's, or else the serving
+// certificate of Options.CertFile itself.
+func (a *Authority) ServingCA() []byte {
+	if a.serving.given != nil {
+		return a.serving.given
+	}
+	return a.CA()
+}
+
+// ServerName returns the name that clients must verify in the serving certificate if it does not contain the host of the
+// server's URL; "" if it does.
+func (a *Authority) ServerName(server string) string {
+	if a.serving.given == nil {
+		return ""
+	}
+	return serverName(a.serving.current.Load().Leaf, server)
 }
 
 // WriteKubeconfig writes the administrator's kubeconfig to a file that only its owner can read.

@@ -31,6 +31,9 @@ const (
 // Anonymous is the user of requests without credentials.
 var Anonymous user.Info = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 
+// Admin is the user of the administrator's certificate.
+var Admin user.Info = &User{Name: AdminUser, Groups: []string{MastersGroup, AuthenticatedGroup}}
+
 // InGroup reports whether a user is a member of a group.
 func InGroup(u user.Info, group string) bool { return slices.Contains(u.GetGroups(), group) }
 
