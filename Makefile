@@ -179,6 +179,10 @@ bench-optout: ## measure answers without managedFields: bytes, CPU, memory, clie
 bench-custom: ## compare the server with kube-apiserver on custom resources: 500 definitions, apply, a watch beside work on another kind; BENCH='-run custom/change' passes flags
 	$(GO) -C test/bench run ./cmd/custom $(BENCH)
 
+.PHONY: bench-embed
+bench-embed: ## measure what embedding the server adds to a program: size, and time to the first answered request
+	$(GO) test ./apiserver -run '^$$' -bench '^BenchmarkEmbedding$$' -benchtime 20x $(BENCH)
+
 .PHONY: bench-migrate
 bench-migrate: ## migrate 100,000 objects, twice, then with client and server killed half-way, and look for what is lost; BENCH='-objects 1000' passes flags
 	$(GO) -C test/bench run ./cmd/migrate $(BENCH)
