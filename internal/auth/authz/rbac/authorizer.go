@@ -35,7 +35,7 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Keeper: keeper{a}, Log: a.log, About: "who may do what"})
+	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Keeper: indexUpdater{a}, Log: a.log, About: "RBAC roles and bindings"})
 	return a, err
 }
 

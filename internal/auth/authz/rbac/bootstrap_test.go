@@ -44,13 +44,13 @@ func TestBootstrapRoles(t *testing.T) {
 
 func TestBootstrapText(t *testing.T) {
 	for text, want := range map[string]string{
-		"role a odd\n":       "bootstrap.txt:1: role a: expected gathers",
+		"role a odd\n":       "bootstrap.txt:1: role a: expected aggregates",
 		"\n    get core x\n": "bootstrap.txt:2: expected a role",
 		"role a\n    get\n":  "bootstrap.txt:2",
 		"binding a\n":        "bootstrap.txt:1",
 		"odd a b\n":          "bootstrap.txt:1",
 	} {
-		if _, err := parseInitial(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := parseBootstrap(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -159,7 +159,7 @@ func TestAggregate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		w.Aggregate(ctx, func(ctx context.Context, g Gathered) error {
+		w.Aggregate(ctx, func(ctx context.Context, g AggregatedRole) error {
 			mu.Lock()
 			defer mu.Unlock()
 			applied = append(applied, g.Name)
@@ -176,7 +176,7 @@ func TestAggregate(t *testing.T) {
 			return nil
 		})
 	})
-	settled := func() bool { found, err := w.Gathered(); return err == nil && len(found) == 0 }
+	settled := func() bool { found, err := w.OutdatedRoles(); return err == nil && len(found) == 0 }
 	await(t, settled)
 	view, edit, admin := gatheredRules(t, w, "view"), gatheredRules(t, w, "edit"), gatheredRules(t, w, "admin")
 	if want := bootstrap().roles[6].Rules; !equality.Semantic.DeepEqual(view, want) {

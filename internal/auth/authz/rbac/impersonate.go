@@ -153,7 +153,7 @@ func (c *impersonationCheck) checkName() error {
 	if node, ok := authn.SplitNode(c.target.Name); ok && c.name != "" {
 		at.Resource, at.Name = "nodes", node
 		if c.anyNode {
-			at.Name = all
+			at.Name = wildcard
 		}
 	}
 	if namespace, name, ok := authn.SplitServiceAccount(c.target.Name); ok {
@@ -180,7 +180,7 @@ func (c *impersonationCheck) checkGroups() error {
 			return at.Forbidden("impersonating the system:masters group is not allowed")
 		}
 		if len(c.target.Groups) >= minWildcard {
-			at.Name = all
+			at.Name = wildcard
 			if c.check(at) == nil {
 				return nil
 			}
@@ -205,7 +205,7 @@ func (c *impersonationCheck) checkExtra() error {
 			return at.Forbidden(err.Error())
 		}
 		if count >= minWildcard {
-			at.Subresource, at.Name = all, all
+			at.Subresource, at.Name = wildcard, wildcard
 			if c.check(at) == nil {
 				return nil
 			}

@@ -193,7 +193,7 @@ func TestConcurrency(t *testing.T) {
 					t.Error("the keeper has lost what it had")
 					return
 				}
-				if _, err := w.Gathered(); err != nil {
+				if _, err := w.OutdatedRoles(); err != nil {
 					t.Error(err)
 				}
 			}
