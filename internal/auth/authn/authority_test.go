@@ -108,9 +108,9 @@ func TestRenewal(t *testing.T) {
 		renewed bool
 	}{
 		{"new", time.Hour, false},
-		{"half", leafLife / 2, false},
-		{"last third", leafLife * 3 / 4, true},
-		{"expired", leafLife * 2, true},
+		{"half", leafLifetime / 2, false},
+		{"last third", leafLifetime * 3 / 4, true},
+		{"expired", leafLifetime * 2, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder, start := t.TempDir(), time.Now()
@@ -134,11 +134,11 @@ func TestRenewalWhileServing(t *testing.T) {
 	now := time.Now()
 	a := open(t, Options{Folder: t.TempDir(), Now: func() time.Time { return now }})
 	first := served(t, a)
-	now = now.Add(leafLife / 2)
+	now = now.Add(leafLifetime / 2)
 	if !served(t, a).Equal(first) {
 		t.Error("renewed too early")
 	}
-	now = now.Add(leafLife / 3)
+	now = now.Add(leafLifetime / 3)
 	if served(t, a).Equal(first) {
 		t.Error("not renewed")
 	}
@@ -148,7 +148,7 @@ func TestRenewalEndsWithTheAuthority(t *testing.T) {
 	folder, now := t.TempDir(), time.Now()
 	clock := func() time.Time { return now }
 	open(t, Options{Folder: folder, Now: clock})
-	now = now.Add(authorityLife - time.Hour)
+	now = now.Add(caLifetime - time.Hour)
 	a := open(t, Options{Folder: folder, Now: clock})
 	if leaf := served(t, a); leaf.NotAfter.After(a.ca.certificate.NotAfter) {
 		t.Errorf("it lives until %v, the authority until %v", leaf.NotAfter, a.ca.certificate.NotAfter)
@@ -167,13 +167,13 @@ func TestDamage(t *testing.T) {
 	}{
 		{"authority cut off", cut(caCertFile), []string{"ca.crt", "damaged", "delete both"}},
 		{"authority's key cut off", cut(caKeyFile), []string{"ca.key", "damaged", "delete both"}},
-		{"authority's key missing", missing(caKeyFile), []string{"ca.key: missing", "restore it"}},
+		{"authority's key missing", missing(caKeyFile), []string{"ca.key: expected the key of", "restore it"}},
 		{"authority empty", empty(caCertFile), []string{"ca.crt", "delete both"}},
 		{"server cut off", cut(servingFile), []string{"server.pem: damaged", "delete it"}},
 		{"server empty", empty(servingFile), []string{"server.pem: damaged", "delete it"}},
 		{"administrator cut off", cut(adminFile), []string{"admin.pem: damaged", "delete it"}},
 		{"key alone, cut off", both(missing(caCertFile), cut(caKeyFile)), []string{"ca.key: damaged"}},
-		{"another's key", otherKey, []string{"ca.crt", "not a pair"}},
+		{"another's key", otherKey, []string{"ca.crt", "expected a certificate and its key"}},
 		{"not an authority", notCA, []string{"ca.crt", "may not sign others"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -289,7 +289,7 @@ func TestBadFiles(t *testing.T) {
 	}{
 		{Options{ClientCAFile: rubbish}, "rubbish.pem: expected certificates"},
 		{Options{ClientCAFile: filepath.Join(folder, "none")}, "none"},
-		{Options{CertFile: rubbish}, "received only one"},
+		{Options{CertFile: rubbish}, "set both or none"},
 		{Options{CertFile: rubbish, KeyFile: rubbish}, "rubbish.pem"},
 		{Options{Folder: rubbish}, "rubbish.pem"},
 	} {

@@ -155,12 +155,12 @@ func TestOwnServingCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, err := sign(&x509.Certificate{DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, key, nil)
+		configured, err := sign(&x509.Certificate{DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(t.TempDir(), "own.pem")
-		if err := os.WriteFile(file, given.joined(), 0o600); err != nil {
+		if err := os.WriteFile(file, configured.encode(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		a := open(t, Options{CertFile: file, KeyFile: file})
@@ -293,11 +293,11 @@ func TestRememberedCertificateExpires(t *testing.T) {
 			t.Fatalf("%v, %v", user, err)
 		}
 	}
-	now = now.Add(leafLife + time.Second)
+	now = now.Add(leafLifetime + time.Second)
 	if user, err := certificateUserOf(certificates, c); err == nil {
 		t.Errorf("expired, but taken for %v", user)
 	}
-	now = now.Add(-leafLife - time.Hour)
+	now = now.Add(-leafLifetime - time.Hour)
 	if user, err := certificateUserOf(certificates, c); err == nil {
 		t.Errorf("not yet good, but taken for %v", user)
 	}
