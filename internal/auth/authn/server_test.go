@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// serve answers each request with who sent it.
+// serve starts a server that answers each request with its user, as JSON.
 func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	t.Helper()
 	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
@@ -38,7 +38,7 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 			user = response.User
 		}
 		if r.Header.Get("Authorization") != "" {
-			t.Error("the token is still there")
+			t.Error("the Authorization header is not removed")
 		}
 		w.Header().Set("X-Protocol", r.Proto)
 		if err := json.NewEncoder(w).Encode(user); err != nil {
@@ -57,7 +57,7 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	return "https://" + listener.Addr().String()
 }
 
-// ask sends a request as a configuration says, and returns the answer.
+// ask sends a request with a client config, and returns the response and its user.
 func ask(t *testing.T, config *rest.Config) (*User, *http.Response) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
@@ -113,12 +113,12 @@ func TestKubeconfig(t *testing.T) {
 		t.Errorf("%+v", user)
 	}
 	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
-		t.Errorf("it speaks %s", got)
+		t.Errorf("protocol = %s, want HTTP/2", got)
 	}
 }
 
-// TestKubeconfigOfOthers: only what is ours, or nothing, may be replaced.
-func TestKubeconfigOfOthers(t *testing.T) {
+// TestCheckKubeconfig checks that only missing, empty and own kubeconfigs may be replaced.
+func TestCheckKubeconfig(t *testing.T) {
 	own, err := open(t, Options{}).Kubeconfig("https://127.0.0.1:6443")
 	if err != nil {
 		t.Fatal(err)
@@ -141,15 +141,14 @@ func TestKubeconfigOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := CheckKubeconfig(file); (err == nil) != test.may {
-				t.Errorf("%v, want it to be replaced: %v, for:\n%s", err, test.may, test.content)
+				t.Errorf("CheckKubeconfig() = %v, want success = %v, for:\n%s", err, test.may, test.content)
 			}
 		})
 	}
 }
 
-// TestOwnServingCertificate has the user's own certificate, for a name that is not the one that the
-// server is reached by.
-func TestOwnServingCertificate(t *testing.T) {
+// TestConfiguredServingCertificate configures a serving certificate for names other than the host of the server's URL.
+func TestConfiguredServingCertificate(t *testing.T) {
 	for _, names := range [][]string{{"cadastre.example.org"}, {"*.example.org"}, {"localhost"}} {
 		key, err := newKey()
 		if err != nil {
@@ -178,12 +177,12 @@ func TestOwnServingCertificate(t *testing.T) {
 	}
 }
 
-// client returns a configuration for a server, without saying who it is.
+// client returns a client config without credentials.
 func client(a *Authority, address string) *rest.Config {
 	return &rest.Config{Host: address, TLSClientConfig: rest.TLSClientConfig{CAData: a.CA()}}
 }
 
-func TestWhoIsIt(t *testing.T) {
+func TestAuthenticateRequest(t *testing.T) {
 	other := open(t, Options{Folder: t.TempDir()})
 	a := open(t, Options{ClientCAFile: other.path(caCertFile)})
 	stranger := open(t, Options{})
@@ -200,7 +199,7 @@ func TestWhoIsIt(t *testing.T) {
 		user        string
 		groups      []string
 	}{
-		{"nobody", nil, "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
+		{"no credentials", nil, "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
 		{"token", nil, "secret-1", 200, "alice", []string{"dev", "ops", AuthenticatedGroup}},
 		{"token without groups", nil, "secret-2", 200, "bob", []string{AuthenticatedGroup}},
 		{"wrong token", nil, "secret-3", 401, "", nil},
@@ -222,13 +221,13 @@ func TestWhoIsIt(t *testing.T) {
 			}
 			user, response := ask(t, config)
 			if response.StatusCode != test.status || user.Name != test.user || !slices.Equal(user.Groups, test.groups) {
-				t.Errorf("%d %+v", response.StatusCode, user)
+				t.Errorf("response = %d, user %+v, want %d, %s", response.StatusCode, user, test.status, test.user)
 			}
 		})
 	}
 }
 
-// issue makes a client certificate.
+// issue creates a client certificate.
 func issue(t *testing.T, a *Authority, name string, groups ...string) *pair {
 	t.Helper()
 	p, err := a.newLeaf(&x509.Certificate{
@@ -252,7 +251,7 @@ func serverPair(t *testing.T, a *Authority) *pair {
 	return p
 }
 
-func TestOldTLSIsRefused(t *testing.T) {
+func TestRejectsOldTLS(t *testing.T) {
 	a := open(t, Options{})
 	address, err := url.Parse(serve(t, a, nil))
 	if err != nil {
@@ -265,7 +264,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 	defer connection.Close()
 	old := tls.Client(connection, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	if err := old.HandshakeContext(t.Context()); err == nil {
-		t.Error("TLS 1.1 is spoken")
+		t.Error("the server accepts TLS 1.1")
 	}
 }
 
@@ -278,12 +277,12 @@ func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.I
 	return response.User, err
 }
 
-// connection is one whose client showed certificates.
+// connection returns the state of a connection whose client sent certificates.
 func connection(peer ...*x509.Certificate) *tls.ConnectionState {
 	return &tls.ConnectionState{PeerCertificates: peer}
 }
 
-func TestRememberedCertificateExpires(t *testing.T) {
+func TestCachedCertificateExpires(t *testing.T) {
 	now := time.Now()
 	a := open(t, Options{Now: func() time.Time { return now }})
 	certificates := a.Certificates()
@@ -295,15 +294,15 @@ func TestRememberedCertificateExpires(t *testing.T) {
 	}
 	now = now.Add(leafLifetime + time.Second)
 	if user, err := certificateUserOf(certificates, c); err == nil {
-		t.Errorf("expired, but taken for %v", user)
+		t.Errorf("an expired certificate is accepted for %v", user)
 	}
 	now = now.Add(-leafLifetime - time.Hour)
 	if user, err := certificateUserOf(certificates, c); err == nil {
-		t.Errorf("not yet good, but taken for %v", user)
+		t.Errorf("a certificate that is not yet valid is accepted for %v", user)
 	}
 }
 
-func TestRememberedCertificatesAreFew(t *testing.T) {
+func TestCertificateCacheIsBounded(t *testing.T) {
 	a := open(t, Options{})
 	certificates := a.Certificates()
 	for range maxVerified + 10 {
@@ -315,11 +314,11 @@ func TestRememberedCertificatesAreFew(t *testing.T) {
 	count := 0
 	certificates.cache.Range(func(any, any) bool { count++; return true })
 	if count > maxVerified || int64(count) != certificates.count.Load() {
-		t.Errorf("%d are remembered, %d counted", count, certificates.count.Load())
+		t.Errorf("the cache has %d certificates, count = %d, want at most %d", count, certificates.count.Load(), maxVerified)
 	}
 }
 
-func TestIntermediate(t *testing.T) {
+func TestIntermediateCertificate(t *testing.T) {
 	a := open(t, Options{})
 	key, err := newKey()
 	if err != nil {
@@ -334,7 +333,7 @@ func TestIntermediate(t *testing.T) {
 	}
 	leaf := issue(t, &Authority{ca: middle, options: Options{Now: time.Now}}, "dora").certificate
 	if user, err := certificateUserOf(a.Certificates(), connection(leaf)); err == nil {
-		t.Errorf("without the one between: %v", user)
+		t.Errorf("without the intermediate certificate: accepted for %v", user)
 	}
 	certificates := a.Certificates()
 	user, err := certificateUserOf(certificates, connection(leaf, middle.certificate))
@@ -342,11 +341,11 @@ func TestIntermediate(t *testing.T) {
 		t.Fatalf("%v, %v", user, err)
 	}
 	if v, _ := certificates.cache.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
-		t.Error("it outlives its issuer")
+		t.Error("the cache entry is valid longer than the issuer")
 	}
 }
 
-func TestUID(t *testing.T) {
+func TestCertificateUID(t *testing.T) {
 	a := open(t, Options{})
 	name := func(values ...string) pkix.Name {
 		n := pkix.Name{CommonName: "eve"}

@@ -34,7 +34,7 @@ func TestReadTokens(t *testing.T) {
 	}
 }
 
-func TestBadTokens(t *testing.T) {
+func TestInvalidTokenFiles(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"good,a,u\nsecret,alice\n", "line 2: expected at least 3 columns"},
 		{"good,a,u\n\n\n,alice,u\n", "line 4: expected a token"},
@@ -45,7 +45,7 @@ func TestBadTokens(t *testing.T) {
 	} {
 		_, err := parseTokens(strings.NewReader(test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", test.text, err)
+			t.Errorf("parseTokens(%q) = %v, want an error with %q", test.text, err, test.want)
 		}
 	}
 	if _, err := ReadTokens(filepath.Join(t.TempDir(), "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
@@ -66,7 +66,7 @@ func TestBearerToken(t *testing.T) {
 		"":             "",
 	} {
 		if got := bearerToken(http.Header{"Authorization": {value}}); got != want {
-			t.Errorf("%q: %q, want %q", value, got, want)
+			t.Errorf("bearerToken(%q) = %q, want %q", value, got, want)
 		}
 	}
 }

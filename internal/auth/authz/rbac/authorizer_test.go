@@ -59,7 +59,7 @@ func TestReasons(t *testing.T) {
 		{newUser("root", authn.MastersGroup), "get core pods", ""},
 	} {
 		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
-			t.Errorf("%s: %s: %s", test.user.Name, test.text, reason)
+			t.Errorf("Allowed(%s, %s): reason = %q, want %q", test.user.Name, test.text, reason, test.want)
 		}
 	}
 }
@@ -74,10 +74,10 @@ func TestForbidden(t *testing.T) {
 	} {
 		err := ask(newUser("alice"), text).Forbidden("")
 		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("Forbidden() of %s = %v", text, err)
 		}
 		if err := ask(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("Forbidden() of %s = %v", text, err)
 		}
 	}
 	if err := (&Attributes{Verb: "get", Resource: "pods"}).Forbidden(""); !strings.Contains(err.Error(), `User ""`) {
@@ -85,13 +85,13 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestChanges writes and asks at once: who has been answered is judged by what was written.
+// TestChanges checks that a request after an acknowledged write is authorized by the new state.
 func TestChanges(t *testing.T) {
 	w := newWorld(t)
 	alice, read, list := newUser("alice"), "get core pods red/x", "list core pods red"
 	w.bind("red", "b", "later", "user:alice")
 	w.expect(alice, false, read)
-	w.role("", "later", "get core pods") // what a binding refers to may come later
+	w.role("", "later", "get core pods") // a role may be created after the binding that refers to it
 	w.expect(alice, true, read)
 	w.role("", "later", "list core pods")
 	w.expect(alice, false, read)
@@ -109,13 +109,13 @@ func TestChanges(t *testing.T) {
 	w.bind("red", "b", "never", "user:bob", "group:dev")
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
 	if n := len(w.index.roles) + len(w.index.bindings) + len(w.index.users) + len(w.index.groups); n != 0 {
-		t.Errorf("%d things are left", n)
+		t.Errorf("the index has %d entries after all objects are deleted, want 0", n)
 	}
 }
 
-func TestStartsComplete(t *testing.T) {
+func TestNewLoadsAll(t *testing.T) {
 	w := newWorld(t)
-	for i := range 600 { // more than the cache tells at once
+	for i := range 600 { // more than one batch of the watch cache
 		w.bind("red", fmt.Sprint("b", i), "pods", fmt.Sprint("user:u", i))
 	}
 	w.role("", "pods", "get core pods")
@@ -125,8 +125,8 @@ func TestStartsComplete(t *testing.T) {
 	}
 }
 
-// TestDamage has objects that can't be read: the others count, and the administrator can repair.
-func TestDamage(t *testing.T) {
+// TestUndecodableObjects checks that objects that cannot be decoded grant nothing, and do not affect others.
+func TestUndecodableObjects(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
@@ -138,17 +138,17 @@ func TestDamage(t *testing.T) {
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
-	w.expect(newUser("alice"), true, "get core pods") // what is known stays
+	w.expect(newUser("alice"), true, "get core pods") // of the other binding
 	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
-	w.expect(newUser("bob"), false, "get core pods") // and nothing new is known
+	w.expect(newUser("bob"), false, "get core pods") // of the role that cannot be decoded
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
 	await(t, func() bool { return w.may(newUser("bob"), "get core pods") })
 	w.expect(newUser("alice"), false, "get core pods")
 }
 
-// TestDamageAtTheStart does not keep the server from starting.
-func TestDamageAtTheStart(t *testing.T) {
+// TestUndecodableObjectsAtStart checks that objects that cannot be decoded do not fail New.
+func TestUndecodableObjectsAtStart(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
@@ -161,7 +161,7 @@ func TestDamageAtTheStart(t *testing.T) {
 	await(t, func() bool { return w.may(newUser("alice"), "get core pods") })
 }
 
-// commit writes past the cache, which would not take it.
+// commit writes to the store, past the watch cache, which rejects such values.
 func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)
@@ -173,7 +173,7 @@ func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	}
 }
 
-func TestExactNames(t *testing.T) {
+func TestFieldNamesAreCaseSensitive(t *testing.T) {
 	w := newWorld(t)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
 	w.bind("", "odd", "odd", "user:alice")
@@ -183,16 +183,16 @@ func TestExactNames(t *testing.T) {
 func TestSync(t *testing.T) {
 	w := newWorld(t)
 	if err := w.Sync(t.Context(), "core/pods", 1<<40); err != nil {
-		t.Errorf("another kind: %v", err)
+		t.Errorf("Sync() of another resource = %v, want nil", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := w.Sync(short, Roles, 1<<40); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("what has not been: %v", err)
+		t.Errorf("Sync() of a future revision = %v, want a deadline error", err)
 	}
 	w.Close()
 	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, watchcache.ErrClosed) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("Sync() after Close = %v", err)
 	}
 }
 

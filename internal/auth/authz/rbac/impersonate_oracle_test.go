@@ -1,4 +1,4 @@
-// The oracle is large, and the race detector makes it larger; what runs side by side is tested elsewhere.
+// With the race detector, the oracle takes too much memory; other tests cover concurrency.
 //go:build !race
 
 package rbac
@@ -21,7 +21,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// oracle has Kubernetes' own filter decide.
+// oracle returns the decision of Kubernetes' own impersonation filter.
 func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, string) {
 	var got *authn.User
 	inner := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -42,7 +42,7 @@ func oracle(a *Authorizer, header http.Header, at *Attributes) (*authn.User, str
 	return got, answer.Body.String()
 }
 
-// TestImpersonateAsKubernetes compares with Kubernetes on random rules and wishes.
+// TestImpersonateAsKubernetes compares with Kubernetes on random rules and requests.
 func TestImpersonateAsKubernetes(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	pick := func(words ...string) string { return words[random.IntN(len(words))] }
@@ -88,7 +88,7 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		if (got == nil) != (want == nil) || want != nil && fmt.Sprint(*got.(*authn.User)) != fmt.Sprint(*want) {
 			t.Fatalf("%d: %v by %s, %v as %+v: %+v %v, want %+v %s", i, rules, at.User.GetName(), at, wanted, got, err, want, wantErr)
 		}
-		if err != nil && len(wanted.Extra) < 2 { // Kubernetes takes them in any order
+		if err != nil && len(wanted.Extra) < 2 { // Kubernetes checks extras in random order
 			if message := strings.ReplaceAll(err.Error(), `"`, `\"`); !strings.Contains(wantErr, message) {
 				t.Fatalf("%d: %v, want %s", i, err, wantErr)
 			}
@@ -96,6 +96,6 @@ func TestImpersonateAsKubernetes(t *testing.T) {
 		count[err == nil]++
 	}
 	if count[true] < 150 || count[false] < 150 {
-		t.Errorf("too few of a kind: %v", count)
+		t.Errorf("the random cases are too uniform: %v", count)
 	}
 }

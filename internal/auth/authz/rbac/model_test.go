@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// model is the plain twin of the index: it goes through all that there is.
+// model is the plain twin of the index: it scans all roles and bindings.
 type model struct {
 	roles    map[watchcache.Key]rbacv1.ClusterRole
 	bindings map[watchcache.Key]rbacv1.RoleBinding
@@ -80,7 +80,7 @@ func isSubject(user user.Info, s rbacv1.Subject, namespace string) bool {
 	return namespace != "" && user.GetName() == "system:serviceaccount:"+namespace+":"+s.Name
 }
 
-// change makes a random change to the model, and returns it as JSON, nil if something is deleted.
+// change makes a random change to the model, and returns the object as JSON; nil for a deletion.
 func (m *model) change(t testing.TB, random *rand.Rand) (watchcache.Key, []byte) {
 	name, namespace := fmt.Sprint("n", random.IntN(6)), []string{"", "red", "blue"}[random.IntN(3)]
 	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
@@ -133,7 +133,7 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 	return key, marshal(t, r)
 }
 
-// questions are all that the model can tell apart.
+// questions returns all requests that the rules of the model distinguish.
 func questions() (all []*Attributes) {
 	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
@@ -167,11 +167,11 @@ func TestModel(t *testing.T) {
 		}
 	}
 	if count[true] < 1000 || count[false] < 1000 {
-		t.Errorf("too few of a kind: %v", count)
+		t.Errorf("the random cases are too uniform: %v", count)
 	}
 }
 
-// TestConcurrency asks while others write. One user keeps what it has all the time.
+// TestConcurrency authorizes requests while roles change. The permissions of one user stay the same.
 func TestConcurrency(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "keeps", "get core pods")
@@ -190,7 +190,7 @@ func TestConcurrency(t *testing.T) {
 					w.Allowed(q)
 				}
 				if !w.may(newUser("keeper"), "get core pods") {
-					t.Error("the keeper has lost what it had")
+					t.Error("a user whose bindings do not change was denied")
 					return
 				}
 				if _, err := w.OutdatedRoles(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// reviewer knows a world in which alice may get pods, and the token that is bob's.
+// reviewer returns a Reviewer: alice may get pods, and the token t0 is that of bob.
 func reviewer(t *testing.T) *Reviewer {
 	t.Helper()
 	w := newWorld(t)
@@ -40,9 +40,9 @@ func TestAccessReviews(t *testing.T) {
 		{"self", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`, `"status":{"allowed":true,"reason":"RBAC: allowed by ClusterRoleBinding \"all\" of ClusterRole \"pods\" to User \"alice\""}`},
 		{"self, with its kind", "selfsubjectaccessreviews", "", `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}},"status"`},
 		{"self, not allowed", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods"}}}`, `"status":{"allowed":false}`},
-		{"self, something is lost", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods","namespace":"red"}}}`, lost},
+		{"self, a role is missing", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods","namespace":"red"}}}`, lost},
 		{"self, path", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/x"}}}`, allowed},
-		{"self, status is not taken over", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/y"}},"status":{"allowed":true}}`, `"allowed":false`},
+		{"self, status is ignored", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/y"}},"status":{"allowed":true}}`, `"allowed":false`},
 		{"self, bad selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods","labelSelector":{"rawSelector":"=!"},"fieldSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]},{"key":"a","operator":"Exists"}]}}}}`,
 			`"evaluationError":"spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error"`},
 		{"self, good selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods","labelSelector":{"rawSelector":"a=b"},"fieldSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]}]}}}}`, `to User \"alice\""}`},
@@ -61,11 +61,11 @@ func TestAccessReviews(t *testing.T) {
 	}
 }
 
-func TestBadReviews(t *testing.T) {
+func TestInvalidReviews(t *testing.T) {
 	r := reviewer(t)
 	for _, test := range []struct{ name, resource, namespace, body, want string }{
-		{"nothing asked", "selfsubjectaccessreviews", "", `{}`, `.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified`},
-		{"both asked", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{},"nonResourceAttributes":{}}}`, "spec.nonResourceAttributes: Invalid value"},
+		{"no attributes", "selfsubjectaccessreviews", "", `{}`, `.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified`},
+		{"both attributes", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{},"nonResourceAttributes":{}}}`, "spec.nonResourceAttributes: Invalid value"},
 		{"named", "selfsubjectaccessreviews", "", `{"metadata":{"name":"x"},"spec":{"resourceAttributes":{}}}`, "must be empty"},
 		{"no subject", "subjectaccessreviews", "", `{"spec":{"resourceAttributes":{}}}`, `spec.user: Invalid value: "": at least one of user or group must be specified`},
 		{"two selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"labelSelector":{"rawSelector":"a","requirements":[{"key":"a","operator":"Exists"}]}}}}`, "spec.resourceAttributes.labelSelector.rawSelector"},
@@ -91,7 +91,7 @@ func TestBadReviews(t *testing.T) {
 	}
 }
 
-// review asks and reads the answer.
+// review creates a review and decodes the result.
 func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
 	t.Helper()
 	answer, err := r.Review(t.Context(), u, resource, "", []byte(body))
@@ -112,7 +112,7 @@ func TestRulesReview(t *testing.T) {
 	}
 }
 
-func TestRulesReviewOfNobody(t *testing.T) {
+func TestRulesReviewWithoutRules(t *testing.T) {
 	answer, err := reviewer(t).Review(t.Context(), newUser("eve"), "selfsubjectrulesreviews", "", []byte(`{"spec":{"namespace":"red"}}`))
 	if err != nil || !strings.Contains(string(answer), `"resourceRules":[],"nonResourceRules":[]`) {
 		t.Errorf("%s, %v", answer, err)
@@ -146,6 +146,6 @@ func TestTokenReview(t *testing.T) {
 
 func TestIsReview(t *testing.T) {
 	if !IsReview("authorization.k8s.io", "subjectaccessreviews") || IsReview("", "subjectaccessreviews") || IsReview("authorization.k8s.io", "pods") {
-		t.Error("what is a review")
+		t.Error("IsReview() is wrong")
 	}
 }
