@@ -224,7 +224,7 @@ func (s *Server) openStore() error {
 }
 
 // failure returns the error that makes the store reject commits, and whether a restart would clear it.
-func (s *Server) failure() (isCured bool, err error) {
+func (s *Server) failure() (mayRecover bool, err error) {
 	if err = s.store.Failure(); err == nil {
 		return false, nil
 	}
