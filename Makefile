@@ -34,7 +34,7 @@ lint: ## run only the architecture and lint checks
 	$(GO) test -count=1 ./internal/repocheck
 
 .PHONY: deadcode
-deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs and cadastretest
+deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs, cadastretest and apiserver
 	test/tools/deadcode
 
 .PHONY: test
