@@ -69,7 +69,7 @@ func Example() {
 	// stopped: <nil>
 }
 
-// A server with an authenticator, an authorizer and an HTTP handler of the embedding program: users prove who they are with
+// A server with an authenticator, an authorizer and an HTTP handler of the embedding program: users authenticate with
 // the header X-User, and every user may read /whoami.
 func Example_extensions() {
 	header := authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {

@@ -92,7 +92,7 @@ func TestControllersNeedNoManagedFields(t *testing.T) {
 	c.waitFor(events+"/e", 404)
 }
 
-// TestControllersKeepOwnershiphip checks that writes of controllers do not change the managed fields of other managers.
+// TestControllersKeepOwnership checks that writes of controllers do not change the managed fields of other managers.
 func TestControllersKeepOwnership(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")

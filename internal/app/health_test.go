@@ -32,7 +32,7 @@ func TestHealth(t *testing.T) {
 		c.call("GET", "/"+name+"/nonsense", "").want(404)
 		c.call("POST", "/"+name, "").want(200)
 		c.withToken("").call("POST", "/"+name, "").want(401)
-		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // the parts are for who has a name
+		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // single checks require authentication
 	}
 	c.call("GET", "/livez/shutdown", "").want(404)
 	c.call("GET", "/readyzz", "").want(404)

@@ -41,7 +41,7 @@ func TestDropGate(t *testing.T) {
 	}
 }
 
-// TestDropKeepsOwnershiphip checks that updating an object that was read without managedFields keeps the ownership of unchanged fields, in every
+// TestDropKeepsOwnership checks that updating an object that was read without managedFields keeps the ownership of unchanged fields, in every
 // encoding.
 func TestDropKeepsOwnership(t *testing.T) {
 	for _, media := range allMedia {

@@ -17,7 +17,7 @@ func TestPatchKeepsFieldSets(t *testing.T) {
 	}
 }
 
-// TestPatchThatEmptiesMapMap checks that a map is removed with its last field. An empty map of a patch is kept, except for new labels and
+// TestPatchThatEmptiesMap checks that a map is removed with its last field. An empty map of a patch is kept, except for new labels and
 // annotations.
 func TestPatchThatEmptiesMap(t *testing.T) {
 	c := start(t, Config{})

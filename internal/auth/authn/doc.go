@@ -2,7 +2,7 @@
 // certificate authority of the server.
 //
 // [Authenticator] is a union of authenticators with the interfaces of k8s.io/apiserver: [Certificates] and [Tokens] implement
-// them, with caches of their responses. Users are user.Info; a request without credentials is that of [Anonymous].
+// them, with caches of their responses. Users are user.Info; a request without credentials has the user [Anonymous].
 // Package rbac authorizes users and impersonation.
 //
 // # The directory of an Authority

@@ -89,7 +89,7 @@ func TestKubeconfig(t *testing.T) {
 	a := open(t, Options{Folder: t.TempDir()})
 	address := serve(t, a, nil)
 	file := filepath.Join(t.TempDir(), "deep", "kubeconfig")
-	for range 2 { // it replaces what is there
+	for range 2 { // the second call replaces the file
 		if err := errors.Join(CheckKubeconfig(file), a.WriteKubeconfig(file, address)); err != nil {
 			t.Fatal(err)
 		}

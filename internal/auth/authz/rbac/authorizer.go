@@ -42,7 +42,7 @@ func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authori
 // Close stops following the watch cache.
 func (a *Authorizer) Close() { a.follower.Close() }
 
-// Union returns an authorizer that asks the given authorizers in order, then RBAC. The first that allows or denies a request
+// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first that allows or denies a request
 // decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
 func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Authorizer {
 	if len(authorizers) == 0 {
