@@ -5,6 +5,12 @@ FUZZTIME ?= 10m
 BENCH    ?=
 # TAGS are the build tags of programs that are used or measured: see docs/decisions/0008-binary-size.md.
 TAGS     ?= grpcnotrace
+# LDFLAGS omit debug information and set what cadastre version prints.
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null)
+DATE     ?= $(shell git show -s --format=%cI HEAD 2>/dev/null)
+VARS     := github.com/cadastre/cadastre/internal/cli
+LDFLAGS  ?= -s -w -X $(VARS).Version=$(VERSION) -X $(VARS).Commit=$(COMMIT) -X $(VARS).Date=$(DATE)
 
 .DEFAULT_GOAL := help
 
@@ -22,8 +28,28 @@ build: ## compile every package of every module
 	$(GO) -C test/clients build ./...
 
 .PHONY: install
-install: ## install cadastre and kubectl-own, without the methods that nothing calls
-	$(GO) install -tags $(TAGS) ./cmd/cadastre ./cmd/kubectl-own
+install: ## install cadastre and kubectl-own, with the tags of releases
+	$(GO) install -tags $(TAGS) -ldflags '$(LDFLAGS)' ./cmd/cadastre ./cmd/kubectl-own
+
+OUT ?= bin
+
+.PHONY: man
+man: ## write man pages of the command line to OUT/man (bin/man)
+	$(GO) run -ldflags '$(LDFLAGS)' ./cmd/cadastre-docs man $(OUT)/man
+
+.PHONY: completion
+completion: ## write completion scripts for bash, zsh, fish and powershell to OUT/completion (bin/completion)
+	$(GO) run ./cmd/cadastre-docs completion $(OUT)/completion
+
+.PHONY: reference
+reference: ## write a Markdown reference of every command and flag to OUT/reference (bin/reference)
+	$(GO) run ./cmd/cadastre-docs markdown $(OUT)/reference
+
+RELEASE ?=
+
+.PHONY: release
+release: ## make reproducible archives for all platforms in dist, with checksums and SBOMs; RELEASE='v0.1.0 linux/amd64' passes version and platforms
+	test/tools/release $(RELEASE)
 
 .PHONY: fmt
 fmt: ## format every Go file
@@ -31,7 +57,7 @@ fmt: ## format every Go file
 
 .PHONY: lint
 lint: ## run only the architecture and lint checks
-	$(GO) test -count=1 ./internal/repocheck
+	$(GO) test -count=1 ./test/repocheck
 
 .PHONY: deadcode
 deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs, cadastretest and apiserver

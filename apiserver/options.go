@@ -122,8 +122,8 @@ func (o Options) config() (app.Config, error) {
 		Unset: o.isEnabled(UnsettingFields), Drop: o.isEnabled(ManagedFieldsOptOut),
 		WithoutControllers: o.DisableControllers, EventLife: max(0, o.EventTTL), PaceGC: o.TuneGC,
 		Limits: server.Limits{
-			Reading: o.Limits.MaxReadsInFlight, Changing: o.Limits.MaxWritesInFlight,
-			RequestTime: o.Limits.RequestTimeout, BodyBytes: o.Limits.MaxBodyBytes,
+			MaxReadOnlyInFlight: o.Limits.MaxReadsInFlight, MaxMutatingInFlight: o.Limits.MaxWritesInFlight,
+			RequestTimeout: o.Limits.RequestTimeout, MaxBodyBytes: o.Limits.MaxBodyBytes,
 		},
 		Log:       o.Log,
 		Admission: slices.Clone(o.Admission), Authenticators: slices.Clone(o.Authenticators),

@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Changes are the fields in which two documents differ. Each field is in one of the sets, except duplicate list items
-// that became unique or the other way round: they are removed in one form and added in the other.
+// Changes are the fields in which two documents differ. Each field is in one of the sets, except list items that
+// became duplicates or stopped being duplicates: these are in Removed in one form and in Added in the other.
 type Changes struct {
 	Added, Modified, Removed fieldset.Set
 }
 
-// IsEmpty reports whether there are no changes.
+// IsEmpty reports whether all sets are empty.
 func (c Changes) IsEmpty() bool {
 	return c.Added.IsEmpty() && c.Modified.IsEmpty() && c.Removed.IsEmpty()
 }
 
-// without leaves out fields that don't count, with everything below them.
+// without returns the changes without the given fields and everything below them.
 func (c Changes) without(fields fieldset.Set) Changes {
 	if fields.IsEmpty() {
 		return c
@@ -33,11 +33,10 @@ func (c Changes) without(fields fieldset.Set) Changes {
 	}
 }
 
-// set returns the fields that have a new value.
+// set returns the fields that were added or modified.
 func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
 
-// compare returns what changed between two documents of a kind. Parts that the
-// documents share cost nothing.
+// compare returns the changes between two documents. Subtrees that the documents share are skipped.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
 	c.plain = e.options.plain
@@ -50,34 +49,33 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	for i := range c.sets {
 		c.sets[i].Reset()
 	}
-	comparers.Put(c) // not after a panic, which leaves it in disorder
+	comparers.Put(c) // not deferred: after a panic the comparer's builders are inconsistent
 	return found
 }
 
-// change is what can happen to one field.
-type change uint8
+// changeKind is the kind of change of one field.
+type changeKind uint8
 
 const (
-	added change = iota
+	added changeKind = iota
 	modified
 	removed
-	changes = int(iota)
+	changeKinds = int(iota)
 )
 
-// changeFlags says which changes the path of a value is itself a member of.
-type changeFlags [changes]bool
+// changeFlags reports for each changeKind whether the path of a value is itself in that set.
+type changeFlags [changeKinds]bool
 
-// comparer builds the three sets at once, level by level.
+// comparer builds the three sets of Changes in one recursive comparison.
 type comparer struct {
-	sets  [changes]fastset.Builder
-	plain bool // take no shortcuts
+	sets  [changeKinds]fastset.Builder
+	plain bool // disables the fast path for lists
 }
 
 var comparers = sync.Pool{New: func() any { return new(comparer) }}
 
-// value compares two values, at most one of which is absent. What is below their
-// path stays on the builders' current level; what concerns the path itself is
-// returned.
+// value compares two values, at most one of which is absent. It leaves the changes below their path on the current
+// level of the builders and returns the changes of the path itself.
 func (c *comparer) value(t *schema.Type, before, after document.Value) (self changeFlags) {
 	if document.Same(before, after) {
 		return self
@@ -94,8 +92,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	}
 	first, second := c.alternatives(t, before, after)
 	if first != second && first != schema.NoAlternative {
-		// A value that changes its shape is compared as either: all that was in
-		// the old one is removed, all that is in the new one is added.
+		// A value that changes between map, list and scalar is compared in both shapes: all fields of the old
+		// value are removed, and all fields of the new value are added.
 		handle(first)
 		leaf = false
 	}
@@ -111,8 +109,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	return self
 }
 
-// alternatives returns the shapes in which the values are to be compared; the
-// first is NoAlternative if one is enough.
+// alternatives returns the alternatives of the type in which the values are compared. first is NoAlternative if one
+// comparison is enough.
 func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (first, second schema.Alternative) {
 	if after.IsAbsent() {
 		return schema.NoAlternative, t.Resolve(before.Kind())
@@ -123,27 +121,26 @@ func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (f
 	return t.Resolve(before.Kind()), t.Resolve(after.Kind())
 }
 
-// alternative compares two values as one shape, and tells whether they are a leaf
-// in that shape.
+// alternative compares two values as the given alternative of their type, and reports whether they are leaves in it.
 func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
 	switch shape {
 	case schema.MapAlternative:
-		if t.Map.Atomic || isEmpty(before, document.Map) && isEmpty(after, document.Map) {
+		if t.Map.Atomic || isEmptyAs(before, document.Map) && isEmptyAs(after, document.Map) {
 			return true
 		}
-		c.maps(t.Map, as(before, document.Map), as(after, document.Map))
+		c.maps(t.Map, asKind(before, document.Map), asKind(after, document.Map))
 		return false
 	case schema.ListAlternative:
-		if t.List.Relationship == schema.Atomic || isEmpty(before, document.List) && isEmpty(after, document.List) {
+		if t.List.Relationship == schema.Atomic || isEmptyAs(before, document.List) && isEmptyAs(after, document.List) {
 			return true
 		}
-		c.lists(t.List, as(before, document.List), as(after, document.List))
+		c.lists(t.List, asKind(before, document.List), asKind(after, document.List))
 		return false
 	}
 	return true
 }
 
-// leafChange says what happened to a leaf.
+// leafChange returns the change of a leaf.
 func leafChange(before, after document.Value) (self changeFlags) {
 	switch {
 	case before.IsAbsent():
@@ -156,6 +153,7 @@ func leafChange(before, after document.Value) (self changeFlags) {
 	return self
 }
 
+// with returns the union of two changeFlags.
 func (f changeFlags) with(other changeFlags) changeFlags {
 	for i := range f {
 		f[i] = f[i] || other[i]
@@ -163,6 +161,7 @@ func (f changeFlags) with(other changeFlags) changeFlags {
 	return f
 }
 
+// maps compares two granular maps by a merge join of their sorted fields.
 func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
 		side := compareNames(before, i, after, j)
@@ -184,9 +183,9 @@ func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	}
 }
 
-// child compares two values one level below the current one.
+// child compares two values of a field or item and adds the changes to the builders' current level.
 func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after document.Value) {
-	var marks [changes]int
+	var marks [changeKinds]int
 	for i := range marks {
 		marks[i] = c.sets[i].Mark()
 	}
@@ -197,35 +196,34 @@ func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after docum
 	}
 }
 
-// lists compares the items of granular lists by their element; their order does
-// not matter.
+// lists compares two granular lists by the path elements of their items. The order of items is irrelevant.
 func (c *comparer) lists(t *schema.List, before, after document.Value) {
-	if !c.plain && c.inOrder(t, before, after) {
+	if !c.plain && c.compareInOrder(t, before, after) {
 		return
 	}
 	old, _ := elements(t, before)
 	new, _ := elements(t, after)
-	inOld, inNew := newIndex(old), newIndex(new)
-	oldTwice, newTwice := nextOccurrences(old), nextOccurrences(new)
+	inOld, inNew := newElementIndex(old), newElementIndex(new)
+	oldLinks, newLinks := linkDuplicates(old), linkDuplicates(new)
 	for i, e := range old {
 		if e == (fieldset.Element{}) || inOld.find(e) != i {
 			continue
 		}
 		j := inNew.find(e)
-		c.items(e, t.Item, occurrences{before, oldTwice, i}, occurrences{after, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldLinks, i}, occurrences{after, newLinks, j})
 	}
 	for j, e := range new {
 		if e == (fieldset.Element{}) || inNew.find(e) != j || inOld.find(e) >= 0 {
 			continue
 		}
-		c.items(e, t.Item, occurrences{before, oldTwice, -1}, occurrences{after, newTwice, j})
+		c.items(e, t.Item, occurrences{before, oldLinks, -1}, occurrences{after, newLinks, j})
 	}
 }
 
-// inOrder compares lists whose common items are in the same order, and of which only a few
-// were added, removed or changed, all of which occur once. It looks at no path elements
-// but theirs. If the lists are not like that it does nothing and returns false.
-func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
+// compareInOrder is the fast path of lists: it compares lists whose common items have the same order and of which at
+// most 16 items were added, removed or changed, each without duplicates. It computes path elements only for these
+// items. It returns false, and adds no change, if the lists do not meet the conditions.
+func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) bool {
 	var array [16]changedItem
 	changed := array[:0]
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
@@ -242,7 +240,7 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 			item.old = before.At(i)
 			i++
 		default:
-			return false // what comes now was before what came already
+			return false // the common items of both lists have different orders
 		}
 		if document.Equal(item.old, item.new) {
 			continue
@@ -257,21 +255,22 @@ func (c *comparer) inOrder(t *schema.List, before, after document.Value) bool {
 			return false
 		}
 	}
-	for _, one := range changed {
-		c.child(one.element, t.Item, one.old, one.new)
+	for _, item := range changed {
+		c.child(item.element, t.Item, item.old, item.new)
 	}
 	return true
 }
 
-// changedItem is an item before and after; one of them may be absent.
+// changedItem is a list item that was added, removed or modified. The absent value is old for an added item and new
+// for a removed one.
 type changedItem struct {
 	old, new document.Value
 	element  fieldset.Element
 }
 
-// identify finds the element of a changed item, and tells whether no other item has it. What
-// was there before has its pair after, or nothing; what was not there is new, so that only
-// what is new may be its double.
+// identify sets the path element of a changed item, and reports whether no other item has it. An item that existed
+// before is compared with the list before; an added item has no equal there, so that only another added item can be
+// its duplicate.
 func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
 	if !c.old.IsAbsent() {
 		c.element, ok = elementOf(t, c.old)
@@ -283,7 +282,7 @@ func (c *changedItem) identify(t *schema.List, before document.Value, others []c
 	})
 }
 
-// countItems returns how many items of a list have the element of an item.
+// countItems returns the number of items in a list that have the same path element as the given item.
 func countItems(t *schema.List, list, item document.Value) (count int) {
 	for i := range list.Len() {
 		if sameItem(t, list.At(i), item) {
@@ -293,11 +292,10 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
-// nextOccurrences returns, for every item, the place of the next item with the same element,
-// -1 if it is the last, and whether there are others at all. It returns nil if no element
-// occurs twice.
-func nextOccurrences(elements []fieldset.Element) []occurrence {
-	if newIndex(elements).duplicates() == nil {
+// linkDuplicates returns for each item the index of the next item with the same path element, -1 if there is none,
+// and whether the item has duplicates at all. It returns nil if no path element occurs twice.
+func linkDuplicates(elements []fieldset.Element) []occurrence {
+	if newElementIndex(elements).duplicates() == nil {
 		return nil
 	}
 	next := make([]occurrence, len(elements))
@@ -306,68 +304,71 @@ func nextOccurrences(elements []fieldset.Element) []occurrence {
 		next[i].next = -1
 		if later, ok := last[elements[i]]; ok {
 			next[i] = occurrence{later, true}
-			next[later].repeated = true
+			next[later].duplicate = true
 		}
 		last[elements[i]] = i
 	}
 	return next
 }
 
+// occurrence links a list item to its next duplicate.
 type occurrence struct {
-	next     int
-	repeated bool
+	next      int
+	duplicate bool
 }
 
-// occurrences are the items of a list that have one element.
+// occurrences are the items of a list that have the same path element.
 type occurrences struct {
 	list  document.Value
-	twice []occurrence // of all items; nil if none is repeated
-	first int          // -1 if there is none
+	links []occurrence // links of all list items to their duplicates; nil if the list has none
+	first int          // index of the first list item with the path element, -1 if there is none
 }
 
-func (o occurrences) one() document.Value {
+// item returns the first item, absent if there is none.
+func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
 	}
 	return o.list.At(o.first)
 }
 
-func (o occurrences) several() bool {
-	return o.first >= 0 && o.twice != nil && o.twice[o.first].repeated
+// duplicate reports whether there is more than one item.
+func (o occurrences) duplicate() bool {
+	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
-// equal compares the items one by one, in their order.
+// equal compares the items pairwise, in their order. Both sides must have duplicates.
 func (o occurrences) equal(other occurrences) bool {
 	i, j := o.first, other.first
 	for i >= 0 && j >= 0 {
 		if !document.Equal(o.list.At(i), other.list.At(j)) {
 			return false
 		}
-		i, j = o.twice[i].next, other.twice[j].next
+		i, j = o.links[i].next, other.links[j].next
 	}
 	return i == j
 }
 
-// items compares what two lists have under one element. Items that occur more than
-// once are one unit: they can't be compared inside.
+// items compares the items that two lists have for one path element. Duplicates are compared as one unit, without the
+// fields inside.
 func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
-	case !before.several() && !after.several():
-		if !document.Same(before.one(), after.one()) {
-			c.child(e, t, before.one(), after.one())
+	case !before.duplicate() && !after.duplicate():
+		if !document.Same(before.item(), after.item()) {
+			c.child(e, t, before.item(), after.item())
 		}
-	case before.several() && after.several():
+	case before.duplicate() && after.duplicate():
 		if !before.equal(after) {
 			c.sets[modified].Push(e, true, fieldset.Set{})
 		}
-	case before.several():
+	case before.duplicate():
 		if after.first >= 0 {
-			c.child(e, t, document.Value{}, after.one())
+			c.child(e, t, document.Value{}, after.item())
 		}
 		c.sets[removed].Push(e, true, fieldset.Set{})
 	default:
 		if before.first >= 0 {
-			c.child(e, t, before.one(), document.Value{})
+			c.child(e, t, before.item(), document.Value{})
 		}
 		c.sets[added].Push(e, true, fieldset.Set{})
 	}

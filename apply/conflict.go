@@ -11,25 +11,27 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Conflict is a field that an applier would change and that other managers own.
+// Conflict is a field that an apply would change and that other managers own.
 type Conflict struct {
 	Path fieldset.Path
 	// Owners are the entries of the other managers that own the field.
 	Owners []Entry
-	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid as long as the documents
-	// are.
+	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid only as long as the
+	// documents of the request.
 	Live document.Value
-	// Wanted is the value in the configuration; absent if it unsets the field.
+	// Wanted is the value that the apply would set: the applied value, or the default of an unset field; absent if
+	// the field would be removed.
 	Wanted document.Value
 }
 
-// ConflictError is returned for an apply that would change fields of other managers.
+// ConflictError is returned for an apply that would change fields owned by other managers.
 type ConflictError struct {
-	// Manager is the field manager that applies.
+	// Manager is the field manager of the apply request.
 	Manager   string
 	Conflicts []Conflict
 
-	// text is what Error returns. It is made at once, as values may not be valid later.
+	// text is the result of Error. It is rendered when the error is created, because Live and Wanted may become
+	// invalid later.
 	text string
 }
 
@@ -41,40 +43,41 @@ func (e *ConflictError) Error() string {
 }
 
 func (e *ConflictError) describe() string {
-	itself := false
+	sameManager := false
 	b := make([]byte, 0, 512)
 	b = append(b, "apply conflicts with other managers on "...)
 	b = strconv.AppendInt(b, int64(len(e.Conflicts)), 10)
 	b = append(b, plural(len(e.Conflicts), " field:", " fields:")...)
 	for i, c := range e.Conflicts {
-		if i == mostShown {
+		if i == maxShownConflicts {
 			b = fmt.Appendf(b, "\n- and %d more", len(e.Conflicts)-i)
 			break
 		}
 		b = append(append(b, "\n- "...), c.Path.Quoted()...)
-		b = appendDescription(append(b, ": it is "...), c.Live)
-		b = appendDescription(append(b, ", you want "...), c.Wanted)
+		b = appendDescription(append(b, ": live value is "...), c.Live)
+		b = appendDescription(append(b, ", applied value is "...), c.Wanted)
 		b = append(b, "; owned by"...)
 		for i, owner := range c.Owners {
 			if i > 0 {
 				b = append(b, " and"...)
 			}
-			b = owner.appendWho(append(b, ' '))
-			itself = itself || owner.Manager == e.Manager
+			b = owner.appendManager(append(b, ' '))
+			sameManager = sameManager || owner.Manager == e.Manager
 		}
 	}
-	b = append(b, "\nLeave the field out to let its owners keep it, apply the same value to share it, or force to take it over."...)
-	if itself {
-		b = fmt.Appendf(b, "\n%q is you: you own the field by another operation or at another endpoint; forcing moves it to this one.", e.Manager)
+	b = append(b, "\nTo leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force."...)
+	if sameManager {
+		b = fmt.Appendf(b, "\n%q owns a field through an entry with another operation or subresource; force to move the field to the entry of this request.", e.Manager)
 	}
 	return string(b)
 }
 
-// mostShown is how many conflicts the text of an error has; the error has them all.
-const mostShown = 50
+// maxShownConflicts is the maximum number of conflicts in the text of a ConflictError. Its Conflicts field has all of
+// them.
+const maxShownConflicts = 50
 
-// appendWho describes the manager of an entry.
-func (e Entry) appendWho(b []byte) []byte {
+// appendManager appends the entry's manager, operation, version, subresource and time, for messages.
+func (e Entry) appendManager(b []byte) []byte {
 	b = append(strconv.AppendQuote(b, e.Manager), " ("...)
 	b = append(append(b, e.Operation...), " with "...)
 	b = append(b, e.APIVersion...)
@@ -94,40 +97,39 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conflicting is what one owner would lose.
-type conflicting struct {
-	entry  Entry
-	fields fieldset.Set
-	there  changesThere
+// conflictCandidate is a managed fields entry with the fields that it owns and that the apply would change.
+type conflictCandidate struct {
+	entry   Entry
+	fields  fieldset.Set
+	changes changesAtVersion
 }
 
-// checkConflicts returns an error unless all that owners would lose is forced.
-func checkConflicts(all []conflicting, r Request) error {
-	if r.Force || len(all) == 0 {
+// checkConflicts returns a ConflictError unless all candidate fields are forced.
+func checkConflicts(candidates []conflictCandidate, r Request) error {
+	if r.Force || len(candidates) == 0 {
 		return nil
 	}
 	if slices.ContainsFunc(r.ForcePaths, func(p fieldset.Path) bool { return len(p) == 0 }) {
-		return nil // the whole object
+		return nil // the empty path forces the whole object
 	}
 	forced := fieldset.New(r.ForcePaths...)
 	var conflicts []Conflict
-	for len(all) > 0 {
-		w := newConflictWalker(all[0].there)
-		all = slices.DeleteFunc(all, func(c conflicting) bool { return w.take(c, forced) })
+	for len(candidates) > 0 {
+		w := newConflictWalker(candidates[0].changes)
+		candidates = slices.DeleteFunc(candidates, func(c conflictCandidate) bool { return w.add(c, forced) })
 		conflicts = append(conflicts, w.conflicts()...)
 	}
 	if len(conflicts) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(conflicts, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
-	e := &ConflictError{Manager: r.Manager, Conflicts: joinOwners(conflicts)}
+	e := &ConflictError{Manager: r.Manager, Conflicts: mergeOwners(conflicts)}
 	e.text = e.describe()
 	return e
 }
 
-// joinOwners makes one conflict of those that are next to each other and at the
-// same path.
-func joinOwners(conflicts []Conflict) []Conflict {
+// mergeOwners merges adjacent conflicts that have the same path into one conflict with the owners of all.
+func mergeOwners(conflicts []Conflict) []Conflict {
 	last := 0
 	for _, c := range conflicts[1:] {
 		if c.Path.Equal(conflicts[last].Path) {
@@ -140,26 +142,28 @@ func joinOwners(conflicts []Conflict) []Conflict {
 	return conflicts[:last+1]
 }
 
-// conflictWalker follows what the owners at one version would lose through the object before
-// and after, all owners at once, and makes a conflict of each field.
+// conflictWalker walks the object before and after the apply, along the candidate fields of all entries at one
+// version, and collects a Conflict for each field.
 type conflictWalker struct {
-	there changesThere
-	// entries are the owners, and sets what each would lose; lost is all of it.
+	changes changesAtVersion
+	// entries are the managed fields entries and sets their candidate fields, by the same index; union is the union
+	// of sets.
 	entries []Entry
 	sets    []fieldset.Set
-	lost    fieldset.Set
+	union   fieldset.Set
 
 	path   fieldset.Path
-	frozen int // how much of path is part of a conflict, and must stay as it is
+	frozen int // length of the prefix of path that a found Conflict shares, and that must not be overwritten
 	found  []Conflict
 }
 
-func newConflictWalker(there changesThere) *conflictWalker { return &conflictWalker{there: there} }
+func newConflictWalker(changes changesAtVersion) *conflictWalker {
+	return &conflictWalker{changes: changes}
+}
 
-// take adds what an owner would lose, unless it is forced. It returns false if that is at
-// another version.
-func (w *conflictWalker) take(c conflicting, forced fieldset.Set) bool {
-	if c.there.was.version != w.there.was.version {
+// add adds the fields of a candidate that are not forced. It returns false if the candidate is at another version.
+func (w *conflictWalker) add(c conflictCandidate, forced fieldset.Set) bool {
+	if c.changes.before.version != w.changes.before.version {
 		return false
 	}
 	fields := c.fields
@@ -167,50 +171,50 @@ func (w *conflictWalker) take(c conflicting, forced fieldset.Set) bool {
 		fields = fields.Difference(fields.Covered(forced))
 	}
 	w.entries, w.sets = append(w.entries, c.entry), append(w.sets, fields)
-	w.lost = w.lost.Union(fields)
+	w.union = w.union.Union(fields)
 	return true
 }
 
-// conflicts returns what was found, in the order of paths.
+// conflicts returns all conflicts in the order of their paths.
 func (w *conflictWalker) conflicts() []Conflict {
-	w.walk(w.there.was.t, w.there.was.doc, w.there.will.doc, w.lost, w.sets)
+	w.walk(w.changes.before.t, w.changes.before.doc, w.changes.after.doc, w.union, w.sets)
 	return w.found
 }
 
-// walk looks at what is lost inside of a value.
-func (w *conflictWalker) walk(t *schema.Type, was, will document.Value, lost fieldset.Set, sets []fieldset.Set) {
+// walk collects the conflicts below the current path.
+func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fields fieldset.Set, sets []fieldset.Set) {
 	if t == nil {
 		t = schema.Untyped
 	}
 	at := len(w.path)
-	var wasArray, willArray [16]selected
-	wasItems, willItems := itemsOf(wasArray[:0], t, was, lost), itemsOf(willArray[:0], t, will, lost)
-	for i := range lost.Len() {
-		e := lost.Element(i)
-		child, _ := typeBelow(t, e)
-		wasChild, willChild := childOf(was, wasItems, e, i), childOf(will, willItems, e, i)
-		w.step(at, e)
-		if lost.Member(i) {
+	var beforeArray, afterArray [16]selectedItem
+	beforeItems, afterItems := selectInSetOrder(beforeArray[:0], t, before, fields), selectInSetOrder(afterArray[:0], t, after, fields)
+	for i := range fields.Len() {
+		e := fields.Element(i)
+		child, _ := childType(t, e)
+		beforeChild, afterChild := childOf(before, beforeItems, e, i), childOf(after, afterItems, e, i)
+		w.descend(at, e)
+		if fields.Member(i) {
 			w.frozen = len(w.path)
-			w.found = append(w.found, Conflict{Path: slices.Clip(w.path), Owners: w.ownersOf(e, sets), Live: wasChild, Wanted: willChild})
+			w.found = append(w.found, Conflict{Path: slices.Clip(w.path), Owners: w.ownersOf(e, sets), Live: beforeChild, Wanted: afterChild})
 		}
-		if below := lost.Child(i); !below.IsEmpty() {
-			w.walk(child, wasChild, willChild, below, allBelow(sets, e))
+		if below := fields.Child(i); !below.IsEmpty() {
+			w.walk(child, beforeChild, afterChild, below, setsBelow(sets, e))
 		}
 	}
 	w.path = w.path[:at]
 }
 
-// step goes to an element below the first ones of the path. Paths of conflicts share
-// memory with each other as far as one is the beginning of the other.
-func (w *conflictWalker) step(at int, e fieldset.Element) {
+// descend replaces the path after its first at elements by e. Paths of conflicts share memory if one is a prefix of
+// the other; otherwise the path is cloned, so that a conflict's path is not overwritten.
+func (w *conflictWalker) descend(at int, e fieldset.Element) {
 	if w.frozen > at {
 		w.path, w.frozen = slices.Clone(w.path[:at]), 0
 	}
 	w.path = append(w.path[:at], e)
 }
 
-// ownersOf returns the owners that would lose the field of an element.
+// ownersOf returns the entries that own the field of an element.
 func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Entry {
 	var owners []Entry
 	for i, set := range sets {
@@ -221,8 +225,8 @@ func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Ent
 	return owners
 }
 
-// allBelow returns what each set has below an element.
-func allBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
+// setsBelow returns the children of each set below an element.
+func setsBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
 	below := make([]fieldset.Set, len(sets))
 	for i, set := range sets {
 		below[i], _ = set.Below(e)

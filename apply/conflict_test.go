@@ -45,7 +45,7 @@ func TestConflicts(t *testing.T) {
 				return
 			}
 			s.conflict("m2", c.two, c.want...)
-			s.want(c.one) // nothing happened
+			s.want(c.one) // a conflict changes nothing
 			s.force("m2", c.two)
 			for _, e := range s.live.Entries {
 				fields, _ := e.Fields()
@@ -61,8 +61,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestConflictDetails: a conflict carries path, every other owner's entry, the live
-// value and the wanted one.
+// TestConflictDetails: a conflict has the path, the entries of all other owners, the live value and the applied
+// value.
 func TestConflictDetails(t *testing.T) {
 	s := newScript(t)
 	s.apply("ci", `{number: 1, items: [{name: a, value: 1}]}`)
@@ -75,44 +75,44 @@ func TestConflictDetails(t *testing.T) {
 		`.items[name="a"].value kubectl/Update`, ".number status-writer:status,ci,ops", ".text ops")
 	for i, want := range []struct{ live, wanted string }{{"5", "6"}, {"1", "2"}, {`"x"`, `"z"`}} {
 		if got := c.Conflicts[i]; got.Live.String() != want.live || got.Wanted.String() != want.wanted {
-			t.Errorf("%v: live %v, wanted %v; want %s and %s", got.Path, got.Live, got.Wanted, want.live, want.wanted)
+			t.Errorf("%v: Live = %v, Wanted = %v; want %s and %s", got.Path, got.Live, got.Wanted, want.live, want.wanted)
 		}
 	}
 	for _, conflict := range c.Conflicts {
 		for _, owner := range conflict.Owners {
 			if live := s.entry(entryName(owner)); owner != live {
-				t.Errorf("%v: the owner is %v, want its entry %v", conflict.Path, owner, live)
+				t.Errorf("%v: owner = %v, want its entry %v", conflict.Path, owner, live)
 			}
 		}
 	}
 }
 
-// TestConflictWithMyUpdate: what I wrote by Update I don't own as an applier.
-func TestConflictWithMyUpdate(t *testing.T) {
+// TestConflictWithOwnUpdateEntry: an Update entry of the same manager conflicts like an entry of any other manager.
+func TestConflictWithOwnUpdateEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("me", `{number: 1, text: x}`)
 	s.apply("me", `number: 1`)
-	s.owners("me .number", "me/Update .number .text")
+	s.wantOwners("me .number", "me/Update .number .text")
 	err := s.conflict("me", `number: 2`, ".number me/Update")
-	if want := `"me" is you: you own the field by another operation`; !strings.Contains(err.Error(), want) {
-		t.Errorf("the message is\n%s\nwithout %s", err, want)
+	if want := `"me" owns a field through an entry with another operation`; !strings.Contains(err.Error(), want) {
+		t.Errorf("Error() = %s\nwant it to contain %s", err, want)
 	}
-	// Not applying it any more does not remove it either: my other self has it.
+	// Releasing the field does not prune it, because the Update entry owns it.
 	s.apply("me", ``)
 	s.want(`{number: 1, text: x}`)
 }
 
-// TestConflictMessage: "Conflicts will be returned as readable status errors."
-// (KEP-555) The text says where, what, who, how, when, and what can be done.
+// TestConflictMessage: "Conflicts will be returned as readable status errors." (KEP-555) The text has path, both
+// values, the owners with operation and time, and the remedies.
 func TestConflictMessage(t *testing.T) {
 	s := newScript(t)
 	s.apply("ci", `items: [{name: a, value: 1}]`)
 	one := s.conflict("ops", `items: [{name: a, value: 2}]`, `.items[name="a"].value ci`)
 	const wantOne = `apply conflicts with other managers on 1 field:
-- .items[name="a"].value: it is number 1, you want number 2; owned by "ci" (Apply with v1, at 2026-01-01T00:01:00Z)
-Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.`
+- .items[name="a"].value: live value is number 1, applied value is number 2; owned by "ci" (Apply with v1, at 2026-01-01T00:01:00Z)
+To leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force.`
 	if one.Error() != wantOne {
-		t.Errorf("the message is\n%s\nwant\n%s", one, wantOne)
+		t.Errorf("Error() =\n%s\nwant\n%s", one, wantOne)
 	}
 
 	s = newScript(t)
@@ -122,15 +122,15 @@ Leave the field out to let its owners keep it, apply the same value to share it,
 	s.subresource = ""
 	two := s.conflict("ops", `{number: {k8s_io__value: unset}, text: null}`, ".number ci:status,kubectl/Update", ".text kubectl/Update")
 	const wantTwo = `apply conflicts with other managers on 2 fields:
-- .number: it is number 1, you want absent; owned by "ci" (Apply with v1, subresource status) and "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
-- .text: it is string "x", you want null; owned by "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
-Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.`
+- .number: live value is number 1, applied value is absent; owned by "ci" (Apply with v1, subresource status) and "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
+- .text: live value is string "x", applied value is null; owned by "kubectl" (Update with v1, at 2026-01-01T00:01:00Z)
+To leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force.`
 	if two.Error() != wantTwo {
-		t.Errorf("the message is\n%s\nwant\n%s", two, wantTwo)
+		t.Errorf("Error() =\n%s\nwant\n%s", two, wantTwo)
 	}
 }
 
-// TestForcePaths: force takes over everything, or only what the caller names.
+// TestForcePaths: ForcePaths takes over only the conflicts at or below the paths, Force takes over all.
 func TestForcePaths(t *testing.T) {
 	const one = `{number: 1, text: x, map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`
 	const two = `{number: 2, text: z, map: {a: 2, b: 2}, items: [{name: a, value: 2}, {name: b, value: 2}]}`
@@ -138,23 +138,23 @@ func TestForcePaths(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		paths []string
-		left  []int // the conflicts that are left, as places in all
+		left  []int // indexes of the conflicts that are not forced, in the slice all
 	}{
 		{"none", nil, []int{0, 1, 2, 3, 4, 5}},
 		{"one field", []string{".number"}, []int{0, 1, 2, 3, 5}},
 		{"all of a map", []string{".map"}, []int{0, 1, 4, 5}},
 		{"one entry", []string{".map.b"}, []int{0, 1, 2, 4, 5}},
 		{"all of an item", []string{`.items[name="b"]`}, []int{0, 2, 3, 4, 5}},
-		{"inside of a field", []string{".number.x", ".map.a.x"}, []int{0, 1, 2, 3, 4, 5}},
-		{"a path that is no conflict", []string{".flag"}, []int{0, 1, 2, 3, 4, 5}},
-		{"everything by name", []string{".number", ".text", ".map", ".items"}, nil},
+		{"below a scalar field", []string{".number.x", ".map.a.x"}, []int{0, 1, 2, 3, 4, 5}},
+		{"a path without conflict", []string{".flag"}, []int{0, 1, 2, 3, 4, 5}},
+		{"all fields by name", []string{".number", ".text", ".map", ".items"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", one)
 			result, err := s.tryApply("m2", two, false, c.paths...)
 			if c.left == nil {
-				s.took(result, err)
+				s.mustSucceed(result, err)
 				s.want(two)
 				return
 			}
@@ -166,36 +166,35 @@ func TestForcePaths(t *testing.T) {
 			s.want(one)
 		})
 	}
-	t.Run("everything", func(t *testing.T) {
+	t.Run("force", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", one)
 		s.force("m2", two)
 		s.want(two)
-		s.owners(`m1 .items[name="a"]{,.name} .items[name="b"]{,.name}`,
+		s.wantOwners(`m1 .items[name="a"]{,.name} .items[name="b"]{,.name}`,
 			`m2 .number .text .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`)
 	})
-	t.Run("what is not in conflict is not taken", func(t *testing.T) {
+	t.Run("fields without conflict stay shared", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.force("m2", `{number: 2, text: x}`)
-		s.owners("m1 .text", "m2 .number .text")
+		s.wantOwners("m1 .text", "m2 .number .text")
 	})
 }
 
-// TestNoConflictWhenRemoving: not applying a field any more takes nothing from its
-// co-owners and never conflicts.
-func TestNoConflictWhenRemoving(t *testing.T) {
+// TestReleaseNeverConflicts: releasing a field leaves it to its co-owners and never conflicts.
+func TestReleaseNeverConflicts(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1, items: [{name: a, value: 1}]}`)
 	s.apply("m2", `{number: 1, items: [{name: a}]}`)
 	s.apply("m1", ``)
 	s.want(`{number: 1, items: [{name: a}]}`)
-	s.owners(`m2 .number .items[name="a"]{,.name}`)
+	s.wantOwners(`m2 .number .items[name="a"]{,.name}`)
 }
 
-// A conflict in which every level of a deep object is one costs what its levels cost, not
-// their square.
-func TestDeepConflict(t *testing.T) {
+// TestDeepConflictCostIsLinear: conflicts at every level of a deep object cost memory proportional to the number of
+// levels, not to its square.
+func TestDeepConflictCostIsLinear(t *testing.T) {
 	const depth = 8000
 	e := mustEngine(Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	config, err := document.ParseJSON(`{"free":` + strings.Repeat(`{"b":`, depth) + "1" + strings.Repeat("}", depth) + "}")
@@ -216,15 +215,16 @@ func TestDeepConflict(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Conflicts) != depth+1 || len(conflict.Conflicts[depth/2].Owners) != 2 {
-		t.Fatalf("received %.200v, want %d conflicts with two owners each", err, depth+1)
+		t.Fatalf("Apply() error = %.200v, want %d conflicts with two owners each", err, depth+1)
 	}
 	if cost := after.TotalAlloc - before.TotalAlloc; cost > 100<<20 {
-		t.Errorf("it took %d MB", cost>>20)
+		t.Errorf("Apply() allocated %d MiB, want at most 100", cost>>20)
 	}
 }
 
-// What an error says stays as it is when the memory of the documents is used again.
-func TestConflictOutlivesReader(t *testing.T) {
+// TestConflictErrorOutlivesDocuments: the text of a ConflictError stays the same when the memory of the documents is
+// reused.
+func TestConflictErrorOutlivesDocuments(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
 	var reader reusingReader
 	read := func(text string) Object {
@@ -240,9 +240,9 @@ func TestConflictOutlivesReader(t *testing.T) {
 	}
 	_, err = e.Apply(made.Object, read(`{"spec":{"size":"large"}}`).Document, Request{Manager: "m2", Version: "v1"})
 	reader.Reset()
-	read(`{"spec":{"password":"of another"}}`)
-	read(`{"spec":{"password":"of a third"}}`)
-	if text := err.Error(); !strings.Contains(text, `it is string "small", you want string "large"`) {
-		t.Errorf("it says %s", text)
+	read(`{"spec":{"password":"other 1"}}`)
+	read(`{"spec":{"password":"other 2"}}`)
+	if text := err.Error(); !strings.Contains(text, `live value is string "small", applied value is string "large"`) {
+		t.Errorf("Error() = %s, want the values of the conflict", text)
 	}
 }

@@ -6,20 +6,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Each test here is a deliberate difference from structured-merge-diff: what it
-// does, what we do, and why. docs/differences.md lists them.
+// Each test in this file proves a deliberate difference from structured-merge-diff, which docs/differences.md lists with
+// the reason.
 
-// difference is an apply on which the two differ. Entries are given as managers with
-// their FieldsV1; all are appliers.
+// difference is an apply request for which the engine and structured-merge-diff return different documents. entries
+// maps managers to the FieldsV1 of their Apply entries.
 type difference struct {
 	live    string
 	entries map[string]string
 	manager string
 	config  string
-	// theirs and ours are the documents that come out.
+	// theirs is the resulting document of structured-merge-diff, ours is the document of the engine.
 	theirs, ours string
 }
 
+// checkDifference runs the request on structured-merge-diff and on both engines.
 func checkDifference(t *testing.T, d difference) {
 	t.Helper()
 	live := Object{Document: parse(d.live)}
@@ -29,12 +30,12 @@ func checkDifference(t *testing.T, d difference) {
 		}
 	}
 	r := Request{Manager: d.manager, Version: "v1", Force: true}
-	theirs := thingOracle.apply(live, parse(d.config), r)
+	theirs := testOracle.apply(live, parse(d.config), r)
 	if theirs.err != nil {
 		t.Fatal(theirs.err)
 	}
 	if want := parse(d.theirs); !document.Equal(theirs.doc, want) {
-		t.Errorf("structured-merge-diff makes\n%v, not\n%v as it did when this was written", theirs.doc, want)
+		t.Errorf("structured-merge-diff returns\n%v, want\n%v; its behaviour has changed", theirs.doc, want)
 	}
 	for _, plain := range []bool{false, true} {
 		ours, err := mustEngine(Options{plain: plain}).Apply(live, parse(d.config), r)
@@ -42,14 +43,14 @@ func checkDifference(t *testing.T, d difference) {
 			t.Fatal(err)
 		}
 		if want := parse(d.ours); !document.Equal(ours.Object.Document, want) {
-			t.Errorf("plain %v: we make\n%v, want\n%v", plain, ours.Object.Document, want)
+			t.Errorf("plain=%v: Apply() =\n%v, want\n%v", plain, ours.Object.Document, want)
 		}
 	}
 }
 
-// Upstream leaves null in the place of a container that pruning emptied and that
-// somebody else owns. Nobody asked for null; where it is not allowed the object
-// becomes invalid. We leave the container, empty.
+// TestDifferenceEmptiedContainersAreEmpty: if pruning empties a container that another manager owns, upstream sets
+// the container to null, which no manager applied and which is invalid for many fields. The engine leaves the
+// container empty.
 func TestDifferenceEmptiedContainersAreEmpty(t *testing.T) {
 	checkDifference(t, difference{
 		live:    `{map: {a: 1}}`,
@@ -67,9 +68,9 @@ func TestDifferenceEmptiedContainersAreEmpty(t *testing.T) {
 	})
 }
 
-// Upstream removes a list when its applier applies it empty, and adds it, empty, when
-// the same configuration is applied the next time. We do what was asked at once, so
-// that applying twice is applying once.
+// TestDifferenceAppliedEmptyListStays: if an applier empties its list, upstream removes the list, and adds it, empty,
+// when the same configuration is applied again. The engine sets the empty list in the first request, so that applying
+// is idempotent.
 func TestDifferenceAppliedEmptyListStays(t *testing.T) {
 	checkDifference(t, difference{
 		live:    `{set: [a]}`,
@@ -80,8 +81,8 @@ func TestDifferenceAppliedEmptyListStays(t *testing.T) {
 	})
 }
 
-// Field sets don't have empty lists. Upstream takes what is around one for gone when
-// it prunes, and removes it, although somebody else owns it. We look at the document.
+// TestDifferencePruningSeesEmptyLists: field sets do not record empty lists. Upstream therefore prunes a container
+// with nothing but an empty list although another manager owns it. The engine prunes by the document.
 func TestDifferencePruningSeesEmptyLists(t *testing.T) {
 	checkDifference(t, difference{
 		live:    `{tree: {value: 1, forest: []}}`,
@@ -92,9 +93,9 @@ func TestDifferencePruningSeesEmptyLists(t *testing.T) {
 	})
 }
 
-// Upstream removes the key of an item that stays because somebody else owns it, if the
-// key itself is owned by nobody else, and with it loses the item. We keep the key for
-// as long as the item stays: without it, it would be another.
+// TestDifferenceItemsKeepTheirKeys: if an item is owned by another manager but its key field is not, upstream prunes
+// the key field, and with it loses the item. The engine keeps the key as long as the item exists, because it is the
+// item's identity.
 func TestDifferenceItemsKeepTheirKeys(t *testing.T) {
 	checkDifference(t, difference{
 		live:    `{items: [{name: a, value: 1}]}`,
@@ -105,15 +106,14 @@ func TestDifferenceItemsKeepTheirKeys(t *testing.T) {
 	})
 }
 
-// Upstream takes the spelling of the configuration for a number that is equal to the
-// live one, and writes the object again if anything else changed. We keep what is
-// there: nothing changed.
+// TestDifferenceEqualNumbersKeepTheirSpelling: for a number that equals the live number, upstream stores the spelling
+// of the configuration. The engine keeps the live spelling, because the value did not change.
 func TestDifferenceEqualNumbersKeepTheirSpelling(t *testing.T) {
 	live := Object{Document: parse(`{number: 1.0, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}}}
 	config, r := parse(`{number: 1, text: b}`), Request{Manager: "me", Version: "v1"}
-	if text := thingOracle.apply(live, config, r).doc.JSON(); text != `{"number":1,"text":"b"}` {
-		t.Errorf("structured-merge-diff makes %s", text)
+	if text := testOracle.apply(live, config, r).doc.JSON(); text != `{"number":1,"text":"b"}` {
+		t.Errorf("structured-merge-diff returns %s; its behaviour has changed", text)
 	}
 	for _, plain := range []bool{false, true} {
 		got, err := mustEngine(Options{plain: plain}).Apply(live, config, r)
@@ -121,14 +121,14 @@ func TestDifferenceEqualNumbersKeepTheirSpelling(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text := got.Object.Document.JSON(); text != `{"number":1.0,"text":"b"}` {
-			t.Errorf("plain %v: received %s", plain, text)
+			t.Errorf("plain=%v: Apply() = %s, want the live spelling 1.0", plain, text)
 		}
 	}
 }
 
-// Upstream refuses every configuration as long as something in the live object does
-// not fit its topology, which happens when the topology changes. We check what the
-// configuration changes: what is as it was may stay.
+// TestDifferenceUnchangedValuesAreNotCheckedAgain: upstream rejects every configuration as long as any live value
+// does not conform to the schema, which happens after a schema change. The engine validates only the values that the
+// configuration changes.
 func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 	live := Object{Document: parse(`{number: text, list: [1], text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}}}
@@ -142,12 +142,12 @@ func TestDifferenceUnchangedValuesAreNotCheckedAgain(t *testing.T) {
 		`{struct: {a: text}}`:           false,
 		`{number: text, undeclared: 1}`: false,
 	} {
-		if theirs := thingOracle.apply(live, parse(config), r); theirs.err == nil {
-			t.Errorf("%s: structured-merge-diff accepts it", config)
+		if theirs := testOracle.apply(live, parse(config), r); theirs.err == nil {
+			t.Errorf("%s: structured-merge-diff accepts it; its behaviour has changed", config)
 		}
 		for _, plain := range []bool{false, true} {
 			if _, err := mustEngine(Options{plain: plain}).Apply(live, parse(config), r); (err == nil) != accepted {
-				t.Errorf("%s: plain %v: received %v", config, plain, err)
+				t.Errorf("%s: plain=%v: Apply() error = %v, want accepted=%v", config, plain, err, accepted)
 			}
 		}
 	}

@@ -15,32 +15,33 @@ import (
 )
 
 var (
-	histories = flag.Int("histories", 1500, "how many random histories to compare with structured-merge-diff")
-	firstSeed = flag.Uint64("seed", 1, "the seed of the first random history")
+	histories = flag.Int("histories", 1500, "number of random histories to compare with structured-merge-diff")
+	firstSeed = flag.Uint64("seed", 1, "seed of the first random history")
 )
 
-// world is a kind with some versions, on both sides.
-type world struct {
+// randomKind is a kind with a random schema and two versions, for the fast engine, the plain engine and
+// structured-merge-diff.
+type randomKind struct {
 	types  map[string]*schema.Type
 	oracle *oracle
 	fast   *Engine
 	plain  *Engine
-	// invalid makes some updates leave documents that don't fit their topology.
+	// invalid makes some updates store documents that do not conform to the schema.
 	invalid bool
 }
 
 // Type implements Versions.
-func (w *world) Type(version string) (*schema.Type, bool) {
+func (w *randomKind) Type(version string) (*schema.Type, bool) {
 	t, ok := w.types[version]
 	return t, ok
 }
 
 // Convert implements Versions.
-func (w *world) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (w *randomKind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	return rename(doc, from, to), nil
 }
 
-// rename converts a document: the versions of a world differ in the names of the root's fields.
+// rename converts a document between versions: versions of a randomKind differ in the names of the root's fields.
 func rename(doc document.Value, from, to string) document.Value {
 	var fields []document.Field
 	for name, v := range doc.Fields() {
@@ -53,13 +54,13 @@ func rename(doc document.Value, from, to string) document.Value {
 	return document.NewMap(fields...)
 }
 
+// isLetter reports whether a name is one of fieldNames.
 func isLetter(name string) bool { return len(name) == 1 && name[0] >= 'a' && name[0] <= 'e' }
 
-// newWorld makes a kind with the versions v1 and v2, whose root fields have other
-// names.
-func newWorld(g generator) *world {
+// newRandomKind returns a kind with the versions v1 and v2.
+func newRandomKind(g generator) *randomKind {
 	s := g.schema()
-	w := &world{types: map[string]*schema.Type{"v1": translate(s)}}
+	w := &randomKind{types: map[string]*schema.Type{"v1": translate(s)}}
 	schemas := map[string]*smd.Schema{"v1": s, "v2": renamed(s, "v2")}
 	w.types["v2"] = translate(schemas["v2"])
 	w.oracle = newOracle(schemas, nil, rename)
@@ -68,8 +69,8 @@ func newWorld(g generator) *world {
 	return w
 }
 
-// renamed copies a schema with a new root whose fields have a suffix. References
-// to the old root stay as they are.
+// renamed returns a copy of a schema with a new root type whose fields have a suffix. References to the old root type
+// are unchanged.
 func renamed(s *smd.Schema, suffix string) *smd.Schema {
 	root := smd.TypeDef{Name: "T0", Atom: smd.Atom{Map: &smd.Map{ElementType: s.Types[0].Map.ElementType}}}
 	for _, f := range s.Types[0].Map.Fields {
@@ -86,14 +87,6 @@ type step struct {
 	r      Request
 }
 
-// do makes the request of an engine.
-func (s step) do(e *Engine, live Object) (Result, error) {
-	if s.update {
-		return e.Update(live, s.doc, s.r)
-	}
-	return e.Apply(live, s.doc, s.r)
-}
-
 func (s step) String() string {
 	op := "apply"
 	if s.update {
@@ -102,18 +95,17 @@ func (s step) String() string {
 	return fmt.Sprintf("%s by %s at %s force=%v: %v", op, s.r.Manager, s.r.Version, s.r.Force, s.doc)
 }
 
-// A pace is how far a history has come: its steps, and how many of them were not refused.
-type pace struct{ steps, accepted int }
+// historyStats counts the steps of histories, and those that were accepted.
+type historyStats struct{ steps, accepted int }
 
-// history runs random requests through both sides. After every step both go on
-// from our result, so that each step is compared on its own. Strict histories have
-// no empty granular lists and no invalid documents; the others only compare our two
-// engines.
-func history(g generator, steps int, versions []string, strict bool) (pace, error) {
-	var p pace
-	w := newWorld(g)
+// runHistory runs random requests and compares the results of the engines and of structured-merge-diff. Each step
+// starts from the engine's result, so that steps are compared independently. Strict histories have no empty granular
+// lists and no invalid documents; the others compare only the fast and the plain engine.
+func runHistory(g generator, steps int, versions []string, strict bool) (historyStats, error) {
+	var p historyStats
+	w := newRandomKind(g)
 	w.invalid = !strict
-	var live Object // at v1
+	var live Object // always at version v1
 	configs := map[string]document.Value{}
 	for ; p.steps < steps; p.steps++ {
 		s := w.step(g, live, configs, versions, strict)
@@ -121,12 +113,12 @@ func history(g generator, steps int, versions []string, strict bool) (pace, erro
 		if !live.Document.IsAbsent() {
 			at.Document = rename(live.Document, "v1", s.r.Version)
 		}
-		result, err := w.play(at, s, strict)
+		result, err := w.compareStep(at, s, strict)
 		if err != nil {
 			return p, fmt.Errorf("step %d: %w\nlive %v\n  entries %v\n  %v", p.steps, err, at.Document, at.Entries, s)
 		}
 		if result == nil {
-			continue // all have refused it
+			continue // rejected by both engines and by structured-merge-diff
 		}
 		p.accepted++
 		if !s.update {
@@ -140,15 +132,16 @@ func history(g generator, steps int, versions []string, strict bool) (pace, erro
 	return p, nil
 }
 
-// play makes a request on all sides, and compares. It returns the object that they made, and nil if they have refused.
-func (w *world) play(live Object, s step, strict bool) (*Object, error) {
-	ours, err := s.do(w.fast, live)
-	plain, errPlain := s.do(w.plain, live)
-	ask := w.oracle.apply
+// compareStep runs a request on both engines and on structured-merge-diff and compares the results. It returns the
+// resulting object, nil if all reject the request.
+func (w *randomKind) compareStep(live Object, s step, strict bool) (*Object, error) {
+	ours, err := s.run(w.fast, live)
+	plain, errPlain := s.run(w.plain, live)
+	runOracle := w.oracle.apply
 	if s.update {
-		ask = w.oracle.update
+		runOracle = w.oracle.update
 	}
-	if d := differ(ourOutcome(plain, errPlain), ask(live, s.doc, s.r), live.Entries); d != "" && strict {
+	if d := diffOutcomes(ourOutcome(plain, errPlain), runOracle(live, s.doc, s.r), live.Entries); d != "" && strict {
 		return nil, fmt.Errorf("the plain engine differs from structured-merge-diff:\n%s", d)
 	}
 	if dump(ours.Object) != dump(plain.Object) || ours.NoOp != plain.NoOp || fmt.Sprint(err) != fmt.Sprint(errPlain) {
@@ -159,26 +152,26 @@ func (w *world) play(live Object, s step, strict bool) (*Object, error) {
 		return nil, nil
 	}
 	if same := dump(ours.Object) == dump(live); ours.NoOp != same {
-		return nil, fmt.Errorf("NoOp=%v, and the object is the same: %v\n%s", ours.NoOp, same, dump(ours.Object))
+		return nil, fmt.Errorf("NoOp=%v, want %v\n%s", ours.NoOp, same, dump(ours.Object))
 	}
 	if s.update {
 		return &ours.Object, nil
 	}
 	again, err := w.fast.Apply(ours.Object, s.doc, s.r)
-	// An object that nobody owns anything in gets an owner the next time.
+	// An object without managed fields entries gets the entry before-first-apply in the next request.
 	tracked := len(ours.Object.Entries) > 0
 	if err != nil || tracked && !again.NoOp {
-		return nil, fmt.Errorf("applying twice is not applying once: %v\n%v\n%v", err, ours.Object, again.Object)
+		return nil, fmt.Errorf("applying again is not a no-op: %v\n%v\n%v", err, ours.Object, again.Object)
 	}
 	return &ours.Object, nil
 }
 
-// step makes up a request: often close to what is there, or to what the manager
-// applied before.
-func (w *world) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
+// step returns a random request, often similar to the live object or to the configuration that the manager applied
+// before.
+func (w *randomKind) step(g generator, live Object, configs map[string]document.Value, versions []string, strict bool) step {
 	s := step{update: g.chance(35)}
 	s.r = Request{
-		Manager: one(g, "m1", "m2", "m3"),
+		Manager: pick(g, "m1", "m2", "m3"),
 		Version: versions[g.IntN(len(versions))],
 		Time:    time.Unix(1_700_000_000, 0).UTC(),
 		Force:   g.chance(50),
@@ -200,43 +193,43 @@ func (w *world) step(g generator, live Object, configs map[string]document.Value
 	if strict {
 		s.doc = withoutEmptyLists(t, s.doc)
 	} else if w.invalid && s.update && g.chance(15) {
-		s.doc = s.doc.With(one(g, fieldNames...), g.value(schema.Opaque, 2, true))
+		s.doc = s.doc.With(pick(g, fieldNames...), g.value(schema.Opaque, 2, true))
 	}
 	s.doc = rename(s.doc, "v1", s.r.Version)
 	return s
 }
 
-// again tells how to repeat one history.
-func again(seed uint64) string {
-	return fmt.Sprintf("again: go test ./apply -seed %d -histories 1", seed)
+// reproduceCommand returns the command that repeats the history of a seed.
+func reproduceCommand(seed uint64) string {
+	return fmt.Sprintf("reproduce with: go test ./apply -seed %d -histories 1", seed)
 }
 
-// TestDifferential compares random histories with structured-merge-diff.
+// TestDifferential compares random histories with structured-merge-diff, at one version and at two.
 func TestDifferential(t *testing.T) {
 	for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
 		t.Run(strings.Join(versions, "+"), func(t *testing.T) {
-			var total pace
+			var total historyStats
 			for seed := *firstSeed; seed < *firstSeed+uint64(*histories); seed++ {
-				p, err := history(newGenerator(seed), 12, versions, seed%4 != 0)
+				p, err := runHistory(newGenerator(seed), 12, versions, seed%4 != 0)
 				if err != nil {
-					t.Fatalf("%v\n%s", err, again(seed))
+					t.Fatalf("%v\n%s", err, reproduceCommand(seed))
 				}
 				total.steps, total.accepted = total.steps+p.steps, total.accepted+p.accepted
 			}
-			t.Logf("%d steps agree, of which %d were accepted", total.steps, total.accepted)
-			if total.accepted < total.steps/2 && *histories >= 100 { // one that is repeated may be like that
-				t.Error("most requests are refused by all: that compares little")
+			t.Logf("%d steps agree, %d accepted", total.steps, total.accepted)
+			if total.accepted < total.steps/2 && *histories >= 100 { // a single history may have mostly rejected requests
+				t.Error("most requests are rejected by all; change the generator")
 			}
 		})
 	}
 }
 
-// TestTranslatedSchemaFits guards the test itself: random values are valid on both
-// sides.
+// TestTranslatedSchemaFits checks the generator: random values are valid for the engine and for
+// structured-merge-diff, and have the same field set.
 func TestTranslatedSchemaFits(t *testing.T) {
 	for seed := range uint64(300) {
 		g := newGenerator(seed)
-		w := newWorld(g)
+		w := newRandomKind(g)
 		v := g.value(w.types["v1"], 0, false)
 		if err := validate(w.types["v1"], document.Value{}, v, false); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, v)
@@ -249,12 +242,13 @@ func TestTranslatedSchemaFits(t *testing.T) {
 		}
 		back, err := fieldset.ParseFieldsV1(fieldsOf(w.types["v1"], v).FieldsV1())
 		if err != nil || !back.Equal(fieldsOf(w.types["v1"], v)) {
-			t.Fatalf("seed %d: FieldsV1 does not read back: %v", seed, err)
+			t.Fatalf("seed %d: FieldsV1 does not round-trip: %v", seed, err)
 		}
 	}
 }
 
-func smdFields(w *world, v document.Value) string {
+// smdFields returns the field set of a document according to structured-merge-diff.
+func smdFields(w *randomKind, v document.Value) string {
 	tv, err := w.oracle.typed(v, "v1")
 	if err != nil {
 		return err.Error()
@@ -270,14 +264,14 @@ func smdFields(w *world, v document.Value) string {
 	return string(text)
 }
 
-// FuzzHistory is TestDifferential with seeds that the fuzzer chooses.
+// FuzzHistory is TestDifferential with seeds chosen by the fuzzer.
 func FuzzHistory(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, versions := range [][]string{{"v1"}, {"v1", "v2"}} {
-			if _, err := history(newGenerator(seed), 12, versions, seed%4 != 0); err != nil {
+			if _, err := runHistory(newGenerator(seed), 12, versions, seed%4 != 0); err != nil {
 				t.Fatal(err)
 			}
 		}

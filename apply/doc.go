@@ -27,9 +27,9 @@
 // managedFields to a schema that changed.
 //
 // An [Entry] is a managedFields entry: the fields that one manager owns, by operation, version and subresource. Several
-// managers may own a field. A conflict is a field that an apply would change and that others own; forcing takes it over.
-// An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to be absent.
-// Reset fields are the fields that an endpoint ignores.
+// managers may own a field. A conflict is a field that an apply would change and that other managers own; forcing takes
+// it over. An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to
+// be absent. Reset fields are the fields that an endpoint ignores.
 //
 // # Guarantees
 //
@@ -44,36 +44,37 @@ package apply
 
 // Files:
 //
-//	engine.go      Options, Engine, Result; Apply and Update, step by step
-//	request.go     Request, and the checks that do not depend on the kind
-//	object.go      objects as bytes: managedFields taken out and put back
-//	entry.go       entries, their identity and order
-//	versions.go    the versions of a kind, and documents at them
-//	intent.go      what a configuration sets: merged document and owned fields
-//	  validate.go    does it fit the topology?
-//	  unset.go       unset markers
-//	  own.go         the fields that it sets
-//	  merge.go       live document and configuration merged
-//	  walk.go        all of these in one walk; walkitems.go for lists
-//	owners.go      the entries during an operation
-//	  reconcile.go   field sets that are older than the topology, and a cache of those that are not
-//	  ancient.go     the oldest Update entries, merged into one
-//	prune.go       the fields that an applier no longer applies, by sets and in one walk
-//	compare.go     the differences of two documents; changesat.go at each version
-//	conflict.go    conflicts
-//	extract.go     the fields that an applier owns, as a configuration
-//	items.go       how values are split: shape of a value, path elements of list items, items that a set selects
-//	edit.go        containers with some fields replaced or removed
-//	errors.go      errors and how values are described in them
+//	engine.go          Options, Engine, Result; Apply and Update, step by step
+//	request.go         Request, and the validation that does not depend on the kind
+//	object.go          Object, decoded from JSON and encoded as JSON with managedFields
+//	entry.go           Entry, the identity and order of entries, untracked fields
+//	versions.go        Versions, and conversion of documents between them
+//	intent.go          intent: the merged document and the field set of a configuration
+//	  validate.go      validation against the topology
+//	  unset.go         unset markers
+//	  fields.go        the field set of a document
+//	  merge.go         merging a configuration into the live document
+//	  walk.go          validation, field set and merge in one pass; walkitems.go for lists
+//	managedfields.go   the entries of an object during an operation
+//	  reconcile.go     field sets written for an older topology, and the cache of sets that fit
+//	  updatelimit.go   MaxUpdateEntries: merging the oldest Update entries
+//	prune.go           pruning: removing fields that an applier released, by sets and in one pass
+//	compare.go         Changes between two documents; changes.go compares at each version
+//	conflict.go        Conflict, ConflictError, and their detection
+//	extract.go         Extract: the fields that an applier owns, as a configuration
+//	items.go           granularity of a value, path elements of list items, list items that a set selects
+//	edit.go            replacing and removing fields of a container, sharing the unchanged ones
+//	errors.go          FieldError, InvalidError, EntryError, and descriptions of values in errors
 //
-// Every fast path has a plain twin that does one thing after the other, in terms of documents and sets; Options.plain
-// disables the fast paths. Tests compare both with each other and with structured-merge-diff on random histories. The
-// fast paths rely on these facts:
+// Every fast path has a plain equivalent that validates, merges, computes field sets and prunes in separate steps;
+// Options.plain disables the fast paths. Tests compare the two with each other and with structured-merge-diff on random
+// histories of requests. The fast paths rely on these facts:
 //
-//   - Merging, pruning and removing share the unchanged parts with the live document, so that comparing looks only at
-//     parts that changed.
-//   - The field set of an applier is written as FieldsV1 while its configuration is walked. If that is the text of its
-//     entry, its fields did not change, and there is nothing to prune.
-//   - A change conflicts with another manager only if its FieldsV1 has a changed field. The text is searched for it, so
-//     that most sets are never decoded.
-//   - The same texts recur with nearly every request; a cache has those that are known to fit the current schema.
+//   - Merging, pruning and removing share unchanged subtrees with the live document, so that comparing two documents
+//     skips every subtree that both share.
+//   - The field set of an applier is encoded as FieldsV1 while its configuration is walked. If the encoding equals the
+//     FieldsV1 of the applier's entry, its field set did not change, and there is nothing to prune.
+//   - A change conflicts with another manager only if that manager's FieldsV1 contains a changed field. The encoded
+//     text is searched for the field, so that most field sets are never decoded.
+//   - The same FieldsV1 texts recur with nearly every request; a cache holds the hashes of texts that are known to fit
+//     the current schema.

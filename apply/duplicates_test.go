@@ -2,11 +2,11 @@ package apply
 
 import "testing"
 
-// Items of sets and keyed lists must be unique in a configuration. Live lists may
-// have them more than once, since there were times, and are writers, that don't care.
+// Items of lists of type set and map must be unique in a configuration. Live lists may have duplicates, because updates
+// are not validated and schemas change.
 
-// TestDuplicatesRefused: "refused when applied; the error names both indices".
-func TestDuplicatesRefused(t *testing.T) {
+// TestDuplicatesRejected: a configuration with duplicate items is rejected; the error has the indexes of both.
+func TestDuplicatesRejected(t *testing.T) {
 	for _, c := range []struct {
 		name, config string
 		paths        []string
@@ -32,16 +32,16 @@ func TestDuplicatesRefused(t *testing.T) {
 	})
 }
 
-// TestDuplicatesTolerated: "tolerated when already live; owned as upstream owns
-// them": as one, with nothing inside.
-func TestDuplicatesTolerated(t *testing.T) {
+// TestLiveDuplicatesTolerated: duplicates in the live object are tolerated, and owned as upstream owns them: as one
+// path element without fields below it.
+func TestLiveDuplicatesTolerated(t *testing.T) {
 	const live = `{set: [a, b, a], items: [{name: a, value: 1}, {name: b, value: 1}, {name: a, value: 2}]}`
 	t.Run("owned as one", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", live)
-		s.owners(`u/Update .set .set[="a"] .set[="b"] .items .items[name="a"] .items[name="b"]{,.name,.value}`)
+		s.wantOwners(`u/Update .set .set[="a"] .set[="b"] .items .items[name="a"] .items[name="b"]{,.name,.value}`)
 	})
-	t.Run("left alone", func(t *testing.T) {
+	t.Run("not changed by unrelated applies", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", live)
 		s.apply("m1", `{set: [c], items: [{name: c}]}`)
@@ -49,19 +49,19 @@ func TestDuplicatesTolerated(t *testing.T) {
 		s.apply("m1", ``)
 		s.want(live)
 	})
-	t.Run("applying one of them is a conflict", func(t *testing.T) {
+	t.Run("applying a duplicate item conflicts", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", live)
 		s.conflict("m1", `items: [{name: a, value: 1}]`, `.items[name="a"] u/Update`)
 		s.force("m1", `items: [{name: a, value: 3}]`)
 		s.want(`{set: [a, b, a], items: [{name: a, value: 3}, {name: b, value: 1}]}`)
 	})
-	t.Run("all of them are replaced, not merged", func(t *testing.T) {
+	t.Run("duplicates are replaced, not merged", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", `items: [{name: a, value: 1, tags: [x]}, {name: a, tags: [z]}]`)
 		s.force("m1", `items: [{name: a, value: 3}]`)
 		s.want(`items: [{name: a, value: 3}]`)
-		s.owners(`m1 .items[name="a"]{,.name,.value}`, "u/Update .items")
+		s.wantOwners(`m1 .items[name="a"]{,.name,.value}`, "u/Update .items")
 	})
 	t.Run("applying one item of a set", func(t *testing.T) {
 		s := newScript(t)
@@ -69,33 +69,33 @@ func TestDuplicatesTolerated(t *testing.T) {
 		s.conflict("m1", `set: [a]`, `.set[="a"] u/Update`)
 		s.force("m1", `set: [a]`)
 		if got := s.live.Document.Get("set").String(); got != `["a","b"]` {
-			t.Errorf("the set is %s", got)
+			t.Errorf("set = %s, want [\"a\",\"b\"]", got)
 		}
 	})
-	t.Run("an update that adds a double takes the item", func(t *testing.T) {
+	t.Run("an update that adds a duplicate takes over the item", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.update("u", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
-		s.owners(`u/Update .items[name="a"]`)
+		s.wantOwners(`u/Update .items[name="a"]`)
 	})
-	t.Run("an update that removes the double takes the item", func(t *testing.T) {
+	t.Run("an update that removes the duplicate takes over the item", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u1", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
 		s.update("u2", `items: [{name: a, value: 1}]`)
-		s.owners("u1/Update .items", `u2/Update .items[name="a"]{,.name,.value}`)
+		s.wantOwners("u1/Update .items", `u2/Update .items[name="a"]{,.name,.value}`)
 	})
-	t.Run("an update that changes one of them", func(t *testing.T) {
+	t.Run("an update that changes one duplicate", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u1", `items: [{name: a, value: 1}, {name: a, value: 2}]`)
 		s.update("u2", `items: [{name: a, value: 1}, {name: a, value: 3}]`)
-		s.owners("u1/Update .items", `u2/Update .items[name="a"]`)
+		s.wantOwners("u1/Update .items", `u2/Update .items[name="a"]`)
 	})
-	t.Run("unset takes all of them", func(t *testing.T) {
+	t.Run("unset removes all duplicates", func(t *testing.T) {
 		s := newScript(t)
 		s.update("u", live)
 		s.conflict("m1", `items: [{name: a, k8s_io__value: unset}]`, `.items[name="a"] u/Update`)
 		s.force("m1", `items: [{name: a, k8s_io__value: unset}]`)
 		s.want(`{set: [a, b, a], items: [{name: b, value: 1}]}`)
-		s.owners(`m1 .items[name="a"]`, `u/Update .set .set[="a"] .set[="b"] .items .items[name="b"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]`, `u/Update .set .set[="a"] .set[="b"] .items .items[name="b"]{,.name,.value}`)
 	})
 }

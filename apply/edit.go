@@ -9,21 +9,22 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// edited is a container of which some fields or items are replaced, in order. As long
-// as none is, it is the container itself.
+// edited is a container of which some fields or items are replaced or removed, in ascending order. If none is, the
+// result is the container itself.
 type edited struct {
 	docs    *fastdoc.Builder
 	from    document.Value
 	mark    int
-	done    int // how many fields or items of from are behind
+	done    int // number of fields or items of from that are in the result already, or replaced
 	changed bool
 }
 
+// edit starts the modification of a container.
 func edit(docs *fastdoc.Builder, from document.Value) edited {
 	return edited{docs: docs, from: from, mark: docs.Mark()}
 }
 
-// set gives the i-th field or item another value; an absent one removes it.
+// set replaces the i-th field or item. An absent value removes it. Calls must be in ascending order of i.
 func (e *edited) set(i int, v document.Value) {
 	if v == e.from.At(i) {
 		return
@@ -38,7 +39,7 @@ func (e *edited) set(i int, v document.Value) {
 	e.done = i + 1
 }
 
-// result finishes the container.
+// result returns the modified container.
 func (e *edited) result() document.Value {
 	if !e.changed {
 		return e.from
@@ -50,9 +51,8 @@ func (e *edited) result() document.Value {
 	return e.docs.List(e.mark)
 }
 
-// remove returns a value without the fields of a set, each with everything in it. A
-// container that loses all it had stays, empty: it was not asked for. What is not touched
-// is shared with the value.
+// remove returns a value without the given fields, each with everything below it. A container that loses all its
+// fields or items stays, empty, unless it is in the set itself. Unchanged parts are shared with the value.
 func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	if fields.IsEmpty() {
 		return v
@@ -66,16 +66,16 @@ func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Valu
 
 var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
-// remover takes fields out of a document.
+// remover removes the fields of a set from a document.
 type remover struct{ docs *fastdoc.Builder }
 
 func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	switch {
 	case fields.IsEmpty():
 		return v
-	case shapeOf(t, v) == byField:
+	case shapeOf(t, v) == mapShape:
 		return r.fields(t, v, fields)
-	case shapeOf(t, v) == byItem:
+	case shapeOf(t, v) == listShape:
 		return r.items(t.List, v, fields)
 	}
 	return v
@@ -86,7 +86,7 @@ func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) d
 	for at := range fields.Len() {
 		e := fields.Element(at)
 		if e.Kind() != fieldset.FieldName {
-			break // names come first
+			break // field names sort before other elements
 		}
 		i, found := v.Find(e.Name())
 		switch {
@@ -103,20 +103,20 @@ func (r remover) fields(t *schema.Type, v document.Value, fields fieldset.Set) d
 
 func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) document.Value {
 	rest := edit(r.docs, v)
-	var array [16]selected
+	var array [16]selectedItem
 	for _, s := range selectItems(array[:0], l, v, fields) {
-		if fields.Member(s.at) {
-			rest.set(s.index, document.Value{})
+		if fields.Member(s.setIndex) {
+			rest.set(s.listIndex, document.Value{})
 		} else {
-			item := v.At(s.index)
-			rest.set(s.index, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.at))))
+			item := v.At(s.listIndex)
+			rest.set(s.listIndex, withKeysOf(l, item, r.value(l.Item, item, fields.Child(s.setIndex))))
 		}
 	}
 	return rest.result()
 }
 
-// withKeysOf gives the rest of an item the keys that the item had, as long as it stays,
-// for without them it would be another. A key whose default is the same may go.
+// withKeysOf restores the list map keys in the rest of an item, so that the item keeps its identity as long as it
+// exists. Keys that equal their default are not restored.
 func withKeysOf(l *schema.List, item, rest document.Value) document.Value {
 	if rest == item {
 		return rest

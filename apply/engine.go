@@ -10,33 +10,35 @@ import (
 
 // Options configure the engine of one resource or subresource of a kind.
 type Options struct {
-	// Versions has the versions of the kind; see [OneVersion]. It is required, and must return the same results for as
-	// long as the engine is used: a kind whose schema changes gets a new engine.
+	// Versions returns the schemas of the kind's versions and converts between them; see [OneVersion]. It is
+	// required, and must return the same results for as long as the engine is used: when the schema of a kind
+	// changes, create a new engine.
 	Versions Versions
-	// Reset has, by version, the reset fields: fields that this endpoint ignores, with everything below them. Writes
-	// here neither gain nor lose their ownership.
+	// Reset maps a version to its reset fields: fields that this endpoint ignores, with everything below them. Writes
+	// through this endpoint neither gain nor lose ownership of reset fields.
 	Reset map[string]fieldset.Set
-	// Unset enables unset markers. Without it they are ordinary data.
+	// Unset enables unset markers. If it is false, markers are ordinary data.
 	Unset bool
-	// Default returns a document with the defaults of the kind. It is called only for configurations with unset
-	// markers, to decide whether an unset field gets a default; nil means that there are no defaults.
+	// Default returns the document with the defaults of the kind added. It is called only for configurations with
+	// unset markers, to decide whether an unset field gets a default. Nil means that the kind has no defaults.
 	Default func(document.Value) document.Value
-	// MaxUpdateEntries is the maximum number of entries with operation Update in an object; the oldest are merged into
-	// one. 0 means 10, as in Kubernetes.
+	// MaxUpdateEntries is the maximum number of Update entries in an object; if there are more, the oldest are
+	// merged. 0 means 10, as in Kubernetes.
 	MaxUpdateEntries int
 
-	// plain disables the fast paths. Tests compare the results of both.
+	// plain disables the fast paths, for tests that compare the results with and without them.
 	plain bool
 }
 
-// Engine applies configurations to the objects of one kind at one endpoint, and tracks updates of them. It is safe for
-// concurrent use, and its results depend only on its options and arguments.
+// Engine applies configurations to the objects of one kind at one endpoint, and records updates of them in
+// managedFields. It is safe for concurrent use, and its results depend only on its options and arguments.
 type Engine struct {
 	options Options
-	fitting *memo
+	// reconciled caches which field sets are known to need no reconciliation with the schema.
+	reconciled *fieldsCache
 }
 
-// New checks the options and returns an Engine.
+// New returns an Engine, or an error if the options are invalid.
 func New(options Options) (*Engine, error) {
 	if options.Versions == nil {
 		return nil, fmt.Errorf("apply: Options.Versions is required; use OneVersion for a kind with one version")
@@ -47,7 +49,7 @@ func New(options Options) (*Engine, error) {
 	if options.MaxUpdateEntries == 0 {
 		options.MaxUpdateEntries = defaultMaxUpdateEntries
 	}
-	return &Engine{options: options, fitting: newMemo()}, nil
+	return &Engine{options: options, reconciled: newFieldsCache()}, nil
 }
 
 // Result is the outcome of a write.
@@ -56,32 +58,34 @@ type Result struct {
 	Object Object
 	// NoOp reports that neither the document nor any entry changed.
 	NoOp bool
-	// Dropped are the entries that were removed because the kind no longer has their version. Their fields have no
-	// owner, as in Kubernetes.
+	// Dropped are the entries that were removed because their version no longer exists. Their fields have no owner
+	// any more, as in Kubernetes.
 	Dropped []Entry
-	// Kept are the entries that were not updated, although the object changed, because a conversion to their version
-	// is not available now.
+	// Kept are the entries that were left unchanged although the object changed, because the conversion to their
+	// version is temporarily unavailable. They may own fields that have changed.
 	Kept []Entry
 
-	changes *changesAt
+	changes *versionedChanges
 }
 
-// Changes returns the fields whose values changed. It is computed on the first call, from the documents of the write.
+// Changes returns the fields that were added, modified or removed. It compares the documents on the first call. It is
+// safe for concurrent use.
 func (r Result) Changes() Changes {
 	if r.changes == nil {
 		return Changes{}
 	}
-	return r.changes.here().all
+	return r.changes.atRequestVersion().all
 }
 
-// typeAt returns the topology at the version of a request.
+// typeAt returns the topology of a version. It fails if the kind does not have the version, or if its topology is not
+// a map.
 func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	t, ok := e.options.Versions.Type(version)
 	if !ok {
 		return nil, fmt.Errorf("apply: version %q: %w", version, ErrVersionGone)
 	}
 	if t == nil || t.Map == nil {
-		return nil, fmt.Errorf("apply: version %q has no topology that takes a map, as every object is one; use schema.Untyped for a kind without a schema", version)
+		return nil, fmt.Errorf("apply: version %q has no topology for a map, which every object is; use schema.Untyped for a kind without a schema", version)
 	}
 	return t, nil
 }
@@ -91,7 +95,7 @@ func (e *Engine) typeAt(version string) (*schema.Type, error) {
 // change fields of other managers, an [*EntryError] if managedFields can't be decoded, and an error that wraps
 // [ErrVersionGone] if the kind does not have the version of the request.
 func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, error) {
-	// 1. Check what was sent.
+	// 1. Validate the request.
 	t, err := e.typeAt(r.Version)
 	if err != nil {
 		return Result{}, err
@@ -103,55 +107,58 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		return Result{}, err
 	}
 	live.Document = withoutManagedFields(live.Document)
-	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	in, err := e.read(t, was.doc, config, r.Version)
+	before := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	in, err := e.readConfig(t, before.doc, config, r.Version)
 	if err != nil {
 		return Result{}, err
 	}
 
-	// 2. Who owns what now?
-	owners, err := e.readOwners(live, t, r)
+	// 2. Read the managed fields entries and record the field set that the applier will own.
+	managed, err := e.readManagedForApply(live, t, r)
 	if err != nil {
 		return Result{}, err
 	}
-	me, last := owners.put(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
+	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
-	// 3. What I unset is gone; what I no longer apply goes. Then defaults come back.
-	will, justUnset := versioned{in.merged, t, r.Version}, was
-	justUnset.doc = remove(t, was.doc, in.unset)
-	if last != nil {
-		pruned, err := e.prune(will, owners, me, *last)
+	// 3. Prune the fields that the applier released. in.merged has no unset fields; defaulting may add them again.
+	after, afterUnset := versioned{in.merged, t, r.Version}, before
+	afterUnset.doc = remove(t, before.doc, in.unset)
+	if previous != nil {
+		pruned, err := e.prune(after, managed, self, *previous)
 		if err != nil {
 			return Result{}, err
 		}
-		if pruned != will.doc && in.hollow {
-			// Where I apply null to what pruning has emptied, null counts now.
+		if pruned != after.doc && in.setsUntracked {
+			// Merging null into a non-empty container keeps the container. If pruning emptied the container, the
+			// null of the configuration takes effect, so that the configuration is merged again.
 			var m merger
 			pruned = m.merge(t, pruned, in.config)
 		}
-		will.doc = pruned
+		after.doc = pruned
 	}
 	if !in.unset.IsEmpty() && e.options.Default != nil {
-		will.doc = e.options.Default(will.doc)
+		after.doc = e.options.Default(after.doc)
 	}
 
-	// 4. What does that change, and who minds?
-	c := newChangesAt(e, was, will, justUnset)
-	if err := owners.take(c, me, r); err != nil {
+	// 4. Compare, and take the changed fields from the other managers unless they conflict.
+	c := newVersionedChanges(e, before, after, afterUnset)
+	if err := managed.disownChanged(c, self, r); err != nil {
 		return Result{}, err
 	}
 
-	// 5. Record it.
-	if !c.none {
-		owners.touch(me, r.Time)
+	// 5. Record the time of the change.
+	if !c.unchanged {
+		managed.setTime(self, r.Time)
 	}
-	return owners.result(live, will.doc, c), nil
+	return managed.result(live, after.doc, c), nil
 }
 
-// Update records the effect of any other write: the live object, which is the zero Object if it does not exist, is
-// replaced by the updated document. The manager becomes the owner of the fields that it changed; the other managers
-// lose the fields that were changed or removed. managedFields in the updated document are ignored; to change them,
-// pass a live object with other entries.
+// Update records the effect of a write other than an apply: the updated document replaces the live object, which is
+// the zero Object if it does not exist. The manager becomes the owner of the fields that it changed; all other
+// managers lose ownership of the fields that were changed or removed. managedFields in the updated document are
+// ignored; to change them, pass a live object with other entries. Update returns an [*InvalidError] if the updated
+// document is not an object, an [*EntryError] if managedFields can't be decoded, and an error that wraps
+// [ErrVersionGone] if the kind does not have the version of the request.
 func (e *Engine) Update(live Object, updated document.Value, r Request) (Result, error) {
 	t, err := e.typeAt(r.Version)
 	if err != nil {
@@ -169,32 +176,33 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 	}
 	live.Document, updated = withoutManagedFields(live.Document), withoutManagedFields(updated)
 
-	// 1. Who owns what now, and what changed?
-	owners, err := e.readEntries(live.Entries)
+	// 1. Read the managed fields entries and compare the documents.
+	managed, err := e.readManaged(live.Entries)
 	if err != nil {
 		return Result{}, err
 	}
-	was := versioned{emptyIfAbsent(live.Document), t, r.Version}
-	will := versioned{updated, t, r.Version}
-	c := newChangesAt(e, was, will, was)
+	before := versioned{emptyIfAbsent(live.Document), t, r.Version}
+	after := versioned{updated, t, r.Version}
+	c := newVersionedChanges(e, before, after, before)
 	if isUntracked(live) {
-		return owners.result(live, updated, c), nil
+		return managed.result(live, updated, c), nil
 	}
 
-	// 2. Everybody loses what changed, and I get it.
-	if err := owners.take(c, nobody, r); err != nil {
+	// 2. Take the changed fields from all managers and add them to the entry of the updating manager.
+	if err := managed.disownChanged(c, noEntry, r); err != nil {
 		return Result{}, err
 	}
-	mine := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := owners.join(mine, c.here().counting.set().Difference(neverOwned), r.Time); err != nil {
+	entry := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
+	if err := managed.addFields(entry, c.atRequestVersion().tracked.set().Difference(untrackedFields), r.Time); err != nil {
 		return Result{}, err
 	}
-	if err := owners.joinOldest(e.options.MaxUpdateEntries); err != nil {
+	if err := managed.mergeOldestUpdates(e.options.MaxUpdateEntries); err != nil {
 		return Result{}, err
 	}
-	return owners.result(live, updated, c), nil
+	return managed.result(live, updated, c), nil
 }
 
+// emptyIfAbsent returns an empty map for an absent document, and the document otherwise.
 func emptyIfAbsent(doc document.Value) document.Value {
 	if doc.IsAbsent() {
 		return document.NewMap()
@@ -202,9 +210,9 @@ func emptyIfAbsent(doc document.Value) document.Value {
 	return doc
 }
 
-// isUntracked reports whether an object exists without anybody owning anything in
-// it: its ownership was cleared, or it is older than ownership. Updates leave it
-// so; the first apply starts tracking.
+// isUntracked reports whether the object exists but has no managed fields entries: they were cleared, or the object
+// was created before managedFields existed. An update does not start tracking of such an object; the first apply
+// does.
 func isUntracked(live Object) bool {
 	return len(live.Entries) == 0 && live.Document.Lookup("metadata", "uid").Text() != ""
 }

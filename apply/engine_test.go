@@ -9,8 +9,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// TestOptionsAreChecked: what no engine can work with is refused when one is made.
-func TestOptionsAreChecked(t *testing.T) {
+func TestNewRejectsInvalidOptions(t *testing.T) {
 	for _, c := range []struct {
 		options Options
 		want    string
@@ -19,13 +18,13 @@ func TestOptionsAreChecked(t *testing.T) {
 		{Options{Versions: OneVersion("v1", schema.Untyped), MaxUpdateEntries: -1}, "Options.MaxUpdateEntries: expected 0 or more, received -1"},
 	} {
 		if _, err := New(c.options); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("received %v, want %s", err, c.want)
+			t.Errorf("New() = %v, want error containing %q", err, c.want)
 		}
 	}
 }
 
-// TestTopologiesThatAreNoMap: an object is a map, so that nothing can be done with a kind whose topology takes none.
-func TestTopologiesThatAreNoMap(t *testing.T) {
+// TestRejectsTopologyWithoutMap: Apply, Update and Extract fail for a kind whose topology is not a map.
+func TestRejectsTopologyWithoutMap(t *testing.T) {
 	text, err := schema.FromGoType(reflect.TypeFor[string]())
 	if err != nil {
 		t.Fatal(err)
@@ -45,16 +44,15 @@ func TestTopologiesThatAreNoMap(t *testing.T) {
 		_, extracted := e.Extract(live, r)
 		for _, err := range []error{applied, updated, extracted} {
 			if err == nil || !strings.Contains(err.Error(), "use schema.Untyped") {
-				t.Errorf("%s: received %v", name, err)
+				t.Errorf("%s: error = %v, want one containing \"use schema.Untyped\"", name, err)
 			}
 		}
 	}
 }
 
-// TestUpdateToNothing: what is deleted is not updated.
-func TestUpdateToNothing(t *testing.T) {
+func TestUpdateRejectsAbsentDocument(t *testing.T) {
 	s := newScript(t)
 	if _, err := s.fast.Update(Object{}, document.Value{}, s.request("m")); err == nil || !strings.Contains(err.Error(), "expected an object, received absent") {
-		t.Errorf("received %v", err)
+		t.Errorf("Update(absent) error = %v, want expected an object", err)
 	}
 }

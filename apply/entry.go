@@ -12,7 +12,7 @@ import (
 // Operation is the operation of a managedFields entry.
 type Operation string
 
-// The operations.
+// Operations of managedFields entries.
 const (
 	// Apply is the operation of Server-Side Apply.
 	Apply Operation = "Apply"
@@ -26,24 +26,23 @@ type Entry struct {
 	Operation   Operation
 	APIVersion  string
 	Subresource string
-	// Time is the time of the last change by the manager; zero if it is unknown.
+	// Time is the time of the manager's last change, zero if it is unknown.
 	Time time.Time
-	// FieldsV1 is the field set of the manager, encoded; see [Entry.Fields].
+	// FieldsV1 is the encoded field set of the manager; [Entry.Fields] decodes it.
 	FieldsV1 string
 }
 
-// Fields decodes the field set.
+// Fields decodes the field set of the entry.
 func (e Entry) Fields() (fieldset.Set, error) { return fieldset.ParseFieldsV1(e.FieldsV1) }
 
-// sameManager reports whether two entries are of one manager: an applier has one
-// entry for a subresource, whatever version it last applied; everybody else has
-// one for each version as well.
+// sameManager reports whether two entries have the same identity. An applier has one entry per subresource,
+// independent of the version; a manager with operation Update has one entry per subresource and version.
 func (e Entry) sameManager(other Entry) bool {
 	return e.Manager == other.Manager && e.Operation == other.Operation && e.Subresource == other.Subresource &&
 		(e.Operation == Apply || e.APIVersion == other.APIVersion)
 }
 
-// identity is what entries of one manager have in common.
+// identity returns a comparable key; two entries have equal keys if sameManager is true for them.
 func (e Entry) identity() [4]string {
 	version := e.APIVersion
 	if e.Operation == Apply {
@@ -52,8 +51,7 @@ func (e Entry) identity() [4]string {
 	return [4]string{e.Manager, string(e.Operation), e.Subresource, version}
 }
 
-// compareEntries orders entries as Kubernetes does: by operation, time, manager,
-// version and subresource.
+// compareEntries orders entries as Kubernetes does: by operation, time, manager, version and subresource.
 func compareEntries(a, b Entry) int {
 	return cmp.Or(
 		strings.Compare(string(a.Operation), string(b.Operation)),
@@ -64,6 +62,7 @@ func compareEntries(a, b Entry) int {
 	)
 }
 
+// seconds returns Unix seconds, and 0 for the zero time.
 func seconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -71,20 +70,20 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// SortEntries sorts entries as Kubernetes does. The entries of a [Result] are sorted if the live object's were, or if
-// any of them changed.
+// SortEntries sorts entries as Kubernetes does. The entries of a [Result] are sorted if the live object's were
+// sorted, or if any entry changed.
 func SortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)
 	}
 }
 
-// UntrackedFields returns the fields that managedFields never records: the identity of the object and the metadata
-// that the server maintains.
-func UntrackedFields() fieldset.Set { return neverOwned }
+// UntrackedFields returns the fields that managedFields never records, as in Kubernetes: the identity of the object,
+// and the metadata that the server maintains.
+func UntrackedFields() fieldset.Set { return untrackedFields }
 
-var neverOwned = fieldset.New(
-	// They say which object it is.
+var untrackedFields = fieldset.New(
+	// The identity of the object.
 	fieldset.Names("apiVersion"),
 	fieldset.Names("kind"),
 	fieldset.Names("metadata", "clusterName"),
@@ -92,11 +91,11 @@ var neverOwned = fieldset.New(
 	fieldset.Names("metadata", "namespace"),
 	fieldset.Names("metadata", "selfLink"),
 	fieldset.Names("metadata", "uid"),
-	// The server keeps them.
+	// Metadata that the server maintains.
 	fieldset.Names("metadata", "creationTimestamp"),
 	fieldset.Names("metadata", "generation"),
 	fieldset.Names("metadata", "managedFields"),
 	fieldset.Names("metadata", "resourceVersion"),
-	// It can't be without them.
+	// The container metadata itself, which every object has.
 	fieldset.Names("metadata"),
 )

@@ -10,10 +10,10 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// FieldError is a problem with one field.
+// FieldError is a validation error of one field.
 type FieldError struct {
 	Path fieldset.Path
-	// Problem has the expected and the received value, and what to do.
+	// Problem describes the expected value, the received value, and the remedy.
 	Problem string
 }
 
@@ -24,7 +24,7 @@ func (e FieldError) Error() string {
 	return e.Path.String() + ": " + e.Problem
 }
 
-// InvalidError is returned for a configuration that does not fit the schema.
+// InvalidError is returned for a configuration that does not conform to the schema.
 type InvalidError struct{ Fields []FieldError }
 
 func (e *InvalidError) Error() string {
@@ -38,12 +38,12 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid configuration: %d problems:%s", len(e.Fields), strings.Join(lines, ""))
 }
 
-// EntryError is returned for managedFields that can't be used.
+// EntryError is returned for managedFields that can't be decoded.
 type EntryError struct {
-	// Index is the index of the entry; -1 if managedFields is not a list.
+	// Index is the index of the invalid entry, -1 if managedFields is not a list.
 	Index   int
 	Problem string
-	// Err is the underlying error, or nil.
+	// Err is the cause of the decoding error, or nil.
 	Err error
 }
 
@@ -61,12 +61,12 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// describe shows a value in an error message: what it is, and how it starts.
+// describe returns the kind of a value and the first bytes of its JSON, for error messages.
 func describe(v document.Value) string { return string(appendDescription(nil, v)) }
 
-// appendDescription appends what describe returns.
+// appendDescription appends the result of describe.
 func appendDescription(dst []byte, v document.Value) []byte {
-	const most = 60
+	const maxBytes = 60
 	switch v.Kind() {
 	case document.Absent:
 		return append(dst, "absent"...)
@@ -74,39 +74,39 @@ func appendDescription(dst []byte, v document.Value) []byte {
 		return append(dst, "null"...)
 	}
 	dst = append(append(dst, v.Kind().String()...), ' ')
-	var array [2 * most]byte
-	text := appendStart(array[:0], v, most)
-	if len(text) > most {
-		dst = append(dst, bytes.ToValidUTF8(text[:most], nil)...)
+	var array [2 * maxBytes]byte
+	text := appendPrefix(array[:0], v, maxBytes)
+	if len(text) > maxBytes {
+		dst = append(dst, bytes.ToValidUTF8(text[:maxBytes], nil)...)
 		return append(dst, "…"...)
 	}
 	return append(dst, text...)
 }
 
-// appendStart appends the beginning of a value as JSON, a little more than most
-// bytes of it, however large the value is.
-func appendStart(dst []byte, v document.Value, most int) []byte {
+// appendPrefix appends at least the first maxBytes bytes of a value as JSON, and not much more, so that the cost is
+// bounded for values of any size. Containers that are cut off are closed.
+func appendPrefix(dst []byte, v document.Value, maxBytes int) []byte {
 	switch v.Kind() {
 	case document.String:
-		return document.AppendString(dst, v.Text()[:min(len(v.Text()), most+1)])
+		return document.AppendString(dst, v.Text()[:min(len(v.Text()), maxBytes+1)])
 	case document.List:
 		dst = append(dst, '[')
-		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+		for i := 0; i < v.Len() && len(dst) <= maxBytes; i++ {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendStart(dst, v.At(i), most)
+			dst = appendPrefix(dst, v.At(i), maxBytes)
 		}
 		return append(dst, ']')
 	case document.Map:
 		dst = append(dst, '{')
-		for i := 0; i < v.Len() && len(dst) <= most; i++ {
+		for i := 0; i < v.Len() && len(dst) <= maxBytes; i++ {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
 			dst = document.AppendString(dst, v.Name(i))
 			dst = append(dst, ':')
-			dst = appendStart(dst, v.At(i), most)
+			dst = appendPrefix(dst, v.At(i), maxBytes)
 		}
 		return append(dst, '}')
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// deploymentTypes describes a small kind.
+// deploymentTypes declares a small kind in the schema language of structured-merge-diff.
 const deploymentTypes = `
 types:
 - name: deployment
@@ -31,7 +31,7 @@ types:
           elementType: {map: {fields: [{name: name, type: {scalar: string}}, {name: image, type: {scalar: string}}]}}
 `
 
-// deployments returns an engine for the kind.
+// deployments returns an engine for the kind in deploymentTypes.
 func deployments() *apply.Engine {
 	types, err := schema.LoadTypes(yaml(deploymentTypes))
 	if err != nil {
@@ -53,11 +53,12 @@ func yaml(text string) document.Value {
 	return v
 }
 
-// by makes a request of a manager.
+// by returns a request of a manager.
 func by(manager string) apply.Request {
 	return apply.Request{Manager: manager, Version: "apps/v1", Time: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)}
 }
 
+// show prints the document and the entries of an object.
 func show(o apply.Object) {
 	fmt.Println(o.Document)
 	for _, e := range o.Entries {
@@ -65,7 +66,7 @@ func show(o apply.Object) {
 	}
 }
 
-// Two managers apply to one object; the second one runs into a conflict.
+// Two managers apply to one object; the second apply conflicts.
 func Example() {
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
 	if err != nil {
@@ -93,7 +94,8 @@ func Example() {
 	// .data.color is "red" owned by alice and would become "blue"
 }
 
-// An engine serves one kind at one endpoint. A kind without a schema is Untyped.
+// An engine handles one kind at one endpoint. schema.Untyped is for kinds without a schema. The status is a reset
+// field here, so that it gets no owner.
 func ExampleNew() {
 	engine, err := apply.New(apply.Options{
 		Versions: apply.OneVersion("example.com/v1", schema.Untyped),
@@ -111,7 +113,7 @@ func ExampleNew() {
 	// Output: {"f:size":{}}
 }
 
-// Two managers apply to one object; each owns what it applied.
+// Two managers apply to one object; each owns the fields that it applied.
 func ExampleEngine_Apply() {
 	engine := deployments()
 	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, containers: [{name: app, image: app:1}]}`), by("ci"))
@@ -124,7 +126,7 @@ func ExampleEngine_Apply() {
 	}
 	show(result.Object)
 
-	// The same intent again is a no-op. Less intent removes what it leaves out.
+	// Applying the same configuration again is a no-op. Fields that a configuration no longer has are pruned.
 	result, _ = engine.Apply(result.Object, yaml(`containers: [{name: proxy, image: proxy:7}]`), by("mesh"))
 	fmt.Println(result.NoOp)
 	result, _ = engine.Apply(result.Object, yaml(`replicas: 1`), by("ci"))
@@ -137,7 +139,7 @@ func ExampleEngine_Apply() {
 	// {"containers":[{"image":"proxy:7","name":"proxy"}],"replicas":1}
 }
 
-// Whatever is not an apply is an update: the writer becomes owner of what it changed.
+// Every write other than an apply is an update: the manager becomes the owner of the fields that it changed.
 func ExampleEngine_Update() {
 	engine := deployments()
 	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: false}`), by("ci"))
@@ -157,8 +159,7 @@ func ExampleEngine_Update() {
 	// .replicas
 }
 
-// Extract, modify, apply: a controller changes one field of what it applied before,
-// without keeping its configuration.
+// Extract, modify, apply: a controller changes one of its fields without storing its configuration.
 func ExampleEngine_Extract() {
 	engine := deployments()
 	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("controller"))
@@ -181,7 +182,7 @@ func ExampleEngine_Extract() {
 	// {"containers":[{"image":"app:1","name":"app"}],"paused":true,"replicas":2} <nil>
 }
 
-// Objects are read from and written to the JSON that Kubernetes has for them.
+// Objects are decoded from and encoded as the JSON of Kubernetes.
 func ExampleReadObject() {
 	object, err := apply.ReadObject([]byte(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[` +
 		`{"apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:replicas":{}},"manager":"ci","operation":"Apply","time":"2026-01-02T15:04:05Z"}` +
@@ -222,12 +223,11 @@ containers: [{name: debug, k8s_io__value: unset}]
 	// ci Apply {"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:name":{}}}}
 	// policy Apply {"f:containers":{"k:{\"name\":\"debug\"}":{}},"f:replicas":{}}
 	// apply conflicts with other managers on 1 field:
-	// - .replicas: it is absent, you want number 3; owned by "policy" (Apply with apps/v1, at 2026-01-02T15:04:05Z)
-	// Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.
+	// - .replicas: live value is absent, applied value is number 3; owned by "policy" (Apply with apps/v1, at 2026-01-02T15:04:05Z)
+	// To leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force.
 }
 
-// A conflict says who owns the field, what it is and what it would become. Force can
-// take over single fields.
+// A conflict has the path, the live value, the applied value and the owners. ForcePaths takes over single fields.
 func ExampleConflictError() {
 	engine := deployments()
 	result, err := engine.Apply(apply.Object{}, yaml(`{replicas: 1, paused: true}`), by("ci"))

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// twoVersions is a kind whose field "size" is called "replicas" since v2.
+// twoVersions is a kind whose field "size" was renamed to "replicas" in v2.
 type twoVersions struct{}
 
 func (twoVersions) Type(version string) (*schema.Type, bool) {
@@ -23,7 +23,7 @@ func (twoVersions) Convert(doc document.Value, _, to string) (document.Value, er
 	return doc.With("size", doc.Get("replicas")).Without("replicas"), nil
 }
 
-// Managers may write at different versions; who owns what holds across them.
+// Managers may write at different versions; ownership is compared across versions.
 func ExampleVersions() {
 	engine, err := apply.New(apply.Options{Versions: twoVersions{}})
 	if err != nil {
@@ -41,11 +41,11 @@ func ExampleVersions() {
 	fmt.Println(err)
 	// Output:
 	// apply conflicts with other managers on 1 field:
-	// - .size: it is number 1, you want number 2; owned by "old" (Apply with v1)
-	// Leave the field out to let its owners keep it, apply the same value to share it, or force to take it over.
+	// - .size: live value is number 1, applied value is number 2; owned by "old" (Apply with v1)
+	// To leave a field to its owners, remove it from the configuration; to become a co-owner, apply the live value; to take it over, force.
 }
 
-// A map that was atomic has become granular: its owner comes to own what is in it.
+// A map that was atomic has become granular: the owner of the map becomes the owner of its fields.
 func ExampleReconcile() {
 	object, err := apply.ReadObject(`{"colour":{"blue":1,"red":2},"metadata":{"managedFields":[` +
 		`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:colour":{}},"manager":"ci","operation":"Apply"}]}}`)
@@ -74,7 +74,7 @@ types:
 	// Output: {"f:colour":{"f:blue":{},"f:red":{}}}
 }
 
-// A kind that has one version, without a schema: what a field is follows from its value.
+// A kind with one version and no schema: list and map types follow from the values.
 func ExampleOneVersion() {
 	versions := apply.OneVersion("example.com/v1", schema.Untyped)
 	_, known := versions.Type("example.com/v1")
@@ -83,7 +83,7 @@ func ExampleOneVersion() {
 	// Output: true false
 }
 
-// A document from elsewhere, here from YAML, becomes an object.
+// SplitObject converts any document, here from YAML, to an Object.
 func ExampleSplitObject() {
 	doc, err := document.ParseYAML([]byte(`
 metadata:

@@ -12,12 +12,14 @@ import (
 )
 
 // ErrNoManagedFields reports that an object has no managedFields: it was read without them, or they were cleared.
-var ErrNoManagedFields = errors.New("the object has no managedFields, so that nobody's configuration can be told; read it with them")
+var ErrNoManagedFields = errors.New("expected an object with managedFields, received none; read the object without removing them")
 
-// Extract returns the configuration that a manager must apply to own what it owns and to change nothing: its fields
-// with their values, the keys of list items, and unset markers for the fields that it owns and that are absent. It is
-// at the version of the manager's entry. A manager without an entry gets a configuration that only identifies the
-// object.
+// Extract returns the configuration that a manager can apply to keep the fields that it owns and to change nothing:
+// its fields with their live values, the keys of list items, and unset markers for the fields that it owns and that
+// are absent. The configuration is at the version of the manager's entry. For a manager without an Apply entry it
+// only identifies the object. Extract returns [ErrNoManagedFields] if the object has no entries, an [*EntryError] if
+// managedFields can't be decoded, and an error that wraps [ErrVersionGone] if the version of the request or of the
+// entry no longer exists.
 func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	if len(live.Entries) == 0 {
 		return document.Value{}, ErrNoManagedFields
@@ -27,31 +29,31 @@ func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 		return document.Value{}, err
 	}
 	doc := versioned{live.Document, t, r.Version}
-	owners, err := e.readEntries(live.Entries)
+	managed, err := e.readManaged(live.Entries)
 	if err != nil {
 		return document.Value{}, err
 	}
-	mine := Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource}
-	if slices.ContainsFunc(owners.dropped, mine.sameManager) {
-		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, ErrVersionGone)
+	entry := Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource}
+	if slices.ContainsFunc(managed.dropped, entry.sameManager) {
+		return document.Value{}, fmt.Errorf("extract the fields of manager %q: %w", r.Manager, ErrVersionGone)
 	}
-	me := owners.find(mine)
-	if me < 0 {
-		return named(document.NewMap(), doc.doc), nil
+	self := managed.find(entry)
+	if self < 0 {
+		return withIdentity(document.NewMap(), doc.doc), nil
 	}
-	fields, err := owners.fields(me)
+	fields, err := managed.fields(self)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if doc, err = e.at(doc, owners.list[me].entry.APIVersion); err != nil {
-		return document.Value{}, fmt.Errorf("extract what %q owns: %w", r.Manager, err)
+	if doc, err = e.convertTo(doc, managed.list[self].entry.APIVersion); err != nil {
+		return document.Value{}, fmt.Errorf("extract the fields of manager %q: %w", r.Manager, err)
 	}
 	x := extractor{markers: e.options.Unset}
-	return named(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
+	return withIdentity(x.fields(doc.t.Map, doc.doc, fields), doc.doc), nil
 }
 
-// named gives a configuration the fields that say which object it is of.
-func named(config, doc document.Value) document.Value {
+// withIdentity sets apiVersion, kind, name and namespace of a configuration to those of the document.
+func withIdentity(config, doc document.Value) document.Value {
 	for _, name := range []string{"apiVersion", "kind"} {
 		config = config.With(name, doc.Get(name))
 	}
@@ -68,16 +70,16 @@ func named(config, doc document.Value) document.Value {
 	return config.With("metadata", metadata)
 }
 
-// extractor makes a configuration of a document and a set.
+// extractor builds a configuration from the values of a document that are in a field set.
 type extractor struct {
 	docs    fastdoc.Builder
-	markers bool
+	markers bool // add unset markers for fields that are owned and absent
 }
 
-var marker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
+var unsetMarker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
 
-// value returns the part of a value that is in the set: as a leaf, or by what is
-// below it.
+// value returns the part of a value that is owned. below has the owned fields below the value; if it is empty, the
+// value itself is owned.
 func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) document.Value {
 	if t == nil {
 		t = schema.Untyped
@@ -85,26 +87,27 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	isMap := t.Map != nil && !t.Map.Atomic && v.Kind() == document.Map
 	isList := t.List != nil && t.List.Relationship != schema.Atomic && v.Kind() == document.List
 	if !below.IsEmpty() && !isMap && !isList {
-		v = document.Value{} // there is nothing that could be inside of it
+		v = document.Value{} // a scalar or an atomic value has no fields to extract
 	}
 	switch {
 	case v.IsAbsent() && below.IsEmpty():
 		if x.markers {
-			return marker
+			return unsetMarker
 		}
 		return v
 	case isMap, v.IsAbsent() && t.Map != nil && !t.Map.Atomic:
 		return x.nonEmpty(v, below, x.fields(t.Map, v, below))
 	case isList && below.IsEmpty() && v.Len() > 0:
-		return document.NewNull() // applied over the items of others; an empty list has no owner
+		// A manager that owns a list but no items has applied null, because an applied empty list has no owner.
+		return document.NewNull()
 	case isList, v.IsAbsent() && t.List != nil && t.List.Relationship != schema.Atomic:
 		return x.nonEmpty(v, below, x.items(t.List, v, below))
 	}
 	return v
 }
 
-// nonEmpty leaves out a container of which nothing could be extracted, unless it is
-// owned for being there.
+// nonEmpty returns an absent value for a container from which nothing was extracted, unless the container itself is
+// owned.
 func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted document.Value) document.Value {
 	if extracted.Len() == 0 && (v.IsAbsent() || !below.IsEmpty()) {
 		return document.Value{}
@@ -112,6 +115,7 @@ func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted doc
 	return extracted
 }
 
+// fields extracts the owned fields of a map.
 func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) document.Value {
 	mark := x.docs.Mark()
 	for i := range set.Len() {
@@ -123,8 +127,8 @@ func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) do
 	return x.docs.Map(mark)
 }
 
-// items extracts the items that are there, in their order, then markers for those
-// that are owned and absent.
+// items extracts the owned items in the order of the list, followed by unset markers for the items that are owned and
+// absent.
 func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) document.Value {
 	present, _ := elements(l, v)
 	mark := x.docs.Mark()
@@ -134,16 +138,17 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 			x.docs.Push("", x.item(l, v.At(i), below))
 		}
 	}
-	found := newIndex(present)
+	found := newElementIndex(present)
 	for i := range set.Len() {
 		e := set.Element(i)
 		if x.markers && set.Member(i) && e.Kind() == fieldset.Key && found.find(e) < 0 {
-			x.docs.Push("", withKeys(marker, e))
+			x.docs.Push("", withKeys(unsetMarker, e))
 		}
 	}
 	return x.docs.List(mark)
 }
 
+// item extracts a list item, with the keys that differ from their default.
 func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
 		return v
@@ -157,7 +162,7 @@ func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) d
 	return extracted
 }
 
-// withKeys adds the keys of an element to an item.
+// withKeys returns the item with the keys of a path element.
 func withKeys(item document.Value, e fieldset.Element) document.Value {
 	for _, key := range e.KeyFields() {
 		item = item.With(key.Name, key.Value)

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestExtract: the part of a document that a manager owns.
+// TestExtract: the extracted configuration equals the applied one, and applying it is a no-op.
 func TestExtract(t *testing.T) {
 	for _, c := range []struct{ name, mine, others string }{
 		{"scalars", `{number: 1, text: x}`, `flag: true`},
@@ -43,21 +43,22 @@ func TestExtract(t *testing.T) {
 			s.apply("me", c.mine)
 			got := s.extract("me")
 			if want := parse(c.mine); !document.Equal(got, want) {
-				t.Errorf("extracted\n%v\nwant\n%v", got, want)
+				t.Errorf("Extract() =\n%v\nwant\n%v", got, want)
 			}
 			s.noOp("me", got.String())
 		})
 	}
 }
 
-// TestExtractChangedByOthers: the extract is what I own, whatever others made of it.
-func TestExtractChangedByOthers(t *testing.T) {
+// TestExtractAfterOtherManagers: the extracted configuration has the manager's fields with their live values after
+// other managers changed them.
+func TestExtractAfterOtherManagers(t *testing.T) {
 	for _, c := range []struct{ name, others, mine, after, want string }{
-		{"null over the items of others", `set: [a]`, `set: null`, ``, `set: null`},
-		{"null over the fields of others", `struct: {a: 1}`, `struct: null`, ``, `struct: {}`},
-		{"a key that another spelled out", ``, `ports: [{port: 1}]`, `ports: [{port: 1, protocol: TCP}]`, `ports: [{port: 1}]`},
-		{"absent in what has become a scalar", ``, `free: {a: {b: {k8s_io__value: unset}}}`, `free: {a: 1}`, `free: {a: {b: {k8s_io__value: unset}}}`},
-		{"absent in what has become null", ``, `struct: {inner: {a: {k8s_io__value: unset}}}`, `struct: {inner: null}`, `struct: {inner: {a: {k8s_io__value: unset}}}`},
+		{"null for a list with items of another manager", `set: [a]`, `set: null`, ``, `set: null`},
+		{"null for a struct with fields of another manager", `struct: {a: 1}`, `struct: null`, ``, `struct: {}`},
+		{"a defaulted key that another manager set", ``, `ports: [{port: 1}]`, `ports: [{port: 1, protocol: TCP}]`, `ports: [{port: 1}]`},
+		{"unset field in a container that became a scalar", ``, `free: {a: {b: {k8s_io__value: unset}}}`, `free: {a: 1}`, `free: {a: {b: {k8s_io__value: unset}}}`},
+		{"unset field in a container that became null", ``, `struct: {inner: {a: {k8s_io__value: unset}}}`, `struct: {inner: null}`, `struct: {inner: {a: {k8s_io__value: unset}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript(t)
@@ -68,15 +69,15 @@ func TestExtractChangedByOthers(t *testing.T) {
 			}
 			got := s.extract("me")
 			if want := parse(c.want); !document.Equal(got, want) {
-				t.Errorf("extracted\n%v\nwant\n%v", got, want)
+				t.Errorf("Extract() =\n%v\nwant\n%v", got, want)
 			}
 			s.noOp("me", got.String())
 		})
 	}
 }
 
-// TestExtractAddsKeys: an item comes with its keys, also if I own only other fields of
-// it, as some tools write it.
+// TestExtractAddsKeys: an extracted item has its keys, also if the manager owns only other fields of the item, as
+// some tools write it.
 func TestExtractAddsKeys(t *testing.T) {
 	s := newScript(t)
 	s.live = Object{Document: parse(`{items: [{name: a, value: 1, tags: [x]}], ports: [{port: 1, protocol: UDP, alias: x}, {port: 1, alias: z}]}`),
@@ -84,39 +85,39 @@ func TestExtractAddsKeys(t *testing.T) {
 			FieldsV1: pathSet(`.items[name="a"].value .ports[port=1,protocol="UDP"].alias .ports[port=1,protocol="TCP"].alias`).FieldsV1()}}}
 	want := parse(`{items: [{name: a, value: 1}], ports: [{port: 1, protocol: UDP, alias: x}, {port: 1, alias: z}]}`)
 	if got := s.extract("me"); !document.Equal(got, want) {
-		t.Errorf("extracted\n%v\nwant\n%v", got, want)
+		t.Errorf("Extract() =\n%v\nwant\n%v", got, want)
 	}
 }
 
-// TestExtractNames: an extract names its object, so that it can be applied.
-func TestExtractNames(t *testing.T) {
+// TestExtractIdentifiesObject: the extracted configuration has apiVersion, kind, name and namespace, so that it can be
+// applied.
+func TestExtractIdentifiesObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, uid: u, resourceVersion: "5", labels: {a: b}}, number: 1}`)
 	s.apply("other", `{metadata: {name: x}, text: x}`)
 	for manager, want := range map[string]string{
-		"me":     `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, labels: {a: b}}, number: 1}`,
-		"other":  `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns}, text: x}`,
-		"nobody": `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns}}`,
+		"me":       `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns, labels: {a: b}}, number: 1}`,
+		"other":    `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns}, text: x}`,
+		"no-entry": `{apiVersion: v1, kind: Thing, metadata: {name: x, namespace: ns}}`,
 	} {
 		if got := s.extract(manager); !document.Equal(got, parse(want)) {
-			t.Errorf("%s: extracted\n%v\nwant\n%v", manager, got, parse(want))
+			t.Errorf("%s: Extract() =\n%v\nwant\n%v", manager, got, parse(want))
 		}
 	}
 }
 
-// TestExtractWithoutEntries: asking for it on a document without managedFields is an
-// error, not an empty result.
+// TestExtractWithoutEntries: extracting from an object without managedFields is an error, not an empty result.
 func TestExtractWithoutEntries(t *testing.T) {
 	s := newScript(t)
 	for _, live := range []Object{{}, {Document: parse(`number: 1`)}, {Document: parse(`number: 1`), Entries: []Entry{}}} {
 		config, err := s.fast.Extract(live, Request{Manager: "me", Version: "v1"})
 		if !errors.Is(err, ErrNoManagedFields) || !config.IsAbsent() {
-			t.Errorf("received %v, %v", config, err)
+			t.Errorf("Extract() = %v, %v, want ErrNoManagedFields", config, err)
 		}
 	}
 }
 
-// TestExtractModifyApply: the workflow that extracting is for.
+// TestExtractModifyApply: extract, modify, apply changes only the modified fields.
 func TestExtractModifyApply(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{number: 1, items: [{name: a, value: 1}, {name: b}], map: {x: 1}}`)
@@ -125,53 +126,51 @@ func TestExtractModifyApply(t *testing.T) {
 	config = config.With("number", document.NewInt(2)).Without("map")
 	s.apply("me", config.String())
 	s.want(`{number: 2, text: x, items: [{name: a, value: 1, tags: [t]}, {name: b}]}`)
-	s.owners(`me .number .items[name="a"]{,.name,.value} .items[name="b"]{,.name}`, `other .text .items[name="a"]{,.name,.tags[="t"]}`)
+	s.wantOwners(`me .number .items[name="a"]{,.name,.value} .items[name="b"]{,.name}`, `other .text .items[name="a"]{,.name,.tags[="t"]}`)
 }
 
-// TestExtractIsOfTheApplier: entries of other operations and subresources are not
-// mine.
-func TestExtractIsOfTheApplier(t *testing.T) {
+// TestExtractSelectsApplyEntry: Update entries and entries of other subresources are not extracted.
+func TestExtractSelectsApplyEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("me", `{number: 1, status: {a: 1}}`)
 	s.apply("me", `text: x`)
 	s.subresource = "status"
 	s.apply("me", `status: {b: 1}`)
 	if got := s.extract("me"); !document.Equal(got, parse(`status: {b: 1}`)) {
-		t.Errorf("at the status: %v", got)
+		t.Errorf("status: Extract() = %v", got)
 	}
 	s.subresource = ""
 	if got := s.extract("me"); !document.Equal(got, parse(`text: x`)) {
-		t.Errorf("at the main endpoint: %v", got)
+		t.Errorf("main resource: Extract() = %v", got)
 	}
 }
 
-// TestExtractAtVersion: an extract is at the version that was applied.
+// TestExtractAtVersion: the extracted configuration is at the version of the manager's entry.
 func TestExtractAtVersion(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("me", `{number: 1, map: {a: 1}}`)
-	s.at("v2")
+	s.convertTo("v2")
 	if got := s.extract("me"); !document.Equal(got, parse(`{number: 1, map: {a: 1}}`)) {
-		t.Errorf("extracted %v", got)
+		t.Errorf("Extract() = %v", got)
 	}
 }
 
-// TestExtractLostFields: what an update took or removed is not extracted.
+// TestExtractLostFields: fields that an update changed or removed are not extracted.
 func TestExtractLostFields(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{number: 1, text: x, set: [a, b], items: [{name: a}, {name: b}]}`)
 	s.update("u", `{number: 2, text: x, set: [b], items: [{name: b}]}`)
 	if got := s.extract("me"); !document.Equal(got, parse(`{text: x, set: [b], items: [{name: b}]}`)) {
-		t.Errorf("extracted %v", got)
+		t.Errorf("Extract() = %v", got)
 	}
 }
 
-// TestExtractWithoutUnset: without the option, fields that are owned and absent are
-// left out.
-func TestExtractWithoutUnset(t *testing.T) {
+// TestExtractWithoutUnsetOption: without the option Unset, fields that are owned and absent are omitted.
+func TestExtractWithoutUnsetOption(t *testing.T) {
 	s := newScript(t)
 	s.apply("me", `{number: {k8s_io__value: unset}, text: x, items: [{name: a, k8s_io__value: unset}]}`)
 	s.fast = mustEngine(Options{})
 	if got := s.extract("me"); !document.Equal(got, parse(`text: x`)) {
-		t.Errorf("extracted %v", got)
+		t.Errorf("Extract() = %v", got)
 	}
 }

@@ -23,33 +23,32 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file compares whole objects with what Kubernetes' FieldManager makes of them:
-// conflicts, document, entries with their order and whether they have a time; what
-// is stripped of metadata, reset at an endpoint, tracked from the first apply on, and
-// joined when there are too many updaters.
+// This file compares whole objects with the results of Kubernetes' FieldManager: conflicts, document, entries with their
+// order and time; untracked metadata, reset fields, before-first-apply, and the limit of Update entries.
 
 var widgets = k8sschema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 
 const widgetVersion = "example.com/v1"
 
-// endpoint is one of the ways to an object, on both sides.
+// endpoint is the main resource or a subresource of a kind, with both implementations.
 type endpoint struct {
 	subresource string
 	ours        *Engine
 	theirs      *managedfields.FieldManager
 }
 
-// cluster is a random kind with its endpoints.
-type cluster struct {
+// widgetKind is a random kind with its endpoints. It implements the interfaces that a FieldManager requires.
+type widgetKind struct {
 	kind      *schema.Type
 	schema    *smd.Schema
 	endpoints []endpoint
 }
 
-// newCluster makes a kind whose spec and status are random.
-func newCluster(g generator) *cluster {
+// newWidgetKind returns a kind with random types of spec and status, and the endpoints of the resource and its
+// status.
+func newWidgetKind(g generator) *widgetKind {
 	s := g.schema()
-	parser, err := typed.NewParser(typed.YAMLObject(thingTypes))
+	parser, err := typed.NewParser(typed.YAMLObject(testTypes))
 	if err != nil {
 		panic(err)
 	}
@@ -67,13 +66,14 @@ func newCluster(g generator) *cluster {
 		{Name: "spec", Type: smd.TypeRef{NamedType: new("T0")}},
 		{Name: "status", Type: smd.TypeRef{NamedType: new("T1")}},
 	}}}})
-	c := &cluster{schema: s, kind: translator{s, map[string]*schema.Type{}}.ref(smd.TypeRef{NamedType: new("widget")})}
-	c.add("", ".status", fieldpath.MakePathOrDie("status"))
-	c.add("status", ".spec .metadata.labels", fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))
+	c := &widgetKind{schema: s, kind: translator{s, map[string]*schema.Type{}}.ref(smd.TypeRef{NamedType: new("widget")})}
+	c.addEndpoint("", ".status", fieldpath.MakePathOrDie("status"))
+	c.addEndpoint("status", ".spec .metadata.labels", fieldpath.MakePathOrDie("spec"), fieldpath.MakePathOrDie("metadata", "labels"))
 	return c
 }
 
-func (c *cluster) add(subresource, reset string, theirReset ...fieldpath.Path) {
+// addEndpoint adds an endpoint with its reset fields.
+func (c *widgetKind) addEndpoint(subresource, reset string, theirReset ...fieldpath.Path) {
 	filter := fieldpath.NewExcludeSetFilter(fieldpath.NewSet(theirReset...))
 	theirs, err := managedfields.NewDefaultFieldManager(c, c, c, c, widgets, widgets.GroupVersion(), subresource,
 		map[fieldpath.APIVersion]fieldpath.Filter{widgetVersion: filter})
@@ -84,39 +84,37 @@ func (c *cluster) add(subresource, reset string, theirReset ...fieldpath.Path) {
 	c.endpoints = append(c.endpoints, endpoint{subresource, ours, theirs})
 }
 
-// The rest of what a FieldManager wants to have: types, and conversion, defaulting and
-// creation that do nothing.
+// The following methods implement the interfaces of a FieldManager: types, and no conversion or defaulting.
 
-func (c *cluster) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+func (c *widgetKind) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	content := o.(*unstructured.Unstructured).UnstructuredContent()
 	return typed.AsTyped(value.NewValueInterface(content), c.schema, smd.TypeRef{NamedType: new("widget")}, options...)
 }
 
-func (c *cluster) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
+func (c *widgetKind) TypedToObject(v *typed.TypedValue) (runtime.Object, error) {
 	return &unstructured.Unstructured{Object: v.AsValue().Unstructured().(map[string]any)}, nil
 }
 
-func (c *cluster) Convert(_, _, _ any) error { return errors.New("not needed") }
+func (c *widgetKind) Convert(_, _, _ any) error { return errors.New("not needed") }
 
-func (c *cluster) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+func (c *widgetKind) ConvertToVersion(in runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
 	return in, nil
 }
 
-func (c *cluster) ConvertFieldLabel(_ k8sschema.GroupVersionKind, _, _ string) (string, string, error) {
+func (c *widgetKind) ConvertFieldLabel(_ k8sschema.GroupVersionKind, _, _ string) (string, string, error) {
 	return "", "", errors.New("not needed")
 }
 
-func (c *cluster) Default(runtime.Object) {}
+func (c *widgetKind) Default(runtime.Object) {}
 
-func (c *cluster) New(kind k8sschema.GroupVersionKind) (runtime.Object, error) {
+func (c *widgetKind) New(kind k8sschema.GroupVersionKind) (runtime.Object, error) {
 	o := &unstructured.Unstructured{}
 	o.SetGroupVersionKind(kind)
 	return o, nil
 }
 
-// toTheirs gives an object the form that they take; one that does not exist yet has
-// only its kind.
-func (c *cluster) toTheirs(o Object) *unstructured.Unstructured {
+// toUpstream converts an object to unstructured. An object that does not exist yet has only apiVersion and kind.
+func (c *widgetKind) toUpstream(o Object) *unstructured.Unstructured {
 	if o.Document.IsAbsent() {
 		empty, _ := c.New(widgets)
 		return empty.(*unstructured.Unstructured)
@@ -128,8 +126,8 @@ func (c *cluster) toTheirs(o Object) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: doc.ToGo().(map[string]any)}
 }
 
-// fromTheirs reads their object. Whatever they did just now has the time now.
-func fromTheirs(o runtime.Object, now time.Time) Object {
+// fromUpstream converts an unstructured object. Entries of the current operation get the time now.
+func fromUpstream(o runtime.Object, now time.Time) Object {
 	doc, err := document.FromGo(o.(*unstructured.Unstructured).Object)
 	if err != nil {
 		panic(err)
@@ -143,7 +141,7 @@ func fromTheirs(o runtime.Object, now time.Time) Object {
 		if e.Time.After(now) {
 			e.Time = now
 		}
-		// Unstructured objects hold field sets as maps, which forget their order.
+		// Unstructured objects have field sets as Go maps, which do not preserve order: encode them canonically.
 		fields, err := e.Fields()
 		if err != nil {
 			panic(err)
@@ -153,8 +151,8 @@ func fromTheirs(o runtime.Object, now time.Time) Object {
 	return object
 }
 
-// theirConflicts lists their conflicts.
-func theirConflicts(err error) []string {
+// upstreamConflicts returns the conflicts of a FieldManager's error.
+func upstreamConflicts(err error) []string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || !apierrors.IsConflict(err) {
 		return nil
@@ -167,7 +165,7 @@ func theirConflicts(err error) []string {
 	return all
 }
 
-// ourConflicts lists ours in the same words.
+// ourConflicts returns the conflicts of an engine's error in the words of Kubernetes.
 func ourConflicts(err error) []string {
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
@@ -190,8 +188,8 @@ func ourConflicts(err error) []string {
 	return all
 }
 
-// document returns a random object: a configuration, or the outcome of an update.
-func (c *cluster) document(g generator, live, last document.Value, update bool) document.Value {
+// document returns a random configuration, or a random updated object.
+func (c *widgetKind) document(g generator, live, last document.Value, update bool) document.Value {
 	base := last
 	if update && !live.IsAbsent() || base.IsAbsent() && g.chance(30) {
 		base = live
@@ -217,13 +215,13 @@ func (c *cluster) document(g generator, live, last document.Value, update bool) 
 		var labels []document.Field
 		for _, name := range []string{"p", "q", "r"} {
 			if g.chance(50) {
-				labels = append(labels, document.Field{Name: name, Value: document.NewString(one(g, "1", "2"))})
+				labels = append(labels, document.Field{Name: name, Value: document.NewString(pick(g, "1", "2"))})
 			}
 		}
 		metadata = metadata.With("labels", document.NewMap(labels...))
 	}
 	if g.chance(30) {
-		metadata = metadata.With("finalizers", document.NewList(document.NewString(one(g, "f1", "f2"))))
+		metadata = metadata.With("finalizers", document.NewList(document.NewString(pick(g, "f1", "f2"))))
 	}
 	return document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString(widgetVersion)},
@@ -234,16 +232,16 @@ func (c *cluster) document(g generator, live, last document.Value, update bool) 
 	)
 }
 
-// withLabel is a small update: entries of many updaters stay side by side.
+// withLabel returns the document with one label changed. Such small updates create many Update entries side by side.
 func withLabel(doc document.Value, name string, number int) document.Value {
 	metadata := doc.Get("metadata")
 	labels := metadata.Get("labels").With(name, document.NewString(fmt.Sprint(number)))
 	return doc.With("metadata", metadata.With("labels", labels))
 }
 
-// objectHistory plays random requests on both sides, step by step from our result.
+// objectHistory runs random requests on both implementations. Each step starts from the engine's result.
 func objectHistory(g generator, steps, managers int) error {
-	c := newCluster(g)
+	c := newWidgetKind(g)
 	var live Object
 	configs := map[string]document.Value{}
 	now := time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -260,7 +258,7 @@ func objectHistory(g generator, steps, managers int) error {
 			doc = withLabel(live.Document, r.Manager, g.IntN(9))
 		}
 		if err := validate(c.kind, document.Value{}, doc, false); err != nil && !update {
-			continue // made of a live object with duplicates
+			continue // the configuration has duplicate list items from the live object
 		}
 		if g.chance(3) {
 			live.Entries = nil
@@ -273,18 +271,18 @@ func objectHistory(g generator, steps, managers int) error {
 		var err, theirErr error
 		if update {
 			ours, err = at.ours.Update(live, doc, r)
-			theirs, theirErr = at.theirs.Update(c.toTheirs(live), request, r.Manager)
+			theirs, theirErr = at.theirs.Update(c.toUpstream(live), request, r.Manager)
 		} else {
 			ours, err = at.ours.Apply(live, doc, r)
-			theirs, theirErr = at.theirs.Apply(c.toTheirs(live), request, r.Manager, r.Force)
+			theirs, theirErr = at.theirs.Apply(c.toUpstream(live), request, r.Manager, r.Force)
 		}
-		if (err == nil) != (theirErr == nil) || !slices.Equal(ourConflicts(err), theirConflicts(theirErr)) {
+		if (err == nil) != (theirErr == nil) || !slices.Equal(ourConflicts(err), upstreamConflicts(theirErr)) {
 			return fmt.Errorf("our error: %v\ntheir error: %v\n%s", err, theirErr, before)
 		}
 		if err != nil {
 			continue
 		}
-		if d := differObjects(ours.Object, fromTheirs(theirs, now), live.Entries); d != "" {
+		if d := diffObjects(ours.Object, fromUpstream(theirs, now), live.Entries); d != "" {
 			return fmt.Errorf("%s\n%s", d, before)
 		}
 		if !update {
@@ -297,17 +295,19 @@ func objectHistory(g generator, steps, managers int) error {
 	return nil
 }
 
-// differObjects returns how two objects differ, "" if they don't. Before are the entries from which both began.
-func differObjects(ours, theirs Object, before []Entry) string {
-	d := differAsTheyAre(ours, theirs)
-	if d != "" && differAsTheyAre(withoutKeyless(ours, before), theirs) == "" {
+// diffObjects describes the differences of two objects, "" if there are none beyond the deliberate ones. before are
+// the entries before the request.
+func diffObjects(ours, theirs Object, before []Entry) string {
+	d := diffObjectsExactly(ours, theirs)
+	if d != "" && diffObjectsExactly(withoutKeylessItems(ours, before), theirs) == "" {
 		return ""
 	}
 	return d
 }
 
-func differAsTheyAre(ours, theirs Object) string {
-	if !equalButEmptied(ours.Document, theirs.Document) {
+// diffObjectsExactly describes the differences of two objects, "" if there are none.
+func diffObjectsExactly(ours, theirs Object) string {
+	if !equalExceptEmptied(ours.Document, theirs.Document) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.Document, theirs.Document)
 	}
 	ours.Document, theirs.Document = document.Value{}, document.Value{}
@@ -317,8 +317,8 @@ func differAsTheyAre(ours, theirs Object) string {
 	return ""
 }
 
-// TestFieldManager compares random histories of whole objects with Kubernetes'
-// FieldManager; with many managers, updaters are joined.
+// TestFieldManager compares random histories of whole objects with Kubernetes' FieldManager. With many managers the
+// limit of Update entries is reached.
 func TestFieldManager(t *testing.T) {
 	for _, managers := range []int{3, 25} {
 		t.Run(fmt.Sprintf("%d managers", managers), func(t *testing.T) {
@@ -328,7 +328,7 @@ func TestFieldManager(t *testing.T) {
 					steps = 40
 				}
 				if err := objectHistory(newGenerator(seed), steps, managers); err != nil {
-					t.Fatalf("%v\n%s", err, again(seed))
+					t.Fatalf("%v\n%s", err, reproduceCommand(seed))
 				}
 			}
 		})

@@ -8,62 +8,58 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// intent is what an applier wants, seen beside the live document.
+// intent is the result of reading a configuration against the live document.
 type intent struct {
-	// config is the configuration; if it is hollow, without unset markers.
+	// config is the configuration; without unset markers if setsUntracked is true.
 	config document.Value
-	// merged is the live document with all that the configuration sets, and without
-	// what it unsets.
+	// merged is the live document with the fields that the configuration sets, and without the fields that it unsets.
 	merged document.Value
-	// text is the FieldsV1 of the fields that the applier is to own, those that
-	// it unsets included.
-	text string
-	// unset are the fields that markers are at.
+	// fieldsV1 is the encoded field set that the applier will own, unset fields included.
+	fieldsV1 string
+	// unset are the fields at which the configuration has unset markers.
 	unset fieldset.Set
-	// hollow says that the configuration may set what its fields don't tell: null
-	// or nothing in the place of a container, or fields that are reset.
-	hollow bool
+	// setsUntracked reports that the configuration may set values that its field set does not record: null or an
+	// empty list in place of a container, or reset fields.
+	setsUntracked bool
 }
 
-// fields returns the set of the fields that the applier is to own.
+// fields decodes the field set that the applier will own.
 func (in intent) fields() fieldset.Set {
-	set, err := fieldset.ParseFieldsV1(in.text)
+	set, err := fieldset.ParseFieldsV1(in.fieldsV1)
 	if err != nil {
-		panic("apply: a field set that was written can't be read: " + err.Error())
+		panic("apply: decoding a field set that the engine encoded: " + err.Error())
 	}
 	return set
 }
 
-// read checks a configuration and finds out what it wants.
-func (e *Engine) read(t *schema.Type, live, config document.Value, version string) (intent, error) {
+// readConfig validates a configuration and computes its intent.
+func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version string) (intent, error) {
 	reset := e.options.Reset[version]
-	markers := e.options.Unset && mentionsMarker(config)
-	in, done := e.walkOnce(t, live, config, reset, markers)
+	markers := e.options.Unset && mayContainMarker(config)
+	in, done := e.walk(t, live, config, reset, markers)
 	if !done {
-		// There is something wrong with it, or unusual about its markers, or
-		// shortcuts are off.
+		// The configuration is invalid, or has markers that one pass does not support, or fast paths are disabled.
 		var err error
-		if in, err = e.readWithoutMarkers(t, live, config, reset, markers); err != nil {
+		if in, err = e.readInSteps(t, live, config, reset, markers); err != nil {
 			return intent{}, err
 		}
 	}
 	if !in.unset.IsEmpty() && e.options.Default != nil {
-		in.text = e.withDefaults(t, in).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+		in.fieldsV1 = e.fieldsWithDefaults(t, in).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
 	}
 	return in, nil
 }
 
-// walkOnce reads a configuration in one walk; done is false if that can't be, or shortcuts
-// are off.
-func (e *Engine) walkOnce(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
+// walk reads a configuration in one pass. done is false if that is not possible, or fast paths are disabled.
+func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	if e.options.plain {
 		return intent{}, false
 	}
 	return walkConfig(t, live, config, reset, markers)
 }
 
-// readWithoutMarkers checks a configuration, takes its markers out, and reads the rest.
-func (e *Engine) readWithoutMarkers(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
+// readInSteps validates a configuration, splits off its unset markers, and reads the rest.
+func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
 	rest, unset, err := config, fieldset.Set{}, error(nil)
 	if markers {
 		rest, unset, err = splitMarkers(t, config)
@@ -71,34 +67,34 @@ func (e *Engine) readWithoutMarkers(t *schema.Type, live, config document.Value,
 	if err := cmp.Or(validate(t, live, config, e.options.Unset), err); err != nil {
 		return intent{}, err
 	}
-	in, done := e.walkOnce(t, live, rest, reset, false)
+	in, done := e.walk(t, live, rest, reset, false)
 	if !done {
-		in = readPlainly(t, live, rest, reset)
+		in = readPlain(t, live, rest, reset)
 	}
 	if !unset.IsEmpty() {
 		in.unset = unset
 		in.merged = remove(t, in.merged, unset)
-		in.text = in.fields().Union(unset).Difference(neverOwned).RecursiveDifference(reset).FieldsV1()
+		in.fieldsV1 = in.fields().Union(unset).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1()
 	}
 	return in, nil
 }
 
-// withDefaults returns the fields that the applier is to own when defaults come back
-// in places that it unsets: it owns what they bring, as if it had applied it.
-func (e *Engine) withDefaults(t *schema.Type, in intent) fieldset.Set {
+// fieldsWithDefaults returns the field set that the applier will own if defaulting sets fields that the configuration
+// unsets: the applier owns the defaulted values as if it had applied them (KEP-5051).
+func (e *Engine) fieldsWithDefaults(t *schema.Type, in intent) fieldset.Set {
 	defaulted := e.options.Default(in.merged)
-	back := pathsOf(t, defaulted).Intersection(in.unset)
-	return in.fields().Difference(back).Union(fieldsOf(t, defaulted).Covered(back))
+	restored := pathsOf(t, defaulted).Intersection(in.unset)
+	return in.fields().Difference(restored).Union(fieldsOf(t, defaulted).Covered(restored))
 }
 
-// readPlainly finds out what a valid configuration without markers wants, one thing
-// after the other. It is what the walker must equal.
-func readPlainly(t *schema.Type, live, config document.Value, reset fieldset.Set) intent {
+// readPlain computes the intent of a valid configuration without markers in separate steps. It is the plain
+// equivalent of walkConfig.
+func readPlain(t *schema.Type, live, config document.Value, reset fieldset.Set) intent {
 	var m merger
 	return intent{
-		config: config,
-		merged: m.merge(t, live, config),
-		text:   fieldsOf(t, config).Difference(neverOwned).RecursiveDifference(reset).FieldsV1(),
-		hollow: true,
+		config:        config,
+		merged:        m.merge(t, live, config),
+		fieldsV1:      fieldsOf(t, config).Difference(untrackedFields).RecursiveDifference(reset).FieldsV1(),
+		setsUntracked: true,
 	}
 }

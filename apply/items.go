@@ -13,11 +13,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// elements returns the path element of every item of a granular list. Items that
-// have none get the zero element; the first problem is returned with its place.
+// elements returns the path element of each item of a granular list. Items without a valid path element get the zero
+// element; the first such item is returned as an error.
 //
-// All elements of a list are spelled into one buffer, so that a list costs two
-// allocations however long it is.
+// All elements of a list are encoded into one buffer, so that a list costs two allocations, whatever its length.
 func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
 	count := list.Len()
 	if count == 0 {
@@ -32,7 +31,7 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	for i := range count {
 		start := len(spelled)
 		var problem string
-		if kind, spelled, problem = spellElement(spelled, l, list.At(i)); problem != "" {
+		if kind, spelled, problem = appendElement(spelled, l, list.At(i)); problem != "" {
 			spelled = spelled[:start]
 			if first == nil {
 				first = &itemError{i, problem}
@@ -52,15 +51,15 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	return out, first
 }
 
-// itemError says which item of a list has no path element, and why.
+// itemError reports why an item of a list has no valid path element.
 type itemError struct {
 	index   int
 	problem string
 }
 
-// spellElement appends the path element of an item as FieldsV1 spells it, or says why it
-// has none.
-func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
+// appendElement appends the path element of an item in its FieldsV1 encoding. The problem is empty if the item has a
+// valid path element.
+func appendElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
 	if l.Relationship == schema.Keyed {
 		spelled, problem = appendKey(dst, l, item)
 		return fieldset.Key, spelled, problem
@@ -69,13 +68,14 @@ func spellElement(dst []byte, l *schema.List, item document.Value) (kind fieldse
 	return fieldset.SetValue, spelled, problem
 }
 
-// elementOf returns the path element of one item; ok is false if it has none.
+// elementOf returns the path element of an item; ok is false if the item has no valid one.
 func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
 	var array [256]byte
-	kind, spelled, problem := spellElement(array[:0], l, item)
+	kind, spelled, problem := appendElement(array[:0], l, item)
 	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
+// appendSetValue appends the path element of an item of a list of type set.
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	if !item.IsScalar() {
 		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
@@ -83,8 +83,8 @@ func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	return fieldsv1.AppendValue(dst, item), ""
 }
 
-// appendKey spells the key of an item. A key field that is missing takes its
-// default; without one it is left out of the key.
+// appendKey appends the path element of an item of a list of type map. A missing key field takes its default; without
+// a default it is omitted from the path element.
 func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string) {
 	if item.Kind() != document.Map {
 		return dst, fmt.Sprintf("expected a map with the key %s, received %s", keyNames(l), describe(item))
@@ -92,7 +92,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 	start := len(dst)
 	dst = append(dst, '{')
 	for _, key := range sortedKeys(l) {
-		value := keyOf(key, item)
+		value := keyValue(key, item)
 		if value.IsAbsent() {
 			continue
 		}
@@ -102,7 +102,7 @@ func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string)
 		dst = fieldsv1.AppendKeyField(dst, key.Name, value)
 	}
 	if len(dst) == start+1 {
-		return dst, fmt.Sprintf("expected the key %s that tells the items of this list apart, received %s; add it", keyNames(l), describe(item))
+		return dst, fmt.Sprintf("expected a list item with the key %s, received %s; add the key", keyNames(l), describe(item))
 	}
 	return append(dst, '}'), ""
 }
@@ -119,23 +119,22 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 		return false
 	}
 	for _, key := range l.Keys {
-		if !document.Equal(keyOf(key, a), keyOf(key, b)) {
+		if !document.Equal(keyValue(key, a), keyValue(key, b)) {
 			return false
 		}
 	}
 	return true
 }
 
-// keyOf returns the value of one key of an item, absent if it has none.
-func keyOf(key schema.Key, item document.Value) document.Value {
+// keyValue returns the value of a key field of an item or its default, absent if the item has neither.
+func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
 	}
 	return key.Default
 }
 
-// sortedKeys returns the keys of a list in the order of their names, in which
-// path elements have them.
+// sortedKeys returns the key fields of a list sorted by name, which is their order in path elements.
 func sortedKeys(l *schema.List) []schema.Key {
 	byName := func(a, b schema.Key) int { return strings.Compare(a.Name, b.Name) }
 	if len(l.Keys) < 2 || slices.IsSortedFunc(l.Keys, byName) {
@@ -144,6 +143,7 @@ func sortedKeys(l *schema.List) []schema.Key {
 	return slices.SortedFunc(slices.Values(l.Keys), byName)
 }
 
+// keyNames returns the names of the key fields, separated by commas, for messages.
 func keyNames(l *schema.List) string {
 	names := make([]string, len(l.Keys))
 	for i, key := range l.Keys {
@@ -152,145 +152,146 @@ func keyNames(l *schema.List) string {
 	return strings.Join(names, ", ")
 }
 
-// index finds items of a list by their element.
-type index struct {
+// elementIndex finds list items by their path element.
+type elementIndex struct {
 	elements []fieldset.Element
-	// places maps an element to the first item that has it; it is nil for lists
-	// that are short enough to look through.
-	places map[fieldset.Element]int
+	// first maps an element to the index of the first item that has it. It is nil for short lists, which are searched
+	// linearly.
+	first map[fieldset.Element]int
 }
 
-const shortList = 8
+// maxLinearItems is the maximum length of lists that are searched linearly.
+const maxLinearItems = 8
 
-func newIndex(elements []fieldset.Element) index {
-	x := index{elements: elements}
-	if len(elements) > shortList {
-		x.places = make(map[fieldset.Element]int, len(elements))
+func newElementIndex(elements []fieldset.Element) elementIndex {
+	x := elementIndex{elements: elements}
+	if len(elements) > maxLinearItems {
+		x.first = make(map[fieldset.Element]int, len(elements))
 		for i := len(elements) - 1; i >= 0; i-- {
-			x.places[elements[i]] = i
+			x.first[elements[i]] = i
 		}
 	}
 	return x
 }
 
-// find returns the first item with the element, -1 if there is none.
-func (x index) find(e fieldset.Element) int {
-	if x.places == nil {
+// find returns the index of the first item with the element, -1 if there is none.
+func (x elementIndex) find(e fieldset.Element) int {
+	if x.first == nil {
 		return slices.Index(x.elements, e)
 	}
-	if i, ok := x.places[e]; ok {
+	if i, ok := x.first[e]; ok {
 		return i
 	}
 	return -1
 }
 
-// duplicates returns, for every item, whether another item has the same element;
-// nil if no two do.
-func (x index) duplicates() []bool {
-	var repeated []bool
+// duplicates reports for each item whether another item has the same element. It returns nil if there are no
+// duplicates.
+func (x elementIndex) duplicates() []bool {
+	var duplicates []bool
 	for i, e := range x.elements {
 		if first := x.find(e); first != i {
-			if repeated == nil {
-				repeated = make([]bool, len(x.elements))
+			if duplicates == nil {
+				duplicates = make([]bool, len(x.elements))
 			}
-			repeated[first], repeated[i] = true, true
+			duplicates[first], duplicates[i] = true, true
 		}
 	}
-	return repeated
+	return duplicates
 }
 
-// selected is an item of a list that a set says something about.
-type selected struct {
-	index    int  // its place in the list
-	at       int  // the place of its element among the first elements of the set
-	repeated bool // another item of the list has the same element
+// selectedItem is a list item whose path element is in the first level of a set.
+type selectedItem struct {
+	listIndex int  // index of the item in the list
+	setIndex  int  // index of the item's path element in the first level of the set
+	duplicate bool // another item of the list has the same path element
 }
 
-// fewElements is how many elements are looked for in a list one by one. For more, the
-// elements of all items are made.
-const fewElements = 4
+// maxLinearElements is the maximum number of elements that are compared with each item without an index. If a set has
+// more, the path elements of all items are computed.
+const maxLinearElements = 4
 
-// selectItems appends the items of a granular list whose elements a set begins with, in
-// the order of the list.
-func selectItems(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
-	if set.Len() > fewElements {
+// selectItems appends the items of a granular list whose path elements are in the first level of a set, in the order
+// of the list.
+func selectItems(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
+	if set.Len() > maxLinearElements {
 		return selectByIndex(to, l, list, set)
 	}
-	var wanted [fewElements]struct {
-		kind     fieldset.ElementKind
-		spelling string
-		last     int // the index in the result of the last item with the element, plus one
+	var targets [maxLinearElements]struct {
+		kind fieldset.ElementKind
+		text string
+		last int // 1 + the index in the result of the last item with this path element, 0 if there is none
 	}
 	for at := range set.Len() {
-		wanted[at].kind, wanted[at].spelling = fastset.Spelling(set.Element(at))
+		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))
 	}
 	var array [256]byte
 	for i := range list.Len() {
-		kind, spelled, problem := spellElement(array[:0], l, list.At(i))
+		kind, spelled, problem := appendElement(array[:0], l, list.At(i))
 		if problem != "" {
 			continue
 		}
-		for at := range wanted[:set.Len()] {
-			w := &wanted[at]
-			if w.kind != kind || w.spelling != string(spelled) {
+		for at := range targets[:set.Len()] {
+			target := &targets[at]
+			if target.kind != kind || target.text != string(spelled) {
 				continue
 			}
-			repeated := w.last > 0
-			if repeated {
-				to[w.last-1].repeated = true
+			duplicate := target.last > 0
+			if duplicate {
+				to[target.last-1].duplicate = true
 			}
-			to = append(to, selected{i, at, repeated})
-			w.last = len(to)
+			to = append(to, selectedItem{i, at, duplicate})
+			target.last = len(to)
 		}
 	}
 	return to
 }
 
-func selectByIndex(to []selected, l *schema.List, list document.Value, set fieldset.Set) []selected {
+// selectByIndex is selectItems for sets with many elements.
+func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	items, _ := elements(l, list)
-	repeated := newIndex(items).duplicates()
+	duplicates := newElementIndex(items).duplicates()
 	for i, e := range items {
 		if at, found := set.Find(e); found {
-			to = append(to, selected{i, at, repeated != nil && repeated[i]})
+			to = append(to, selectedItem{i, at, duplicates != nil && duplicates[i]})
 		}
 	}
 	return to
 }
 
-// itemsOf selects the items of a granular list that a set begins with; of all else,
-// nothing. They are in the order of the set, the first of those that are repeated first.
-func itemsOf(to []selected, t *schema.Type, v document.Value, set fieldset.Set) []selected {
+// selectInSetOrder returns the items of a granular list whose path elements are in the first level of a set, in the
+// order of the set; duplicates are in the order of the list. It returns nil for all other values.
+func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
 	}
 	to = selectItems(to, t.List, v, set)
-	slices.SortStableFunc(to, func(a, b selected) int { return cmp.Compare(a.at, b.at) })
+	slices.SortStableFunc(to, func(a, b selectedItem) int { return cmp.Compare(a.setIndex, b.setIndex) })
 	return to
 }
 
-// childOf returns the field or item that an element selects, which is the one in the
-// given place of the set; absent if there is none.
-func childOf(v document.Value, items []selected, e fieldset.Element, at int) document.Value {
+// childOf returns the field or the first list item that an element selects, absent if there is none. at is the
+// element's index in the set that selectInSetOrder got.
+func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
-	if i, found := slices.BinarySearchFunc(items, at, func(s selected, at int) int { return cmp.Compare(s.at, at) }); found {
-		return v.At(items[i].index)
+	if i, found := slices.BinarySearchFunc(items, at, func(s selectedItem, at int) int { return cmp.Compare(s.setIndex, at) }); found {
+		return v.At(items[i].listIndex)
 	}
 	return document.Value{}
 }
 
-// shape says how a value is taken apart.
+// shape is how a value is split into owned parts.
 type shape uint8
 
 const (
-	leaf    shape = iota // not at all: it is a scalar, or atomic
-	byField              // it is a granular map, or null in the place of one
-	byItem               // it is a granular list, or null in the place of one
+	leafShape shape = iota // a scalar or atomic value, owned as a whole
+	mapShape               // a granular map, or null in place of one
+	listShape              // a granular list, or null in place of one
 )
 
-// shapeOf returns how a value is taken apart where a topology may be missing: what is
-// not declared is untyped.
+// shapeOf returns the shape of a value. A nil type means an undeclared field, which is untyped.
 func shapeOf(t *schema.Type, v document.Value) shape {
 	if t == nil {
 		t = schema.Untyped
@@ -298,18 +299,18 @@ func shapeOf(t *schema.Type, v document.Value) shape {
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
 		if !t.Map.Atomic {
-			return byField
+			return mapShape
 		}
 	case schema.ListAlternative:
 		if t.List.Relationship != schema.Atomic {
-			return byItem
+			return listShape
 		}
 	}
-	return leaf
+	return leafShape
 }
 
-// fieldType returns the topology of a field, declared or not, of a value that is taken
-// apart by field, and whether it is declared.
+// fieldType returns the type of a field of a value with map shape, and whether the field is declared. Undeclared
+// fields without an element type are untyped.
 func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) {
 	if t == nil {
 		return schema.Untyped, false
@@ -320,10 +321,10 @@ func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) 
 	return field, declared
 }
 
-// isRecorded reports whether a declared field with this value is owned for itself: it
-// is a leaf, or there is nothing inside that could be owned instead.
-func isRecorded(t *schema.Type, v document.Value) bool {
-	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leaf
+// isMember reports whether a declared field with this value is itself a member of the field set: it is a leaf, null,
+// or an empty map, which has no parts that could be owned.
+func isMember(t *schema.Type, v document.Value) bool {
+	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leafShape
 }
 
 func isEmptyMap(v document.Value) bool { return v.Kind() == document.Map && v.Len() == 0 }

@@ -8,8 +8,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// KEP-5051, Server Side Apply: Unsetting fields. Its lines, and the tests that
-// prove them:
+// KEP-5051, Server Side Apply: Unsetting fields: its statements, and the tests that prove them.
 //
 //	User stories
 //	  Apply (force=true) to unset an owned listType=map element            TestUnsetStories/list-map_element
@@ -20,8 +19,8 @@ import (
 //	  Apply to a field with a default value                                TestUnsetStories/default
 //	Defaulting considerations
 //	  1. not explicitly set, but defaulted, is unowned                     TestUnsetDefaults/a_defaulted_field_has_no_owner
-//	  2. defaulting still applies; owns the defaulted value                TestUnsetDefaults/the_unsetter_owns_the_default
-//	     two managers that unset share                                     TestUnsetDefaults/two_unsetters_share_the_default
+//	  2. defaulting still applies; owns the defaulted value                TestUnsetDefaults/the_applier_of_the_marker_owns_the_default
+//	     two managers that unset share                                     TestUnsetDefaults/two_appliers_of_markers_share_the_default
 //	  3. defaulted listType=map keys                                       TestUnsetKeys/defaulted_key
 //	Unset marker escaping
 //	  not supported                                                        TestUnsetHasNoEscape
@@ -42,22 +41,22 @@ import (
 //	  applyconfiguration-gen generates typesafe bindings                   not covered: the generator is client-go's
 //	  MutatingAdmissionPolicy                                              docs.TestDifferenceMutatingPoliciesChangeNothing
 
-// TestUnsetStories plays the user stories in the order of the KEP.
+// TestUnsetStories runs the user stories in the order of the KEP.
 func TestUnsetStories(t *testing.T) {
 	t.Run("list-map element", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("fieldManager1", `items: [{name: a, value: 1}, {name: b, value: 2}]`)
 		s.force("fieldManager2", `items: [{name: b, k8s_io__value: unset}]`)
 		s.want(`items: [{name: a, value: 1}]`)
-		s.owners(`fieldManager1 .items[name="a"]{,.name,.value}`, `fieldManager2 .items[name="b"]`)
+		s.wantOwners(`fieldManager1 .items[name="a"]{,.name,.value}`, `fieldManager2 .items[name="b"]`)
 	})
 	t.Run("granular map value", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("fieldManager1", `map: {a: 1, b: 2}`)
 		s.force("fieldManager2", `map: {b: {k8s_io__value: unset}}`)
 		s.want(`map: {a: 1}`)
-		// The story leaves out that manager 1 keeps what stays.
-		s.owners("fieldManager1 .map.a", "fieldManager2 .map.b")
+		// The story does not mention that manager 1 keeps the remaining field.
+		s.wantOwners("fieldManager1 .map.a", "fieldManager2 .map.b")
 	})
 	t.Run("owned field", func(t *testing.T) {
 		s := newScript(t)
@@ -67,7 +66,7 @@ func TestUnsetStories(t *testing.T) {
 	t.Run("owned absence", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("fieldManager1", `struct: {a: {k8s_io__value: unset}}`)
-		s.owners("fieldManager1 .struct.a")
+		s.wantOwners("fieldManager1 .struct.a")
 		s.conflict("fieldManager2", `struct: {a: 5}`, ".struct.a fieldManager1")
 	})
 	t.Run("shared absence", func(t *testing.T) {
@@ -75,7 +74,7 @@ func TestUnsetStories(t *testing.T) {
 		s.apply("fieldManager1", `struct: {a: {k8s_io__value: unset}}`)
 		s.apply("fieldManager2", `struct: {a: {k8s_io__value: unset}}`)
 		s.want(``)
-		s.owners("fieldManager1 .struct.a", "fieldManager2 .struct.a")
+		s.wantOwners("fieldManager1 .struct.a", "fieldManager2 .struct.a")
 	})
 	t.Run("default", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: defaultNumber})
@@ -83,11 +82,11 @@ func TestUnsetStories(t *testing.T) {
 		s.live.Entries = []Entry{{Manager: "fieldManager1", Operation: Apply, APIVersion: "v1", FieldsV1: "{}"}}
 		s.force("fieldManager2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("fieldManager2 .number")
+		s.wantOwners("fieldManager2 .number")
 	})
 }
 
-// defaultNumber is the defaulting of a kind where number is 7 unless it is set.
+// defaultNumber is the defaulting function of a kind in which number defaults to 7.
 func defaultNumber(doc document.Value) document.Value {
 	if !doc.Get("number").IsAbsent() {
 		return doc
@@ -95,7 +94,7 @@ func defaultNumber(doc document.Value) document.Value {
 	return doc.With("number", document.NewInt(7))
 }
 
-// defaultField is the defaulting of a kind where one field has a default.
+// defaultField returns the defaulting function of a kind in which one field has a default.
 func defaultField(name, value string) func(document.Value) document.Value {
 	byDefault := parse(value)
 	return func(doc document.Value) document.Value {
@@ -106,12 +105,12 @@ func defaultField(name, value string) func(document.Value) document.Value {
 	}
 }
 
-// unsetCase is one field of thing: what it holds and what owning it means.
+// unsetCase is a field of testKind with a value and the paths that its applier owns.
 type unsetCase struct {
 	name, field string
-	value       string // what manager 1 applies
-	owned       string // the paths that manager 1 owns then
-	conflicts   string // the paths on which unsetting conflicts with manager 1
+	value       string // value that manager 1 applies
+	owned       string // paths that manager 1 owns
+	conflicts   string // paths on which unsetting conflicts with manager 1
 }
 
 var unsetCases = []unsetCase{
@@ -144,18 +143,17 @@ var unsetCases = []unsetCase{
 	{"recursive struct", "tree", `{child: {child: {value: 1}}}`, ".tree.child.child.value", ".tree.child.child.value"},
 }
 
-// TestUnsetTopologies unsets a field of every topology: without force it conflicts
-// with every owner inside, with force all of it goes and the unsetter owns the
-// absence; whoever sets anything there again conflicts.
+// TestUnsetTopologies unsets a field of every topology. Without force it conflicts with every owner of a field
+// inside; with force the field is removed and the manager owns its absence. Setting any value there again conflicts.
 //
-// "scalar (numeric, string, bool), list (atomic/set/map) and map (atomic/granular),
-// and struct (atomic/granular) and null types"
+// "scalar (numeric, string, bool), list (atomic/set/map) and map (atomic/granular), and struct (atomic/granular) and
+// null types"
 func TestUnsetTopologies(t *testing.T) {
 	for _, c := range unsetCases {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", c.field+": "+c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 			var conflicts []string
 			for _, path := range strings.Fields(c.conflicts) {
 				conflicts = append(conflicts, path+" m1")
@@ -163,19 +161,19 @@ func TestUnsetTopologies(t *testing.T) {
 			s.conflict("m2", c.field+": {k8s_io__value: unset}", conflicts...)
 			s.force("m2", c.field+": {k8s_io__value: unset}")
 			s.want(``)
-			s.owners("m2 ." + c.field)
+			s.wantOwners("m2 ." + c.field)
 			s.noOp("m2", c.field+": {k8s_io__value: unset}")
 			s.conflict("m1", c.field+": "+c.value, "."+c.field+" m2")
 			s.conflict("m3", c.field+": null", "."+c.field+" m2")
 			s.force("m1", c.field+": "+c.value)
 			s.want(c.field + ": " + c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 		})
 	}
 }
 
-// TestUnsetOwnersInside unsets containers that several managers own parts of.
-func TestUnsetOwnersInside(t *testing.T) {
+// TestUnsetContainerWithSeveralOwners unsets containers in which several managers own fields.
+func TestUnsetContainerWithSeveralOwners(t *testing.T) {
 	for _, c := range []struct {
 		name, field, one, two string
 		conflicts             []string
@@ -195,13 +193,13 @@ func TestUnsetOwnersInside(t *testing.T) {
 			s.conflict("m3", c.field+": {k8s_io__value: unset}", c.conflicts...)
 			s.force("m3", c.field+": {k8s_io__value: unset}")
 			s.want(``)
-			s.owners("m3 ." + c.field)
+			s.wantOwners("m3 ." + c.field)
 		})
 	}
 }
 
-// TestUnsetContainerKeepsConflicting: while a container is unset, setting anything
-// inside of it conflicts, however deep.
+// TestUnsetContainerKeepsConflicting: as long as a container is unset, setting any field in it conflicts, at any
+// depth.
 func TestUnsetContainerKeepsConflicting(t *testing.T) {
 	for _, c := range []struct{ field, inside string }{
 		{"map", `{a: 1}`},
@@ -249,7 +247,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]`)
 		s.force("m2", `ports: [{port: 53, protocol: UDP, k8s_io__value: unset}]`)
 		s.want(`ports: [{port: 53, protocol: TCP}]`)
-		s.owners(`m1 .ports[port=53,protocol="TCP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="UDP"]`)
+		s.wantOwners(`m1 .ports[port=53,protocol="TCP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="UDP"]`)
 	})
 	t.Run("defaulted key", func(t *testing.T) {
 		// A marker such as {keyField1: "x", k8s_io__value: unset} is treated as
@@ -258,7 +256,7 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, protocol: UDP}, {port: 53, protocol: TCP}]`)
 		s.force("m2", `ports: [{port: 53, k8s_io__value: unset}]`)
 		s.want(`ports: [{port: 53, protocol: UDP}]`)
-		s.owners(`m1 .ports[port=53,protocol="UDP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="TCP"]`)
+		s.wantOwners(`m1 .ports[port=53,protocol="UDP"]{,.port,.protocol}`, `m2 .ports[port=53,protocol="TCP"]`)
 		s.noOp("m2", `ports: [{port: 53, protocol: TCP, k8s_io__value: unset}]`)
 		s.conflict("m1", `ports: [{port: 53}, {port: 53, protocol: UDP}]`, `.ports[port=53,protocol="TCP"] m2`)
 	})
@@ -267,9 +265,9 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `ports: [{port: 53, alias: dns}]`)
 		s.force("m2", `ports: [{port: 53, protocol: TCP, k8s_io__value: unset}]`)
 		s.want(`ports: []`)
-		s.owners(`m2 .ports[port=53,protocol="TCP"]`)
+		s.wantOwners(`m2 .ports[port=53,protocol="TCP"]`)
 	})
-	t.Run("the same item twice", func(t *testing.T) {
+	t.Run("marker and value of the same item", func(t *testing.T) {
 		s := newScript(t)
 		s.invalid("m1", `ports: [{port: 53, k8s_io__value: unset}, {port: 53, protocol: TCP}]`,
 			[]string{`.ports[port=53,protocol="TCP"]`}, "index 0", "index 1")
@@ -279,14 +277,14 @@ func TestUnsetKeys(t *testing.T) {
 		s.apply("m1", `items: [{name: a, value: 1, tags: [x]}]`)
 		s.force("m2", `items: [{name: a, value: {k8s_io__value: unset}}]`)
 		s.want(`items: [{name: a, tags: [x]}]`)
-		s.owners(`m1 .items[name="a"]{,.name,.tags[="x"]}`, `m2 .items[name="a"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name,.tags[="x"]}`, `m2 .items[name="a"]{,.name,.value}`)
 	})
 	t.Run("markers and values in one list", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a}, {name: b}, {name: c}]`)
 		s.force("m2", `items: [{name: d, value: 4}, {name: b, k8s_io__value: unset}]`)
 		s.want(`items: [{name: a}, {name: c}, {name: d, value: 4}]`)
-		s.owners(`m1 .items[name="a"]{,.name} .items[name="c"]{,.name}`, `m2 .items[name="b"] .items[name="d"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name} .items[name="c"]{,.name}`, `m2 .items[name="b"] .items[name="d"]{,.name,.value}`)
 	})
 }
 
@@ -304,28 +302,28 @@ func TestUnsetForce(t *testing.T) {
 				s.wantConflicts(err, ".number m1")
 				return
 			}
-			s.took(result, err)
+			s.mustSucceed(result, err)
 			s.want(`text: x`)
-			s.owners("m1 .text", "m2 .number")
+			s.wantOwners("m1 .text", "m2 .number")
 		})
 		t.Run(name+"no conflict", func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", `text: x`)
-			s.took(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
+			s.mustSucceed(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
 			s.want(`text: x`)
-			s.owners("m1 .text", "m2 .number")
+			s.wantOwners("m1 .text", "m2 .number")
 		})
 		t.Run(name+"shared", func(t *testing.T) {
 			s := newScript(t)
 			s.apply("m1", `number: {k8s_io__value: unset}`)
-			s.took(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
-			s.owners("m1 .number", "m2 .number")
+			s.mustSucceed(s.tryApply("m2", `number: {k8s_io__value: unset}`, force))
+			s.wantOwners("m1 .number", "m2 .number")
 			s.conflict("m3", `number: 1`, ".number m1,m2")
 			s.force("m3", `number: 1`)
-			s.owners("m3 .number")
+			s.wantOwners("m3 .number")
 		})
 	}
-	t.Run("only some paths", func(t *testing.T) {
+	t.Run("forced paths", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		both := `{number: {k8s_io__value: unset}, text: {k8s_io__value: unset}}`
@@ -334,42 +332,42 @@ func TestUnsetForce(t *testing.T) {
 		s.force("m2", both, ".number", ".text")
 		s.want(``)
 	})
-	t.Run("a path around", func(t *testing.T) {
+	t.Run("forced path of the container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `map: {a: 1, b: 2}`)
 		s.force("m2", `map: {k8s_io__value: unset}`, ".map")
 		s.want(``)
-		s.owners("m2 .map")
+		s.wantOwners("m2 .map")
 	})
 }
 
 // TestUnsetManagedFields: "applying to already managed fields (both fields that are
 // owned and set and that are owned but unset), applying to unmanaged fields"
 func TestUnsetManagedFields(t *testing.T) {
-	t.Run("my own field", func(t *testing.T) {
+	t.Run("field owned by the applier", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
-		s.owners("m1 .number .text")
+		s.wantOwners("m1 .number .text")
 	})
-	t.Run("my own absence becomes a value", func(t *testing.T) {
+	t.Run("set a field that the applier unset", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m1", `number: 1`)
 		s.want(`number: 1`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
-	t.Run("a field that I share", func(t *testing.T) {
+	t.Run("unset a shared field", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.apply("m2", `number: 1`)
 		s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m2")
 		s.force("m1", `number: {k8s_io__value: unset}`)
 		s.want(``)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
-	t.Run("an absence that I share becomes a value", func(t *testing.T) {
+	t.Run("set a field that two appliers unset", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
@@ -381,19 +379,19 @@ func TestUnsetManagedFields(t *testing.T) {
 			Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:text":{}}`}}}
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`text: x`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 	})
-	t.Run("no object yet", func(t *testing.T) {
+	t.Run("object does not exist", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 		s.want(`text: x`)
-		s.owners("m1 .number .text")
+		s.wantOwners("m1 .number .text")
 	})
-	t.Run("nothing but markers and no object yet", func(t *testing.T) {
+	t.Run("only markers, object does not exist", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {a: {k8s_io__value: unset}}}`)
 		s.want(``)
-		s.owners("m1 .struct.inner.a")
+		s.wantOwners("m1 .struct.inner.a")
 	})
 }
 
@@ -404,50 +402,50 @@ func TestUnsetDefaults(t *testing.T) {
 	t.Run("a defaulted field has no owner", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `text: x`)
-		s.live.Document = defaultNumber(s.live.Document) // the server does this
-		s.owners("m1 .text")
+		s.live.Document = defaultNumber(s.live.Document) // as the server does after a merge
+		s.wantOwners("m1 .text")
 		s.apply("m2", `number: 8`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 	})
-	t.Run("the unsetter owns the default", func(t *testing.T) {
+	t.Run("the applier of the marker owns the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 3`)
 		s.force("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m2 .number")
+		s.wantOwners("m2 .number")
 		s.conflict("m1", `number: 3`, ".number m2")
 		s.apply("m3", `number: 7`)
-		s.owners("m2 .number", "m3 .number")
+		s.wantOwners("m2 .number", "m3 .number")
 	})
 	t.Run("without force", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 3`)
 		c := s.conflict("m2", `number: {k8s_io__value: unset}`, ".number m1")
 		if wanted := c.Conflicts[0].Wanted; wanted.Text() != "7" {
-			t.Errorf("wanted is %v, want the default", wanted)
+			t.Errorf("Wanted = %v, want the default 7", wanted)
 		}
 	})
-	t.Run("two unsetters share the default", func(t *testing.T) {
+	t.Run("two appliers of markers share the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 		s.noOp("m1", `number: {k8s_io__value: unset}`)
 	})
-	t.Run("the owner of the same value shares", func(t *testing.T) {
+	t.Run("the owner of an equal value shares the default", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `number: 7`)
 		s.apply("m2", `number: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 	})
-	t.Run("other defaults are left alone", func(t *testing.T) {
+	t.Run("other defaulted fields are not affected", func(t *testing.T) {
 		s := newScript(t, withDefault)
 		s.apply("m1", `{number: 7, text: x}`)
 		s.force("m2", `text: {k8s_io__value: unset}`)
 		s.want(`number: 7`)
-		s.owners("m1 .number", "m2 .text")
+		s.wantOwners("m1 .number", "m2 .text")
 	})
 	for _, c := range []struct{ name, field, value, owned string }{
 		{"struct", "struct", `{a: 5, inner: {b: 6}}`, ".struct.a .struct.inner.b"},
@@ -456,23 +454,23 @@ func TestUnsetDefaults(t *testing.T) {
 		{"set", "set", `[d]`, `.set[="d"]`},
 		{"atomic list", "list", `[d]`, ".list"},
 	} {
-		t.Run("the unsetter owns all that a default brings: "+c.name, func(t *testing.T) {
+		t.Run("the applier of the marker owns all fields of a default: "+c.name, func(t *testing.T) {
 			s := newScript(t, Options{Unset: true, Default: defaultField(c.field, c.value)})
 			s.apply("m1", c.field+": {k8s_io__value: unset}")
 			s.want(c.field + ": " + c.value)
-			s.owners("m1 " + c.owned)
+			s.wantOwners("m1 " + c.owned)
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 			s.noOp("m1", s.extract("m1").String())
-			s.apply("m2", c.field+": "+c.value) // the same value is shared
+			s.apply("m2", c.field+": "+c.value) // applying an equal value makes m2 a co-owner
 			s.noOp("m1", c.field+": {k8s_io__value: unset}")
 		})
 	}
-	t.Run("changing what a default brought is a conflict", func(t *testing.T) {
+	t.Run("changing a defaulted field conflicts", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: defaultField("struct", `{a: 5}`)})
 		s.apply("m1", `struct: {k8s_io__value: unset}`)
 		s.conflict("m2", `struct: {a: 6}`, ".struct.a m1")
 	})
-	t.Run("not called without markers", func(t *testing.T) {
+	t.Run("Default is not called without markers", func(t *testing.T) {
 		s := newScript(t, Options{Unset: true, Default: func(document.Value) document.Value { panic("called") }})
 		s.apply("m1", `text: x`)
 	})
@@ -483,21 +481,20 @@ func TestUnsetDefaults(t *testing.T) {
 func TestUnsetMixedWithUpdate(t *testing.T) {
 	s := newScript(t)
 	s.update("m1", `{number: 1, text: x}`)
-	s.owners("m1/Update .number .text")
-	// What I did by update is not mine to unset by apply without force.
+	s.wantOwners("m1/Update .number .text")
+	// An apply conflicts with the Update entry of the same manager.
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 	s.force("m1", `number: {k8s_io__value: unset}`)
 	s.want(`text: x`)
-	s.owners("m1 .number", "m1/Update .text")
-	// An update that sets the field takes it from my own applier as well.
+	s.wantOwners("m1 .number", "m1/Update .text")
+	// An update that sets the field takes it from the Apply entry of the same manager, too.
 	s.update("m1", `{number: 2, text: x}`)
-	s.owners("m1/Update .number .text")
+	s.wantOwners("m1/Update .number .text")
 	s.conflict("m1", `number: {k8s_io__value: unset}`, ".number m1/Update")
 }
 
-// TestUnsetAfterUpdates: "applying after another manage has used create, update, and
-// all forms of patch requests". To the engine all of these are updates; they differ
-// in what was there before.
+// TestUnsetAfterUpdates: "applying after another manage has used create, update, and all forms of patch requests".
+// For the engine all of these are updates, which differ in the previous object.
 func TestUnsetAfterUpdates(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		{"create", ``, `{number: 1, items: [{name: a, value: 1}]}`},
@@ -514,15 +511,15 @@ func TestUnsetAfterUpdates(t *testing.T) {
 				`.items[name="a"].value kubectl/Update`, ".number kubectl/Update")
 			s.force("m1", `{number: {k8s_io__value: unset}, items: [{name: a, value: {k8s_io__value: unset}}]}`)
 			if !s.live.Document.Get("number").IsAbsent() {
-				t.Errorf("number is still there: %v", s.live.Document)
+				t.Errorf("number is not removed: %v", s.live.Document)
 			}
-			// The other manager sets it again: it takes the field over.
+			// The other manager sets the fields again and takes them over.
 			s.update("kubectl", c.after)
 			if fields, _ := s.entry("m1").Fields(); fields.Has(mustPath(".number")) || fields.Has(mustPath(`.items[name="a"].value`)) {
-				t.Errorf("m1 still owns what an update has set:\n%v", fields)
+				t.Errorf("m1 owns fields that an update has set:\n%v", fields)
 			}
 			if fields, _ := s.entry("kubectl/Update").Fields(); !fields.Has(mustPath(".number")) {
-				t.Errorf("kubectl does not own what it has set:\n%v", fields)
+				t.Errorf("kubectl does not own the fields that it has set:\n%v", fields)
 			}
 		})
 	}
@@ -530,20 +527,20 @@ func TestUnsetAfterUpdates(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: {k8s_io__value: unset}`)
 		s.update("kubectl", `text: x`)
-		s.owners("m1 .number", "kubectl/Update .text")
+		s.wantOwners("m1 .number", "kubectl/Update .text")
 		s.conflict("m2", `number: 1`, ".number m1")
 	})
 	t.Run("update inside of an unset container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `map: {k8s_io__value: unset}`)
 		s.update("kubectl", `map: {a: 1}`)
-		s.owners("kubectl/Update .map .map.a")
+		s.wantOwners("kubectl/Update .map .map.a")
 	})
 	t.Run("update of an unset item", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, k8s_io__value: unset}]`)
 		s.update("kubectl", `items: [{name: a}]`)
-		s.owners(`kubectl/Update .items .items[name="a"]{,.name}`)
+		s.wantOwners(`kubectl/Update .items .items[name="a"]{,.name}`)
 	})
 }
 
@@ -552,48 +549,47 @@ func TestUnsetAfterUpdates(t *testing.T) {
 func TestUnsetAcrossRequests(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, map: {a: {k8s_io__value: unset}}}`)
-	s.owners("m1 .number .map.a")
-	s.apply("m2", `{text: x, map: {b: 1}}`) // unrelated
-	s.owners("m1 .number .map.a", "m2 .text .map.b")
-	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // unrelated
-	s.owners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
-	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // gives one absence up
-	s.owners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
+	s.wantOwners("m1 .number .map.a")
+	s.apply("m2", `{text: x, map: {b: 1}}`) // an apply to unrelated fields
+	s.wantOwners("m1 .number .map.a", "m2 .text .map.b")
+	s.update("m3", `{text: x, map: {b: 1}, flag: true}`) // an update of an unrelated field
+	s.wantOwners("m1 .number .map.a", "m2 .text .map.b", "m3/Update .flag")
+	s.apply("m1", `map: {a: {k8s_io__value: unset}}`) // releases one unset field
+	s.wantOwners("m1 .map.a", "m2 .text .map.b", "m3/Update .flag")
 	s.apply("m2", `{text: x, map: {b: 1}, number: 4}`)
 	s.conflict("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`, ".map.a m1")
-	s.apply("m1", `number: 4`) // gives the other one up
+	s.apply("m1", `number: 4`) // releases the other unset field
 	s.apply("m2", `{text: x, map: {a: 2, b: 1}, number: 4}`)
 	s.want(`{text: x, map: {a: 2, b: 1}, number: 4, flag: true}`)
-	s.owners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
+	s.wantOwners("m1 .number", "m2 .text .map.a .map.b .number", "m3/Update .flag")
 }
 
-// TestUnsetGivenUp: a later apply without the marker gives the absence up, and takes
-// the containers along that only it wanted.
-func TestUnsetGivenUp(t *testing.T) {
+// TestUnsetReleased: an apply without the marker releases the field, so that another manager can set it.
+func TestUnsetReleased(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: {k8s_io__value: unset}, text: x}`)
 	s.apply("m1", `text: x`)
-	s.owners("m1 .text")
+	s.wantOwners("m1 .text")
 	s.apply("m2", `number: 1`)
 	s.want(`{number: 1, text: x}`)
 }
 
-// TestUnsetOption: "Feature gate enablement/disablement". Without the option a
-// marker is ordinary data; what was unset before stays owned.
+// TestUnsetOption: "Feature gate enablement/disablement". Without the option a marker is ordinary data; fields that
+// were unset before stay owned.
 func TestUnsetOption(t *testing.T) {
 	off := Options{}
-	t.Run("typed fields refuse it", func(t *testing.T) {
+	t.Run("typed fields reject markers", func(t *testing.T) {
 		s := newScript(t, off)
 		s.invalid("m1", `{number: {k8s_io__value: unset}, struct: {a: {k8s_io__value: unset}}}`,
 			[]string{".number", ".struct.a"}, "expected a number", "k8s_io__value")
 		s.invalid("m1", `struct: {k8s_io__value: unset}`, []string{".struct.k8s_io__value"}, "not declared in schema")
 		s.invalid("m1", `items: [{name: a, k8s_io__value: unset}]`, []string{`.items[name="a"].k8s_io__value`}, "not declared in schema")
 	})
-	t.Run("untyped fields keep it", func(t *testing.T) {
+	t.Run("untyped fields store markers as data", func(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
 		s.want(`free: {x: {k8s_io__value: unset}, w: {k8s_io__value: other, z: 1}}`)
-		s.owners("m1 .free.x .free.x.k8s_io__value .free.w .free.w.k8s_io__value .free.w.z")
+		s.wantOwners("m1 .free.x .free.x.k8s_io__value .free.w .free.w.k8s_io__value .free.w.z")
 	})
 	t.Run("disabled after use", func(t *testing.T) {
 		s := newScript(t)
@@ -604,7 +600,7 @@ func TestUnsetOption(t *testing.T) {
 		s.apply("m2", `number: 1`)
 		s.want(`{number: 1, text: x}`)
 	})
-	t.Run("data from before it was enabled", func(t *testing.T) {
+	t.Run("data from before the option was enabled", func(t *testing.T) {
 		s := newScript(t, off)
 		s.apply("m1", `free: {x: {k8s_io__value: unset}}`)
 		s.fast, s.plain = mustEngine(Options{Unset: true}), mustEngine(Options{Unset: true, plain: true})
@@ -613,8 +609,7 @@ func TestUnsetOption(t *testing.T) {
 	})
 }
 
-// TestUnsetHasNoEscape: the marker key can't be data while the option is on, however
-// it is wrapped.
+// TestUnsetHasNoEscape: while the option is enabled, there is no syntax to store the marker key as data.
 func TestUnsetHasNoEscape(t *testing.T) {
 	s := newScript(t)
 	for _, config := range []string{
@@ -646,13 +641,13 @@ func TestUnsetErrors(t *testing.T) {
 		{"empty", `number: {k8s_io__value: ""}`, []string{".number"}, []string{`""`}},
 		{"inside another marker", `number: {k8s_io__value: {k8s_io__value: unset}}`, []string{".number"}, []string{"expected k8s_io__value: unset"}},
 		{"sibling", `struct: {k8s_io__value: unset, a: 1}`, []string{".struct"},
-			[]string{"expected nothing beside k8s_io__value", "a: number 1", "remove"}},
+			[]string{"expected no fields beside k8s_io__value", "a: number 1", "remove"}},
 		{"two siblings", `struct: {k8s_io__value: unset, a: 1, b: 2}`, []string{".struct", ".struct"}, []string{"a: number 1", "b: number 2"}},
 		{"sibling in a map", `map: {k8s_io__value: unset, a: 1}`, []string{".map"}, []string{"a: number 1"}},
 		{"sibling that is a marker", `struct: {k8s_io__value: unset, a: {k8s_io__value: unset}}`, []string{".struct"}, []string{"a: "}},
-		{"sibling that is no key", `items: [{name: a, value: 1, k8s_io__value: unset}]`, []string{`.items[name="a"]`}, []string{"value: number 1"}},
+		{"sibling that is not a key", `items: [{name: a, value: 1, k8s_io__value: unset}]`, []string{`.items[name="a"]`}, []string{"value: number 1"}},
 		{"wrong value beside a key", `items: [{name: a, k8s_io__value: gone}]`, []string{`.items[name="a"]`}, []string{`"gone"`}},
-		{"no key", `items: [{k8s_io__value: unset}]`, []string{".items[0]"}, []string{"expected the key name"}},
+		{"no key", `items: [{k8s_io__value: unset}]`, []string{".items[0]"}, []string{"with the key name"}},
 		{"marker as a key", `items: [{name: {k8s_io__value: unset}}]`, []string{`.items[name=k8s_io__value="unset"]`}, []string{"a key can't be unset"}},
 		{"marker as one of two keys", `ports: [{port: 1, protocol: {k8s_io__value: unset}, k8s_io__value: unset}]`,
 			[]string{`.ports[port=1,protocol=k8s_io__value="unset"]`}, []string{"a key can't be unset"}},
@@ -671,7 +666,7 @@ func TestUnsetErrors(t *testing.T) {
 		{"at the name", `metadata: {name: {k8s_io__value: unset}}`, []string{".metadata.name"}, []string{"can't be unset"}},
 		{"at the namespace", `metadata: {namespace: {k8s_io__value: unset}}`, []string{".metadata.namespace"}, []string{"can't be unset"}},
 		{"at the uid", `metadata: {uid: {k8s_io__value: unset}}`, []string{".metadata.uid"}, []string{"can't be unset"}},
-		{"at the managedFields", `metadata: {managedFields: {k8s_io__value: unset}}`, []string{".metadata.managedFields"}, []string{"the server keeps it"}},
+		{"at the managedFields", `metadata: {managedFields: {k8s_io__value: unset}}`, []string{".metadata.managedFields"}, []string{"the server maintains this field"}},
 		{"several at once", `{number: {k8s_io__value: 1}, text: {k8s_io__value: 2}}`, []string{".number", ".text"}, []string{"2 problems"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -680,34 +675,34 @@ func TestUnsetErrors(t *testing.T) {
 	}
 }
 
-// A kind without a schema accepts any field, so that only the look for markers tells one
-// at the root.
+// TestUnsetErrorsWithoutSchema: a kind without a schema accepts any field, so that a marker at the root is rejected
+// by splitMarkers only.
 func TestUnsetErrorsWithoutSchema(t *testing.T) {
 	s := newScript(t, Options{Unset: true, Versions: OneVersion("v1", schema.Untyped)})
 	s.apply("m1", `a: 1`)
-	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected nothing beside")
+	s.invalid("m1", `{a: 1, k8s_io__value: unset}`, []string{"", ""}, "delete the object", "expected no fields beside")
 }
 
-// TestUnsetWhatIOwned: a marker in the place of what I applied before removes all of
-// it, and what others have inside is still theirs to defend.
-func TestUnsetWhatIOwned(t *testing.T) {
+// TestUnsetOwnedFields: a marker in place of a field that the manager applied before removes the whole field, and
+// conflicts with the owners of fields inside.
+func TestUnsetOwnedFields(t *testing.T) {
 	t.Run("item", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1, tags: [x]}, {name: b}]`)
 		s.apply("m1", `items: [{name: a, k8s_io__value: unset}, {name: b}]`)
 		s.want(`items: [{name: b}]`)
-		s.owners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
+		s.wantOwners(`m1 .items[name="a"] .items[name="b"]{,.name}`)
 	})
 	t.Run("the only field of a struct", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{struct: {inner: {a: 1}}, text: x}`)
 		s.apply("m1", `{struct: {inner: {a: {k8s_io__value: unset}}}, text: x}`)
-		s.want(`{struct: {inner: {}}, text: x}`) // what is around it was not unset
-		s.owners("m1 .struct.inner.a .text")
+		s.want(`{struct: {inner: {}}, text: x}`) // only the field was unset, the container stays
+		s.wantOwners("m1 .struct.inner.a .text")
 		s.apply("m1", `text: x`)
-		s.want(`text: x`) // and goes when I let go of the absence
+		s.want(`text: x`) // releasing the unset field prunes the container
 	})
-	t.Run("item with a field of another", func(t *testing.T) {
+	t.Run("item with a field of another manager", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.update("m2", `items: [{name: a, value: 1, tags: [x]}]`)
@@ -715,18 +710,18 @@ func TestUnsetWhatIOwned(t *testing.T) {
 			`.items[name="a"].tags m2/Update`, `.items[name="a"].tags[="x"] m2/Update`)
 		s.force("m1", `items: [{name: a, k8s_io__value: unset}]`)
 		s.want(`items: []`)
-		s.owners(`m1 .items[name="a"]`)
+		s.wantOwners(`m1 .items[name="a"]`)
 	})
-	t.Run("map with a field of another", func(t *testing.T) {
+	t.Run("map with a field of another manager", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `free: {a: {b: 1}}`)
 		s.update("m2", `free: {a: {b: 1, c: 2}}`)
 		s.conflict("m1", `free: {k8s_io__value: unset}`, ".free.a.c m2/Update")
 		s.force("m1", `free: {k8s_io__value: unset}`)
 		s.want(``)
-		s.owners("m1 .free")
+		s.wantOwners("m1 .free")
 	})
-	t.Run("inside of what I let go", func(t *testing.T) {
+	t.Run("inside a released container", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `free: {a: {b: 1}}`)
 		s.update("m2", `free: {a: {b: 1, c: 2}}`)
@@ -734,11 +729,11 @@ func TestUnsetWhatIOwned(t *testing.T) {
 	})
 }
 
-// TestUnsetLabels: fields of the metadata that do have owners can be unset.
+// TestUnsetLabels: tracked fields of metadata can be unset.
 func TestUnsetLabels(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `metadata: {name: x, labels: {a: "1", b: "2"}, finalizers: [f]}`)
 	s.force("m2", `metadata: {name: x, labels: {a: {k8s_io__value: unset}}, finalizers: {k8s_io__value: unset}}`)
 	s.want(`metadata: {name: x, labels: {b: "2"}}`)
-	s.owners("m1 .metadata.labels.b", "m2 .metadata.labels.a .metadata.finalizers")
+	s.wantOwners("m1 .metadata.labels.b", "m2 .metadata.labels.a .metadata.finalizers")
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// KEP-555, Server-Side Apply. Its lines, and the tests that prove them:
+// KEP-555, Server-Side Apply: its statements, and the tests that prove them.
 //
 //	Motivation
-//	  "... surprise!", five times                                   TestNoSurprises
+//	  "... surprise!", five times                                   TestMotivationScenarios
 //	Unit tests in structured-merge-diff
 //	  Merge typed objects of the same type with a schema            TestMerge
 //	  Merge deduced typed objects without a schema                  TestMergeUntyped
@@ -51,13 +51,13 @@ import (
 //	  Create is blocked on apply if uid is provided                 applytest/scripts/create/with-uid.txtar
 //	  Apply has conflicts when changing fields set by Update,
 //	  and is able to force                                          TestApplyAfterUpdate
-//	  There are no changes to the managedFields API                 TestManagedFieldsForm
-//	  ManagedFields has no entries for managers who manage nothing  TestEmptyEntriesDisappear
+//	  There are no changes to the managedFields API                 TestManagedFieldsEncoding
+//	  ManagedFields has no entries for managers who manage nothing  TestEmptyEntriesAreRemoved
 //	  Apply works with custom resources                             TestBuiltInAndCustomKinds
 //	  Run kubectl apply tests with server-side flag enabled         test/clients/kubectls
 
-// TestNoSurprises plays the five problems that KEP-555 starts from.
-func TestNoSurprises(t *testing.T) {
+// TestMotivationScenarios runs the five scenarios of KEP-555's motivation.
+func TestMotivationScenarios(t *testing.T) {
 	t.Run("POST, then change and apply", func(t *testing.T) {
 		s := newScript(t)
 		s.update("poster", `{number: 1, text: x}`)
@@ -70,15 +70,15 @@ func TestNoSurprises(t *testing.T) {
 		s.apply("ci", `{number: 1, text: x}`)
 		s.update("kubectl-edit", `{number: 5, text: x}`)
 		s.conflict("ci", `{number: 1, text: x}`, ".number kubectl-edit/Update")
-		s.apply("ci", `text: z`) // leaving the field out lets the editor keep it
+		s.apply("ci", `text: z`) // omitting the field leaves it to the editor
 		s.want(`{number: 5, text: z}`)
 	})
 	t.Run("GET, edit locally, then apply", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("ci", `{number: 1, text: x}`)
-		s.apply("ops", `{number: 1, text: x, flag: true}`) // all that was read, and one field more
+		s.apply("ops", `{number: 1, text: x, flag: true}`) // all fields of the live object, and one more
 		s.want(`{number: 1, text: x, flag: true}`)
-		s.owners("ci .number .text", "ops .number .text .flag")
+		s.wantOwners("ci .number .text", "ops .number .text .flag")
 	})
 	t.Run("tweak some annotations, then apply", func(t *testing.T) {
 		s := newScript(t)
@@ -92,11 +92,11 @@ func TestNoSurprises(t *testing.T) {
 		s.apply("alice", `struct: {a: 1}`)
 		s.apply("bob", `struct: {b: 2}`)
 		s.want(`struct: {a: 1, b: 2}`)
-		s.owners("alice .struct.a", "bob .struct.b")
+		s.wantOwners("alice .struct.a", "bob .struct.b")
 	})
 }
 
-// mergeCase is what becomes of a live value when a configuration is merged into it.
+// mergeCase is the expected result of merging a configuration into a live value.
 type mergeCase struct{ name, live, config, want string }
 
 var mergeCases = []mergeCase{
@@ -107,7 +107,7 @@ var mergeCases = []mergeCase{
 	{"other field", `number: 1`, `text: x`, `{number: 1, text: x}`},
 	{"null", `number: 1`, `number: null`, `number: null`},
 	{"over null", `number: null`, `number: 1`, `number: 1`},
-	{"null over a struct keeps it", `struct: {a: 1}`, `struct: null`, `struct: {a: 1}`},
+	{"null merged into a struct keeps the struct", `struct: {a: 1}`, `struct: null`, `struct: {a: 1}`},
 	{"struct over null", `struct: null`, `struct: {a: 1}`, `struct: {a: 1}`},
 	{"struct", `struct: {a: 1}`, `struct: {b: 2}`, `struct: {a: 1, b: 2}`},
 	{"empty struct", `struct: {a: 1}`, `struct: {}`, `struct: {a: 1}`},
@@ -124,17 +124,17 @@ var mergeCases = []mergeCase{
 	{"deep", `tree: {child: {value: 1}}`, `tree: {child: {child: {value: 2}}}`, `tree: {child: {value: 1, child: {value: 2}}}`},
 }
 
-// listOrders are the orders of merged lists: the applied order wins, the others keep
-// their place.
+// listOrders are the orders of merged lists: applied items are in the order of the configuration, other items keep
+// their position.
 var listOrders = []mergeCase{
 	{"applied order wins", `set: [a, b, c]`, `set: [c, a]`, `set: [b, c, a]`},
 	{"reversed", `set: [a, b, c]`, `set: [c, b, a]`, `set: [c, b, a]`},
-	{"others keep their place", `set: [x, a, w, b, z]`, `set: [a, b]`, `set: [x, a, w, b, z]`},
-	{"others around a moved item", `set: [x, a, w, b, z]`, `set: [b, a]`, `set: [x, w, b, z, a]`},
+	{"other items keep their position", `set: [x, a, w, b, z]`, `set: [a, b]`, `set: [x, a, w, b, z]`},
+	{"other items around a moved item", `set: [x, a, w, b, z]`, `set: [b, a]`, `set: [x, w, b, z, a]`},
 	{"new items at the end", `set: [x]`, `set: [a, b]`, `set: [x, a, b]`},
 	{"new item in front of a shared one", `set: [a, x]`, `set: [b, a]`, `set: [b, a, x]`},
 	{"new item between shared ones", `set: [a, x, b]`, `set: [a, c, b]`, `set: [a, x, c, b]`},
-	{"all others", `set: [x, w, z]`, `set: [a]`, `set: [x, w, z, a]`},
+	{"no common items", `set: [x, w, z]`, `set: [a]`, `set: [x, w, z, a]`},
 	{"items", `items: [{name: a, value: 1}, {name: b}, {name: c}]`, `items: [{name: c}, {name: a}]`, `items: [{name: b}, {name: c}, {name: a, value: 1}]`},
 }
 
@@ -144,11 +144,11 @@ func TestMerge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			live, config, want := parse(c.live), parse(c.config), parse(c.want)
 			var m merger
-			if got := m.merge(thing, live, config); !document.Equal(got, want) {
+			if got := m.merge(testKind, live, config); !document.Equal(got, want) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
-			a, _ := thingOracle.typed(live, "v1")
-			b, err := thingOracle.typed(config, "v1")
+			a, _ := testOracle.typed(live, "v1")
+			b, err := testOracle.typed(config, "v1")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,22 +157,22 @@ func TestMerge(t *testing.T) {
 				t.Fatal(err)
 			}
 			if theirs := fromTyped(merged); !document.Equal(theirs, want) {
-				t.Errorf("structured-merge-diff says %v, want %v", theirs, want)
+				t.Errorf("structured-merge-diff: Merge() = %v, want %v", theirs, want)
 			}
 		})
 	}
 }
 
-// TestMergeShares: what merging does not change is shared with the live document.
-func TestMergeShares(t *testing.T) {
+// TestMergeSharesUnchangedParts: parts that merging does not change are shared with the live document.
+func TestMergeSharesUnchangedParts(t *testing.T) {
 	live := parse(`{struct: {a: 1}, map: {a: 1}, items: [{name: a, value: 1}, {name: b, value: 2}], number: 1}`)
 	var m merger
-	if got := m.merge(thing, live, parse(`{number: 1.0, items: [{name: a, value: 1}]}`)); !document.Same(got, live) {
-		t.Error("merging what is there already makes a new document")
+	if got := m.merge(testKind, live, parse(`{number: 1.0, items: [{name: a, value: 1}]}`)); !document.Same(got, live) {
+		t.Error("merging equal values returns a new document, want the live one")
 	}
-	got := m.merge(thing, live, parse(`items: [{name: b, value: 3}]`))
+	got := m.merge(testKind, live, parse(`items: [{name: b, value: 3}]`))
 	if !document.Same(got.Get("struct"), live.Get("struct")) || !document.Same(got.Get("items").At(0), live.Get("items").At(0)) {
-		t.Error("what was not touched is not shared")
+		t.Error("unchanged parts are not shared with the live document")
 	}
 }
 
@@ -230,10 +230,10 @@ func TestFieldsOf(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			doc := parse(c.doc)
-			if got, want := fieldsOf(thing, doc), pathSet(c.want); !got.Equal(want) {
+			if got, want := fieldsOf(testKind, doc), pathSet(c.want); !got.Equal(want) {
 				t.Errorf("got\n%vwant\n%v", got, want)
 			}
-			theirs, err := thingOracle.typed(doc, "v1", typed.AllowDuplicates)
+			theirs, err := testOracle.typed(doc, "v1", typed.AllowDuplicates)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +242,7 @@ func TestFieldsOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			text, _ := set.ToJSON()
-			if got := fieldsOf(thing, doc).FieldsV1(); got != string(text) {
+			if got := fieldsOf(testKind, doc).FieldsV1(); got != string(text) {
 				t.Errorf("ours   %s\ntheirs %s", got, text)
 			}
 		})
@@ -274,12 +274,12 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, after := parse(c.before), parse(c.after)
-			got := new(Engine).compare(thing, before, after)
+			got := new(Engine).compare(testKind, before, after)
 			if !got.Added.Equal(pathSet(c.added)) || !got.Modified.Equal(pathSet(c.modified)) || !got.Removed.Equal(pathSet(c.removed)) {
 				t.Errorf("added\n%vmodified\n%vremoved\n%v", got.Added, got.Modified, got.Removed)
 			}
-			a, _ := thingOracle.typed(before, "v1")
-			b, _ := thingOracle.typed(after, "v1")
+			a, _ := testOracle.typed(before, "v1")
+			b, _ := testOracle.typed(after, "v1")
 			theirs, err := a.Compare(b)
 			if err != nil {
 				t.Fatal(err)
@@ -287,7 +287,7 @@ func TestCompare(t *testing.T) {
 			if theirs.Added.String() != strings.TrimSuffix(got.Added.String(), "\n") ||
 				theirs.Modified.String() != strings.TrimSuffix(got.Modified.String(), "\n") ||
 				theirs.Removed.String() != strings.TrimSuffix(got.Removed.String(), "\n") {
-				t.Errorf("structured-merge-diff says\n%v", theirs)
+				t.Errorf("structured-merge-diff: Compare() =\n%v", theirs)
 			}
 		})
 	}
@@ -313,8 +313,8 @@ func TestValidate(t *testing.T) {
 		{"in an atomic list", `structList: [{a: 1}, {a: x}]`, []string{".structList[1].a"}, []string{"expected a number"}},
 		{"in a map", `map: {a: x}`, []string{".map.a"}, []string{"expected a number"}},
 		{"in an item", `items: [{name: a, value: x}]`, []string{`.items[name="a"].value`}, []string{"expected a number"}},
-		{"item without its key", `items: [{value: 1}]`, []string{".items[0]"}, []string{"expected the key name", "add it"}},
-		{"item that is no map", `items: [a]`, []string{".items[0]"}, []string{"expected a map with the key name", `string "a"`}},
+		{"item without its key", `items: [{value: 1}]`, []string{".items[0]"}, []string{"with the key name", "add the key"}},
+		{"item that is not a map", `items: [a]`, []string{".items[0]"}, []string{"expected a map with the key name", `string "a"`}},
 		{"null item", `items: [null]`, []string{".items[0]"}, []string{"null"}},
 		{"map in a set", `set: [{a: 1}]`, []string{".set[0]"}, []string{"the list is a set"}},
 		{"null in a set", `set: [null]`, []string{".set[0]"}, []string{"null"}},
@@ -322,7 +322,7 @@ func TestValidate(t *testing.T) {
 		{"several", `{number: x, text: 1, flag: x}`, []string{".flag", ".number", ".text"}, []string{"3 problems"}},
 		{"another version", `apiVersion: v2`, []string{".apiVersion"}, []string{`"v1"`, `"v2"`}},
 		{"managedFields", `metadata: {managedFields: []}`, []string{".metadata.managedFields"}, []string{"remove it"}},
-		{"no object", `[1]`, []string{""}, []string{"expected an object"}},
+		{"not an object", `[1]`, []string{""}, []string{"expected an object"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			newScript(t).invalid("m1", c.config, c.paths, c.parts...)
@@ -331,23 +331,23 @@ func TestValidate(t *testing.T) {
 	t.Run("no manager", func(t *testing.T) {
 		_, err := newScript(t).tryApply("", `number: 1`, false)
 		if err == nil || !strings.Contains(err.Error(), "expected the name of a field manager") {
-			t.Errorf("received %v", err)
+			t.Errorf("Apply() error = %v, want a missing field manager", err)
 		}
 	})
-	t.Run("long values are shortened", func(t *testing.T) {
+	t.Run("long values are truncated in errors", func(t *testing.T) {
 		_, err := newScript(t).tryApply("m1", "number: "+strings.Repeat("x", 10_000), false)
 		if len(err.Error()) > 300 {
-			t.Errorf("the error has %d bytes", len(err.Error()))
+			t.Errorf("len(Error()) = %d, want at most 300", len(err.Error()))
 		}
 	})
 	t.Run("many problems are bounded", func(t *testing.T) {
 		_, err := newScript(t).tryApply("m1", "structList: ["+strings.Repeat("{a: x}, ", 1000)+"]", false)
 		var invalid *InvalidError
-		if !errors.As(err, &invalid) || len(invalid.Fields) != mostProblems {
-			t.Errorf("expected %d problems, received %v", mostProblems, err)
+		if !errors.As(err, &invalid) || len(invalid.Fields) != maxProblems {
+			t.Errorf("Apply() error = %v, want %d problems", err, maxProblems)
 		}
 	})
-	t.Run("null is always fine", func(t *testing.T) {
+	t.Run("null is valid for every field", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: null, struct: null, map: {a: null}, list: null, set: null, items: null, free: null}`)
 	})
@@ -357,16 +357,16 @@ func TestValidate(t *testing.T) {
 func TestApplyUntyped(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `free: {a: 1, b: {c: 1}, l: [1, {x: 1}]}`)
-	s.owners("m1 .free.a .free.b .free.b.c .free.l")
+	s.wantOwners("m1 .free.a .free.b .free.b.c .free.l")
 	s.apply("m2", `free: {b: {d: 1}}`)
 	s.want(`free: {a: 1, b: {c: 1, d: 1}, l: [1, {x: 1}]}`)
 	s.conflict("m2", `free: {b: {c: 2}, l: [1]}`, ".free.b.c m1", ".free.l m1")
 	s.apply("m1", `free: {a: 1, b: {}}`)
 	s.want(`free: {a: 1, b: {d: 1}}`)
-	s.owners("m1 .free.a .free.b", "m2 .free.b .free.b.d")
+	s.wantOwners("m1 .free.a .free.b", "m2 .free.b .free.b.d")
 	s.apply("m2", ``)
 	s.want(`free: {a: 1, b: {}}`)
-	// A value of another shape takes the place of the old one.
+	// A value of another kind replaces the old one.
 	s.apply("m1", `free: {a: {x: 1}}`)
 	s.want(`free: {a: {x: 1}}`)
 }
@@ -375,26 +375,26 @@ func TestApplyUntyped(t *testing.T) {
 func TestApplyLeaves(t *testing.T) {
 	s := newScript(t)
 	s.apply("default", `{number: 1, text: x, flag: true}`)
-	s.owners("default .number .text .flag")
+	s.wantOwners("default .number .text .flag")
 	s.apply("default", `{number: 2, text: x, flag: false}`)
 	s.want(`{number: 2, text: x, flag: false}`)
 	s.noOp("default", `{number: 2, text: x, flag: false}`)
 	s.apply("default", `text: x`)
 	s.want(`text: x`)
-	s.owners("default .text")
+	s.wantOwners("default .text")
 	s.apply("default", ``)
 	s.want(``)
-	s.owners()
+	s.wantOwners()
 }
 
 // TestApplySets: "Apply works for items in associative lists of scalars."
 func TestApplySets(t *testing.T) {
-	t.Run("items are removed one by one", func(t *testing.T) {
+	t.Run("released items are pruned", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `set: [a, b, c]`)
 		s.apply("m1", `set: [a, c]`)
 		s.want(`set: [a, c]`)
-		s.owners(`m1 .set[="a"] .set[="c"]`)
+		s.wantOwners(`m1 .set[="a"] .set[="c"]`)
 	})
 	t.Run("items are shared", func(t *testing.T) {
 		s := newScript(t)
@@ -403,14 +403,14 @@ func TestApplySets(t *testing.T) {
 		s.want(`set: [a, b, c]`)
 		s.apply("m1", `set: []`)
 		s.want(`set: [b, c]`)
-		s.owners(`m2 .set[="b"] .set[="c"]`)
+		s.wantOwners(`m2 .set[="b"] .set[="c"]`)
 	})
 	t.Run("never a conflict", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `set: [a, b]`)
 		s.apply("m2", `set: [b, a]`)
 		s.want(`set: [b, a]`)
-		s.owners(`m1 .set[="a"] .set[="b"]`, `m2 .set[="a"] .set[="b"]`)
+		s.wantOwners(`m1 .set[="a"] .set[="b"]`, `m2 .set[="a"] .set[="b"]`)
 	})
 	t.Run("numbers by value", func(t *testing.T) {
 		s := newScript(t)
@@ -418,7 +418,7 @@ func TestApplySets(t *testing.T) {
 		s.apply("m2", `numbers: [1.0, 3]`)
 		s.want(`numbers: [1, 2, 3]`)
 	})
-	t.Run("items of nobody go with the list, as upstream", func(t *testing.T) {
+	t.Run("unowned items are pruned with the list, as upstream", func(t *testing.T) {
 		s := newScript(t)
 		s.live = Object{Document: parse(`set: [x]`), Entries: []Entry{{Manager: "m0", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`}}}
 		s.apply("m1", `set: [a]`)
@@ -430,14 +430,14 @@ func TestApplySets(t *testing.T) {
 
 // TestApplyKeyedLists: "Apply works for items in associative lists with keys."
 func TestApplyKeyedLists(t *testing.T) {
-	t.Run("items are removed one by one", func(t *testing.T) {
+	t.Run("released items are pruned", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}, {name: b, value: 2}, {name: c, value: 3}]`)
 		s.apply("m1", `items: [{name: c, value: 3}, {name: a, value: 1}]`)
 		s.want(`items: [{name: c, value: 3}, {name: a, value: 1}]`)
-		s.owners(`m1 .items[name="a"]{,.name,.value} .items[name="c"]{,.name,.value}`)
+		s.wantOwners(`m1 .items[name="a"]{,.name,.value} .items[name="c"]{,.name,.value}`)
 	})
-	t.Run("fields of items have owners of their own", func(t *testing.T) {
+	t.Run("fields of items have separate owners", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.apply("m2", `items: [{name: a, tags: [x]}]`)
@@ -445,18 +445,18 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.conflict("m2", `items: [{name: a, value: 2}]`, `.items[name="a"].value m1`)
 		s.apply("m1", ``)
 		s.want(`items: [{name: a, tags: [x]}]`)
-		s.owners(`m2 .items[name="a"]{,.name,.tags[="x"]}`)
+		s.wantOwners(`m2 .items[name="a"]{,.name,.tags[="x"]}`)
 		s.apply("m2", ``)
-		s.owners()
+		s.wantOwners()
 	})
-	t.Run("an item goes although somebody else owns a field in it", func(t *testing.T) {
+	t.Run("an item is pruned although another manager owns a field in it", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `items: [{name: a, value: 1}]`)
 		s.update("m2", `items: [{name: a, value: 1, tags: [x]}]`)
 		s.apply("m1", ``)
-		// m2 owns a tag, but not the item around it: it only changed the item.
+		// m2 owns the tag but not the item, because its update only changed the item.
 		s.want(`items: []`)
-		s.owners()
+		s.wantOwners()
 	})
 	t.Run("two keys", func(t *testing.T) {
 		s := newScript(t)
@@ -470,13 +470,13 @@ func TestApplyKeyedLists(t *testing.T) {
 		s.apply("m1", `ports: [{port: 80, alias: a}]`)
 		s.apply("m2", `ports: [{port: 80, protocol: TCP}]`)
 		s.want(`ports: [{port: 80, protocol: TCP, alias: a}]`)
-		s.owners(`m1 .ports[port=80,protocol="TCP"]{,.port,.alias}`, `m2 .ports[port=80,protocol="TCP"]{,.port,.protocol}`)
+		s.wantOwners(`m1 .ports[port=80,protocol="TCP"]{,.port,.alias}`, `m2 .ports[port=80,protocol="TCP"]{,.port,.protocol}`)
 		s.conflict("m2", `ports: [{port: 80, alias: b}]`, `.ports[port=80,protocol="TCP"].alias m1`)
 	})
 	t.Run("null key is a key", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `ports: [{port: 80, protocol: null}]`)
-		s.owners(`m1 .ports[port=80,protocol=null]{,.port,.protocol}`)
+		s.wantOwners(`m1 .ports[port=80,protocol=null]{,.port,.protocol}`)
 	})
 }
 
@@ -493,19 +493,19 @@ func TestApplyNested(t *testing.T) {
 	s.want(`tree: {value: 1, child: {forest: [{name: elm}]}}`)
 	s.apply("m2", ``)
 	s.want(`tree: {value: 1}`)
-	s.owners("m1 .tree.value")
-	t.Run("containers that held nothing else go", func(t *testing.T) {
+	s.wantOwners("m1 .tree.value")
+	t.Run("emptied containers are pruned", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {inner: {a: 1}}}`)
 		s.apply("m1", ``)
 		s.want(``)
 	})
-	t.Run("containers that were applied empty stay", func(t *testing.T) {
+	t.Run("containers that are applied empty stay", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `struct: {inner: {a: 1}}`)
 		s.apply("m1", `struct: {inner: {}}`)
 		s.want(`struct: {inner: {}}`)
-		s.owners("m1 .struct.inner")
+		s.wantOwners("m1 .struct.inner")
 	})
 	t.Run("map entries", func(t *testing.T) {
 		s := newScript(t)
@@ -518,26 +518,26 @@ func TestApplyNested(t *testing.T) {
 
 // TestApplyMultipleAppliers: "Apply works for multiple appliers."
 func TestApplyMultipleAppliers(t *testing.T) {
-	t.Run("same value is shared", func(t *testing.T) {
+	t.Run("equal values are shared", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.apply("m2", `number: 1`)
-		s.owners("m1 .number", "m2 .number")
+		s.wantOwners("m1 .number", "m2 .number")
 		s.conflict("m1", `number: 2`, ".number m2")
 		s.apply("m2", ``)
 		s.want(`number: 1`)
 		s.apply("m1", `number: 2`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
-	t.Run("number spellings are the same value", func(t *testing.T) {
+	t.Run("different spellings of a number are equal", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.apply("m2", `number: 1.0`)
 		if got := s.live.Document.String(); got != `{"number":1}` {
-			t.Errorf("the live spelling changed: %s", got)
+			t.Errorf("document = %s, want the live spelling 1", got)
 		}
 	})
-	t.Run("remove one by one", func(t *testing.T) {
+	t.Run("released by one manager after another", func(t *testing.T) {
 		s := newScript(t)
 		all := `{number: 1, items: [{name: a, value: 1}], map: {x: 1}, set: [e]}`
 		for _, m := range []string{"m1", "m2", "m3"} {
@@ -547,24 +547,24 @@ func TestApplyMultipleAppliers(t *testing.T) {
 		s.apply("m2", ``)
 		s.want(all)
 		s.apply("m3", ``)
-		s.owners()
+		s.wantOwners()
 		s.want(``)
 	})
-	t.Run("force and give back", func(t *testing.T) {
+	t.Run("force and share again", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 1, text: x}`)
 		s.force("m2", `number: 2`)
-		s.owners("m1 .text", "m2 .number")
+		s.wantOwners("m1 .text", "m2 .number")
 		s.conflict("m1", `{number: 1, text: x}`, ".number m2")
 		s.apply("m1", `{number: 2, text: x}`)
-		s.owners("m1 .number .text", "m2 .number")
+		s.wantOwners("m1 .number .text", "m2 .number")
 	})
-	t.Run("subresources are managers of their own", func(t *testing.T) {
+	t.Run("subresources have separate entries", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		s.subresource = "status"
 		s.apply("m1", `status: {a: 1}`)
-		s.owners("m1 .number", "m1:status .status.a")
+		s.wantOwners("m1 .number", "m1:status .status.a")
 		s.want(`{number: 1, status: {a: 1}}`)
 		s.conflict("m1", `number: 2`, ".number m1")
 	})
@@ -576,19 +576,19 @@ func TestApplyCreates(t *testing.T) {
 	config := `{apiVersion: v1, kind: Thing, metadata: {name: web, namespace: default, labels: {app: web}}, number: 1}`
 	result := s.apply("ci", config)
 	s.want(config)
-	s.owners("ci .metadata.labels.app .number")
+	s.wantOwners("ci .metadata.labels.app .number")
 	if result.NoOp || !result.Changes().Added.Has(mustPath(".number")) || !result.Changes().Removed.IsEmpty() {
-		t.Errorf("changes are %v", result.Changes())
+		t.Errorf("NoOp = %v, Changes() = %v, want added fields only", result.NoOp, result.Changes())
 	}
 	if e := s.entry("ci"); !e.Time.Equal(s.now) {
-		t.Errorf("the entry is of %v, want %v", e.Time, s.now)
+		t.Errorf("Time = %v, want %v", e.Time, s.now)
 	}
 	t.Run("nothing at all", func(t *testing.T) {
 		s := newScript(t)
 		if result := s.apply("ci", ``); result.NoOp {
-			t.Error("creating an object is no no-op, even if it is empty")
+			t.Error("creating an empty object is a no-op, want a change")
 		}
-		s.owners()
+		s.wantOwners()
 	})
 }
 
@@ -598,47 +598,47 @@ func TestApplyAfterUpdate(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1, items: [{name: a, value: 1}]}`)
 	s.update("kubectl-scale", `{number: 3, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .items[name="a"]{,.name,.value}`, "kubectl-scale/Update .number")
+	s.wantOwners(`m1 .items[name="a"]{,.name,.value}`, "kubectl-scale/Update .number")
 	s.conflict("m1", `{number: 5, items: [{name: a, value: 1}]}`, ".number kubectl-scale/Update")
 	s.force("m1", `{number: 5, items: [{name: a, value: 1}]}`)
 	s.want(`{number: 5, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .number .items[name="a"]{,.name,.value}`)
+	s.wantOwners(`m1 .number .items[name="a"]{,.name,.value}`)
 }
 
-// TestEmptyEntriesDisappear: "ManagedFields has no entries for managers who manage no
+// TestEmptyEntriesAreRemoved: "ManagedFields has no entries for managers who manage no
 // fields."
-func TestEmptyEntriesDisappear(t *testing.T) {
+func TestEmptyEntriesAreRemoved(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
 	s.apply("m2", `text: x`)
 	s.update("m3", `{number: 1, text: x, flag: true}`)
 	s.force("m2", `{number: 2, text: x, flag: false}`)
-	s.owners("m2 .number .text .flag")
+	s.wantOwners("m2 .number .text .flag")
 	s.update("m3", `{number: 3, text: z, flag: true}`)
-	s.owners("m3/Update .number .text .flag")
+	s.wantOwners("m3/Update .number .text .flag")
 	s.update("m4", ``)
-	s.owners()
-	t.Run("when read", func(t *testing.T) {
+	s.wantOwners()
+	t.Run("empty entries that were read", func(t *testing.T) {
 		s := newScript(t)
 		s.live = Object{Document: parse(`number: 1`), Entries: []Entry{
 			{Manager: "idle", Operation: Apply, APIVersion: "v1", FieldsV1: "{}"},
 			{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`}}}
-		for range 3 { // also when the engine has seen the entries before
+		for range 3 { // repeated, so that the field sets are in the engine's cache
 			s := *s
 			s.apply("m1", `number: 2`)
-			s.owners("m1 .number")
+			s.wantOwners("m1 .number")
 		}
 	})
-	t.Run("only names", func(t *testing.T) {
+	t.Run("only the identity of the object", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{apiVersion: v1, kind: Thing, metadata: {name: x}}`)
-		s.owners()
+		s.wantOwners()
 	})
 }
 
-// TestEntryIdentity: "Manager identifiers passed to structured-merge-diff are encoded
-// as json." What counts is which entries are one manager's: an applier has one entry
-// for a subresource, whatever its version; an updater one for each version as well.
+// TestEntryIdentity: "Manager identifiers passed to structured-merge-diff are encoded as json." The engine compares
+// the identity of entries instead: an applier has one entry per subresource, independent of the version; a manager
+// with operation Update has one entry per subresource and version.
 func TestEntryIdentity(t *testing.T) {
 	base := Entry{Manager: "m", Operation: Apply, APIVersion: "v1"}
 	update := Entry{Manager: "m", Operation: Update, APIVersion: "v1"}
@@ -659,7 +659,7 @@ func TestEntryIdentity(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.a.sameManager(c.b) != c.want || c.b.sameManager(c.a) != c.want {
-				t.Errorf("same manager: %v, want %v", !c.want, c.want)
+				t.Errorf("sameManager() = %v, want %v", !c.want, c.want)
 			}
 		})
 	}
@@ -670,7 +670,7 @@ func TestEntryIdentity(t *testing.T) {
 func TestEntryOrder(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(1_700_000_000+second), 0) }
 	want := []Entry{
-		{Manager: "z", Operation: Apply, APIVersion: "v1"}, // no time comes first
+		{Manager: "z", Operation: Apply, APIVersion: "v1"}, // entries without a time sort first
 		{Manager: "b", Operation: Apply, APIVersion: "v1", Time: at(1)},
 		{Manager: "a", Operation: Apply, APIVersion: "v1", Time: at(2)},
 		{Manager: "b", Operation: Apply, APIVersion: "v1", Time: at(2)},
@@ -685,7 +685,7 @@ func TestEntryOrder(t *testing.T) {
 		SortEntries(got)
 		for i := range got {
 			if got[i] != want[i] {
-				t.Fatalf("seed %d: place %d has %v, want %v", seed, i, got[i], want[i])
+				t.Fatalf("seed %d: entry %d = %v, want %v", seed, i, got[i], want[i])
 			}
 		}
 	}
@@ -714,7 +714,7 @@ func TestFieldsV1RoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fields.FieldsV1(); got != string(theirs) {
-			t.Errorf("%s becomes\n%s, upstream\n%s", text, got, theirs)
+			t.Errorf("%s: FieldsV1() =\n%s, upstream\n%s", text, got, theirs)
 		}
 	}
 }
@@ -724,7 +724,7 @@ func TestFieldsV1RoundTrip(t *testing.T) {
 func TestFieldsV1Errors(t *testing.T) {
 	for _, text := range []string{``, `[]`, `"x"`, `{`, `{"f:a":`, `{"f:a":1}`, `{"a":{}}`, `{"k:{":{}}`, `{"v:":{}}`, `{"i:x":{}}`, `{"f:a":{}}x`} {
 		if fields, err := (Entry{FieldsV1: text}).Fields(); err == nil {
-			t.Errorf("%s is read as %v", text, fields)
+			t.Errorf("%s: Fields() = %v, want an error", text, fields)
 		}
 	}
 }
@@ -744,20 +744,20 @@ func TestPathElements(t *testing.T) {
 			}
 			again, err := fieldset.ParseFieldsV1(fieldset.New(fieldset.Path{e}).FieldsV1())
 			if err != nil || !again.Has(fieldset.Path{e}) {
-				t.Errorf("%s does not round trip: %v %v", text, again, err)
+				t.Errorf("%s does not round-trip: %v %v", text, again, err)
 			}
 		}
 	})
 	t.Run("unknown", func(t *testing.T) {
 		fields, err := Entry{FieldsV1: `{"r:Hello":{},"f:a":{"x:y":{"f:b":{}},"f:c":{}}}`}.Fields()
 		if err != nil || !fields.Equal(pathSet(".a.c")) {
-			t.Errorf("got %v, %v", fields, err)
+			t.Errorf("Fields() = %v, %v, want .a.c", fields, err)
 		}
 	})
 	t.Run("invalid", func(t *testing.T) {
 		for _, text := range []string{"i:index.0", "i:1.5", "k:invalid json", `k:{"name":invalid}`, "v:invalid json", "x"} {
 			if e, err := fieldset.ParseElement(text); err == nil {
-				t.Errorf("%s is read as %v", text, e)
+				t.Errorf("ParseElement(%s) = %v, want an error", text, e)
 			}
 		}
 	})
@@ -816,7 +816,7 @@ spec:
 	}
 	deployment, ok := builtIn.Kind("apps", "v1", "Deployment")
 	if !ok {
-		t.Fatal("the kind is not found")
+		t.Fatal("Kind(apps, v1, Deployment) not found")
 	}
 	custom, err := schema.LoadCRD(crd)
 	if err != nil {
@@ -826,7 +826,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, Options{Versions: OneVersion("v1", root)})
 			s.apply("ci", `{apiVersion: v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, containers: [{name: app, image: a}]}}`)
-			s.owners(`ci .spec.replicas .spec.containers[name="app"]{,.name,.image}`)
+			s.wantOwners(`ci .spec.replicas .spec.containers[name="app"]{,.name,.image}`)
 			s.apply("ops", `spec: {containers: [{name: proxy, image: p}]}`)
 			s.conflict("ops", `spec: {containers: [{name: app, image: b}]}`, `.spec.containers[name="app"].image ci`)
 			s.want(`{apiVersion: v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, containers: [{name: app, image: a}, {name: proxy, image: p}]}}`)
@@ -835,6 +835,6 @@ spec:
 	t.Run("without a schema", func(t *testing.T) {
 		s := newScript(t, Options{Versions: OneVersion("v1", schema.Untyped)})
 		s.apply("ci", `{kind: Deployment, metadata: {name: web, labels: {a: b}}, spec: {containers: [{name: app}]}}`)
-		s.owners("ci .metadata.labels .metadata.labels.a .spec .spec.containers")
+		s.wantOwners("ci .metadata.labels .metadata.labels.a .spec .spec.containers")
 	})
 }

@@ -6,13 +6,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// merger merges configurations into live documents. What a configuration does not
-// touch, or sets to the value that it has already, is shared with the live
-// document; document.Same recognises it.
+// merger merges configurations into live documents. Parts that the configuration does not set, or sets to an equal
+// value, are shared with the live document; document.Same reports true for them.
 type merger struct{ docs fastdoc.Builder }
 
-// merge returns live with everything that config sets. Nothing is removed. Either
-// may be absent, but not both.
+// merge returns live with all fields that config sets. It removes nothing. Either value may be absent, but not both.
 func (m *merger) merge(t *schema.Type, live, config document.Value) document.Value {
 	switch {
 	case config.IsAbsent():
@@ -25,12 +23,12 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	}
 	switch t.Resolve(config.Kind()) {
 	case schema.MapAlternative:
-		if !t.Map.Atomic && !(isEmpty(live, document.Map) && isEmpty(config, document.Map)) {
-			return m.mergeMaps(t.Map, as(live, document.Map), as(config, document.Map))
+		if !t.Map.Atomic && !(isEmptyAs(live, document.Map) && isEmptyAs(config, document.Map)) {
+			return m.mergeMaps(t.Map, asKind(live, document.Map), asKind(config, document.Map))
 		}
 	case schema.ListAlternative:
-		if t.List.Relationship != schema.Atomic && !(isEmpty(live, document.List) && isEmpty(config, document.List)) {
-			return m.mergeLists(t.List, as(live, document.List), as(config, document.List))
+		if t.List.Relationship != schema.Atomic && !(isEmptyAs(live, document.List) && isEmptyAs(config, document.List)) {
+			return m.mergeLists(t.List, asKind(live, document.List), asKind(config, document.List))
 		}
 	}
 	if document.Equal(live, config) {
@@ -39,20 +37,21 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	return config
 }
 
-// isEmpty reports whether a value has no fields or items of the given kind of
-// container: it is empty, null, or something else altogether.
-func isEmpty(v document.Value, container document.Kind) bool {
+// isEmptyAs reports whether a value, taken as a container of the given kind, has no fields or items. That includes
+// null and values of other kinds.
+func isEmptyAs(v document.Value, container document.Kind) bool {
 	return v.Kind() != container || v.Len() == 0
 }
 
-// as returns the value if it is of the given kind, and absence otherwise.
-func as(v document.Value, kind document.Kind) document.Value {
+// asKind returns the value if it has the given kind, and an absent value otherwise.
+func asKind(v document.Value, kind document.Kind) document.Value {
 	if v.Kind() != kind {
 		return document.Value{}
 	}
 	return v
 }
 
+// mergeMaps merges two granular maps field by field.
 func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.Value {
 	switch {
 	case config.IsAbsent():
@@ -83,8 +82,7 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 	return m.docs.MapIf(changed, mark, live)
 }
 
-// compareNames compares the next names of two maps; a map that is at its end comes
-// last.
+// compareNames compares the i-th name of map a with the j-th name of map b. An exhausted map sorts last.
 func compareNames(a document.Value, i int, b document.Value, j int) int {
 	switch {
 	case i == a.Len():
@@ -99,9 +97,8 @@ func compareNames(a document.Value, i int, b document.Value, j int) int {
 	return 1
 }
 
-// mergeLists merges item by item. The items of config come in its order. Items
-// that only live has keep their place before the item that they stood before,
-// as far as that agrees with the order of config.
+// mergeLists merges two granular lists item by item. The applied items keep the order of config; see listMerger for
+// the order of the others.
 func (m *merger) mergeLists(t *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
 		return live
@@ -109,20 +106,22 @@ func (m *merger) mergeLists(t *schema.List, live, config document.Value) documen
 	if live.Len() == 0 {
 		return config
 	}
-	z := zipper{docs: &m.docs, live: live, config: config, matching: matchElements(t, live, config)}
+	z := listMerger{docs: &m.docs, live: live, config: config, matching: matchElements(t, live, config)}
 	z.mergeItem = func(_ int, old, item document.Value) document.Value { return m.merge(t.Item, old, item) }
-	return z.zip()
+	return z.merge()
 }
 
-// matching tells which items of two lists have the same path element.
+// matching maps the items of two lists to each other by path element.
 type matching struct {
-	// toLive has, for every item of config, the first live item with its element;
-	// toConfig, for every live item, the item of config. -1 stands for none.
+	// toLive has, for each item of config, the index of the first live item with the same path element; toConfig has,
+	// for each live item, the index of the item of config. -1 means that there is none.
 	toLive, toConfig []int
-	// repeated tells which live items occur more than once; nil if none does.
-	repeated []bool
+	// duplicate reports for each live item whether another live item has the same path element. It is nil if there
+	// are no duplicates.
+	duplicate []bool
 }
 
+// newMatching returns a matching without pairs for two lists of the given lengths.
 func newMatching(live, config int) matching {
 	both := make([]int, live+config)
 	for i := range both {
@@ -131,13 +130,13 @@ func newMatching(live, config int) matching {
 	return matching{toConfig: both[:live], toLive: both[live:]}
 }
 
-// matchElements matches two lists by their path elements.
+// matchElements matches the items of two lists by their path elements.
 func matchElements(l *schema.List, live, config document.Value) matching {
 	liveItems, _ := elements(l, live)
 	configItems, _ := elements(l, config)
-	inLive, inConfig := newIndex(liveItems), newIndex(configItems)
+	inLive, inConfig := newElementIndex(liveItems), newElementIndex(configItems)
 	m := newMatching(len(liveItems), len(configItems))
-	m.repeated = inLive.duplicates()
+	m.duplicate = inLive.duplicates()
 	for i, e := range liveItems {
 		m.toConfig[i] = inConfig.find(e)
 	}
@@ -147,38 +146,38 @@ func matchElements(l *schema.List, live, config document.Value) matching {
 	return m
 }
 
-// old returns the live item that the j-th item of config is merged with, absent if
-// there is none. Live items that occur more than once are replaced, not merged.
-func (m *matching) old(live document.Value, j int) document.Value {
+// liveItem returns the live item that the j-th item of config is merged with, absent if there is none. Duplicate live
+// items are replaced, not merged, as in structured-merge-diff.
+func (m *matching) liveItem(live document.Value, j int) document.Value {
 	at := m.toLive[j]
-	if at < 0 || m.repeated != nil && m.repeated[at] {
+	if at < 0 || m.duplicate != nil && m.duplicate[at] {
 		return document.Value{}
 	}
 	return live.At(at)
 }
 
-// zipper merges two lists. The items of config come in its order. Items that only
-// live has keep their place before the item that they stood before, as far as that
-// agrees with the order of config.
-type zipper struct {
+// listMerger merges two granular lists. The items of config keep their relative order. A live item that is not in
+// config keeps its position before the live item that followed it, as far as the order of config allows.
+type listMerger struct {
 	matching
 	docs         *fastdoc.Builder
 	live, config document.Value
-	// mergeItem merges the j-th item of config with the live one, which may be
-	// absent. It is called once for each, in the order of config.
+	// mergeItem merges the j-th item of config with its live item, which may be absent. It is called once per item,
+	// in the order of config.
 	mergeItem func(j int, live, item document.Value) document.Value
 
-	merged  []bool // which items of config are in the result already
-	shared  []int  // the items of config that live has too and that are to come
+	done    []bool // done[j]: the j-th item of config is in the result
+	pending []int  // indexes of the items of config that have a live item and are not in the result yet
 	changed bool
 }
 
-func (z *zipper) zip() document.Value {
-	z.merged = make([]bool, z.config.Len())
-	z.shared = make([]int, 0, z.config.Len())
+// merge returns the merged list: the live list itself if nothing changed.
+func (z *listMerger) merge() document.Value {
+	z.done = make([]bool, z.config.Len())
+	z.pending = make([]int, 0, z.config.Len())
 	for j, at := range z.toLive {
 		if at >= 0 {
-			z.shared = append(z.shared, j)
+			z.pending = append(z.pending, j)
 		}
 	}
 	mark := z.docs.Mark()
@@ -192,40 +191,40 @@ func (z *zipper) zip() document.Value {
 	return z.docs.List(mark)
 }
 
-// step decides about the next items of both lists.
-func (z *zipper) step(i, j int) (nextI, nextJ int) {
+// step adds or skips the next item of either list and returns the next positions.
+func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 	if i < z.live.Len() {
 		at := z.toConfig[i]
 		switch {
 		case at >= 0 && at == j:
-			z.take(j, i)
+			z.addConfigItem(j, i)
 			return i + 1, j + 1
 		case at < 0:
 			z.docs.Push("", z.live.At(i))
 			return i + 1, j
-		case j < z.config.Len() && len(z.shared) > 0 && z.shared[0] != at:
-			// It is in config as well, but it is not its turn yet, or no more.
+		case j < z.config.Len() && len(z.pending) > 0 && z.pending[0] != at:
+			// The live item is also in config, at another position: it is added in the order of config.
 			return i + 1, j
-		case z.merged[at]:
+		case z.done[at]:
 			i++
 		}
 	}
 	if j < z.config.Len() {
-		z.take(j, i)
+		z.addConfigItem(j, i)
 		return i, j + 1
 	}
 	return i, j
 }
 
-// take adds the j-th item of config, merged with the live item of the same
-// element, at a time when the i-th live item is next.
-func (z *zipper) take(j, i int) {
-	old := z.old(z.live, j)
+// addConfigItem adds the j-th item of config, merged with its live item. i is the current position in the live list;
+// the result changes if the live item is not at that position.
+func (z *listMerger) addConfigItem(j, i int) {
+	old := z.liveItem(z.live, j)
 	merged := z.mergeItem(j, old, z.config.At(j))
 	z.changed = z.changed || z.toLive[j] != i || merged != old
 	z.docs.Push("", merged)
-	z.merged[j] = true
-	if len(z.shared) > 0 && z.shared[0] == j {
-		z.shared = z.shared[1:]
+	z.done[j] = true
+	if len(z.pending) > 0 && z.pending[0] == j {
+		z.pending = z.pending[1:]
 	}
 }

@@ -8,20 +8,21 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Object is a Kubernetes object: its document without managedFields, and the entries of these. The zero Object does
-// not exist yet.
+// Object is a Kubernetes object: its document without managedFields, and the decoded managedFields entries. The zero
+// Object is an object that does not exist yet.
 type Object struct {
 	Document document.Value
 	Entries  []Entry
 }
 
-// anySize is for objects: with its managedFields one may be larger than what was sent to make it.
-var anySize = document.Limits{MaxBytes: -1}
+// unlimitedSize disables the size limit of parsing: a stored object may be larger than the largest request body,
+// because managedFields are added to it.
+var unlimitedSize = document.Limits{MaxBytes: -1}
 
 // ReadObject parses an object from JSON of any size. It returns a [*document.SyntaxError] if the text is not JSON, and
 // an [*EntryError] if managedFields can't be used.
 func ReadObject[T document.Text](text T) (Object, error) {
-	doc, err := fastdoc.ParseJSONSealed(text, anySize, fastdoc.FieldsV1Path...)
+	doc, err := fastdoc.ParseJSONExcept(text, unlimitedSize, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
@@ -42,6 +43,7 @@ func SplitObject(doc document.Value) (Object, error) {
 	return Object{Document: doc.With("metadata", metadata.Without("managedFields")), Entries: entries}, nil
 }
 
+// readEntryList decodes the managedFields list.
 func readEntryList(list document.Value) ([]Entry, error) {
 	if list.IsNull() {
 		return nil, nil
@@ -60,6 +62,8 @@ func readEntryList(list document.Value) ([]Entry, error) {
 	return entries, nil
 }
 
+// readEntry decodes a managedFields entry. The field set is kept as text and decoded on demand. The problem is empty
+// if the entry is valid.
 func readEntry(v document.Value) (e Entry, problem string) {
 	if v.Kind() != document.Map {
 		return e, "expected a map, received " + describe(v)
@@ -104,12 +108,12 @@ func readEntry(v document.Value) (e Entry, problem string) {
 		return e, fmt.Sprintf("expected fieldsType FieldsV1, received %q", fieldsType)
 	}
 	if e.FieldsV1 == "" || e.FieldsV1 == "null" {
-		e.FieldsV1 = noFields
+		e.FieldsV1 = emptyFieldsV1
 	}
 	return e, ""
 }
 
-// AppendJSON appends the whole object, managedFields included, as canonical JSON.
+// AppendJSON appends the object as canonical JSON, managedFields included.
 func (o Object) AppendJSON(dst []byte) []byte {
 	if len(o.Entries) == 0 {
 		return o.Document.AppendJSON(dst)
@@ -121,8 +125,8 @@ func (o Object) AppendJSON(dst []byte) []byte {
 	})
 }
 
-// appendMapWith appends a map in which one field, whether it is there or not, is
-// written by somebody else.
+// appendMapWith appends a map as JSON, with the value of one field encoded by the write function. The field is added
+// if the map does not have it.
 func appendMapWith(dst []byte, m document.Value, name string, write func(dst []byte) []byte) []byte {
 	dst = append(dst, '{')
 	at, found := m.Find(name)
@@ -182,10 +186,10 @@ func (e Entry) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// JSON returns the whole object as canonical JSON.
+// JSON returns the object as canonical JSON, managedFields included.
 func (o Object) JSON() string { return string(o.AppendJSON(make([]byte, 0, o.JSONSize()))) }
 
-// JSONSize estimates the size of the object as canonical JSON, for allocating a buffer.
+// JSONSize returns an estimate of the length of [Object.JSON], for allocating a buffer.
 func (o Object) JSONSize() int {
 	size := o.Document.JSONSize()
 	for _, e := range o.Entries {

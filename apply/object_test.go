@@ -18,35 +18,36 @@ func TestUntrackedFields(t *testing.T) {
 	t.Run("apply", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m", doc)
-		s.owners("m .metadata.labels.a .number")
+		s.wantOwners("m .metadata.labels.a .number")
 		s.want(doc)
 	})
 	t.Run("update", func(t *testing.T) {
 		s := newScript(t)
 		s.update("m", doc)
-		s.owners("m/Update .metadata.labels .metadata.labels.a .number")
+		s.wantOwners("m/Update .metadata.labels .metadata.labels.a .number")
 	})
 	t.Run("before the first apply", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(doc)
 		s.apply("m", `text: x`)
-		s.owners("m .text", "before-first-apply/Update .metadata.labels .metadata.labels.a .number")
+		s.wantOwners("m .text", "before-first-apply/Update .metadata.labels .metadata.labels.a .number")
 	})
 	t.Run("no conflict", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", doc)
 		s.apply("m2", `{metadata: {resourceVersion: "2", generation: 2, uid: z}}`)
-		s.owners("m1 .metadata.labels.a .number")
+		s.wantOwners("m1 .metadata.labels.a .number")
 	})
 	t.Run("empty metadata", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{metadata: {}, number: 1}`)
 		s.update("m2", `{metadata: {name: x}, number: 1, text: x}`)
-		s.owners("m1 .number", "m2/Update .text")
+		s.wantOwners("m1 .number", "m2/Update .text")
 	})
 }
 
-const wholeObject = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a":"b"},"managedFields":[` +
+// objectJSON is a complete object with managedFields in canonical JSON.
+const objectJSON = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a":"b"},"managedFields":[` +
 	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"ci","operation":"Apply","time":"2026-01-02T03:04:05Z"},` +
 	`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"f:a":{}}},"manager":"kubectl","operation":"Update","subresource":"status"}` +
 	`],"name":"x"},"number":1}`
@@ -55,7 +56,7 @@ const wholeObject = `{"apiVersion":"v1","kind":"Thing","metadata":{"labels":{"a"
 // structured-merge-diff format." (KEP-555)
 func TestManagedFieldsRoundTrip(t *testing.T) {
 	for _, text := range []string{
-		wholeObject,
+		objectJSON,
 		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"m","operation":"Apply"}]}}`,
 		`{"metadata":{"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:a":{}},"manager":"\"m\\","operation":"Update"}],"zone":1},"spec":{}}`,
 		`{"a":1,"metadata":{"annotations":{},"managedFields":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{},"manager":"","operation":"Apply"}]},"z":null}`,
@@ -68,17 +69,17 @@ func TestManagedFieldsRoundTrip(t *testing.T) {
 			continue
 		}
 		if got := object.JSON(); got != text {
-			t.Errorf("%s\nbecomes\n%s", text, got)
+			t.Errorf("JSON() =\n%s\nwant\n%s", got, text)
 		}
 		if !object.Document.Lookup("metadata", "managedFields").IsAbsent() {
-			t.Error("the document still has managedFields")
+			t.Error("Document has managedFields")
 		}
 	}
 }
 
-// TestManagedFieldsForm: "There are no changes to the managedFields API." (KEP-555)
-// What we write is what Kubernetes writes, field by field.
-func TestManagedFieldsForm(t *testing.T) {
+// TestManagedFieldsEncoding: "There are no changes to the managedFields API." (KEP-555) The JSON of managedFields
+// equals that of Kubernetes.
+func TestManagedFieldsEncoding(t *testing.T) {
 	s := newScript(t)
 	s.apply("ci", `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, items: [{name: a, value: 1}]}`)
 	s.subresource = "status"
@@ -92,8 +93,8 @@ func TestManagedFieldsForm(t *testing.T) {
 	}
 }
 
-// TestReadObjectTolerates: what Kubernetes reads we read as well.
-func TestReadObjectTolerates(t *testing.T) {
+// TestReadObjectAcceptsUpstreamForms: ReadObject accepts every form of managedFields that Kubernetes accepts.
+func TestReadObjectAcceptsUpstreamForms(t *testing.T) {
 	for _, c := range []struct {
 		name, managedFields string
 		entries             int
@@ -109,7 +110,7 @@ func TestReadObjectTolerates(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			object, err := ReadObject([]byte(`{"metadata":{"managedFields":` + c.managedFields + `}}`))
 			if err != nil || len(object.Entries) != c.entries {
-				t.Fatalf("received %v, %v", object.Entries, err)
+				t.Fatalf("ReadObject() = %v, %v, want %d entries", object.Entries, err, c.entries)
 			}
 			for _, e := range object.Entries {
 				if _, err := e.Fields(); err != nil {
@@ -117,35 +118,34 @@ func TestReadObjectTolerates(t *testing.T) {
 				}
 			}
 			if _, err := document.ParseJSON([]byte(object.JSON())); err != nil {
-				t.Errorf("what is written is no JSON: %v", err)
+				t.Errorf("JSON() is not valid JSON: %v", err)
 			}
 		})
 	}
 }
 
-// TestBadEntries: entries that can't be used are refused with their place and the
-// reason.
-func TestBadEntries(t *testing.T) {
+// TestInvalidEntries: invalid entries are rejected with their index and the reason.
+func TestInvalidEntries(t *testing.T) {
 	good := `{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:number":{}},"manager":"m","operation":"Apply"}`
 	for _, c := range []struct{ name, entry, want string }{
-		{"no map", `1`, "expected a map, received number 1"},
+		{"not a map", `1`, "expected a map, received number 1"},
 		{"no operation", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m"}`, `expected operation Apply or Update, received ""`},
 		{"another operation", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"apply"}`, `received "apply"`},
 		{"no version", `{"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, "expected an apiVersion"},
 		{"no type", `{"apiVersion":"v1","manager":"m","operation":"Apply"}`, `expected fieldsType FieldsV1, received ""`},
 		{"another type", `{"apiVersion":"v1","fieldsType":"FieldsV2","manager":"m","operation":"Apply"}`, `received "FieldsV2"`},
 		{"bad time", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":"yesterday"}`, `managedFields[1]: time: expected a time such as`},
-		{"time that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":5}`, `expected a time such as`},
-		{"manager that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":5,"operation":"Apply"}`, `manager: expected a string, received number 5`},
-		{"version that is no string", `{"apiVersion":1,"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, `apiVersion: expected a string, received number 1`},
-		{"subresource that is no string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","subresource":{}}`, `subresource: expected a string, received map {}`},
+		{"time that is not a string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","time":5}`, `expected a time such as`},
+		{"manager that is not a string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":5,"operation":"Apply"}`, `manager: expected a string, received number 5`},
+		{"version that is not a string", `{"apiVersion":1,"fieldsType":"FieldsV1","manager":"m","operation":"Apply"}`, `apiVersion: expected a string, received number 1`},
+		{"subresource that is not a string", `{"apiVersion":"v1","fieldsType":"FieldsV1","manager":"m","operation":"Apply","subresource":{}}`, `subresource: expected a string, received map {}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := ReadObject([]byte(`{"metadata":{"managedFields":[` + good + `,` + c.entry + `]}}`))
 			wantEntryError(t, err, 1, c.want)
 		})
 	}
-	t.Run("no list", func(t *testing.T) {
+	t.Run("not a list", func(t *testing.T) {
 		_, err := ReadObject([]byte(`{"metadata":{"managedFields":{}}}`))
 		wantEntryError(t, err, -1, ".metadata.managedFields: expected a list of entries, received map {}")
 	})
@@ -154,7 +154,7 @@ func TestBadEntries(t *testing.T) {
 		for _, fields := range []string{`"x"`, `[]`, `{"f:a":1}`, `{"a":{}}`, `{"k:x":{}}`} {
 			object, err := ReadObject([]byte(`{"metadata":{"managedFields":[` + good + `,` + strings.Replace(good, `{"f:number":{}}`, fields, 1) + `]}}`))
 			if err != nil {
-				t.Errorf("%s: field sets are read when they are needed: %v", fields, err)
+				t.Errorf("%s: ReadObject() error = %v, want none: field sets are decoded on demand", fields, err)
 				continue
 			}
 			_, err = s.fast.Apply(object, parse(`number: 1`), s.request("m"))
@@ -165,55 +165,56 @@ func TestBadEntries(t *testing.T) {
 			wantEntryError(t, err, 1, "expected a field set")
 		}
 	})
-	t.Run("no JSON", func(t *testing.T) {
+	t.Run("not JSON", func(t *testing.T) {
 		_, err := ReadObject([]byte(`{"metadata":`))
 		var syntax *document.SyntaxError
 		if !errors.As(err, &syntax) {
-			t.Errorf("received %v", err)
+			t.Errorf("ReadObject() error = %v, want a SyntaxError", err)
 		}
 	})
 }
 
+// wantEntryError checks that the error is an EntryError with the given index and a part of its text.
 func wantEntryError(t *testing.T, err error, index int, part string) {
 	t.Helper()
 	var entry *EntryError
 	if !errors.As(err, &entry) {
-		t.Errorf("expected an entry to be refused, received %v", err)
+		t.Errorf("error = %v, want an EntryError", err)
 		return
 	}
 	if entry.Index != index || !strings.Contains(err.Error(), part) {
-		t.Errorf("the error is for index %d, want %d:\n%v\nwant %s", entry.Index, index, err, part)
+		t.Errorf("Index = %d, want %d; error = %v, want it to contain %s", entry.Index, index, err, part)
 	}
 }
 
-// TestLargeObjects: an object with its managedFields may be larger than what was sent to make it, however it is read.
+// TestLargeObjects: every function that reads objects accepts objects larger than the default limit of documents.
 func TestLargeObjects(t *testing.T) {
 	text := `{"data":"` + strings.Repeat("x", document.DefaultMaxBytes) + `","kind":"ConfigMap"}`
 	var reader reusingReader
 	for name, read := range map[string]func() (Object, error){
 		"ReadObject":        func() (Object, error) { return ReadObject(text) },
-		"readBeside":        func() (Object, error) { return readBeside(text, Object{}) },
+		"readBeside":        func() (Object, error) { return readSharing(text, Object{}) },
 		"Reader.Read":       func() (Object, error) { return reader.Read(text) },
-		"Reader.ReadBeside": func() (Object, error) { return reader.ReadBeside(text, Object{}) },
+		"Reader.ReadBeside": func() (Object, error) { return reader.ReadSharing(text, Object{}) },
 	} {
 		if o, err := read(); err != nil || o.JSON() != text {
-			t.Errorf("%s: received %d bytes, %v", name, len(o.JSON()), err)
+			t.Errorf("%s: len(JSON()) = %d, want %d; error = %v", name, len(o.JSON()), len(text), err)
 		}
 	}
 }
 
-// TestSameManagerTwice: of two entries of one manager the later counts, as upstream.
-func TestSameManagerTwice(t *testing.T) {
+// TestDuplicateManagerEntries: of two entries with the same identity the last one is used, as upstream.
+func TestDuplicateManagerEntries(t *testing.T) {
 	s := newScript(t)
 	s.live = Object{Document: parse(`{number: 1, text: x}`), Entries: []Entry{
 		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 		{Manager: "m", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:text":{}}`}}}
 	s.apply("other", `flag: true`)
-	s.owners("m .text", "other .flag")
+	s.wantOwners("m .text", "other .flag")
 }
 
-// TestNoOp: applying what is there writes nothing: the same document, the same slice
-// of entries, no new time. newScript's helpers check the sharing for every no-op.
+// TestNoOp: applying the live values returns the live document and the live slice of entries, without a new time.
+// script checks this for every no-op.
 func TestNoOp(t *testing.T) {
 	s := newScript(t)
 	const config = `{apiVersion: v1, kind: Thing, metadata: {name: x}, number: 1, struct: {}, list: [], set: [b, a], items: [{name: b}, {name: a, value: 1}], map: {x: null}, free: {a: [{}]}}`
@@ -224,9 +225,9 @@ func TestNoOp(t *testing.T) {
 	s.noOp("m1", config)
 	s.noOp("m2", `{text: x, set: [c]}`)
 	if result := s.update("m3", s.live.Document.String()); !result.NoOp {
-		t.Error("an update with the live document is no no-op")
+		t.Error("an update with the live document is not a no-op")
 	}
-	t.Run("in another spelling", func(t *testing.T) {
+	t.Run("another spelling of a number", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `{number: 100, items: [{name: a, value: 1}]}`)
 		s.noOp("m1", `{items: [{value: 1.0, name: a}], number: 1e2}`)
@@ -235,29 +236,29 @@ func TestNoOp(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `set: [a, b]`)
 		if result := s.apply("m1", `set: [b, a]`); result.NoOp {
-			t.Error("a new order of items must be written")
+			t.Error("NoOp = true for a new order of items")
 		}
 		s.want(`set: [b, a]`)
 	})
-	t.Run("sharing is a change", func(t *testing.T) {
+	t.Run("a new co-owner is a change", func(t *testing.T) {
 		s := newScript(t)
 		s.apply("m1", `number: 1`)
 		result := s.apply("m2", `number: 1`)
 		if result.NoOp || !result.Changes().IsEmpty() {
-			t.Error("a new owner must be written, although no value changes")
+			t.Error("a new co-owner: want a change of entries without changed values")
 		}
 	})
 	t.Run("another version is a change", func(t *testing.T) {
-		s := newScript(t, Options{Versions: newThingVersions("v3")})
+		s := newScript(t, Options{Versions: newTestVersions("v3")})
 		s.apply("m1", `number: 1`)
-		s.at("v3")
+		s.convertTo("v3")
 		if result := s.apply("m1", `number: 1`); result.NoOp || s.live.Entries[0].APIVersion != "v3" {
-			t.Error("the entry must be of the new version")
+			t.Error("want a change, with the entry at the new version")
 		}
 	})
 }
 
-// TestChanges: a result tells exactly which paths changed.
+// TestChanges: Result.Changes returns exactly the paths that changed.
 func TestChanges(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1, text: x, items: [{name: a, value: 1}], map: {a: 1}}`)
@@ -273,9 +274,9 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestForeignSpelling: field sets that others spelled in their own way mean the same,
-// also when the engine has seen them before.
-func TestForeignSpelling(t *testing.T) {
+// TestNonCanonicalFieldsV1: field sets in a non-canonical encoding are equivalent to canonical ones, also after the
+// engine has cached them.
+func TestNonCanonicalFieldsV1(t *testing.T) {
 	const items, ports = `items: [{name: a, value: 1}]`, `ports: [{port: 80, alias: a}]`
 	for _, c := range []struct{ name, fields, live, config, conflict string }{
 		{"blanks", `{ "f:number" : { } }`, `number: 1`, `number: 2`, ".number"},
@@ -312,15 +313,15 @@ func TestForeignSpelling(t *testing.T) {
 	}
 }
 
-// The deepest object that can be read can be applied, and be read back with what is owned
-// in it.
-func TestDeepestObject(t *testing.T) {
+// TestMaxDepthObject: the deepest object that can be read can be applied, and can be read again with its
+// managedFields.
+func TestMaxDepthObject(t *testing.T) {
 	nested := func(levels int) string {
 		return `{"apiVersion":"v1","kind":"Thing","metadata":{"name":"a"},"a":` + strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels) + "}"
 	}
 	deepest := document.DefaultMaxDepth - 1
 	if _, err := ReadObject(nested(deepest + 1)); err == nil || len(err.Error()) > 10*len(nested(deepest)) {
-		t.Error("an object that is too deep is read, or refused at great length")
+		t.Error("want a short error for an object that is too deep")
 	}
 	config, err := ReadObject(nested(deepest))
 	if err != nil {
@@ -337,6 +338,6 @@ func TestDeepestObject(t *testing.T) {
 		t.Fatal(err.Error()[:200])
 	}
 	if again, err := engine.Apply(read, config.Document, r); err != nil || !again.NoOp {
-		t.Errorf("applying it again is no no-op: %v", err)
+		t.Errorf("applying again is not a no-op: %v", err)
 	}
 }

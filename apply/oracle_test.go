@@ -15,8 +15,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// oracle runs requests through structured-merge-diff in the way in which
-// Kubernetes' field managers do.
+// oracle runs requests through structured-merge-diff as Kubernetes' field managers do.
 type oracle struct {
 	schemas map[string]*smd.Schema
 	updater *merge.Updater
@@ -33,9 +32,9 @@ func newOracle(schemas map[string]*smd.Schema, reset map[string]*fieldpath.Set, 
 	return o
 }
 
-var errGone = errors.New("version is gone")
+var errVersionGone = errors.New("version is gone")
 
-func (o *oracle) IsMissingVersionError(err error) bool { return errors.Is(err, errGone) }
+func (o *oracle) IsMissingVersionError(err error) bool { return errors.Is(err, errVersionGone) }
 
 func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.TypedValue, error) {
 	from := o.versionOf(v)
@@ -43,12 +42,12 @@ func (o *oracle) Convert(v *typed.TypedValue, to fieldpath.APIVersion) (*typed.T
 		return v, nil
 	}
 	if _, ok := o.schemas[string(to)]; !ok {
-		return v, errGone
+		return v, errVersionGone
 	}
-	// Not validated: halfway through pruning, structured-merge-diff leaves null in
-	// the place of list items that it emptied.
+	// The converted value is not validated, because during pruning structured-merge-diff has null in place of
+	// emptied list items.
 	doc := o.convert(fromTyped(v), from, string(to))
-	//lint:ignore SA1019 there is no other way not to validate
+	//lint:ignore SA1019 there is no other constructor without validation
 	return typed.AsTypedUnvalidated(value.NewValueInterface(doc.ToGo()), o.schemas[string(to)], smd.TypeRef{NamedType: new("T0")}), nil
 }
 
@@ -73,15 +72,15 @@ func fromTyped(v *typed.TypedValue) document.Value {
 	return doc
 }
 
-// outcome is what either side makes of a request, in a form that can be compared.
+// outcome is the result of a request in a form that can be compared: that of an engine or of structured-merge-diff.
 type outcome struct {
 	doc       document.Value
-	owners    map[string]string // what everybody owns, by manager
+	owners    map[string]string // maps entryKey to the version and the encoded field set
 	conflicts []string
 	err       error
 }
 
-// entryKey is what an entry's manager is called on their side, where names are all that tells managers apart.
+// entryKey returns the manager name of an entry for structured-merge-diff, which identifies managers by name only.
 func entryKey(e Entry) string {
 	version := ""
 	if e.Operation == Update {
@@ -90,7 +89,8 @@ func entryKey(e Entry) string {
 	return fmt.Sprintf("%s/%s/%s/%s", e.Manager, e.Operation, version, e.Subresource)
 }
 
-func theirManagers(entries []Entry) fieldpath.ManagedFields {
+// upstreamManagers converts entries to structured-merge-diff's ManagedFields.
+func upstreamManagers(entries []Entry) fieldpath.ManagedFields {
 	managers := fieldpath.ManagedFields{}
 	for _, e := range entries {
 		managers[entryKey(e)] = fieldpath.NewVersionedSet(smdSet(e.FieldsV1), fieldpath.APIVersion(e.APIVersion), e.Operation == Apply)
@@ -98,8 +98,8 @@ func theirManagers(entries []Entry) fieldpath.ManagedFields {
 	return managers
 }
 
-// theirOutcome brings their result into this form.
-func theirOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
+// upstreamOutcome converts the result of structured-merge-diff.
+func upstreamOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err error) outcome {
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		out := outcome{err: err}
@@ -123,6 +123,7 @@ func theirOutcome(v *typed.TypedValue, managers fieldpath.ManagedFields, err err
 	return out
 }
 
+// apply runs an apply request.
 func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
 	if err != nil {
@@ -132,7 +133,7 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	if err != nil {
 		return outcome{err: fmt.Errorf("config: %w", err)}
 	}
-	managers := theirManagers(live.Entries)
+	managers := upstreamManagers(live.Entries)
 	if len(live.Entries) == 0 && !live.Document.IsAbsent() {
 		empty, err := o.typed(document.NewMap(), r.Version)
 		if err != nil {
@@ -145,9 +146,10 @@ func (o *oracle) apply(live Object, config document.Value, r Request) outcome {
 	}
 	me := entryKey(Entry{Manager: r.Manager, Operation: Apply, Subresource: r.Subresource})
 	v, managers, err := o.updater.Apply(liveTyped, configTyped, fieldpath.APIVersion(r.Version), managers, me, r.Force)
-	return theirOutcome(v, managers, err)
+	return upstreamOutcome(v, managers, err)
 }
 
+// update runs an update request.
 func (o *oracle) update(live Object, updated document.Value, r Request) outcome {
 	liveTyped, err := o.typed(emptyIfAbsent(live.Document), r.Version, typed.AllowDuplicates)
 	if err != nil {
@@ -158,12 +160,12 @@ func (o *oracle) update(live Object, updated document.Value, r Request) outcome 
 		return outcome{err: fmt.Errorf("updated: %w", err)}
 	}
 	me := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	managers, err := o.track(liveTyped, updatedTyped, theirManagers(live.Entries), me, r)
-	return theirOutcome(updatedTyped, managers, err)
+	managers, err := o.track(liveTyped, updatedTyped, upstreamManagers(live.Entries), me, r)
+	return upstreamOutcome(updatedTyped, managers, err)
 }
 
-// track is what Kubernetes does for updates: the current operation is a manager of
-// its own first, and is joined with the manager of the same name afterwards.
+// track records an update as Kubernetes does: under a temporary manager name first, which is then merged with the
+// entry of the manager.
 func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.ManagedFields, me Entry, r Request) (fieldpath.ManagedFields, error) {
 	const self = "current operation"
 	_, managers, err := o.updater.Update(live, updated, fieldpath.APIVersion(r.Version), managers, self)
@@ -180,7 +182,7 @@ func (o *oracle) track(live, updated *typed.TypedValue, managers fieldpath.Manag
 	return managers, nil
 }
 
-// ourOutcome brings our own result into it.
+// ourOutcome converts the result of an engine.
 func ourOutcome(result Result, err error) outcome {
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {
@@ -203,7 +205,7 @@ func ourOutcome(result Result, err error) outcome {
 	return out
 }
 
-// atV1 returns an outcome of a world with the names of its first version, also in what others own.
+// atV1 returns the outcome with the field names of version v1 of a randomKind, also in field sets.
 func (o outcome) atV1() outcome {
 	owners := map[string]string{}
 	for manager, text := range o.owners {
@@ -212,11 +214,11 @@ func (o outcome) atV1() outcome {
 	return outcome{doc: rename(o.doc, "v2", "v1"), owners: owners}
 }
 
-// namesAtV1 has fields called as at the first version of a world.
+// namesAtV1 replaces the field names of version v2 in a field set.
 func namesAtV1(fieldsV1 string) string { return strings.ReplaceAll(fieldsV1, `v2":`, `":`) }
 
-// withoutKeyless returns an outcome as withoutKeyless does an object.
-func (o outcome) withoutKeyless(before []Entry) outcome {
+// withoutKeylessItems applies the function withoutKeylessItems to an outcome.
+func (o outcome) withoutKeylessItems(before []Entry) outcome {
 	before = slices.Clone(before)
 	for i := range before {
 		before[i].FieldsV1 = namesAtV1(before[i].FieldsV1)
@@ -227,7 +229,7 @@ func (o outcome) withoutKeyless(before []Entry) outcome {
 		object.Entries = append(object.Entries, Entry{Manager: manager, APIVersion: version, FieldsV1: fields})
 	}
 	object.Document = o.doc
-	object = withoutKeyless(object, before)
+	object = withoutKeylessItems(object, before)
 	out := outcome{doc: object.Document, owners: map[string]string{}}
 	for _, e := range object.Entries {
 		out.owners[e.Manager] = e.APIVersion + " " + e.FieldsV1
@@ -235,16 +237,18 @@ func (o outcome) withoutKeyless(before []Entry) outcome {
 	return out
 }
 
-// differ returns how two outcomes differ, "" if they don't. Before are the entries from which both began.
-func differ(ours, theirs outcome, before []Entry) string {
-	d := differAsIs(ours, theirs)
-	if d != "" && ours.err == nil && theirs.err == nil && differAsIs(ours.atV1().withoutKeyless(before), theirs.atV1()) == "" {
+// diffOutcomes describes the differences of two outcomes, "" if there are none beyond the deliberate ones. before are
+// the entries before the request.
+func diffOutcomes(ours, theirs outcome, before []Entry) string {
+	d := diffOutcomesExactly(ours, theirs)
+	if d != "" && ours.err == nil && theirs.err == nil && diffOutcomesExactly(ours.atV1().withoutKeylessItems(before), theirs.atV1()) == "" {
 		return ""
 	}
 	return d
 }
 
-func differAsIs(ours, theirs outcome) string {
+// diffOutcomesExactly describes the differences of two outcomes, "" if there are none.
+func diffOutcomesExactly(ours, theirs outcome) string {
 	if (ours.err == nil) != (theirs.err == nil) {
 		return fmt.Sprintf("our error: %v\ntheir error: %v", ours.err, theirs.err)
 	}
@@ -254,7 +258,7 @@ func differAsIs(ours, theirs outcome) string {
 	if ours.err != nil {
 		return ""
 	}
-	if !equalButEmptied(ours.doc, theirs.doc) {
+	if !equalExceptEmptied(ours.doc, theirs.doc) {
 		return fmt.Sprintf("our document:   %v\ntheir document: %v", ours.doc, theirs.doc)
 	}
 	if len(ours.owners) != len(theirs.owners) {
@@ -268,6 +272,7 @@ func differAsIs(ours, theirs outcome) string {
 	return ""
 }
 
+// smdSet decodes FieldsV1 with structured-merge-diff.
 func smdSet(text string) *fieldpath.Set {
 	s := fieldpath.NewSet()
 	if err := s.FromJSON(strings.NewReader(text)); err != nil {

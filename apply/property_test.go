@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file checks what must hold on any history. Applying twice, and the fast
-// engine against the plain one, are in differential_test.go.
+// This file tests properties that hold for every history of requests. differential_test.go tests idempotence, and the
+// fast engine against the plain one.
 
-// eachHistory plays random histories at one version and shows every step that
-// succeeds, with the object before it.
-func eachHistory(t *testing.T, options Options, change func(g generator, w *world, s *step),
-	see func(g generator, e *Engine, before Object, s step, result Result) error) {
+// eachHistory runs random histories at one version and calls check for every step that succeeds, with the object
+// before the step. change may modify a step before it runs.
+func eachHistory(t *testing.T, options Options, change func(g generator, w *randomKind, s *step),
+	check func(g generator, e *Engine, before Object, s step, result Result) error) {
 	t.Helper()
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
-		w := newWorld(g)
-		o := options
-		o.Versions = OneVersion("v1", w.types["v1"])
-		e := mustEngine(o)
+		w := newRandomKind(g)
+		engineOptions := options
+		engineOptions.Versions = OneVersion("v1", w.types["v1"])
+		e := mustEngine(engineOptions)
 		var live Object
 		configs := map[string]document.Value{}
 		for n := range 12 {
@@ -36,11 +36,11 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *worl
 			if change != nil {
 				change(g, w, &s)
 			}
-			result, err := s.play(e, live)
+			result, err := s.run(e, live)
 			if err != nil {
 				continue
 			}
-			if err := see(g, e, live, s, result); err != nil {
+			if err := check(g, e, live, s, result); err != nil {
 				t.Fatalf("seed %d, step %d: %v\n%v\nlive %s", seed, n, err, s, dump(live))
 			}
 			if !s.update {
@@ -51,15 +51,16 @@ func eachHistory(t *testing.T, options Options, change func(g generator, w *worl
 	}
 }
 
-func (s step) play(e *Engine, live Object) (Result, error) {
+// run sends the request to an engine.
+func (s step) run(e *Engine, live Object) (Result, error) {
 	if s.update {
 		return e.Update(live, s.doc, s.r)
 	}
 	return e.Apply(live, s.doc, s.r)
 }
 
-// TestEntriesRoundTrip: FieldsV1 of every entry that the engine makes reads back to
-// the same set and the same text, here and upstream.
+// TestEntriesRoundTrip: FieldsV1 of every entry that the engine returns decodes and encodes to the same text, here
+// and upstream, and the object survives a round trip through JSON.
 func TestEntriesRoundTrip(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, _ *Engine, _ Object, _ step, result Result) error {
 		for _, entry := range result.Object.Entries {
@@ -72,30 +73,31 @@ func TestEntriesRoundTrip(t *testing.T) {
 				return fmt.Errorf("%s: upstream: %v\n%s\n%s", entry.Manager, err, entry.FieldsV1, theirs)
 			}
 		}
-		whole := result.Object
-		whole.Document = whole.Document.With("metadata", document.NewMap())
-		read, err := ReadObject(whole.AppendJSON(nil))
-		if err != nil || dump(read) != dump(whole) {
-			return fmt.Errorf("the object does not read back: %v\n%s\n%s", err, dump(whole), dump(read))
+		object := result.Object
+		object.Document = object.Document.With("metadata", document.NewMap())
+		read, err := ReadObject(object.AppendJSON(nil))
+		if err != nil || dump(read) != dump(object) {
+			return fmt.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(read))
 		}
 		return nil
 	})
 }
 
-// TestInputsStay: neither the live object nor what is sent is ever changed.
-func TestInputsStay(t *testing.T) {
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
+// TestInputsAreNotModified: a request modifies neither the live object, nor its document, nor earlier results, which
+// share memory with it.
+func TestInputsAreNotModified(t *testing.T) {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		liveText, docText, resultText := dump(before), s.doc.String(), dump(result.Object)
 		entries := slices.Clone(before.Entries)
 		for _, force := range []bool{false, true} {
 			s.r.Force = force
-			_, _ = s.play(e, before)
+			_, _ = s.run(e, before)
 			_, _ = e.Extract(before, s.r)
 		}
 		if dump(before) != liveText || s.doc.String() != docText || !slices.Equal(entries, before.Entries) {
 			return errors.New("an input changed")
 		}
-		// What shares parts with the result may go on being used.
+		// Later requests that share parts with the result must not modify it.
 		if dump(result.Object) != resultText {
 			return errors.New("an earlier result changed")
 		}
@@ -103,45 +105,44 @@ func TestInputsStay(t *testing.T) {
 	})
 }
 
-// TestReaderIsUsedAgain: from bytes to bytes, every step has the same result in memory that
-// is used again and again as it has in new memory.
-func TestReaderIsUsedAgain(t *testing.T) {
+// TestReusedReaderMemory: decoding into reused memory returns the same results as decoding into new memory.
+func TestReusedReaderMemory(t *testing.T) {
 	var reader reusingReader
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, _ Result) error {
 		reader.Reset()
-		want, wantErr := s.playBytes(e, before, ReadObject[string], readBeside)
-		got, err := s.playBytes(e, before, reader.Read, reader.ReadBeside)
+		want, wantErr := s.runBytes(e, before, ReadObject[string], readSharing)
+		got, err := s.runBytes(e, before, reader.Read, reader.ReadSharing)
 		if got != want || (err == nil) != (wantErr == nil) {
-			return fmt.Errorf("in used memory: %v, not %v\n%s\nnot\n%s", err, wantErr, got, want)
+			return fmt.Errorf("in reused memory: error = %v, want %v\n%s\nwant\n%s", err, wantErr, got, want)
 		}
 		return nil
 	})
 }
 
-// readBeside reads an object that shares its unchanged parts with another one.
-func readBeside(text string, base Object) (Object, error) {
-	doc, err := fastdoc.ParseJSONBeside(text, anySize, base.Document, fastdoc.FieldsV1Path...)
+// readSharing reads an object that shares its unchanged parts with another object.
+func readSharing(text string, base Object) (Object, error) {
+	doc, err := fastdoc.ParseJSONWithBase(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
 	return SplitObject(doc)
 }
 
-// reusingReader reads objects into memory that it reuses.
+// reusingReader reads objects into memory that is reused after Reset.
 type reusingReader struct{ fastdoc.Reader }
 
-func (r *reusingReader) Read(text string) (Object, error) { return r.ReadBeside(text, Object{}) }
+func (r *reusingReader) Read(text string) (Object, error) { return r.ReadSharing(text, Object{}) }
 
-func (r *reusingReader) ReadBeside(text string, base Object) (Object, error) {
-	doc, err := r.ParseJSON(text, anySize, base.Document, fastdoc.FieldsV1Path...)
+func (r *reusingReader) ReadSharing(text string, base Object) (Object, error) {
+	doc, err := r.ParseJSON(text, unlimitedSize, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {
 		return Object{}, err
 	}
 	return SplitObject(doc)
 }
 
-// playBytes plays a step from bytes to bytes.
-func (s step) playBytes(e *Engine, before Object, read func(string) (Object, error), beside func(string, Object) (Object, error)) (string, error) {
+// runBytes runs a step whose live object and document are decoded from JSON, and returns the encoded result.
+func (s step) runBytes(e *Engine, before Object, read func(string) (Object, error), readSharing func(string, Object) (Object, error)) (string, error) {
 	var live Object
 	if !before.Document.IsAbsent() {
 		var err error
@@ -149,18 +150,18 @@ func (s step) playBytes(e *Engine, before Object, read func(string) (Object, err
 			return "", err
 		}
 	}
-	sent, err := beside(s.doc.JSON(), live)
+	sent, err := readSharing(s.doc.JSON(), live)
 	if err != nil {
 		return "", err
 	}
 	s.doc = sent.Document
-	result, err := s.play(e, live)
+	result, err := s.run(e, live)
 	return fmt.Sprintf("%v %s", result.NoOp, result.Object.JSON()), err
 }
 
-// TestPanicLeavesNothingBehind: a request that panics, here because what it was given is no
-// longer valid, does not show in those that follow.
-func TestPanicLeavesNothingBehind(t *testing.T) {
+// TestPanicDoesNotCorruptPools: a request that panics, here because its document refers to reused memory, does not
+// affect later requests through pooled builders.
+func TestPanicDoesNotCorruptPools(t *testing.T) {
 	e := mustEngine(Options{Versions: OneVersion("v1", schema.Untyped)})
 	read := func(text string) document.Value {
 		v, err := document.ParseJSON(text)
@@ -210,14 +211,14 @@ func TestPanicLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	if panics == 0 {
-		t.Error("nothing panicked, so that nothing was tested")
+		t.Error("no request panicked; the test has no effect")
 	}
 }
 
-// TestExtractIsNoOp: applying an extract changes nothing, whatever happened before.
-func TestExtractIsNoOp(t *testing.T) {
+// TestApplyingExtractIsNoOp: applying the extracted configuration is a no-op after any history.
+func TestApplyingExtractIsNoOp(t *testing.T) {
 	for _, unset := range []bool{false, true} {
-		change := withMarkers
+		change := addMarkers
 		if !unset {
 			change = nil
 		}
@@ -234,7 +235,7 @@ func TestExtractIsNoOp(t *testing.T) {
 					}
 					again, err := e.Apply(result.Object, config, r)
 					if err != nil || !again.NoOp {
-						return fmt.Errorf("the extract of %s is no no-op: %v\n%v\nwas %s\nis %s", entry.Manager, err, config, dump(result.Object), dump(again.Object))
+						return fmt.Errorf("applying the extract of %s is not a no-op: %v\n%v\nbefore %s\nafter %s", entry.Manager, err, config, dump(result.Object), dump(again.Object))
 					}
 				}
 				return nil
@@ -243,13 +244,12 @@ func TestExtractIsNoOp(t *testing.T) {
 	}
 }
 
-// expressible reports whether there is a configuration that owns what an entry has and
-// changes nothing. There is none for
+// expressible reports whether a configuration exists that owns exactly the fields of an entry and changes nothing.
+// None exists for
 //
-//   - an empty granular list: it was null before others emptied it
-//   - a container of which only absent fields are owned: markers don't ask for what is
-//     around them
-//   - a field that is unset in an item that others removed, or removed and made anew
+//   - an empty granular list: it was applied as null, and other managers emptied it
+//   - a container of which only absent fields are owned: markers do not create their container
+//   - a field that is unset in an item that another manager removed, or removed and created again
 func expressible(e *Engine, doc document.Value, entry Entry) bool {
 	root, _ := e.options.Versions.Type("v1")
 	fields, _ := entry.Fields()
@@ -273,14 +273,14 @@ func expressible(e *Engine, doc document.Value, entry Entry) bool {
 	return true
 }
 
-// TestUnsetChangesNothingWithoutMarkers: a configuration without markers has the same
-// result with the option on and off.
-func TestUnsetChangesNothingWithoutMarkers(t *testing.T) {
+// TestUnsetOptionWithoutMarkers: a configuration without markers has the same result with the option Unset on and
+// off, and Default is not called.
+func TestUnsetOptionWithoutMarkers(t *testing.T) {
 	eachHistory(t, Options{}, nil, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		o := e.options
 		o.Unset = true
-		o.Default = func(document.Value) document.Value { panic("no defaults without markers") }
-		with, err := s.play(mustEngine(o), before)
+		o.Default = func(document.Value) document.Value { panic("Default called without markers") }
+		with, err := s.run(mustEngine(o), before)
 		if err != nil || dump(with.Object) != dump(result.Object) {
 			return fmt.Errorf("with the option: %v\n%s\nwithout:\n%s", err, dump(with.Object), dump(result.Object))
 		}
@@ -288,11 +288,11 @@ func TestUnsetChangesNothingWithoutMarkers(t *testing.T) {
 	})
 }
 
-// TestUnsetProperties: what is unset is absent and mine alone, and unsetting twice is
-// a no-op.
+// TestUnsetProperties: an unset field is absent, its applier owns the field and nothing below it, and unsetting again
+// is a no-op, in both engines.
 func TestUnsetProperties(t *testing.T) {
 	marked := 0
-	eachHistory(t, Options{Unset: true}, withMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
+	eachHistory(t, Options{Unset: true}, addMarkers, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		if s.update {
 			return nil
 		}
@@ -309,24 +309,24 @@ func TestUnsetProperties(t *testing.T) {
 			for _, entry := range result.Object.Entries {
 				fields, _ := entry.Fields()
 				below := fields.At(p)
-				if mine := entry.Manager == s.r.Manager && entry.Operation == Apply; mine && (!fields.Has(p) || !below.IsEmpty()) {
+				if isApplier := entry.Manager == s.r.Manager && entry.Operation == Apply; isApplier && (!fields.Has(p) || !below.IsEmpty()) {
 					return fmt.Errorf("%v is unset, but its manager owns\n%v", p, fields)
 				}
 			}
 		}
 		again, err := e.Apply(result.Object, s.doc, s.r)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting twice is no no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
 		plain := e.options
 		plain.plain = true
-		other, err := s.play(mustEngine(plain), before)
+		other, err := s.run(mustEngine(plain), before)
 		if err != nil || dump(other.Object) != dump(result.Object) {
 			return fmt.Errorf("the plain engine differs: %v\n%s\n%s", err, dump(result.Object), dump(other.Object))
 		}
-		again, err = s.play(mustEngine(plain), result.Object)
+		again, err = s.run(mustEngine(plain), result.Object)
 		if tracked := len(result.Object.Entries) > 0; err != nil || tracked && !again.NoOp {
-			return fmt.Errorf("unsetting twice is no no-op for the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
+			return fmt.Errorf("unsetting again is not a no-op in the plain engine: %v\n%s\n%s", err, dump(result.Object), dump(again.Object))
 		}
 		return nil
 	})
@@ -335,11 +335,11 @@ func TestUnsetProperties(t *testing.T) {
 	}
 }
 
-// TestUnsetConflicts: applying without force fails exactly if a marker takes, or a
-// value changes, what others own.
+// TestUnsetConflicts: an apply without force fails exactly if a marker removes, or a value changes, fields that other
+// managers own.
 func TestUnsetConflicts(t *testing.T) {
-	eachHistory(t, Options{Unset: true}, func(g generator, w *world, s *step) {
-		withMarkers(g, w, s)
+	eachHistory(t, Options{Unset: true}, func(g generator, w *randomKind, s *step) {
+		addMarkers(g, w, s)
 		s.r.Force = true
 	}, func(_ generator, e *Engine, before Object, s step, result Result) error {
 		if s.update {
@@ -349,7 +349,7 @@ func TestUnsetConflicts(t *testing.T) {
 		_, unset, _ := splitMarkers(root, s.doc)
 		removed := result.Changes().Removed.Covered(unset)
 		s.r.Force = false
-		_, err := s.play(e, before)
+		_, err := s.run(e, before)
 		var conflict *ConflictError
 		conflicts := errors.As(err, &conflict)
 		if err != nil && !conflicts {
@@ -357,7 +357,7 @@ func TestUnsetConflicts(t *testing.T) {
 		}
 		owners := before.Entries
 		if len(owners) == 0 {
-			return nil // what was there gets an owner; checked elsewhere
+			return nil // before-first-apply is tested by TestBeforeFirstApply
 		}
 		want := fieldset.Set{}
 		for _, entry := range owners {
@@ -380,14 +380,15 @@ func TestUnsetConflicts(t *testing.T) {
 	})
 }
 
-// withMarkers puts unset markers in the place of some values of a configuration.
-func withMarkers(g generator, w *world, s *step) {
+// addMarkers replaces some values of a configuration by unset markers.
+func addMarkers(g generator, w *randomKind, s *step) {
 	if !s.update {
-		s.doc = g.mark(w.types["v1"], s.doc)
+		s.doc = g.withMarkers(w.types["v1"], s.doc)
 	}
 }
 
-func (g generator) mark(t *schema.Type, v document.Value) document.Value {
+// withMarkers returns a value with some of its parts replaced by unset markers.
+func (g generator) withMarkers(t *schema.Type, v document.Value) document.Value {
 	switch {
 	case v.Kind() == document.Map && t.Map != nil && !t.Map.Atomic:
 		var fields []document.Field
@@ -396,9 +397,9 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 			switch {
 			case name == "k" || name == "j":
 			case g.chance(12):
-				field = marker
+				field = unsetMarker
 			default:
-				field = g.mark(child, field)
+				field = g.withMarkers(child, field)
 			}
 			fields = append(fields, document.Field{Name: name, Value: field})
 		}
@@ -407,9 +408,9 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 		var items []document.Value
 		for _, item := range v.Items() {
 			if g.chance(20) {
-				items = append(items, marker.With("k", item.Get("k")).With("j", item.Get("j")))
+				items = append(items, unsetMarker.With("k", item.Get("k")).With("j", item.Get("j")))
 			} else {
-				items = append(items, g.mark(t.List.Item, item))
+				items = append(items, g.withMarkers(t.List.Item, item))
 			}
 		}
 		return document.NewList(items...)
@@ -417,21 +418,21 @@ func (g generator) mark(t *schema.Type, v document.Value) document.Value {
 	return v
 }
 
-// TestUnrelatedManagersCommute: when managers write different fields, the order of
-// their requests matters neither for the document nor for what everybody owns.
-func TestUnrelatedManagersCommute(t *testing.T) {
+// TestDisjointAppliersCommute: if managers apply disjoint fields, the order of their requests affects neither the
+// document nor the field sets.
+func TestDisjointAppliersCommute(t *testing.T) {
 	for seed := *firstSeed; seed < *firstSeed+uint64(*histories/4+1); seed++ {
 		g := newGenerator(seed)
-		w := newWorld(g)
+		w := newRandomKind(g)
 		root := w.types["v1"]
-		// Every manager has root fields of its own.
+		// Each manager has a separate set of root fields.
 		configs := make([]document.Value, 3)
-		whole := withoutEmptyLists(root, g.value(root, 0, false)) // they have no owner
+		complete := withoutEmptyLists(root, g.value(root, 0, false)) // without empty lists, which have no owner
 		for i := range configs {
 			var fields []document.Field
 			for n, name := range []string{"a", "b", "c", "d", "e"} {
 				if n%len(configs) == i {
-					fields = append(fields, document.Field{Name: name, Value: whole.Get(name)})
+					fields = append(fields, document.Field{Name: name, Value: complete.Get(name)})
 				}
 			}
 			configs[i] = document.NewMap(fields...)
@@ -450,7 +451,7 @@ func TestUnrelatedManagersCommute(t *testing.T) {
 			if first == "" {
 				first = dump(live)
 			} else if dump(live) != first {
-				t.Fatalf("seed %d: in the order %v\n%s\nnot\n%s", seed, order, dump(live), first)
+				t.Fatalf("seed %d: order %v:\n%s\nwant\n%s", seed, order, dump(live), first)
 			}
 		}
 	}

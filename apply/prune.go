@@ -11,170 +11,170 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Pruning removes what an applier applied before and does not apply any more,
-// unless somebody else owns it. It is defined here in terms of sets, for owners at
-// any number of versions; the pruner does the usual case, all owners at one
-// version, in one walk.
+// Pruning removes the fields that an applier owned before and released by not applying them again, unless another
+// manager owns them. pruneAcrossVersions defines it by operations on field sets, for entries at any number of versions;
+// the pruner handles the common case, all entries at one version, in one pass.
 
-// prune returns the merged document without what only I owned and no longer want. The
-// owners have my new configuration already; last is what I owned before.
-func (e *Engine) prune(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
-	if !e.options.plain && owners.allAt(merged.version) && last.entry.APIVersion == merged.version {
-		return pruneHere(merged, owners, me, last)
+// prune returns the merged document without the fields that only the applier owned and that it released. managed has
+// the applier's new field set already; previous is the applier's entry before the request.
+func (e *Engine) prune(merged versioned, managed *managedFields, self int, previous managedEntry) (document.Value, error) {
+	if !e.options.plain && managed.allAtVersion(merged.version) && previous.entry.APIVersion == merged.version {
+		return pruneAtVersion(merged, managed, self, previous)
 	}
-	if err := last.read(); err != nil {
+	if err := previous.decode(); err != nil {
 		return document.Value{}, err
 	}
-	mine, err := owners.fields(me)
+	current, err := managed.fields(self)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if last.entry.APIVersion == merged.version && last.set.Difference(mine).IsEmpty() {
-		return merged.doc, nil // I gave nothing up
+	if previous.entry.APIVersion == merged.version && previous.set.Difference(current).IsEmpty() {
+		return merged.doc, nil // the applier released nothing
 	}
-	byVersion, err := owners.byVersion()
+	byVersion, err := managed.setsByVersion()
 	if err != nil {
 		return document.Value{}, err
 	}
-	// What nobody may own is nobody's to remove.
-	byVersion[merged.version] = append(byVersion[merged.version], neverOwned)
-	return e.pruneAcross(merged, last, byVersion)
+	// Untracked fields have no owner and are never pruned.
+	byVersion[merged.version] = append(byVersion[merged.version], untrackedFields)
+	return e.pruneAcrossVersions(merged, previous, byVersion)
 }
 
-// pruneAcross prunes when owners are at several versions.
+// pruneAcrossVersions prunes if there are entries at several versions.
 //
-//	mine    what I owned before, at the version at which I applied it
-//	owners  what everybody owns now, my new configuration included, by version
-func (e *Engine) pruneAcross(merged versioned, mine owner, owners map[string][]fieldset.Set) (document.Value, error) {
-	before, err := e.at(merged, mine.entry.APIVersion)
-	if isGone(err) {
+//	previous        the applier's entry before the request, at the version at which it applied
+//	ownedByVersion  the field sets of all entries by version, with the applier's new field set
+func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ownedByVersion map[string][]fieldset.Set) (document.Value, error) {
+	before, err := e.convertTo(merged, previous.entry.APIVersion)
+	if isVersionGone(err) {
 		return merged.doc, nil
 	}
 	if err != nil {
 		return document.Value{}, err
 	}
-	// 1. Take out all that I owned.
-	last := withNamed(mine.set, before.t)
+	// 1. Remove all fields that the applier owned.
+	previousFields := withNamedParents(previous.set, before.t)
 	rest := before
-	rest.doc = remove(before.t, before.doc, last)
+	rest.doc = remove(before.t, before.doc, previousFields)
 
-	// 2. Put back what somebody owns, first at the version at which I owned it:
-	//    other versions may need it to be converted at all.
-	if rest, err = e.putBackOwned(before, rest, before.version, owners[before.version]); err != nil {
+	// 2. Restore the fields that any manager owns. Begin with the version of the applier's previous entry, because
+	//    conversion to other versions may require these fields.
+	if rest, err = e.restoreOwned(before, rest, before.version, ownedByVersion[before.version]); err != nil {
 		return document.Value{}, err
 	}
-	stays := pathsOf(rest.t, rest.doc)
-	for _, version := range sortedVersions(owners) {
+	retained := pathsOf(rest.t, rest.doc)
+	for _, version := range sortedVersions(ownedByVersion) {
 		if version == before.version {
 			continue
 		}
-		kept, err := e.keptAt(version, merged, rest, owners[version])
+		restored, err := e.retainedAt(version, merged, rest, ownedByVersion[version])
 		if err != nil {
 			return document.Value{}, err
 		}
-		stays = stays.Union(kept)
+		retained = retained.Union(restored)
 	}
 
-	// 3. What was mine to remove goes, unless it is there by now.
-	gone := pathsOf(before.t, before.doc).Difference(stays).Intersection(last)
-	return e.removeAt(merged, before, gone)
+	// 3. Remove the applier's previous fields that were not restored at any version.
+	removed := pathsOf(before.t, before.doc).Difference(retained).Intersection(previousFields)
+	return e.removeAt(merged, before, removed)
 }
 
-// removeAt returns a document without fields of what it is at another version. What it has not there stays.
-func (e *Engine) removeAt(doc, there versioned, gone fieldset.Set) (document.Value, error) {
-	less := there
-	less.doc = remove(there.t, there.doc, gone)
+// removeAt returns doc without the fields that are removed from converted, which is doc at another version. Fields
+// that the other version does not represent stay.
+func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (document.Value, error) {
+	reduced := converted
+	reduced.doc = remove(converted.t, converted.doc, removed)
 	switch {
-	case there.version == doc.version:
-		return less.doc, nil
-	case less.doc == there.doc:
+	case converted.version == doc.version:
+		return reduced.doc, nil
+	case reduced.doc == converted.doc:
 		return doc.doc, nil
 	}
-	back, err := e.at(there, doc.version)
+	roundTrip, err := e.convertTo(converted, doc.version)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if less, err = e.at(less, doc.version); err != nil {
+	if reduced, err = e.convertTo(reduced, doc.version); err != nil {
 		return document.Value{}, err
 	}
-	if document.Equal(back.doc, doc.doc) {
-		return less.doc, nil // that version shows all there is
+	if document.Equal(roundTrip.doc, doc.doc) {
+		return reduced.doc, nil // converting to the other version and back is lossless
 	}
-	shown := pathsOf(doc.t, back.doc)
-	gone = shown.Difference(pathsOf(doc.t, less.doc))
-	onlyHere := pathsOf(doc.t, doc.doc).Difference(shown)
-	return remove(doc.t, doc.doc, withoutThoseAround(onlyHere, gone, doc.t)), nil
+	visible := pathsOf(doc.t, roundTrip.doc)
+	removed = visible.Difference(pathsOf(doc.t, reduced.doc))
+	invisible := pathsOf(doc.t, doc.doc).Difference(visible)
+	return remove(doc.t, doc.doc, excludeParents(invisible, removed, doc.t)), nil
 }
 
-// withoutThoseAround leaves out of what goes the declared fields that are around something that stays. Items, and
-// entries of maps, go with all that is in them.
-func withoutThoseAround(stays, gone fieldset.Set, t *schema.Type) fieldset.Set {
-	stays = stays.RecursiveDifference(gone.Difference(withNamed(stays, t)))
-	return gone.Difference(withNamed(stays, t))
+// excludeParents removes from the set of removed fields the declared fields that contain a retained field. List items
+// and elements of maps are removed with everything in them.
+func excludeParents(retained, removed fieldset.Set, t *schema.Type) fieldset.Set {
+	retained = retained.RecursiveDifference(removed.Difference(withNamedParents(retained, t)))
+	return removed.Difference(withNamedParents(retained, t))
 }
 
-// keptAt returns what there is of rest, at its version, once what somebody owns at another one is put back; nothing if
-// that one is gone. Every version starts from the same rest: from one that has less, the next would get less.
-func (e *Engine) keptAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
-	there, err := e.putBackOwned(full, rest, version, owned)
+// retainedAt restores the fields that are owned at another version and returns the resulting paths at the version of
+// rest. It returns the empty set if the other version no longer exists. Each version starts from the same rest, so
+// that a lossy version does not affect the others.
+func (e *Engine) retainedAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
+	restored, err := e.restoreOwned(full, rest, version, owned)
 	if err == nil {
-		there, err = e.at(there, rest.version)
+		restored, err = e.convertTo(restored, rest.version)
 	}
 	switch {
-	case isGone(err):
+	case isVersionGone(err):
 		return fieldset.Set{}, nil
 	case err != nil:
 		return fieldset.Set{}, err
 	}
-	return pathsOf(there.t, there.doc), nil
+	return pathsOf(restored.t, restored.doc), nil
 }
 
-// putBackOwned returns rest at a version, with what full has and somebody owns there.
-func (e *Engine) putBackOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, error) {
-	full, err := e.at(full, version)
+// restoreOwned returns rest, converted to a version, with the fields of full added that are owned at that version.
+func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, error) {
+	full, err := e.convertTo(full, version)
 	if err != nil {
 		return rest, err
 	}
-	if rest, err = e.at(rest, version); err != nil {
+	if rest, err = e.convertTo(rest, version); err != nil {
 		return rest, err
 	}
 	keep := pathsOf(rest.t, rest.doc)
 	for _, set := range owned {
-		keep = keep.Union(withNamed(set, rest.t))
+		keep = keep.Union(withNamedParents(set, rest.t))
 	}
 	rest.doc = remove(full.t, full.doc, pathsOf(full.t, full.doc).Difference(keep))
 	return rest, nil
 }
 
-// pruner does what prune does, in one walk, when everybody's sets are of the
-// version of the document. It follows what I gave up through the merged document
-// and asks the owners only about that.
+// pruner prunes in one pass if all entries are at the version of the document. It walks the merged document along the
+// released fields and looks only these up in the field sets.
 //
-// A field goes when it was mine, and it or something around it is let go of. A
-// field is let go of when it, or something around it, was mine, and nobody owns it
-// now. Declared fields count as mine, and as owned, when anything below them is.
+// A field is removed if the applier owned it and it, or a container of it, is abandoned. A field is abandoned if the
+// applier owned it, or a container of it, and no manager owns it now. Declared fields count as owned if anything
+// below them is owned.
 type pruner struct {
 	docs fastdoc.Builder
 	sets fastset.Arena
-	// owned has what each owner owns now, of every value that the walk is inside of.
+	// owned is a stack: for each container that the walk is in, the non-empty field sets of all managers below it.
 	owned []fieldset.Set
 }
 
-// pruneHere prunes when all owners are at the version of the document. Most often
-// there is nothing to prune: I apply all that I owned.
-func pruneHere(merged versioned, owners *owners, me int, last owner) (document.Value, error) {
-	givenUp, err := last.lacking(&owners.list[me])
-	if err != nil || givenUp.IsEmpty() {
+// pruneAtVersion prunes if all entries are at the version of the document. Most applies release nothing, and return
+// early.
+func pruneAtVersion(merged versioned, managed *managedFields, self int, previous managedEntry) (document.Value, error) {
+	released, err := previous.difference(&managed.list[self])
+	if err != nil || released.IsEmpty() {
 		return merged.doc, err
 	}
 	p := pruners.Get().(*pruner)
-	s := pruneScope{givenUp: givenUp}
-	if s.mine, err = last.along(&p.sets, givenUp); err != nil {
+	s := pruneScope{released: released}
+	if s.previous, err = previous.restrictTo(&p.sets, released); err != nil {
 		return document.Value{}, err
 	}
-	p.owned = append(p.owned, neverOwned) // what nobody may own is nobody's to remove
-	for i := range owners.list {
-		owned, err := owners.list[i].along(&p.sets, givenUp)
+	p.owned = append(p.owned, untrackedFields) // untracked fields are never pruned
+	for i := range managed.list {
+		owned, err := managed.list[i].restrictTo(&p.sets, released)
 		if err != nil {
 			return document.Value{}, err
 		}
@@ -187,42 +187,43 @@ func pruneHere(merged versioned, owners *owners, me int, last owner) (document.V
 
 var pruners = sync.Pool{New: func() any { return new(pruner) }}
 
-// release gives the pruner back, so that it keeps no set and no document alive.
+// release returns the pruner to the pool, without references to sets and documents.
 func (p *pruner) release() {
 	p.docs.Reset()
 	p.sets.Reset()
 	clear(p.owned[:cap(p.owned)])
 	p.owned = p.owned[:0]
-	if cap(p.owned) <= mostScratch {
+	if cap(p.owned) <= maxPooledScratch {
 		pruners.Put(p)
 	}
 }
 
-// allAt reports whether all owners are at one version.
-func (o *owners) allAt(version string) bool {
-	return !slices.ContainsFunc(o.list, func(one owner) bool { return one.entry.APIVersion != version })
+// allAtVersion reports whether all entries have the given version.
+func (o *managedFields) allAtVersion(version string) bool {
+	return !slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.entry.APIVersion != version })
 }
 
-// pruneScope is what is known about the inside of a value that stays.
+// pruneScope is the state of the walk inside of a container that is not removed.
 type pruneScope struct {
-	// mine is what I owned, givenUp the part of it that I no longer apply.
-	mine, givenUp fieldset.Set
-	// owned is where the pruner has what is owned in it.
-	owned int
-	// wasMine says whether the value, or something around it, was mine; letGo
-	// whether one of those that were is owned by nobody.
-	wasMine, letGo bool
+	// previous are the fields below the container that the applier owned before, released the subset that it no
+	// longer applies.
+	previous, released fieldset.Set
+	// ownedStart is the index in pruner.owned at which the field sets below the container start.
+	ownedStart int
+	// wasOwned reports whether the applier owned the container or one that encloses it; abandoned reports whether one
+	// of these has no owner now.
+	wasOwned, abandoned bool
 }
 
-// value prunes inside of a value.
+// value prunes below a value.
 func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
-	if s.givenUp.IsEmpty() {
+	if s.released.IsEmpty() {
 		return v
 	}
 	switch shapeOf(t, v) {
-	case byField:
+	case mapShape:
 		return p.fields(t, v, s)
-	case byItem:
+	case listShape:
 		return p.items(t.List, v, s)
 	}
 	return v
@@ -230,10 +231,10 @@ func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.
 
 func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	rest := edit(&p.docs, v)
-	for at := range s.givenUp.Len() {
-		e := s.givenUp.Element(at)
+	for at := range s.released.Len() {
+		e := s.released.Element(at)
 		if e.Kind() != fieldset.FieldName {
-			break // names come first
+			break // field names sort before other elements
 		}
 		if i, found := v.Find(e.Name()); found {
 			child, declared := fieldType(t, e.Name())
@@ -245,39 +246,38 @@ func (p *pruner) fields(t *schema.Type, v document.Value, s pruneScope) document
 
 func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.Value {
 	rest := edit(&p.docs, v)
-	var array [16]selected
-	for _, found := range selectItems(array[:0], l, v, s.givenUp) {
-		item, t := v.At(found.index), l.Item
-		if found.repeated {
-			t = schema.Opaque // what occurs twice is one unit
+	var array [16]selectedItem
+	for _, found := range selectItems(array[:0], l, v, s.released) {
+		item, t := v.At(found.listIndex), l.Item
+		if found.duplicate {
+			t = schema.Opaque // duplicates are owned as one unit
 		}
-		left := p.child(t, item, found.at, false, s)
-		if !left.IsAbsent() {
-			left = withKeysOf(l, item, left)
+		pruned := p.child(t, item, found.setIndex, false, s)
+		if !pruned.IsAbsent() {
+			pruned = withKeysOf(l, item, pruned)
 		}
-		rest.set(found.index, left)
+		rest.set(found.listIndex, pruned)
 	}
 	return rest.result()
 }
 
-// child decides about the field or item that is in a place of what I gave up: absent if
-// it goes, otherwise what is left of it.
+// child prunes the field or item of the at-th released element. It returns an absent value if the field is removed.
 func (p *pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
-	e := s.givenUp.Element(at)
-	mine, member := s.mine.Below(e)
-	isMine, isOwned := member || declared, false
-	below := pruneScope{mine: mine, givenUp: s.givenUp.Child(at), owned: len(p.owned)}
-	for _, set := range p.owned[s.owned:below.owned] {
+	e := s.released.Element(at)
+	previous, member := s.previous.Below(e)
+	wasOwned, isOwned := member || declared, false
+	below := pruneScope{previous: previous, released: s.released.Child(at), ownedStart: len(p.owned)}
+	for _, set := range p.owned[s.ownedStart:below.ownedStart] {
 		owned, isMember := set.Below(e)
 		isOwned = isOwned || isMember || declared && !owned.IsEmpty()
 		if !owned.IsEmpty() {
 			p.owned = append(p.owned, owned)
 		}
 	}
-	defer func() { p.owned = p.owned[:below.owned] }()
-	below.wasMine = s.wasMine || isMine
-	below.letGo = s.letGo || below.wasMine && !isOwned
-	if isMine && below.letGo {
+	defer func() { p.owned = p.owned[:below.ownedStart] }()
+	below.wasOwned = s.wasOwned || wasOwned
+	below.abandoned = s.abandoned || below.wasOwned && !isOwned
+	if wasOwned && below.abandoned {
 		return document.Value{}
 	}
 	return p.value(t, v, below)

@@ -9,24 +9,25 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// partVersions is thing at v2, and at v1, which has only a part of it: neither text, nor struct.b, nor items but a. Its
-// number is among v2's list, which is atomic, as the metrics of autoscalers are. At v1 nothing is empty: what becomes
-// so is left out.
-type partVersions struct{}
+// lossyVersions is testKind at two versions. v2 has all fields. v1 has neither text, nor struct.b, nor items other
+// than "a", nor tags; its number is an item of v2's atomic list, like the target CPU utilization of autoscaling/v1 in
+// the metrics of v2. At v1 empty containers are omitted.
+type lossyVersions struct{}
 
-func (partVersions) Type(version string) (*schema.Type, bool) {
-	return thing, version == "v1" || version == "v2"
+func (lossyVersions) Type(version string) (*schema.Type, bool) {
+	return testKind, version == "v1" || version == "v2"
 }
 
-func (v partVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
+func (v lossyVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
 	doc = doc.With("apiVersion", document.NewString(to))
 	if to == "v2" {
-		return v.whole(doc), nil
+		return v.toV2(doc), nil
 	}
-	return v.part(doc), nil
+	return v.toV1(doc), nil
 }
 
-func (partVersions) whole(doc document.Value) document.Value {
+// toV2 converts a document to v2.
+func (lossyVersions) toV2(doc document.Value) document.Value {
 	var list []document.Value
 	if number := doc.Get("number"); !number.IsAbsent() {
 		list = append(list, document.NewString("number "+number.JSON()))
@@ -37,7 +38,8 @@ func (partVersions) whole(doc document.Value) document.Value {
 	return withUnlessEmpty(doc.Without("number"), "list", document.NewList(list...))
 }
 
-func (partVersions) part(doc document.Value) document.Value {
+// toV1 converts a document to v1.
+func (lossyVersions) toV1(doc document.Value) document.Value {
 	var list, items []document.Value
 	for _, item := range doc.Get("list").Items() {
 		if number, ok := strings.CutPrefix(item.Text(), "number "); ok {
@@ -59,6 +61,7 @@ func (partVersions) part(doc document.Value) document.Value {
 	return doc
 }
 
+// withUnlessEmpty sets a field, or removes it if the value is empty.
 func withUnlessEmpty(doc document.Value, name string, value document.Value) document.Value {
 	if value.Len() == 0 {
 		return doc.Without(name)
@@ -66,57 +69,57 @@ func withUnlessEmpty(doc document.Value, name string, value document.Value) docu
 	return doc.With(name, value)
 }
 
-// TestPruneAfterAMove: who applied at a version that has a part of the object, and moves to the one that has all of it,
-// takes away what it gave up, and nothing that its old version did not show.
-func TestPruneAfterAMove(t *testing.T) {
+// TestPruneAfterVersionChange: if a manager that applied at a lossy version applies at the full version, the fields
+// that it released are pruned, and fields that the lossy version does not have stay.
+func TestPruneAfterVersionChange(t *testing.T) {
 	for _, c := range []struct{ name, live, mine, others, config, want string }{
 		{
-			"a field, and its container stays for another's",
+			"field in a container with an owned field",
 			`{struct: {a: 1, b: 2}, text: x}`, ".struct.a", ".struct.b", `{text: x}`,
 			`{struct: {b: 2}, text: x}`,
 		},
 		{
-			"a field, and its container stays for nobody's",
+			"field in a container with an unowned field",
 			`{struct: {a: 1, b: 2}, text: x}`, ".struct.a", ".text", `{text: x}`,
 			`{struct: {b: 2}, text: x}`,
 		},
 		{
-			"a field with its container",
+			"only field of a container",
 			`{struct: {a: 1}, text: x}`, ".struct.a", ".text", `{text: x}`,
 			`{text: x}`,
 		},
 		{
-			"an item beside another's",
+			"item beside an owned item",
 			`{items: [{name: a, value: 1}, {name: b, value: 2}]}`, `.items[name="a"]{,.name,.value}`, `.items[name="b"]{,.name,.value}`, `{text: x}`,
 			`{items: [{name: b, value: 2}], text: x}`,
 		},
 		{
-			"an item beside nobody's",
+			"item beside an unowned item",
 			`{items: [{name: a, value: 1}, {name: b, value: 2}]}`, `.items[name="a"]{,.name,.value}`, `.flag`, `{text: x}`,
 			`{items: [{name: b, value: 2}], text: x}`,
 		},
 		{
-			"an item that another has, too",
+			"shared item",
 			`{items: [{name: a, value: 1, tags: [t]}]}`, `.items[name="a"]{,.name,.value}`, `.items[name="a"]{,.name} .items[name="a"].tags[="t"]`, `{text: x}`,
 			`{items: [{name: a, tags: [t]}], text: x}`,
 		},
 		{
-			"an item with what is nobody's in it",
+			"item with an unowned field",
 			`{items: [{name: a, value: 1, tags: [t]}]}`, `.items[name="a"]{,.name,.value}`, `.text`, `{flag: true}`,
 			`{flag: true}`,
 		},
 		{
-			"a part of what is atomic stays with the rest, as in Kubernetes",
+			"part of an atomic list stays with the list, as in Kubernetes",
 			`{list: [number 1, other], text: x}`, ".number", ".text", `{text: x}`,
 			`{list: [number 1, other], text: x}`,
 		},
 		{
-			"all of what is atomic",
+			"complete atomic list",
 			`{list: [number 1], text: x}`, ".number", ".text", `{text: x}`,
 			`{text: x}`,
 		},
 		{
-			"what is applied again",
+			"fields that are applied again",
 			`{struct: {a: 1, b: 2}, list: [number 1, other], text: x}`, ".struct.a .number", ".text", `{struct: {a: 1}, list: [number 1, other]}`,
 			`{struct: {a: 1, b: 2}, list: [number 1, other], text: x}`,
 		},
@@ -127,46 +130,46 @@ func TestPruneAfterAMove(t *testing.T) {
 					{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: pathSet(c.mine).FieldsV1()},
 					{Manager: "bob", Operation: Apply, APIVersion: "v2", FieldsV1: pathSet(c.others).FieldsV1()},
 				}}
-				engine := mustEngine(Options{Versions: partVersions{}, plain: plain})
+				engine := mustEngine(Options{Versions: lossyVersions{}, plain: plain})
 				result, err := engine.Apply(live, parse(c.config), Request{Manager: "alice", Version: "v2"})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got := result.Object.Document.Without("apiVersion"); !document.Equal(got, parse(c.want)) {
-					t.Errorf("received %s, want %s", got, c.want)
+					t.Errorf("Apply() = %s, want %s", got, c.want)
 				}
 			})
 		}
 	}
 }
 
-// sayingVersions is as partVersions, but that text says at v2 whether v1 has a number.
-type sayingVersions struct{ partVersions }
+// derivedTextVersions is lossyVersions with a derived field: at v2 text reports whether v1 has a number.
+type derivedTextVersions struct{ lossyVersions }
 
-func (v sayingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (v derivedTextVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
 	text := "a number"
 	if doc.Get("number").IsAbsent() {
 		text = "no number"
 	}
-	doc, err := v.partVersions.Convert(doc, from, to)
+	doc, err := v.lossyVersions.Convert(doc, from, to)
 	if to == "v2" {
 		doc = doc.With("text", document.NewString(text))
 	}
 	return doc, err
 }
 
-// TestPruneAtAVersionThatShowsAll: where the old version shows all of an object, what it makes of the rest is the
-// result.
-func TestPruneAtAVersionThatShowsAll(t *testing.T) {
+// TestPruneAtLosslessVersion: if converting to the old version and back returns the same object, the result is the
+// pruned object of the old version, converted; also derived fields change.
+func TestPruneAtLosslessVersion(t *testing.T) {
 	live := Object{Document: parse(`{apiVersion: v2, list: [number 1], text: a number}`), Entries: []Entry{
 		{Manager: "alice", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 	}}
-	engine := mustEngine(Options{Versions: sayingVersions{}})
+	engine := mustEngine(Options{Versions: derivedTextVersions{}})
 	result, err := engine.Apply(live, parse(`{flag: true}`), Request{Manager: "alice", Version: "v2"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := result.Object.Document, parse(`{apiVersion: v2, flag: true, text: no number}`); !document.Equal(got, want) {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("Apply() = %s, want %s", got, want)
 	}
 }

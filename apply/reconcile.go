@@ -11,10 +11,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// reconcile fits a field set to a topology that may have changed since the set was
-// written. Where something granular has become atomic, owning any part of it means
-// owning all of it. The result shares what did not change; most often it is the
-// set itself.
+// reconcile adapts a field set to a topology that may have changed since the set was written. Where a granular map or
+// list has become atomic, a manager that owned a part of it owns the whole. Unchanged parts are shared; usually the
+// result is the set itself.
 func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	if fits(s, t) {
 		return s
@@ -23,7 +22,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	mark := b.Mark()
 	for i := range s.Len() {
 		e := s.Element(i)
-		child := typeToReconcile(t, e)
+		child := declaredChildType(t, e)
 		switch {
 		case child == nil:
 			b.Push(e, s.Member(i), s.Child(i))
@@ -39,7 +38,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 // fits reports whether a set needs no reconciliation.
 func fits(s fieldset.Set, t *schema.Type) bool {
 	for i := range s.Len() {
-		child := typeToReconcile(t, s.Element(i))
+		child := declaredChildType(t, s.Element(i))
 		if child == nil {
 			continue
 		}
@@ -50,7 +49,7 @@ func fits(s fieldset.Set, t *schema.Type) bool {
 	return true
 }
 
-// becameAtomic reports whether a set has parts of something that is atomic now.
+// becameAtomic reports whether a set has fields below a value that is now atomic.
 func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	if below.IsEmpty() {
 		return false
@@ -64,9 +63,9 @@ func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	return t.List != nil && t.List.Relationship == schema.Atomic
 }
 
-// typeToReconcile returns the topology that an element leads to, nil where
-// nothing is declared: what is deduced from values can't have changed.
-func typeToReconcile(t *schema.Type, e fieldset.Element) *schema.Type {
+// declaredChildType returns the declared type that a path element leads to, nil if there is none. Types that are
+// deduced from values can't have changed.
+func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	switch {
 	case t.Map != nil:
 		if isDeduced(t.Map) {
@@ -83,7 +82,7 @@ func typeToReconcile(t *schema.Type, e fieldset.Element) *schema.Type {
 	return nil
 }
 
-// isDeduced reports whether a map is one of which nothing at all is declared.
+// isDeduced reports whether the map has no declared fields, so that types below it are deduced from values.
 func isDeduced(m *schema.Map) bool {
 	if len(m.Fields) > 0 || m.Element == nil {
 		return false
@@ -91,10 +90,11 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile adjusts the entries of an object to a schema that changed, at one version, from before to now. An engine
-// itself handles what the sets alone show: where a map or list has become atomic, owning a part becomes owning the
-// whole. The opposite needs the former schema: where an atomic map or list has become granular, an owner of the whole
-// becomes the owner of all its fields. Items of a list whose keys changed are owned by their new keys.
+// Reconcile adapts the entries of one version to a schema that changed from before to now. Where a granular map or
+// list has become atomic, an owner of a part becomes an owner of the whole; an engine also does this by itself. Where
+// an atomic map or list has become granular, an owner of the whole becomes an owner of all its fields, which requires
+// the former schema. If the keys of a list changed, its items are owned by their new keys. It returns an
+// [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -105,38 +105,38 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 		if err != nil {
 			return Object{}, &EntryError{Index: i, Problem: "expected a field set", Err: err}
 		}
-		fitted := expand(set, o.Document, before, now)
-		if fitted = reconcile(fitted, now); !fitted.Equal(set) {
-			entries[i].FieldsV1 = fitted.FieldsV1()
+		reconciled := expandSet(set, o.Document, before, now)
+		if reconciled = reconcile(reconciled, now); !reconciled.Equal(set) {
+			entries[i].FieldsV1 = reconciled.FieldsV1()
 		}
 	}
 	return Object{Document: o.Document, Entries: entries}, nil
 }
 
-// expand replaces what was atomic before and is granular now by all that the
-// document has there, and the keys of items by those that they have now.
-func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
+// expandSet replaces the members that were atomic before and are granular now by all fields of their value, and the
+// path elements of list items by those with the current keys.
+func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	mark := b.Mark()
-	items := itemsOf(nil, before, doc, s)
+	items := selectInSetOrder(nil, before, doc, s)
 	var rekeyed []fieldset.Set
 	for i := range s.Len() {
 		e, member, below := s.Element(i), s.Member(i), s.Child(i)
-		was, _ := typeBelow(before, e)
-		is, declared := typeBelow(now, e)
+		oldType, _ := childType(before, e)
+		newType, declared := childType(now, e)
 		value := childOf(doc, items, e, i)
 		switch {
-		case was == nil || is == nil:
-		case member && below.IsEmpty() && shapeOf(was, value) == leaf && shapeOf(is, value) != leaf && value.Len() > 0:
-			below = fieldsOf(is, value)
+		case oldType == nil || newType == nil:
+		case member && below.IsEmpty() && shapeOf(oldType, value) == leafShape && shapeOf(newType, value) != leafShape && value.Len() > 0:
+			below = fieldsOf(newType, value)
 			member = !declared
 		default:
-			below = expand(below, value, was, is)
+			below = expandSet(below, value, oldType, newType)
 		}
-		if key, ok := otherKey(e, value, before, now); ok {
-			one := b.Mark()
+		if key, ok := rekeyedElement(e, value, before, now); ok {
+			keyMark := b.Mark()
 			b.Push(key, member, below)
-			rekeyed = append(rekeyed, b.Set(one))
+			rekeyed = append(rekeyed, b.Set(keyMark))
 			continue
 		}
 		b.Push(e, member, below)
@@ -145,49 +145,50 @@ func expand(s fieldset.Set, doc document.Value, before, now *schema.Type) fields
 	if rekeyed == nil {
 		return rest
 	}
-	return rest.Union(unionOf(rekeyed)) // new keys may be in another order, and two items have the same
+	return rest.Union(unionOf(rekeyed)) // new keys may sort differently, and two items may have equal ones
 }
 
-// otherKey returns by what an item is told apart now that was by other keys.
-func otherKey(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
-	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isKeyed(before) || !isKeyed(now) || sameKeys(before.List, now.List) {
+// rekeyedElement returns the path element of a list item for the current keys; ok is false if the keys did not change
+// or the item does not have the new ones.
+func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
+	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
 		return e, false
 	}
 	return elementOf(now.List, item)
 }
 
-func isKeyed(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }
+func isListMap(t *schema.Type) bool { return t.List != nil && t.List.Relationship == schema.Keyed }
 
 func sameKeys(a, b *schema.List) bool {
 	return slices.EqualFunc(sortedKeys(a), sortedKeys(b), func(x, y schema.Key) bool { return x.Name == y.Name })
 }
 
-// memo remembers texts of field sets that have been read and found to need nothing:
-// they are well formed and fit the topology of today. The same texts come again and
-// again, with every write to an object and with every object that the same manager
-// made, so that nearly all of them need not be read to know that.
+// fieldsCache remembers encoded field sets that need no reconciliation: they are valid, not empty, canonically
+// encoded and fit the current topology. The same texts recur with every write to an object and with every object of
+// the same manager, so that nearly all sets need not be decoded.
 //
-// It is a table of hashes of fixed size, without locks. Each hash has a few slots to
-// choose from; newer ones overwrite older ones. Hashes are of 64 bits and seeded, so that
-// no two texts that matter meet.
-type memo struct {
+// It is a set-associative hash table of fixed size, without locks. Newer hashes overwrite older ones. Hashes have 64
+// bits and a random seed, so that collisions are negligible.
+type fieldsCache struct {
 	seed  maphash.Seed
-	slots [memoSets][memoWays]atomic.Uint64
+	slots [cacheSets][cacheWays]atomic.Uint64
 }
 
 const (
-	memoSets = 1 << 8
-	memoWays = 4
+	cacheSets = 1 << 8
+	cacheWays = 4
 )
 
-func newMemo() *memo { return &memo{seed: maphash.MakeSeed()} }
+func newFieldsCache() *fieldsCache { return &fieldsCache{seed: maphash.MakeSeed()} }
 
-func (m *memo) hash(version, text string) uint64 {
-	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // never 0, an empty slot
+// hash returns the cache key of an encoded field set at a version.
+func (m *fieldsCache) hash(version, text string) uint64 {
+	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // never 0, which is an empty slot
 }
 
-func (m *memo) has(hash uint64) bool {
-	set := &m.slots[hash>>1%memoSets]
+// has reports whether a key is in the cache.
+func (m *fieldsCache) has(hash uint64) bool {
+	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].Load() == hash {
 			return true
@@ -196,12 +197,13 @@ func (m *memo) has(hash uint64) bool {
 	return false
 }
 
-func (m *memo) add(hash uint64) {
-	set := &m.slots[hash>>1%memoSets]
+// add adds a key; if all its slots are occupied, it replaces another key.
+func (m *fieldsCache) add(hash uint64) {
+	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {
 		if set[i].CompareAndSwap(0, hash) {
 			return
 		}
 	}
-	set[hash>>32%memoWays].Store(hash)
+	set[hash>>32%cacheWays].Store(hash)
 }

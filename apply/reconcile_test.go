@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadThing returns the topology of a thing.
-func loadThing(t *testing.T, types string) *schema.Type {
+// loadTestKind returns the topology of the type "thing".
+func loadTestKind(t *testing.T, types string) *schema.Type {
 	t.Helper()
 	s, err := schema.LoadTypes(parse(types))
 	if err != nil {
@@ -18,8 +18,8 @@ func loadThing(t *testing.T, types string) *schema.Type {
 	return root
 }
 
-// TestReconcileWithOldTopology: "When a topology changed since a field set was written
-// (atomic → granular and back), the set is reconciled, not lost."
+// TestReconcileWithOldTopology: a field set that was written for another topology is adapted to the current one,
+// atomic to granular and back.
 func TestReconcileWithOldTopology(t *testing.T) {
 	const text = `
 types:
@@ -36,7 +36,7 @@ types:
     - {name: value, type: {scalar: numeric}}
 `
 	load := func(list, relation string) *schema.Type {
-		return loadThing(t, strings.NewReplacer("LIST", list, "MAP", relation).Replace(text))
+		return loadTestKind(t, strings.NewReplacer("LIST", list, "MAP", relation).Replace(text))
 	}
 	atomic := load("elementRelationship: atomic", "atomic")
 	granular := load("elementRelationship: associative, keys: [name]", "separable")
@@ -57,8 +57,8 @@ types:
 		{"atomic to granular", whole, leaves, atomic, granular},
 		{"granular to atomic", leaves, whole, granular, atomic},
 		{"nothing changed", whole, whole, atomic, atomic},
-		// Somebody who owns the whole of something granular applied it empty.
-		{"nothing changed, owned for itself", whole, whole, granular, granular},
+		// A manager that owns a granular container itself has applied it empty.
+		{"nothing changed, owned containers", whole, whole, granular, granular},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := Reconcile(object(c.was), "v1", c.before, c.now)
@@ -66,21 +66,21 @@ types:
 				t.Fatal(err)
 			}
 			if got.Entries[0].FieldsV1 != c.want {
-				t.Errorf("m1 owns %s, want %s", got.Entries[0].FieldsV1, c.want)
+				t.Errorf("FieldsV1 of m1 = %s, want %s", got.Entries[0].FieldsV1, c.want)
 			}
 			if got.Entries[1].FieldsV1 != c.was {
-				t.Errorf("an entry of another version became %s", got.Entries[1].FieldsV1)
+				t.Errorf("FieldsV1 of another version = %s, want it unchanged", got.Entries[1].FieldsV1)
 			}
 		})
 	}
 	bad := object(`{"f:a"`)
 	if _, err := Reconcile(bad, "v1", atomic, granular); err == nil || !strings.Contains(err.Error(), "managedFields[0]") {
-		t.Errorf("expected the bad entry to be refused, received %v", err)
+		t.Errorf("Reconcile() error = %v, want an EntryError for managedFields[0]", err)
 	}
 }
 
-// TestReconcileOtherKeys: who owned an item goes on owning it when items are told apart by other keys.
-func TestReconcileOtherKeys(t *testing.T) {
+// TestReconcileChangedKeys: if the keys of a list change, the owners of an item own it by its new keys.
+func TestReconcileChangedKeys(t *testing.T) {
 	const text = `
 types:
 - name: thing
@@ -95,27 +95,27 @@ types:
     - {name: value, type: {scalar: numeric}}
     - {name: items, type: {list: {elementType: {namedType: item}, elementRelationship: associative, keys: [KEYS]}}}
 `
-	load := func(keys string) *schema.Type { return loadThing(t, strings.ReplaceAll(text, "KEYS", keys)) }
+	load := func(keys string) *schema.Type { return loadTestKind(t, strings.ReplaceAll(text, "KEYS", keys)) }
 	for _, c := range []struct{ name, from, to, doc, was, want string }{
-		{"in another order", "name", "id", `{items: [{name: a, id: "2"}, {name: b, id: "1"}]}`,
+		{"other sort order", "name", "id", `{items: [{name: a, id: "2"}, {name: b, id: "1"}]}`,
 			`{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{}}}}`,
 			`{"f:items":{"k:{\"id\":\"1\"}":{".":{},"f:id":{}},"k:{\"id\":\"2\"}":{".":{},"f:name":{}}}}`},
-		{"of two items with the same", "name", "id", `{items: [{name: a, id: "1"}, {name: b, id: "1"}]}`,
+		{"two items with equal new keys", "name", "id", `{items: [{name: a, id: "1"}, {name: b, id: "1"}]}`,
 			`{"f:items":{"k:{\"name\":\"a\"}":{"f:name":{}},"k:{\"name\":\"b\"}":{".":{},"f:value":{}}}}`,
 			`{"f:items":{"k:{\"id\":\"1\"}":{".":{},"f:name":{},"f:value":{}}}}`},
-		{"by default", "name", "id", `{items: [{name: a}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`},
-		{"found by default", "id", "name", `{items: [{name: a}]}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`},
-		{"that are more", "name", "name, id", `{items: [{name: a, id: "1"}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{}}}}`, `{"f:items":{"k:{\"id\":\"1\",\"name\":\"a\"}":{}}}`},
-		{"of an item in an item", "name", "id", `{items: [{name: a, id: "1", items: [{name: b, id: "2"}]}]}`,
+		{"new key is defaulted", "name", "id", `{items: [{name: a}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`},
+		{"old key is defaulted", "id", "name", `{items: [{name: a}]}`, `{"f:items":{"k:{\"id\":\"9\"}":{".":{},"f:name":{}}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`},
+		{"additional key", "name", "name, id", `{items: [{name: a, id: "1"}]}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{}}}}`, `{"f:items":{"k:{\"id\":\"1\",\"name\":\"a\"}":{}}}`},
+		{"nested items", "name", "id", `{items: [{name: a, id: "1", items: [{name: b, id: "2"}]}]}`,
 			`{"f:items":{"k:{\"name\":\"a\"}":{"f:items":{"k:{\"name\":\"b\"}":{".":{},"f:name":{}}}}}}`,
 			`{"f:items":{"k:{\"id\":\"1\"}":{"f:items":{"k:{\"id\":\"2\"}":{".":{},"f:name":{}}}}}}`},
-		{"that nobody knows", "name", "id", `{items: []}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
+		{"item does not exist", "name", "id", `{items: []}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			object := Object{Document: parse(c.doc), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v1", FieldsV1: c.was}}}
 			got, err := Reconcile(object, "v1", load(c.from), load(c.to))
 			if err != nil || got.Entries[0].FieldsV1 != c.want {
-				t.Errorf("owned are %s, %v, want %s", got.Entries[0].FieldsV1, err, c.want)
+				t.Errorf("FieldsV1 = %s, %v, want %s", got.Entries[0].FieldsV1, err, c.want)
 			}
 		})
 	}

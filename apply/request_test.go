@@ -10,26 +10,26 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// A document that still has its managedFields, as the body of a PUT does, must not
-// make an object that has them twice.
-func TestManagedFieldsAreNeverTwice(t *testing.T) {
+// TestManagedFieldsInDocumentAreIgnored: managedFields in a document, as in the body of a PUT, do not appear a second
+// time in the result.
+func TestManagedFieldsInDocumentAreIgnored(t *testing.T) {
 	e := mustEngine(Options{})
 	first, err := e.Apply(Object{}, parse(`{metadata: {name: a}, number: 1}`), Request{Manager: "m1", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := parse(first.Object.JSON())
-	updated, err := e.Update(first.Object, whole.With("number", document.NewInt(2)), Request{Manager: "m2", Version: "v1"})
+	withManagedFields := parse(first.Object.JSON())
+	updated, err := e.Update(first.Object, withManagedFields.With("number", document.NewInt(2)), Request{Manager: "m2", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	applied, err := e.Apply(Object{Document: whole, Entries: first.Object.Entries}, parse(`{text: a}`), Request{Manager: "m2", Version: "v1"})
+	applied, err := e.Apply(Object{Document: withManagedFields, Entries: first.Object.Entries}, parse(`{text: a}`), Request{Manager: "m2", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []Object{updated.Object, applied.Object} {
 		if text := o.JSON(); strings.Count(text, "managedFields") != 1 {
-			t.Errorf("received %s", text)
+			t.Errorf("JSON() = %s, want managedFields once", text)
 		}
 		if _, err := ReadObject(o.JSON()); err != nil {
 			t.Error(err)
@@ -52,13 +52,13 @@ func TestDocumentsMustBeObjects(t *testing.T) {
 		_, updateErr := e.Update(Object{Document: parse(c.live)}, parse(c.sent), r)
 		for _, err := range []error{applyErr, updateErr} {
 			if err == nil || !strings.Contains(err.Error(), c.problem) {
-				t.Errorf("live %s, sent %s: expected %q, received %v", c.live, c.sent, c.problem, err)
+				t.Errorf("live %s, sent %s: error = %v, want it to contain %q", c.live, c.sent, err, c.problem)
 			}
 		}
 	}
 }
 
-func TestForceTheWholeObject(t *testing.T) {
+func TestForcePathOfWholeObject(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `{number: 1}`)
 	r := Request{Manager: "m2", Version: "v1", ForcePaths: []fieldset.Path{{}}}
@@ -69,18 +69,18 @@ func TestForceTheWholeObject(t *testing.T) {
 
 func TestTopologyIsRequired(t *testing.T) {
 	if _, err := mustEngine(Options{Versions: OneVersion("v1", nil)}).Apply(Object{}, parse(`{a: 1}`), Request{Manager: "m", Version: "v1"}); err == nil {
-		t.Error("expected a kind without topology to be refused")
+		t.Error("Apply() succeeded for a kind without topology")
 	}
 }
 
-func TestExtractOfAGoneVersion(t *testing.T) {
+func TestExtractAtRemovedVersion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{{Manager: "m1", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}}}
 	if _, err := mustEngine(Options{}).Extract(live, Request{Manager: "m1", Version: "v1"}); !errors.Is(err, ErrVersionGone) {
-		t.Errorf("received %v", err)
+		t.Errorf("Extract() error = %v, want ErrVersionGone", err)
 	}
 }
 
-// Results may be looked at from anywhere. The race detector sees it if not.
+// TestChangesConcurrently: Result.Changes is safe for concurrent use, which the race detector checks.
 func TestChangesConcurrently(t *testing.T) {
 	result, err := mustEngine(Options{}).Apply(Object{}, parse(`{number: 1}`), Request{Manager: "m1", Version: "v1"})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestChangesConcurrently(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			if !result.Changes().Added.Has(fieldset.Names("number")) {
-				t.Error("a change is missing")
+				t.Error("Changes().Added does not have number")
 			}
 		})
 	}
@@ -112,26 +112,26 @@ func TestConflictTextIsBounded(t *testing.T) {
 	_, err = s.fast.Apply(first.Object, document.NewMap(document.Field{Name: "map", Value: document.NewMap(others...)}), Request{Manager: "m2", Version: "v1"})
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Conflicts) != 1000 {
-		t.Fatalf("received %v", err)
+		t.Fatalf("Apply() error = %v, want 1000 conflicts", err)
 	}
 	if text := err.Error(); len(text) > 20_000 || !strings.Contains(text, "and 950 more") {
-		t.Errorf("the text has %d bytes", len(text))
+		t.Errorf("len(Error()) = %d, want at most 20000, ending with the number of conflicts not shown", len(text))
 	}
 }
 
-// The keys beside a marker are values like any others.
-func TestKeysBesideMarkersAreChecked(t *testing.T) {
+// TestMarkerKeysAreValidated: the keys beside a marker are validated like other values.
+func TestMarkerKeysAreValidated(t *testing.T) {
 	for _, key := range []string{`x`, `[1]`, `{a: 1}`, `[{k8s_io__value: unset}]`, `{k8s_io__value: unset}`} {
 		_, err := newScript(t).tryApply("m1", `ports: [{port: `+key+`, k8s_io__value: unset}]`, true)
 		if err == nil || !strings.Contains(err.Error(), "for the key port") {
-			t.Errorf("key %s: received %v", key, err)
+			t.Errorf("key %s: Apply() error = %v, want one for the key port", key, err)
 		}
 	}
 }
 
-// A value that was a field of a document has another name when it is put into a map by
-// hand. Names that need escapes are escaped whatever the names were before.
-func TestNamesOfMovedValues(t *testing.T) {
+// TestFieldNamesOfReusedValues: if a value of a parsed document is put into another map under a name that needs
+// escaping, its name is escaped, also if the original name needed no escaping.
+func TestFieldNamesOfReusedValues(t *testing.T) {
 	read, err := document.ParseJSON(`{"free":{"x":1,"y":{"z":2}}}`)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestNamesOfMovedValues(t *testing.T) {
 		}
 		want := `{"f:free":{"f:a\u003cb":{},"f:c\"d":{".":{},"f:z":{}}}}`
 		if got := result.Object.Entries[0].FieldsV1; got != want {
-			t.Errorf("plain %v: got %s, want %s", plain, got, want)
+			t.Errorf("plain=%v: FieldsV1 = %s, want %s", plain, got, want)
 		}
 	}
 }

@@ -12,33 +12,31 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// This file has script, which plays requests against one object of the kind in
-// thing_test.go:
+// This file has script, which runs requests on one object, by default of testKind:
 //
 //	s := newScript(t)
 //	s.apply("ci", `number: 1`)
 //	s.conflict("ops", `number: 2`, `.number ci`)
 //	s.force("ops", `number: 2`)
 //	s.want(`number: 2`)
-//	s.owners("ops .number")
+//	s.wantOwners("ops .number")
 //
-// Every request runs through the fast engine, the plain engine and, if it is one
-// that structured-merge-diff knows, through that; they must agree. It leaves its
-// inputs as they were.
+// Every request runs on the fast engine, on the plain engine, and, if structured-merge-diff supports it, on that; the
+// results must be equal. A request must not modify its inputs.
 
-// script plays requests against one object.
+// script runs requests on one object.
 type script struct {
 	*testing.T
 	fast, plain *Engine
-	oracle      *oracle // nil to do without
+	oracle      *oracle // nil disables the comparison with structured-merge-diff
 	live        Object
 	now         time.Time
-	// version and subresource are those of the requests to come.
+	// version and subresource are used for the following requests.
 	version, subresource string
 	last                 Request
 }
 
-// newScript starts with no object. Unset markers are on, unless options are given.
+// newScript returns a script whose object does not exist yet. The default options enable unset markers.
 func newScript(t *testing.T, options ...Options) *script {
 	t.Helper()
 	o := Options{Unset: true}
@@ -48,7 +46,7 @@ func newScript(t *testing.T, options ...Options) *script {
 	s := &script{T: t, version: "v1", now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	s.fast = mustEngine(o)
 	if o.Versions == nil && o.Reset == nil {
-		s.oracle = thingOracle
+		s.oracle = testOracle
 	}
 	o.plain = true
 	s.plain = mustEngine(o)
@@ -60,7 +58,7 @@ func (s *script) request(manager string) Request {
 	return Request{Manager: manager, Version: s.version, Subresource: s.subresource, Time: s.now}
 }
 
-// run plays a request on both engines and checks what must hold whatever it is.
+// run sends a request to both engines and checks the properties of every request.
 func (s *script) run(name string, f func(e *Engine, live Object, doc document.Value) (Result, error), yaml string) (Result, error) {
 	s.Helper()
 	doc := parse(yaml)
@@ -68,100 +66,102 @@ func (s *script) run(name string, f func(e *Engine, live Object, doc document.Va
 	result, err := f(s.fast, s.live, doc)
 	plainResult, plainErr := f(s.plain, s.live, doc)
 	if doc.String() != docBefore || dump(s.live) != liveBefore {
-		s.Fatalf("%s changed its input:\n%s\n%s\nwas:\n%s\n%s", name, doc, dump(s.live), docBefore, liveBefore)
+		s.Fatalf("%s modified its input:\n%s\n%s\nbefore:\n%s\n%s", name, doc, dump(s.live), docBefore, liveBefore)
 	}
 	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
-		s.Fatalf("%s: the fast engine says: %v\nthe plain one: %v", name, err, plainErr)
+		s.Fatalf("%s: error of the fast engine: %v\nof the plain engine: %v", name, err, plainErr)
 	}
 	s.compareWithOracle(name, doc, result, err)
 	if err != nil {
 		return result, err
 	}
 	if dump(result.Object) != dump(plainResult.Object) || result.NoOp != plainResult.NoOp {
-		s.Fatalf("%s: the fast engine makes NoOp=%v\n%s\nthe plain one NoOp=%v\n%s", name,
+		s.Fatalf("%s: fast engine: NoOp=%v\n%s\nplain engine: NoOp=%v\n%s", name,
 			result.NoOp, dump(result.Object), plainResult.NoOp, dump(plainResult.Object))
 	}
 	checkResult(s.T, s.live, result)
 	return result, nil
 }
 
-// compareWithOracle asks structured-merge-diff, unless the request has something
-// that it does not know.
+// compareWithOracle compares a result with that of structured-merge-diff, unless the request uses features that it
+// does not support.
 func (s *script) compareWithOracle(name string, doc document.Value, result Result, err error) {
 	s.Helper()
 	if s.oracle == nil || strings.Contains(doc.String(), UnsetMarkerKey) || isUntracked(s.live) || len(s.last.ForcePaths) > 0 {
 		return
 	}
-	ask := s.oracle.apply
+	runOracle := s.oracle.apply
 	if name == "update" {
-		ask = s.oracle.update
+		runOracle = s.oracle.update
 	} else if checkConfiguration(doc, s.last) != nil || checkDocuments(s.live, doc, s.last) != nil {
-		return // what Kubernetes refuses before it asks
+		return // Kubernetes rejects the request before structured-merge-diff
 	}
-	ours, theirs := ourOutcome(result, err), ask(s.live, doc, s.last)
+	ours, theirs := ourOutcome(result, err), runOracle(s.live, doc, s.last)
 	for _, out := range []outcome{ours, theirs} {
 		for manager, set := range out.owners {
-			// The oracle knows nothing of fields that nobody may own.
+			// structured-merge-diff itself has no untracked fields.
 			version, text, _ := strings.Cut(set, " ")
 			fields, _ := fieldset.ParseFieldsV1(text)
-			if fields = fields.Difference(neverOwned); fields.IsEmpty() {
+			if fields = fields.Difference(untrackedFields); fields.IsEmpty() {
 				delete(out.owners, manager)
 				continue
 			}
 			out.owners[manager] = version + " " + fields.FieldsV1()
 		}
 	}
-	if d := differ(ours, theirs, s.live.Entries); d != "" {
+	if d := diffOutcomes(ours, theirs, s.live.Entries); d != "" {
 		s.Errorf("%s differs from structured-merge-diff:\n%s\nlive:\n%s", name, d, dump(s.live))
 	}
 }
 
-// checkResult checks what holds for every result.
+// checkResult checks the properties of every result.
 func checkResult(t *testing.T, live Object, result Result) {
 	t.Helper()
 	if result.NoOp != (dump(live) == dump(result.Object) && !live.Document.IsAbsent()) {
-		t.Errorf("NoOp=%v, but the object was:\n%s\nand is:\n%s", result.NoOp, dump(live), dump(result.Object))
+		t.Errorf("NoOp=%v, object before:\n%s\nafter:\n%s", result.NoOp, dump(live), dump(result.Object))
 	}
 	if result.NoOp && (!result.Changes().IsEmpty() || !document.Same(live.Document, result.Object.Document) ||
-		!sameSlice(live.Entries, result.Object.Entries)) {
-		t.Errorf("a no-op must share the live object and change nothing; changes: %v", result.Changes())
+		!sameBackingArray(live.Entries, result.Object.Entries)) {
+		t.Errorf("a no-op must return the live object without changes; changes: %v", result.Changes())
 	}
 	for _, e := range result.Object.Entries {
 		fields, err := e.Fields()
 		if err != nil || fields.FieldsV1() != e.FieldsV1 {
-			t.Errorf("FieldsV1 of %s does not round trip: %v\n%s\n%s", e.Manager, err, e.FieldsV1, fields.FieldsV1())
+			t.Errorf("FieldsV1 of %s does not round-trip: %v\n%s\n%s", e.Manager, err, e.FieldsV1, fields.FieldsV1())
 		}
 		if fields.IsEmpty() && !result.NoOp {
 			t.Errorf("entry of %s is empty", e.Manager)
 		}
 	}
-	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameSlice(live.Entries, result.Object.Entries) {
-		t.Errorf("entries are not in order: %v", result.Object.Entries)
+	if !slices.IsSortedFunc(result.Object.Entries, compareEntries) && !sameBackingArray(live.Entries, result.Object.Entries) {
+		t.Errorf("entries are not sorted: %v", result.Object.Entries)
 	}
-	whole := result.Object
-	if whole.Document.Get("metadata").IsAbsent() {
-		whole.Document = whole.Document.With("metadata", document.NewMap()) // entries need a place
+	object := result.Object
+	if object.Document.Get("metadata").IsAbsent() {
+		object.Document = object.Document.With("metadata", document.NewMap()) // encoding managedFields requires metadata
 	}
-	again, err := ReadObject(whole.AppendJSON(nil))
-	if err != nil || dump(again) != dump(whole) {
-		t.Errorf("the object does not read back: %v\n%s\n%s", err, dump(whole), dump(again))
+	again, err := ReadObject(object.AppendJSON(nil))
+	if err != nil || dump(again) != dump(object) {
+		t.Errorf("the object does not round-trip: %v\n%s\n%s", err, dump(object), dump(again))
 	}
 }
 
-func sameSlice(a, b []Entry) bool {
+// sameBackingArray reports whether two slices share their elements.
+func sameBackingArray(a, b []Entry) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// dump shows all of an object.
+// dump formats an object with its entries.
 func dump(o Object) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v\n", o.Document)
 	for _, e := range o.Entries {
-		fmt.Fprintf(&b, "%s %s\n", e.appendWho(nil), e.FieldsV1)
+		fmt.Fprintf(&b, "%s %s\n", e.appendManager(nil), e.FieldsV1)
 	}
 	return b.String()
 }
 
+// tryApply sends an apply request and does not change the live object.
 func (s *script) tryApply(manager, config string, force bool, paths ...string) (Result, error) {
 	s.Helper()
 	r := s.request(manager)
@@ -173,6 +173,7 @@ func (s *script) tryApply(manager, config string, force bool, paths ...string) (
 	return s.run("apply", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Apply(live, doc, r) }, config)
 }
 
+// tryUpdate sends an update request and does not change the live object.
 func (s *script) tryUpdate(manager, updated string) (Result, error) {
 	s.Helper()
 	r := s.request(manager)
@@ -180,56 +181,57 @@ func (s *script) tryUpdate(manager, updated string) (Result, error) {
 	return s.run("update", func(e *Engine, live Object, doc document.Value) (Result, error) { return e.Update(live, doc, r) }, updated)
 }
 
-// took makes the result of a request that must succeed the live object.
-func (s *script) took(result Result, err error) Result {
+// mustSucceed fails the test if the request failed, and makes its result the live object.
+func (s *script) mustSucceed(result Result, err error) Result {
 	s.Helper()
 	if err != nil {
-		s.Fatalf("expected success, received: %v\nlive:\n%s", err, dump(s.live))
+		s.Fatalf("request failed: %v\nlive:\n%s", err, dump(s.live))
 	}
 	s.live = result.Object
 	return result
 }
 
-// apply applies a configuration without conflicts.
+// apply applies a configuration that must not conflict.
 func (s *script) apply(manager, config string) Result {
 	s.Helper()
-	return s.took(s.tryApply(manager, config, false))
+	return s.mustSucceed(s.tryApply(manager, config, false))
 }
 
-// force applies a configuration and takes over whatever conflicts; with paths,
-// only these.
+// force applies a configuration and takes over conflicting fields: those at or below the paths, or all if there are
+// none.
 func (s *script) force(manager, config string, paths ...string) Result {
 	s.Helper()
-	return s.took(s.tryApply(manager, config, len(paths) == 0, paths...))
+	return s.mustSucceed(s.tryApply(manager, config, len(paths) == 0, paths...))
 }
 
 // update replaces the document.
 func (s *script) update(manager, updated string) Result {
 	s.Helper()
-	return s.took(s.tryUpdate(manager, updated))
+	return s.mustSucceed(s.tryUpdate(manager, updated))
 }
 
-// noOp applies a configuration that changes nothing at all.
+// noOp applies a configuration that must be a no-op.
 func (s *script) noOp(manager, config string) {
 	s.Helper()
 	if result := s.apply(manager, config); !result.NoOp {
-		s.Errorf("expected a no-op, received changes:\n%s", dump(s.live))
+		s.Errorf("NoOp = false, want true:\n%s", dump(s.live))
 	}
 }
 
-// conflict applies a configuration that must conflict, each conflict given as its
-// path and the owners' names: ".number ci,ops/Update". The live object stays.
+// conflict applies a configuration that must conflict. Each wanted conflict is a path and the names of the owners:
+// ".number ci,ops/Update". The live object does not change.
 func (s *script) conflict(manager, config string, want ...string) *ConflictError {
 	s.Helper()
 	_, err := s.tryApply(manager, config, false)
 	return s.wantConflicts(err, want...)
 }
 
+// wantConflicts checks that the error is a ConflictError with exactly the wanted conflicts.
 func (s *script) wantConflicts(err error, want ...string) *ConflictError {
 	s.Helper()
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
-		s.Fatalf("expected conflicts on %q, received: %v\nlive:\n%s", want, err, dump(s.live))
+		s.Fatalf("want conflicts %q, error = %v\nlive:\n%s", want, err, dump(s.live))
 	}
 	var got []string
 	for _, c := range conflict.Conflicts {
@@ -245,41 +247,40 @@ func (s *script) wantConflicts(err error, want ...string) *ConflictError {
 	return conflict
 }
 
-// invalid applies a configuration that must be refused, and checks the paths of
-// the errors and that the text has all the given parts.
+// invalid applies a configuration that must be rejected, and checks the paths of the errors and parts of the text.
 func (s *script) invalid(manager, config string, paths []string, parts ...string) {
 	s.Helper()
 	_, err := s.tryApply(manager, config, true)
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {
-		s.Fatalf("expected the configuration to be refused, received: %v", err)
+		s.Fatalf("Apply() error = %v, want an InvalidError", err)
 	}
 	var got []string
 	for _, f := range invalid.Fields {
 		got = append(got, f.Path.String())
 	}
 	if !slices.Equal(got, paths) {
-		s.Errorf("errors are at %q, want %q:\n%v", got, paths, err)
+		s.Errorf("paths of errors = %q, want %q:\n%v", got, paths, err)
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			s.Errorf("the error does not say %q:\n%v", part, err)
+			s.Errorf("error does not contain %q:\n%v", part, err)
 		}
 	}
 }
 
-// want checks the live document, to the letter: null, {} and [] count, and so does
-// the order of items.
+// want checks that the live document is equal: null, {}, [] and absent fields are different, and the order of items
+// matters.
 func (s *script) want(yaml string) {
 	s.Helper()
 	if want := parse(yaml); !document.Equal(s.live.Document, want) {
-		s.Errorf("the document is\n%v\nwant\n%v", s.live.Document, want)
+		s.Errorf("document =\n%v\nwant\n%v", s.live.Document, want)
 	}
 }
 
-// owners checks all entries, in any order, each given as its manager (see
-// entryName) and the paths that it owns: `ci .number .items[name="a"]{,.name}`.
-func (s *script) owners(want ...string) {
+// wantOwners checks all entries, in any order. Each wanted entry is its entryName and the paths of its field set: `ci
+// .number .items[name="a"]{,.name}`.
+func (s *script) wantOwners(want ...string) {
 	s.Helper()
 	got := map[string]string{}
 	for _, e := range s.live.Entries {
@@ -297,12 +298,12 @@ func (s *script) owners(want ...string) {
 		delete(got, name)
 	}
 	for name, fields := range got {
-		s.Errorf("%s owns\n%sbut should have no entry", name, fields)
+		s.Errorf("%s owns\n%swant no entry", name, fields)
 	}
 }
 
-// entryName shortens an entry: its manager, "/Update" if it is not an applier,
-// "@" and the version if it is not v1, ":" and the subresource if there is one.
+// entryName returns a short name of an entry: its manager, "/Update" for that operation, "@" and the version if it is
+// not v1, ":" and the subresource if there is one.
 func entryName(e Entry) string {
 	name := e.Manager
 	if e.Operation == Update {
@@ -317,18 +318,18 @@ func entryName(e Entry) string {
 	return name
 }
 
-// pathSet reads paths between blanks; one that ends in {x,y} stands for one with x
-// and one with y.
+// pathSet parses paths separated by blanks. A path that ends in {x,y} stands for two paths, with x and with y at the
+// end.
 func pathSet(paths string) fieldset.Set {
 	var all []fieldset.Path
 	for _, field := range strings.Fields(paths) {
-		stem, ends, braces := strings.Cut(field, "{")
-		if !braces {
+		prefix, suffixes, hasSuffixes := strings.Cut(field, "{")
+		if !hasSuffixes {
 			all = append(all, mustPath(field))
 			continue
 		}
-		for _, end := range strings.Split(strings.TrimSuffix(ends, "}"), ",") {
-			all = append(all, mustPath(stem+end))
+		for _, suffix := range strings.Split(strings.TrimSuffix(suffixes, "}"), ",") {
+			all = append(all, mustPath(prefix+suffix))
 		}
 	}
 	return fieldset.New(all...)
@@ -342,7 +343,7 @@ func mustPath(text string) fieldset.Path {
 	return p
 }
 
-// entry returns the entry of a manager, which must exist.
+// entry returns the entry with the given entryName, which must exist.
 func (s *script) entry(name string) Entry {
 	s.Helper()
 	i := slices.IndexFunc(s.live.Entries, func(e Entry) bool { return entryName(e) == name })
@@ -352,7 +353,7 @@ func (s *script) entry(name string) Entry {
 	return s.live.Entries[i]
 }
 
-// extract returns the configuration of an applier.
+// extract returns the extracted configuration of an applier.
 func (s *script) extract(manager string) document.Value {
 	s.Helper()
 	config, err := s.fast.Extract(s.live, Request{Manager: manager, Version: s.version, Subresource: s.subresource})

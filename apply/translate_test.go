@@ -10,12 +10,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// translate compiles a schema of structured-merge-diff.
+// translate converts a schema of structured-merge-diff to the topology of its type T0.
 func translate(s *smd.Schema) *schema.Type {
 	tr := translator{s, map[string]*schema.Type{}}
 	return tr.ref(smd.TypeRef{NamedType: new("T0")})
 }
 
+// translator converts types. done has the named types, which may be recursive.
 type translator struct {
 	schema *smd.Schema
 	done   map[string]*schema.Type
@@ -40,7 +41,7 @@ func (tr translator) ref(ref smd.TypeRef) *schema.Type {
 	}
 	atom, ok := tr.schema.Resolve(ref)
 	if !ok {
-		panic("random schema with a reference that does not resolve")
+		panic("unresolved reference in a random schema")
 	}
 	t := &schema.Type{Name: name}
 	if name != "" {

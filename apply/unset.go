@@ -11,9 +11,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// An unset marker is the map {k8s_io__value: unset} in the place of a value, or
-// the same field beside the keys of a keyed list's item. It says: I own this
-// field, and it must be absent.
+// An unset marker (KEP-5051) is the map {k8s_io__value: unset} in place of a value, or that field beside the keys of an
+// item of a list of type map. The applier owns the field, and the field must be absent.
 
 // UnsetMarkerKey is the field name of an unset marker, {k8s_io__value: unset}.
 const UnsetMarkerKey = "k8s_io__value"
@@ -21,8 +20,8 @@ const UnsetMarkerKey = "k8s_io__value"
 // UnsetMarkerValue is the only valid value of UnsetMarkerKey.
 const UnsetMarkerValue = "unset"
 
-// isMarked reports whether a value is a marker, right or wrong.
-func isMarked(v document.Value) bool {
+// isUnsetMarker reports whether a value is a map with the marker key, valid or not.
+func isUnsetMarker(v document.Value) bool {
 	if v.Kind() != document.Map {
 		return false
 	}
@@ -30,46 +29,45 @@ func isMarked(v document.Value) bool {
 	return found
 }
 
-// mentionsMarker reports whether there may be a marker in a configuration. Looking is
-// all that configurations without markers pay for.
-func mentionsMarker(v document.Value) bool {
+// mayContainMarker reports whether a configuration may contain a marker. For configurations without markers this
+// search is the only cost of the option.
+func mayContainMarker(v document.Value) bool {
 	if v.Len() == 0 {
-		return false // as all that is neither map nor list
+		return false // scalars, null and empty containers contain no markers
 	}
 	if text, ok := v.CanonicalJSON(); ok {
 		return strings.Contains(text, UnsetMarkerKey)
 	}
-	if isMarked(v) {
+	if isUnsetMarker(v) {
 		return true
 	}
 	for i := range v.Len() {
-		if mentionsMarker(v.At(i)) {
+		if mayContainMarker(v.At(i)) {
 			return true
 		}
 	}
 	return false
 }
 
-// splitter takes the markers out of a configuration.
-type splitter struct {
+// markerSplitter separates the unset markers of a configuration from the rest.
+type markerSplitter struct {
 	validator
 	docs  fastdoc.Builder
 	unset fastset.Builder
 }
 
-// splitMarkers returns a configuration without its markers, and the set of fields
-// that the markers are at. A container that held nothing but markers is left out
-// as well: wanting a field to be absent does not want its surroundings to exist. The
-// configuration need not be valid; what is found to be wrong with it here must be
-// found by validate too, which tells it better.
+// splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A
+// container with nothing but markers is omitted, too: requiring a field to be absent does not create its container.
+// The configuration may be invalid; validate must also reject every configuration that splitMarkers rejects, and has
+// the better messages.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
-	s := splitter{}
+	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
 	if isMarker {
-		s.problem("expected an object, received an unset marker; delete the object instead")
+		s.addProblem("expected an object, received an unset marker; delete the object instead")
 	}
 	unset = s.unset.Set(0)
-	for _, p := range neverOwned.Paths() {
+	for _, p := range untrackedFields.Paths() {
 		if unset.Has(p) {
 			s.problems = append(s.problems, FieldError{p, "expected a value, received an unset marker; this field identifies the object and can't be unset"})
 		}
@@ -83,26 +81,26 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 	return rest, unset, nil
 }
 
-// value returns what is left of a value, absent if that is nothing, and whether it
-// is a marker itself. keys are the fields that a marker may have beside it.
-func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
-	if isMarked(v) {
-		s.marker(t, v, keys)
+// value returns a value without markers, absent if nothing remains, and whether the value itself is a marker. keys
+// are the fields that a marker may have beside it.
+func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
+	if isUnsetMarker(v) {
+		s.checkMarker(t, v, keys)
 		return document.Value{}, true
 	}
 	if text, ok := v.CanonicalJSON(); ok && !strings.Contains(text, UnsetMarkerKey) {
-		return v, false // there is none in it
+		return v, false // the value contains no marker
 	}
 	switch {
 	case v.Kind() == document.Map && t.Map != nil:
 		if t.Map.Atomic {
-			s.noMarkerIn(v)
+			s.rejectMarkersIn(v)
 			return v, false
 		}
 		return s.fields(t.Map, v), false
 	case v.Kind() == document.List && t.List != nil:
 		if t.List.Relationship == schema.Atomic {
-			s.noMarkerIn(v)
+			s.rejectMarkersIn(v)
 			return v, false
 		}
 		return s.items(t.List, v), false
@@ -110,31 +108,32 @@ func (s *splitter) value(t *schema.Type, v document.Value, keys []schema.Key) (r
 	return v, false
 }
 
-// marker checks a marker.
-func (s *splitter) marker(t *schema.Type, v document.Value, keys []schema.Key) {
+// checkMarker validates a marker: its value, and the fields beside it, which must be keys.
+func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []schema.Key) {
 	if value := v.Get(UnsetMarkerKey); value.Kind() != document.String || value.Text() != UnsetMarkerValue {
-		s.problem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
+		s.addProblem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
 	}
 	for name, sibling := range v.Fields() {
 		if name == UnsetMarkerKey {
 			continue
 		}
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool { return key.Name == name }) {
-			s.problem("expected nothing beside %s but the keys of a list item, received %s: %s; remove it or the marker",
+			s.addProblem("expected no fields beside %s except the keys of a list item, received %s: %s; remove it or the marker",
 				UnsetMarkerKey, name, describe(sibling))
 			continue
 		}
-		if isMarked(sibling) {
-			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
+		if isUnsetMarker(sibling) {
+			s.addProblem("expected a value for the key %s, received an unset marker; a key can't be unset", name)
 			continue
 		}
 		if child, _ := fieldType(t, name); !sibling.IsNull() && !acceptsScalar(child, sibling.Kind()) {
-			s.problem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
+			s.addProblem("expected %s for the key %s, received %s", scalarNames[child.Scalar], name, describe(sibling))
 		}
 	}
 }
 
-func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
+// fields splits the markers off a granular map.
+func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
 	changed := false
@@ -143,7 +142,7 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 		s.path = append(s.path, e)
 		t, _ := m.TypeOf(v.Name(i))
 		if t == nil {
-			s.problem("the field is not declared in the schema")
+			s.addProblem("expected a field that the schema declares; remove it or correct its name")
 			return v
 		}
 		mark := s.unset.Mark()
@@ -154,13 +153,14 @@ func (s *splitter) fields(m *schema.Map, v document.Value) document.Value {
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // it held nothing but markers
+		return document.Value{} // the container had nothing but unset markers
 	}
 	return s.docs.MapIf(changed, docs, v)
 }
 
-func (s *splitter) items(l *schema.List, v document.Value) document.Value {
-	items := s.granularItems(l, v)
+// items splits the markers off a granular list.
+func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
+	items := s.uniqueElements(l, v)
 	at := len(s.path)
 	docs := s.docs.Mark()
 	changed := false
@@ -169,7 +169,7 @@ func (s *splitter) items(l *schema.List, v document.Value) document.Value {
 		mark := s.unset.Mark()
 		rest, isMarker := s.value(l.Item, v.At(i), l.Keys)
 		if !isMarker {
-			s.noKeyUnset(l, v.At(i))
+			s.rejectMarkedKeys(l, v.At(i))
 		}
 		s.unset.Push(e, isMarker, s.unset.Set(mark))
 		changed = changed || rest != v.At(i)
@@ -177,22 +177,22 @@ func (s *splitter) items(l *schema.List, v document.Value) document.Value {
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // it held nothing but markers
+		return document.Value{} // the container had nothing but unset markers
 	}
 	return s.docs.ListIf(changed, docs, v)
 }
 
-// noKeyUnset refuses markers in the place of the keys of a list item.
-func (s *splitter) noKeyUnset(l *schema.List, item document.Value) {
+// rejectMarkedKeys rejects markers in place of the keys of a list item.
+func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	for _, key := range l.Keys {
-		if isMarked(item.Get(key.Name)) {
-			s.problem("expected a value for the key %s, received an unset marker; a key can't be unset", key.Name)
+		if isUnsetMarker(item.Get(key.Name)) {
+			s.addProblem("expected a value for the key %s, received an unset marker; a key can't be unset", key.Name)
 		}
 	}
 }
 
-// noMarkerIn refuses markers inside of an atomic value.
-func (s *splitter) noMarkerIn(v document.Value) {
+// rejectMarkersIn rejects markers inside of an atomic value.
+func (s *markerSplitter) rejectMarkersIn(v document.Value) {
 	at := len(s.path)
 	for i := range v.Len() {
 		e := fieldset.IndexElement(i)
@@ -200,10 +200,10 @@ func (s *splitter) noMarkerIn(v document.Value) {
 			e = fieldset.NameElement(v.Name(i))
 		}
 		s.path = append(s.path, e)
-		if isMarked(v.At(i)) {
-			s.problem("expected a value, received an unset marker inside of an atomic value; unset the whole value or leave the field out")
+		if isUnsetMarker(v.At(i)) {
+			s.addProblem("expected a value, received an unset marker inside of an atomic value; unset the whole value or leave the field out")
 		} else {
-			s.noMarkerIn(v.At(i))
+			s.rejectMarkersIn(v.At(i))
 		}
 		s.path = s.path[:at]
 	}

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Update records every other kind of write: POST, PUT, any patch but apply.
+// Update records all writes other than apply: create, update, and the other patch types.
 
-// TestUpdate: the manager becomes owner of what it changed, others lose what was
+// TestUpdate: the manager becomes the owner of the fields that it changed; other managers lose the fields that were
 // changed or removed.
 func TestUpdate(t *testing.T) {
 	for _, c := range []struct {
@@ -41,63 +41,64 @@ func TestUpdate(t *testing.T) {
 			}
 			s.update("u", c.updated)
 			s.want(c.updated)
-			s.owners(c.owners...)
+			s.wantOwners(c.owners...)
 		})
 	}
 }
 
-// TestUpdateAgain: an updater's entry grows; the time is that of the last change.
-func TestUpdateAgain(t *testing.T) {
+// TestUpdateExtendsEntry: fields of later updates are added to the entry of the manager; its time is that of the last
+// change.
+func TestUpdateExtendsEntry(t *testing.T) {
 	s := newScript(t)
 	s.update("u", `number: 1`)
 	created := s.entry("u/Update").Time
 	s.update("u", `{number: 1, text: x}`)
-	s.owners("u/Update .number .text")
+	s.wantOwners("u/Update .number .text")
 	if e := s.entry("u/Update"); !e.Time.After(created) {
-		t.Errorf("the entry is of %v, not of the second change", e.Time)
+		t.Errorf("Time = %v, want that of the second change", e.Time)
 	}
 	changed := s.entry("u/Update").Time
 	result := s.update("u", `{number: 1, text: x}`)
 	if !result.NoOp || !s.entry("u/Update").Time.Equal(changed) {
-		t.Errorf("an update that changes nothing is no no-op: %v", dump(s.live))
+		t.Errorf("an update without changes is not a no-op: %v", dump(s.live))
 	}
 	s.update("u", `number: 1`)
-	s.owners("u/Update .number")
+	s.wantOwners("u/Update .number")
 	if !s.entry("u/Update").Time.Equal(changed) {
-		t.Error("removing a field gives the remover nothing, so that it gets no new time")
+		t.Error("removing a field changed the time of the entry, which got no field")
 	}
 }
 
-// TestUpdateWithoutName: writers without a name are "unknown".
-func TestUpdateWithoutName(t *testing.T) {
+// TestUpdateWithoutManager: the default manager of updates is "unknown".
+func TestUpdateWithoutManager(t *testing.T) {
 	s := newScript(t)
-	s.oracle = nil // it takes the name as it is
+	s.oracle = nil // structured-merge-diff has no default manager
 	s.update("", `number: 1`)
-	s.owners("unknown/Update .number")
+	s.wantOwners("unknown/Update .number")
 }
 
-// TestUpdateKeepsTheDocument: an update's document is taken to the letter, also where
-// it does not fit the topology: what is live can't be refused.
-func TestUpdateKeepsTheDocument(t *testing.T) {
+// TestUpdateKeepsDocumentVerbatim: the document of an update is stored unchanged, also if it does not conform to the
+// schema: validation is up to the caller.
+func TestUpdateKeepsDocumentVerbatim(t *testing.T) {
 	s := newScript(t)
-	s.oracle = nil // it refuses the document
+	s.oracle = nil // structured-merge-diff rejects the document
 	s.update("u", `{number: x, undeclared: {a: 1}, set: [a, a], items: [{value: 1}], struct: {}, map: null, list: []}`)
 	s.want(`{number: x, undeclared: {a: 1}, set: [a, a], items: [{value: 1}], struct: {}, map: null, list: []}`)
 	s.apply("m", `flag: true`)
 	s.want(`{number: x, undeclared: {a: 1}, set: [a, a], items: [{value: 1}], struct: {}, map: null, list: [], flag: true}`)
 }
 
-// TestBeforeFirstApply: what was there before anything was tracked has an owner from
-// the first apply on.
+// TestBeforeFirstApply: the first apply to an object without managedFields creates an entry for the fields that the
+// object already has.
 func TestBeforeFirstApply(t *testing.T) {
 	const live = `{metadata: {name: x, uid: "1", labels: {a: b}}, number: 1, struct: {a: 1}, items: [{name: a, value: 1}]}`
 	t.Run("unrelated", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(live)
 		s.apply("m", `text: x`)
-		s.owners("m .text", `before-first-apply/Update .metadata.labels .metadata.labels.a .number .struct .struct.a .items .items[name="a"]{,.name,.value}`)
+		s.wantOwners("m .text", `before-first-apply/Update .metadata.labels .metadata.labels.a .number .struct .struct.a .items .items[name="a"]{,.name,.value}`)
 		if got := s.entry("before-first-apply/Update").Time; !got.Equal(s.now) {
-			t.Errorf("the entry is of %v, want %v", got, s.now)
+			t.Errorf("Time = %v, want %v", got, s.now)
 		}
 	})
 	t.Run("conflict", func(t *testing.T) {
@@ -109,15 +110,15 @@ func TestBeforeFirstApply(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`{metadata: {name: x, uid: "1"}, number: 1}`)
 		s.force("m", `number: 2`)
-		s.owners("m .number")
+		s.wantOwners("m .number")
 	})
 	t.Run("same value", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`number: 1`)
 		s.apply("m", `number: 1`)
-		s.owners("m .number", "before-first-apply/Update .number")
+		s.wantOwners("m .number", "before-first-apply/Update .number")
 	})
-	t.Run("what is always there", func(t *testing.T) {
+	t.Run("fields of Request.Empty", func(t *testing.T) {
 		live := Object{Document: parse(`{apiVersion: v1, number: 1, text: x, struct: {a: 1}, atomicStruct: {}}`)}
 		result, err := mustEngine(Options{}).Apply(live, parse(`flag: true`), Request{
 			Manager: "m", Version: "v1", Empty: parse(`{text: "", struct: {}, atomicStruct: {}}`),
@@ -127,62 +128,60 @@ func TestBeforeFirstApply(t *testing.T) {
 		}
 		const want = `{"f:number":{},"f:struct":{"f:a":{}},"f:text":{}}`
 		if got := result.Object.Entries[1]; got.Manager != BeforeFirstApply || got.FieldsV1 != want {
-			t.Errorf("%s owns %s, want %s", got.Manager, got.FieldsV1, want)
+			t.Errorf("entry of %s = %s, want %s", got.Manager, got.FieldsV1, want)
 		}
 	})
 	t.Run("updates do not start tracking", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(live)
 		s.update("u", `{metadata: {uid: "1"}, number: 5}`)
-		s.owners()
+		s.wantOwners()
 		s.want(`{metadata: {uid: "1"}, number: 5}`)
 	})
-	t.Run("updates of an object without uid do", func(t *testing.T) {
+	t.Run("updates of an object without uid start tracking", func(t *testing.T) {
 		s := newScript(t)
 		s.live.Document = parse(`number: 1`)
 		s.update("u", `{number: 1, text: x}`)
-		s.owners("u/Update .text")
+		s.wantOwners("u/Update .text")
 	})
 }
 
-// TestUpdateEntriesAreCapped: an object keeps ten entries of updaters; the oldest are
-// joined under one name.
+// TestUpdateEntriesAreCapped: an object has at most ten Update entries; the oldest are merged into ancient-changes.
 func TestUpdateEntriesAreCapped(t *testing.T) {
 	s := newScript(t)
-	s.oracle = nil // it has no cap
+	s.oracle = nil // structured-merge-diff does not limit the number of entries
 	fields := ""
 	for i := range 12 {
 		fields += fmt.Sprintf("k%02d: 1, ", i)
 		s.update(fmt.Sprintf("u%02d", i), "map: {"+fields+"}")
 		if i == 9 && len(s.live.Entries) != 10 {
-			t.Errorf("%d entries, want 10", len(s.live.Entries))
+			t.Errorf("len(Entries) = %d, want 10", len(s.live.Entries))
 		}
 	}
-	s.apply("m", `text: x`) // appliers do not count
+	s.apply("m", `text: x`) // Apply entries do not count towards the limit
 	if len(s.live.Entries) != 11 {
-		t.Errorf("%d entries, want 10 of updaters and one of an applier", len(s.live.Entries))
+		t.Errorf("len(Entries) = %d, want 10 Update entries and one Apply entry", len(s.live.Entries))
 	}
 	ancient, _ := s.entry("ancient-changes/Update").Fields()
 	if want := pathSet(".map .map.k00 .map.k01 .map.k02"); !ancient.Equal(want) {
-		t.Errorf("the oldest own\n%vwant\n%v", ancient, want)
+		t.Errorf("ancient-changes owns\n%vwant\n%v", ancient, want)
 	}
 	third := s.now.Add(-10 * time.Minute)
 	if got := s.entry("ancient-changes/Update").Time; !got.Equal(third) {
-		t.Errorf("the oldest are of %v, want the time of the last that was joined, %v", got, third)
+		t.Errorf("time of ancient-changes = %v, want that of the last merged entry, %v", got, third)
 	}
-	t.Run("another cap", func(t *testing.T) {
+	t.Run("another limit", func(t *testing.T) {
 		s := newScript(t, Options{MaxUpdateEntries: 2})
 		s.oracle = nil
 		s.update("a", `map: {a: 1}`)
 		s.update("b", `map: {a: 1, b: 1}`)
 		s.update("c", `map: {a: 1, b: 1, c: 1}`)
-		s.owners("ancient-changes/Update .map .map.a .map.b", "c/Update .map.c")
+		s.wantOwners("ancient-changes/Update .map .map.a .map.b", "c/Update .map.c")
 	})
 }
 
-// TestUpdateCapKeepsOwnership: when the joined entry is not the oldest any more,
-// because others are of the same second, nothing that it owns is lost. Kubernetes
-// drops the whole entry then.
+// TestUpdateCapKeepsOwnership: if ancient-changes is not the oldest entry, because other entries have the same time,
+// its fields are not lost. Kubernetes drops the whole entry in this case.
 func TestUpdateCapKeepsOwnership(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := newScript(t, Options{MaxUpdateEntries: 2})
@@ -199,47 +198,47 @@ func TestUpdateCapKeepsOwnership(t *testing.T) {
 		all = all.Union(fields)
 	}
 	if want := pathSet(".map.a .map.b .map.c .map.d"); !all.Equal(want) {
-		t.Errorf("together they own\n%vwant\n%v\n%s", all, want, dump(s.live))
+		t.Errorf("union of field sets =\n%vwant\n%v\n%s", all, want, dump(s.live))
 	}
 	if len(s.live.Entries) > 2 {
-		t.Errorf("%d entries, want 2:\n%s", len(s.live.Entries), dump(s.live))
+		t.Errorf("len(Entries) = %d, want at most 2:\n%s", len(s.live.Entries), dump(s.live))
 	}
 }
 
-// TestTimes: an entry has the time of its manager's last change. Who changes nothing
-// gets no time, and keeps the one it had.
-func TestTimes(t *testing.T) {
+// TestEntryTimes: an entry has the time of its manager's last change. A request that changes no value sets no time
+// and keeps the previous one.
+func TestEntryTimes(t *testing.T) {
 	s := newScript(t)
 	s.apply("m1", `number: 1`)
 	first := s.now
-	s.apply("m2", `number: 1`) // shares, but changes nothing
+	s.apply("m2", `number: 1`) // m2 becomes a co-owner and changes no value
 	if e := s.entry("m2"); !e.Time.IsZero() {
-		t.Errorf("m2 changed nothing, but has the time %v", e.Time)
+		t.Errorf("Time of m2 = %v, want zero", e.Time)
 	}
 	s.apply("m2", `{number: 1, text: x}`)
 	if e := s.entry("m2"); !e.Time.Equal(s.now) {
-		t.Errorf("m2 is of %v, want %v", e.Time, s.now)
+		t.Errorf("Time of m2 = %v, want %v", e.Time, s.now)
 	}
 	if e := s.entry("m1"); !e.Time.Equal(first) {
-		t.Errorf("m1 is of %v, want %v", e.Time, first)
+		t.Errorf("Time of m1 = %v, want %v", e.Time, first)
 	}
 	second := s.now
-	s.apply("m2", `text: x`) // gives a share up; the object stays as it is
+	s.apply("m2", `text: x`) // m2 releases a shared field; the document does not change
 	if e := s.entry("m2"); !e.Time.Equal(second) {
-		t.Errorf("m2 is of %v, want %v", e.Time, second)
+		t.Errorf("Time of m2 = %v, want %v", e.Time, second)
 	}
 	s.force("m3", `text: z`)
 	if e := s.entry("m1"); !e.Time.Equal(first) {
 		t.Errorf("losing fields changed the time of m1 to %v", e.Time)
 	}
-	t.Run("to the second", func(t *testing.T) {
+	t.Run("truncated to seconds", func(t *testing.T) {
 		s := newScript(t)
 		s.now = time.Date(2026, 1, 1, 0, 0, 0, 123456789, time.FixedZone("", 3600))
 		s.apply("m1", `number: 1`)
 		s.update("m2", `{number: 1, text: x}`)
 		for _, e := range s.live.Entries {
 			if e.Time.Nanosecond() != 0 || e.Time.Location() != time.UTC {
-				t.Errorf("%s is of %v, want UTC to the second", e.Manager, e.Time)
+				t.Errorf("Time of %s = %v, want UTC without fraction", e.Manager, e.Time)
 			}
 		}
 	})

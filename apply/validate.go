@@ -9,21 +9,19 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// validator checks that a configuration fits its topology: every field declared,
-// every value of the right shape, every item of a granular list with a key of its
-// own. It collects all problems, up to a limit.
+// validator checks that a configuration conforms to its topology: every field is declared, every value has an allowed
+// kind, every item of a granular list has a unique key. It collects all problems, up to maxProblems.
 type validator struct {
 	path     fieldset.Path
 	problems []FieldError
 }
 
-// mostProblems bounds what a hopeless configuration can make an error cost.
-const mostProblems = 20
+// maxProblems is the maximum number of problems in an InvalidError.
+const maxProblems = 20
 
-// validate checks a configuration beside the live document. Leaves that are as they
-// are in the live document are not checked again: what was accepted once, perhaps by
-// an older topology, may stay. With unset on, markers may stand in the place of
-// anything; splitMarkers checks them. With unset off they are ordinary data.
+// validate validates a configuration. Leaves that equal their live value are not validated again, so that values that
+// were accepted by an older schema may stay. If unset is true, markers are allowed in place of any value, and
+// splitMarkers validates them; otherwise markers are ordinary data.
 func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
 	w.value(t, live, config, unset)
@@ -33,21 +31,23 @@ func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	return nil
 }
 
-func (w *validator) problem(format string, args ...any) {
-	if len(w.problems) < mostProblems {
+// addProblem adds a problem at the current path.
+func (w *validator) addProblem(format string, args ...any) {
+	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, FieldError{Path: slices.Clone(w.path), Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
+// value validates one value; v is from the configuration.
 func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
-	if v.IsNull() || v.IsAbsent() || unset && isMarked(v) {
+	if v.IsNull() || v.IsAbsent() || unset && isUnsetMarker(v) {
 		return
 	}
 	if !isGranular(t, v) {
 		if document.Equal(live, v) {
 			return
 		}
-		live = document.Value{} // what is inside is checked as a whole
+		live = document.Value{} // a changed atomic value is validated completely
 	}
 	switch t.Resolve(v.Kind()) {
 	case schema.MapAlternative:
@@ -56,14 +56,14 @@ func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 		w.items(t.List, live, v, unset)
 	case schema.ScalarAlternative:
 		if !acceptsScalar(t, v.Kind()) {
-			w.problem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
+			w.addProblem("expected %s, received %s", scalarNames[t.Scalar], describe(v))
 		}
 	default:
-		w.problem("expected nothing, as the schema allows no value here; received %s", describe(v))
+		w.addProblem("expected no value, because the schema allows none here; received %s", describe(v))
 	}
 }
 
-// isGranular reports whether a value is owned by its parts.
+// isGranular reports whether a value is a granular map or list.
 func isGranular(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Map:
@@ -74,7 +74,7 @@ func isGranular(t *schema.Type, v document.Value) bool {
 	return false
 }
 
-// acceptsScalar reports whether a scalar of that kind may stand in a place.
+// acceptsScalar reports whether the type allows a scalar of the given kind.
 func acceptsScalar(t *schema.Type, kind document.Kind) bool {
 	switch t.Scalar {
 	case schema.AnyScalar:
@@ -102,7 +102,7 @@ var scalarNames = map[schema.Scalar]string{
 
 func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 	if v.Kind() != document.Map {
-		w.problem("expected a map, received %s", describe(v))
+		w.addProblem("expected a map, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
@@ -112,7 +112,7 @@ func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 		if t, _ := m.TypeOf(name); t != nil {
 			w.value(t, live.Get(name), v.At(i), unset)
 		} else {
-			w.problem("field not declared in schema, received %s; remove it or correct its name", describe(v.At(i)))
+			w.addProblem("field not declared in schema, received %s; remove it or correct its name", describe(v.At(i)))
 		}
 		w.path = w.path[:at]
 	}
@@ -120,7 +120,7 @@ func (w *validator) fields(m *schema.Map, live, v document.Value, unset bool) {
 
 func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	if v.Kind() != document.List {
-		w.problem("expected a list, received %s", describe(v))
+		w.addProblem("expected a list, received %s", describe(v))
 		return
 	}
 	at := len(w.path)
@@ -129,11 +129,11 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	if l.Relationship == schema.Atomic {
 		old = func(int) document.Value { return document.Value{} }
 	} else {
-		if items = w.granularItems(l, v); items == nil {
+		if items = w.uniqueElements(l, v); items == nil {
 			return
 		}
-		m := matchElements(l, as(live, document.List), v)
-		old = func(i int) document.Value { return m.old(live, i) }
+		m := matchElements(l, asKind(live, document.List), v)
+		old = func(i int) document.Value { return m.liveItem(live, i) }
 	}
 	for i := range v.Len() {
 		e := fieldset.IndexElement(i)
@@ -146,22 +146,22 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	}
 }
 
-// granularItems returns the elements of a list in which every item must have one,
-// and one of its own; nil if that is not so, or there are no items.
-func (w *validator) granularItems(l *schema.List, v document.Value) []fieldset.Element {
-	items, bad := elements(l, v)
-	if bad != nil {
-		w.path = append(w.path, fieldset.IndexElement(bad.index))
-		w.problem("%s", bad.problem)
+// uniqueElements returns the path elements of a granular list. It reports items without a valid path element and
+// duplicates as problems, and returns nil in these cases and for empty lists.
+func (w *validator) uniqueElements(l *schema.List, v document.Value) []fieldset.Element {
+	items, itemErr := elements(l, v)
+	if itemErr != nil {
+		w.path = append(w.path, fieldset.IndexElement(itemErr.index))
+		w.addProblem("%s", itemErr.problem)
 		w.path = w.path[:len(w.path)-1]
 		return nil
 	}
-	found := newIndex(items)
+	found := newElementIndex(items)
 	ok := true
 	for i, e := range items {
 		if first := found.find(e); first != i {
 			w.path = append(w.path, e)
-			w.problem("expected every item once, received it at index %d, %s, and at index %d, %s; remove one of them",
+			w.addProblem("expected every item once, received it at index %d, %s, and at index %d, %s; remove one of them",
 				first, describe(v.At(first)), i, describe(v.At(i)))
 			w.path = w.path[:len(w.path)-1]
 			ok = false

@@ -13,8 +13,8 @@ func valueAt(v versioned, p fieldset.Path) document.Value {
 		if t == nil {
 			t = schema.Untyped
 		}
-		doc = childOf(doc, itemsOf(nil, t, doc, fieldset.New(fieldset.Path{e})), e, 0)
-		t, _ = typeBelow(t, e)
+		doc = childOf(doc, selectInSetOrder(nil, t, doc, fieldset.New(fieldset.Path{e})), e, 0)
+		t, _ = childType(t, e)
 	}
 	return doc
 }

@@ -11,21 +11,22 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Versions has the versions of a kind. Implementations must be safe for concurrent use.
+// Versions are the versions of a kind: their schemas and the conversion between them. Implementations must be safe
+// for concurrent use.
 type Versions interface {
 	// Type returns the schema of a version; ok is false if the kind does not have the version.
 	Type(version string) (t *schema.Type, ok bool)
-	// Convert converts a document between two different versions that have a Type. An error that wraps
-	// [ErrVersionGone] reports that one of them no longer exists, one that wraps [ErrConversionUnavailable] that the
-	// conversion may succeed later.
+	// Convert converts a document between two different versions. It returns an error that wraps [ErrVersionGone] if
+	// one of them no longer exists, and one that wraps [ErrConversionUnavailable] if the conversion may succeed
+	// later.
 	Convert(doc document.Value, from, to string) (document.Value, error)
 }
 
-// ErrVersionGone reports that the kind does not have a version, or no longer has it.
+// ErrVersionGone reports that a version of the kind does not exist, or no longer exists.
 var ErrVersionGone = errors.New("the kind does not have this version")
 
-// ErrConversionUnavailable reports that a conversion failed but may succeed later. Update then keeps the entries of
-// that version unchanged; Apply, which could miss conflicts, fails.
+// ErrConversionUnavailable reports that a conversion failed but may succeed later. Update then leaves the entries of
+// that version unchanged; Apply fails, because it could miss conflicts.
 var ErrConversionUnavailable = errors.New("the conversion is not available")
 
 // OneVersion returns the Versions of a kind with a single version.
@@ -42,15 +43,15 @@ func (o oneVersion) Convert(_ document.Value, from, to string) (document.Value, 
 	return document.Value{}, fmt.Errorf("convert from %s to %s: %w", from, to, ErrVersionGone)
 }
 
-// versioned is a document at a version, with its topology there.
+// versioned is a document with its version and the topology of that version.
 type versioned struct {
 	doc     document.Value
 	t       *schema.Type
 	version string
 }
 
-// at returns a document at another version.
-func (e *Engine) at(v versioned, version string) (versioned, error) {
+// convertTo converts a document to a version.
+func (e *Engine) convertTo(v versioned, version string) (versioned, error) {
 	if v.version == version {
 		return v, nil
 	}
@@ -63,12 +64,13 @@ func (e *Engine) at(v versioned, version string) (versioned, error) {
 		return v, fmt.Errorf("convert from %s to %s: %w", v.version, version, err)
 	}
 	if t == nil || t.Map == nil || doc.Kind() != document.Map {
-		return v, fmt.Errorf("convert from %s to %s: expected an object, and a topology that takes a map, received %s", v.version, version, describe(doc))
+		return v, fmt.Errorf("convert from %s to %s: expected an object and a topology for maps, received %s", v.version, version, describe(doc))
 	}
 	return versioned{doc, t, version}, nil
 }
 
-func isGone(err error) bool { return errors.Is(err, ErrVersionGone) }
+// isVersionGone reports whether an error wraps ErrVersionGone.
+func isVersionGone(err error) bool { return errors.Is(err, ErrVersionGone) }
 
 func sortedVersions(sets map[string][]fieldset.Set) []string {
 	return slices.Sorted(maps.Keys(sets))

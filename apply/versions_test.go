@@ -11,47 +11,47 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// thingVersions is thing at v1, and at v2, where number is called amount and the
-// names of items and the keys of the map are in capitals. Further versions are like
-// v1. A version that is not in the map does not exist.
-type thingVersions map[string]*schema.Type
+// testVersions is testKind at v1, and at v2, where number is called amount, and the names of items and the keys of
+// the map are in upper case. Further versions are like v1. A version that is not in the map does not exist.
+type testVersions map[string]*schema.Type
 
-func newThingVersions(further ...string) thingVersions {
-	s, err := schema.LoadTypes(parse(strings.Replace(thingTypes, "name: number,", "name: amount,", 1)))
+// newTestVersions returns v1, v2 and the given versions, which are like v1.
+func newTestVersions(further ...string) testVersions {
+	s, err := schema.LoadTypes(parse(strings.Replace(testTypes, "name: number,", "name: amount,", 1)))
 	if err != nil {
 		panic(err)
 	}
 	second, _ := s.Type("thing")
-	v := thingVersions{"v1": thing, "v2": second}
+	v := testVersions{"v1": testKind, "v2": second}
 	for _, version := range further {
-		v[version] = thing
+		v[version] = testKind
 	}
 	return v
 }
 
-func (v thingVersions) Type(version string) (*schema.Type, bool) {
+func (v testVersions) Type(version string) (*schema.Type, bool) {
 	t, ok := v[version]
 	return t, ok
 }
 
-func (v thingVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
+func (v testVersions) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to || v[from] == nil || v[to] == nil {
 		panic("convert from " + from + " to " + to)
 	}
 	if !doc.Get("flag").IsAbsent() && doc.Get("text").Text() == "can't convert" {
-		return doc, errors.New("there is no flag at this version")
+		return doc, errors.New("flag can't be converted")
 	}
 	switch {
 	case to == "v2":
-		return inCapitals(doc.Without("number").With("amount", doc.Get("number")), strings.ToUpper), nil
+		return convertNames(doc.Without("number").With("amount", doc.Get("number")), strings.ToUpper), nil
 	case from == "v2":
-		return inCapitals(doc.Without("amount").With("number", doc.Get("amount")), strings.ToLower), nil
+		return convertNames(doc.Without("amount").With("number", doc.Get("amount")), strings.ToLower), nil
 	}
 	return doc, nil
 }
 
-// inCapitals changes the keys of items and of the map.
-func inCapitals(doc document.Value, change func(string) string) document.Value {
+// convertNames changes the names of items and the keys of the map.
+func convertNames(doc document.Value, change func(string) string) document.Value {
 	if items := doc.Get("items"); items.Kind() == document.List {
 		var changed []document.Value
 		for _, item := range items.Items() {
@@ -69,8 +69,8 @@ func inCapitals(doc document.Value, change func(string) string) document.Value {
 	return doc
 }
 
-// at goes on at another version.
-func (s *script) at(version string) {
+// convertTo converts the live object and continues at another version.
+func (s *script) convertTo(version string) {
 	s.Helper()
 	doc, err := s.fast.options.Versions.Convert(s.live.Document, s.version, version)
 	if err != nil {
@@ -79,137 +79,136 @@ func (s *script) at(version string) {
 	s.live.Document, s.version = doc, version
 }
 
-// TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between
-// API versions." (KEP-555) Entries stay at the version that they were written at.
+// TestConvertBetweenVersions: "Can convert structured-merge-diff typed objects between API versions." (KEP-555)
+// Entries keep the version at which they were written.
 func TestConvertBetweenVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `{number: 1, text: x}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `{amount: 1, flag: true}`)
 	s.want(`{amount: 1, text: x, flag: true}`)
-	s.owners("m1 .number .text", "m2@v2 .amount .flag")
+	s.wantOwners("m1 .number .text", "m2@v2 .amount .flag")
 	s.conflict("m3", `amount: 2`, ".amount m2@v2", ".number m1")
 	s.force("m3", `amount: 2`)
-	s.owners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
-	s.at("v1")
-	s.apply("m3", `text: x`) // at another version than last time
+	s.wantOwners("m1 .text", "m2@v2 .flag", "m3@v2 .amount")
+	s.convertTo("v1")
+	s.apply("m3", `text: x`) // m3 applies at another version than before
 	s.want(`{text: x, flag: true}`)
-	s.owners("m1 .text", "m2@v2 .flag", "m3 .text")
+	s.wantOwners("m1 .text", "m2@v2 .flag", "m3 .text")
 	s.update("m3", `{text: z, flag: true}`)
-	s.owners("m2@v2 .flag", "m3/Update .text")
-	s.at("v2")
+	s.wantOwners("m2@v2 .flag", "m3/Update .text")
+	s.convertTo("v2")
 	s.update("m3", `{text: w, flag: false}`)
-	s.owners("m3/Update@v2 .text .flag")
+	s.wantOwners("m3/Update@v2 .text .flag")
 }
 
 // TestConversionChangesKeys: "Apply works when the object conversion changes value of
 // map keys." (KEP-555)
 func TestConversionChangesKeys(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `{map: {a: 1, b: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `{map: {B: 1, C: 1}, items: [{name: B, value: 1}]}`)
 	s.want(`{map: {A: 1, B: 1, C: 1}, items: [{name: A, value: 1}, {name: B, value: 1}]}`)
-	s.owners(`m1 .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`,
+	s.wantOwners(`m1 .map.a .map.b .items[name="a"]{,.name,.value} .items[name="b"]{,.name,.value}`,
 		`m2@v2 .map.B .map.C .items[name="B"]{,.name,.value}`)
 	s.conflict("m2", `map: {A: 2}`, ".map.a m1")
-	s.at("v1")
+	s.convertTo("v1")
 	s.apply("m1", `{map: {a: 1}, items: [{name: a, value: 1}]}`)
 	s.want(`{map: {a: 1, b: 1, c: 1}, items: [{name: a, value: 1}, {name: b, value: 1}]}`)
 	s.apply("m2", ``)
 	s.want(`{map: {a: 1}, items: [{name: a, value: 1}]}`)
-	s.owners(`m1 .map.a .items[name="a"]{,.name,.value}`)
+	s.wantOwners(`m1 .map.a .items[name="a"]{,.name,.value}`)
 }
 
 // TestObsoleteVersions: "Apply works when unknown/obsolete versions are present in
 // managedFields (for when APIs are deprecated)." (KEP-555)
 func TestObsoleteVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions("v0")})
+	s := newScript(t, Options{Versions: newTestVersions("v0")})
 	s.version = "v0"
 	s.apply("old", `{number: 1, text: x}`)
 	s.update("old", `{number: 1, text: x, flag: true}`)
 	s.version = "v1"
 	s.apply("m1", `number: 1`)
-	gone := Options{Versions: newThingVersions()}
-	s.fast = mustEngine(gone)
-	gone.plain = true
-	s.plain = mustEngine(gone)
-	s.owners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
+	withoutV0 := Options{Versions: newTestVersions()}
+	s.fast = mustEngine(withoutV0)
+	withoutV0.plain = true
+	s.plain = mustEngine(withoutV0)
+	s.wantOwners("old@v0 .number .text", "old/Update@v0 .flag", "m1 .number")
 
 	t.Run("dropped", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("m1", `{number: 2}`) // no conflict with what is gone
-		s.owners("m1 .number")
-		s.want(`{number: 2, text: x, flag: true}`) // and nothing is removed
+		s.apply("m1", `{number: 2}`) // no conflict with entries of a removed version
+		s.wantOwners("m1 .number")
+		s.want(`{number: 2, text: x, flag: true}`) // fields of dropped entries are not pruned
 	})
 	t.Run("dropped by updates", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.update("u", `{number: 2, text: x, flag: true}`)
-		s.owners("u/Update .number")
+		s.wantOwners("u/Update .number")
 	})
-	t.Run("the applier comes back", func(t *testing.T) {
+	t.Run("the applier of a dropped entry applies again", func(t *testing.T) {
 		s := *s
 		s.T = t
-		s.apply("old", `number: 1`) // it does not know any more that it applied text
+		s.apply("old", `number: 1`) // the entry of old is dropped, so that its field text is not pruned
 		s.want(`{number: 1, text: x, flag: true}`)
-		s.owners("m1 .number", "old .number")
+		s.wantOwners("m1 .number", "old .number")
 	})
-	t.Run("only gone versions", func(t *testing.T) {
+	t.Run("only removed versions", func(t *testing.T) {
 		s := *s
 		s.T = t
 		s.live.Entries = s.live.Entries[:0:0]
 		s.live.Entries = append(s.live.Entries, Entry{Manager: "old", Operation: Apply, APIVersion: "v0", FieldsV1: `{"f:text":{}}`})
 		s.apply("m1", `number: 2`)
-		s.owners("m1 .number")
+		s.wantOwners("m1 .number")
 	})
-	t.Run("a request at a gone version", func(t *testing.T) {
+	t.Run("request at a removed version", func(t *testing.T) {
 		_, err := s.fast.Apply(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("apply: %v", err)
+			t.Errorf("Apply() error = %v, want ErrVersionGone", err)
 		}
 		_, err = s.fast.Update(s.live, parse(`number: 1`), Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("update: %v", err)
+			t.Errorf("Update() error = %v, want ErrVersionGone", err)
 		}
 		_, err = s.fast.Extract(s.live, Request{Manager: "m", Version: "v0"})
 		if !errors.Is(err, ErrVersionGone) {
-			t.Errorf("extract: %v", err)
+			t.Errorf("Extract() error = %v, want ErrVersionGone", err)
 		}
 	})
 }
 
-// TestConversionFails: an error of the converter is returned and nothing is lost.
+// TestConversionFails: a conversion error is returned with both versions.
 func TestConversionFails(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions()})
+	s := newScript(t, Options{Versions: newTestVersions()})
 	s.apply("m1", `number: 1`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.apply("m2", `amount: 1`)
 	_, err := s.tryApply("m2", `{amount: 1, flag: true, text: "can't convert"}`, false)
-	if err == nil || !strings.Contains(err.Error(), "there is no flag") || !strings.Contains(err.Error(), "from v2 to v1") {
-		t.Errorf("the error is %v", err)
+	if err == nil || !strings.Contains(err.Error(), "flag can't be converted") || !strings.Contains(err.Error(), "from v2 to v1") {
+		t.Errorf("Apply() error = %v, want the conversion error with both versions", err)
 	}
 }
 
-// TestUnsetAcrossVersions: markers conflict with owners at other versions, at their
-// paths.
+// TestUnsetAcrossVersions: markers conflict with entries at other versions; the conflict has the path at the version
+// of the entry.
 func TestUnsetAcrossVersions(t *testing.T) {
-	s := newScript(t, Options{Versions: newThingVersions(), Unset: true})
+	s := newScript(t, Options{Versions: newTestVersions(), Unset: true})
 	s.apply("m1", `{number: 1, map: {a: 1}}`)
-	s.at("v2")
+	s.convertTo("v2")
 	s.conflict("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`, ".map.a m1", ".number m1")
 	s.force("m2", `{amount: {k8s_io__value: unset}, map: {A: {k8s_io__value: unset}}}`)
 	s.want(`map: {}`)
-	s.owners("m2@v2 .amount .map.A")
-	s.at("v1")
+	s.wantOwners("m2@v2 .amount .map.A")
+	s.convertTo("v1")
 	s.conflict("m1", `number: 1`, ".amount m2@v2")
 	s.apply("m3", `number: {k8s_io__value: unset}`)
-	s.owners("m2@v2 .amount .map.A", "m3 .number")
+	s.wantOwners("m2@v2 .amount .map.A", "m3 .number")
 }
 
-// TestTopologyChanged: a set that was written for another topology is fitted to the
-// one of today, not lost.
+// TestTopologyChanged: a field set that was written for another topology is reconciled with the current one.
 func TestTopologyChanged(t *testing.T) {
 	const text = `
 types:
@@ -229,32 +228,32 @@ types:
 		return mustEngine(Options{Versions: OneVersion("v1", root)})
 	}
 	granular, atomic := load("separable"), load("atomic")
-	play := func(t *testing.T, first, then *Engine) *script {
+	applyThenSwitch := func(t *testing.T, first, then *Engine) *script {
 		s := newScript(t)
-		s.oracle = nil // it knows only one schema
+		s.oracle = nil // testOracle has only one schema
 		s.fast, s.plain = first, first
 		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
 		s.fast, s.plain = then, then
 		return s
 	}
 	t.Run("granular to atomic", func(t *testing.T) {
-		s := play(t, granular, atomic)
+		s := applyThenSwitch(t, granular, atomic)
 		s.apply("m2", `number: 1`)
-		s.owners("m1 .struct .map", "m2 .number")
+		s.wantOwners("m1 .struct .map", "m2 .number")
 		s.conflict("m2", `{struct: {a: 1, b: 2}, map: {z: 1}}`, ".map m1", ".struct m1")
 		s.apply("m1", `struct: {a: 1}`)
 		s.want(`{struct: {a: 1}, number: 1}`)
 	})
 	t.Run("atomic to granular", func(t *testing.T) {
-		s := play(t, atomic, granular)
-		s.owners("m1 .struct .map")
+		s := applyThenSwitch(t, atomic, granular)
+		s.wantOwners("m1 .struct .map")
 		s.apply("m1", `{struct: {a: 1, b: 1}, map: {x: 1}}`)
-		s.owners("m1 .struct.a .struct.b .map.x")
+		s.wantOwners("m1 .struct.a .struct.b .map.x")
 		s.conflict("m2", `{struct: {a: 2}, map: {x: 2}}`, ".map.x m1", ".struct.a m1")
 	})
 }
 
-// TestReconcile fits sets to thing.
+// TestReconcile reconciles field sets with testKind.
 func TestReconcile(t *testing.T) {
 	for _, c := range []struct{ name, set, want string }{
 		{"nothing to do", ".number .struct.a .map.x", ".number .struct.a .map.x"},
@@ -267,64 +266,61 @@ func TestReconcile(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set := pathSet(c.set)
-			got := reconcile(set, thing)
+			got := reconcile(set, testKind)
 			if !got.Equal(pathSet(c.want)) {
 				t.Errorf("got\n%vwant\n%v", got, pathSet(c.want))
 			}
-			if again := reconcile(got, thing); !again.Equal(got) {
-				t.Errorf("reconciling twice gives\n%v", again)
+			if again := reconcile(got, testKind); !again.Equal(got) {
+				t.Errorf("reconciling again returns\n%v", again)
 			}
 		})
 	}
 }
 
-// TestOneVersion: the simplest Versions.
 func TestOneVersion(t *testing.T) {
-	v := OneVersion("v1", thing)
-	if got, ok := v.Type("v1"); !ok || got != thing {
-		t.Error("the version has no type")
+	v := OneVersion("v1", testKind)
+	if got, ok := v.Type("v1"); !ok || got != testKind {
+		t.Error("Type(v1) not found")
 	}
 	if _, ok := v.Type("v2"); ok {
-		t.Error("another version has a type")
+		t.Error("Type(v2) found, want only v1")
 	}
 	if _, err := v.Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, ErrVersionGone) {
-		t.Errorf("convert: %v", err)
+		t.Errorf("Convert() error = %v, want ErrVersionGone", err)
 	}
 	if _, err := New(Options{}); err == nil || !strings.Contains(err.Error(), "OneVersion") {
-		t.Errorf("an engine without versions: %v", err)
+		t.Errorf("New() without Versions: error = %v", err)
 	}
 }
 
-// TestDroppedEntriesAreTold: what nobody owns any more because a version is gone does
-// not go in silence.
-func TestDroppedEntriesAreTold(t *testing.T) {
-	gone := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
-	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{gone}}
+// TestResultReportsDroppedEntries: Result.Dropped has the entries whose version no longer exists.
+func TestResultReportsDroppedEntries(t *testing.T) {
+	obsolete := Entry{Manager: "old", Operation: Update, APIVersion: "v0", FieldsV1: `{"f:number":{}}`}
+	live := Object{Document: parse(`{number: 1}`), Entries: []Entry{obsolete}}
 	for _, plain := range []bool{false, true} {
 		result, err := mustEngine(Options{plain: plain}).Apply(live, parse(`{text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(result.Dropped) != 1 || result.Dropped[0] != gone {
-			t.Errorf("plain %v: dropped %v", plain, result.Dropped)
+		if len(result.Dropped) != 1 || result.Dropped[0] != obsolete {
+			t.Errorf("plain=%v: Dropped = %v, want %v", plain, result.Dropped, obsolete)
 		}
 	}
 }
 
-// failingVersions has two versions that can't be converted into each other.
+// failingVersions is a kind with two versions between which every conversion fails.
 type failingVersions struct{ err error }
 
 func (failingVersions) Type(version string) (*schema.Type, bool) {
-	return thing, version == "v1" || version == "v2"
+	return testKind, version == "v1" || version == "v2"
 }
 
 func (f failingVersions) Convert(document.Value, string, string) (document.Value, error) {
 	return document.Value{}, f.err
 }
 
-// TestNoOpAsksNoConverter: where nothing changed there is nothing to convert, so that a
-// converter that fails, for whatever reason, is not in the way of a no-op.
-func TestNoOpAsksNoConverter(t *testing.T) {
+// TestNoOpSkipsConversion: a no-op converts nothing, so that it succeeds if conversion fails.
+func TestNoOpSkipsConversion(t *testing.T) {
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{
 		{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{}}`},
 		{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`},
@@ -334,22 +330,22 @@ func TestNoOpAsksNoConverter(t *testing.T) {
 			e := mustEngine(Options{Versions: failingVersions{err}, plain: plain})
 			updated, updateErr := e.Update(live, live.Document, Request{Manager: "u", Version: "v1"})
 			if updateErr != nil || !updated.NoOp {
-				t.Errorf("update, plain %v, converter says %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
+				t.Errorf("update, plain %v, conversion error %v: NoOp=%v, %v", plain, err, updated.NoOp, updateErr)
 			}
 			applied, applyErr := e.Apply(live, parse(`{number: 1}`), Request{Manager: "me", Version: "v1"})
 			if applyErr != nil || !applied.NoOp {
-				t.Errorf("apply, plain %v, converter says %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
+				t.Errorf("apply, plain %v, conversion error %v: NoOp=%v, %v", plain, err, applied.NoOp, applyErr)
 			}
 		}
 	}
 }
 
-// TestConversionThatIsGone: an owner at a version that nothing can be converted to any more is dropped when something changes, and told of. It is in
-// nobody's way, neither when fields are taken nor when they are pruned.
-func TestConversionThatIsGone(t *testing.T) {
+// TestConversionToRemovedVersion: if the object changes, an entry whose version has no conversion any more is dropped
+// and reported. It neither conflicts nor prevents pruning.
+func TestConversionToRemovedVersion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
-	mine := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
-	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{mine, other}}
+	own := Entry{Manager: "me", Operation: Apply, APIVersion: "v1", FieldsV1: `{"f:number":{},"f:text":{}}`}
+	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{own, other}}
 	for _, plain := range []bool{false, true} {
 		e := mustEngine(Options{Versions: failingVersions{ErrVersionGone}, plain: plain})
 		for verb, do := range map[string]func() (Result, error){
@@ -362,17 +358,17 @@ func TestConversionThatIsGone(t *testing.T) {
 		} {
 			result, err := do()
 			if err != nil || len(result.Dropped) != 1 || result.Dropped[0] != other || slices.Contains(result.Object.Entries, other) {
-				t.Errorf("%s, plain %v: %v dropped, %v stay, %v", verb, plain, result.Dropped, result.Object.Entries, err)
+				t.Errorf("%s, plain=%v: Dropped = %v, Entries = %v, error = %v", verb, plain, result.Dropped, result.Object.Entries, err)
 			}
 			if got := result.Object.Document.JSON(); got != `{"number":2}` {
-				t.Errorf("%s, plain %v: received %s", verb, plain, got)
+				t.Errorf("%s, plain=%v: document = %s, want {\"number\":2}", verb, plain, got)
 			}
 		}
 	}
 }
 
-// TestUnavailableConversion: an update keeps the entries that it can't compare with the object, and tells of them; an
-// apply, which could not see conflicts, fails.
+// TestUnavailableConversion: an update keeps the entries to whose version it can't convert, and reports them in
+// Result.Kept; an apply, which could miss conflicts, fails.
 func TestUnavailableConversion(t *testing.T) {
 	other := Entry{Manager: "other", Operation: Apply, APIVersion: "v2", FieldsV1: `{"f:text":{}}`}
 	live := Object{Document: parse(`{number: 1, text: a}`), Entries: []Entry{other}}
@@ -381,21 +377,21 @@ func TestUnavailableConversion(t *testing.T) {
 		e := mustEngine(Options{Versions: failingVersions{down}, plain: plain})
 		updated, err := e.Update(live, parse(`{number: 2, text: a}`), Request{Manager: "me", Version: "v1"})
 		if err != nil || !slices.Contains(updated.Object.Entries, other) || len(updated.Object.Entries) != 2 || len(updated.Kept) != 1 {
-			t.Errorf("update, plain %v: %v, %v", plain, updated.Object.Entries, err)
+			t.Errorf("update, plain=%v: Entries = %v, Kept = %v, error = %v", plain, updated.Object.Entries, updated.Kept, err)
 		}
 		if _, err := e.Apply(live, parse(`{number: 2}`), Request{Manager: "me", Version: "v1"}); !errors.Is(err, ErrConversionUnavailable) {
-			t.Errorf("apply, plain %v: %v", plain, err)
+			t.Errorf("apply, plain=%v: error = %v, want ErrConversionUnavailable", plain, err)
 		}
 	}
 }
 
-// lessVersions is thing at v1, and at v2, which has neither text nor flag: what is converted there loses them, as
-// custom resources do whose versions are converted by leaving out what the other does not have.
-type lessVersions struct{}
+// droppingVersions is testKind at v1, and at v2, which has neither text nor flag: conversion drops these fields, as
+// the conversion strategy None of CustomResourceDefinitions does for fields that a version does not declare.
+type droppingVersions struct{}
 
-func (lessVersions) Type(string) (*schema.Type, bool) { return thing, true }
+func (droppingVersions) Type(string) (*schema.Type, bool) { return testKind, true }
 
-func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
+func (droppingVersions) Convert(doc document.Value, _, to string) (document.Value, error) {
 	doc = doc.With("apiVersion", document.NewString(to))
 	if to == "v2" {
 		doc = doc.Without("text").Without("flag")
@@ -403,16 +399,16 @@ func (lessVersions) Convert(doc document.Value, _, to string) (document.Value, e
 	return doc, nil
 }
 
-// TestPruneBesideVersionsThatHaveLess: what an applier leaves out goes, and nothing else does because some owner's
-// version does not have it: neither what it applies now, nor what others own, nor what nobody owns.
-func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
+// TestPruneWithLossyOwnerVersion: pruning removes only released fields. A field is not removed because the version of
+// some entry does not have it, whether the applier applies it, another manager owns it, or it has no owner.
+func TestPruneWithLossyOwnerVersion(t *testing.T) {
 	for _, before := range []Entry{
 		{APIVersion: "v1", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{},"f:text":{}}`},
 		{APIVersion: "v2", FieldsV1: `{"f:map":{"f:k":{}},"f:number":{}}`},
 	} {
 		for _, plain := range []bool{false, true} {
 			t.Run(fmt.Sprintf("applied at %s, plain %t", before.APIVersion, plain), func(t *testing.T) {
-				engine, err := New(Options{Versions: lessVersions{}, plain: plain})
+				engine, err := New(Options{Versions: droppingVersions{}, plain: plain})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -435,7 +431,7 @@ func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got := result.Object.Document; !document.Equal(got, parse(want)) {
-						t.Errorf("%s: received %s, want %s", config, got, want)
+						t.Errorf("%s: Apply() = %s, want %s", config, got, want)
 					}
 				}
 			})
@@ -443,9 +439,10 @@ func TestPruneBesideVersionsThatHaveLess(t *testing.T) {
 	}
 }
 
-// TestPruneAroundAVersionThatHasLess: what somebody owns at a third version stays, also if the second does not have it.
-func TestPruneAroundAVersionThatHasLess(t *testing.T) {
-	engine := mustEngine(Options{Versions: lessVersions{}})
+// TestPruneWithThirdVersionOwner: a field that is owned at a third version stays, also if a second version with an
+// entry does not have it.
+func TestPruneWithThirdVersionOwner(t *testing.T) {
+	engine := mustEngine(Options{Versions: droppingVersions{}})
 	live := Object{
 		Document: parse(`{apiVersion: v1, number: 1, text: a}`),
 		Entries: []Entry{
@@ -459,6 +456,6 @@ func TestPruneAroundAVersionThatHasLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := result.Object.Document, parse(`{apiVersion: v1, flag: true, number: 1, text: a}`); !document.Equal(got, want) {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("Apply() = %s, want %s", got, want)
 	}
 }

@@ -12,76 +12,76 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// walker does in one walk over a configuration, beside the live document, what
-// validate, fieldsOf and merge do in three. It makes nothing that is not needed:
+// configWalker validates a configuration, computes its field set and merges it into the live document in one pass;
+// validate, fieldsOf and merge are the plain equivalents. It avoids intermediate results:
 //
-//   - the merged document is the live one until the first difference
-//   - the fields are written as FieldsV1, which is compared with what the applier
-//     had before; the set itself is only made if they differ
-//   - the items of the two lists are matched without making path elements
+//   - the merged document is the live document until the first difference
+//   - the field set is encoded as FieldsV1 and compared with the applier's previous encoding; it is decoded only if they
+//     differ
+//   - items of the two lists are matched without path elements
 //
-// It only knows how to succeed. Whatever is not in order makes it give up; then
-// validate finds out what is wrong. Unset markers it knows in the place of declared fields
-// of what is there; with others it gives up as well, to walk again without them.
-type walker struct {
+// It has no error messages. If the configuration is invalid, it fails, and validate reports the problems. It supports
+// unset markers only in place of declared fields of existing containers; for others it fails, too, and the
+// configuration is read again without its markers.
+type configWalker struct {
 	docs   fastdoc.Builder
 	fields fieldsv1.Writer
-	// hidden and reset are the fields here and below that nobody may own, and
-	// that this endpoint wipes; scoped says that there are any.
-	hidden, reset fieldset.Set
-	scoped        bool
-	hollow        bool // see intent
-	failed        bool
+	// untracked and reset are the untracked fields and reset fields at and below the current value; hasExcluded
+	// reports whether there are any.
+	untracked, reset fieldset.Set
+	hasExcluded      bool
+	setsUntracked    bool // see intent.setsUntracked
+	failed           bool
 
-	// markers says that there may be unset markers; marked counts those that were
-	// met, and unset collects them.
-	markers bool
-	marked  int
-	unset   fastset.Builder
+	// mayHaveMarkers reports that the configuration may have unset markers; markerCount counts the markers found so
+	// far, and unset collects their paths.
+	mayHaveMarkers bool
+	markerCount    int
+	unset          fastset.Builder
 
-	keys     []document.Field // keys of the items of the lists that are open
-	usedKeys int              // how many there were at most
-	ints     []int            // places and orders of these items
+	keys    []document.Field // stack: keys of the items of all open lists
+	maxKeys int              // maximum length that keys had, for clearing the whole stack
+	ints    []int            // stack: sorted order and end offsets of the items of all open lists
 }
 
-var walkers = sync.Pool{New: func() any { return new(walker) }}
+var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
 
-// walkConfig returns what a configuration wants; done is false if it gave up.
+// walkConfig computes the intent of a configuration in one pass; done is false if that failed.
 func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
-	w := walkers.Get().(*walker)
-	w.hidden, w.reset, w.scoped = neverOwned, reset, true
-	w.hollow = false
-	w.markers, w.marked = markers, 0
-	w.failed = markers && isMarked(config)
+	w := configWalkers.Get().(*configWalker)
+	w.untracked, w.reset, w.hasExcluded = untrackedFields, reset, true
+	w.setsUntracked = false
+	w.mayHaveMarkers, w.markerCount = markers, 0
+	w.failed = markers && isUnsetMarker(config)
 	w.fields.Begin()
 	merged := w.value(t, live, config)
-	if done = !w.failed && !(w.hollow && w.marked > 0); done {
-		in = intent{config: config, merged: merged, text: string(w.fields.End()), unset: w.unset.Set(0), hollow: w.hollow}
+	if done = !w.failed && !(w.setsUntracked && w.markerCount > 0); done {
+		in = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
 	}
-	w.release() // not after a panic, which leaves it in disorder
+	w.release() // not deferred: after a panic the walker's builders are inconsistent
 	return in, done
 }
 
-// release gives the walker back, so that it keeps no document alive.
-func (w *walker) release() {
+// release returns the walker to the pool, without references to documents.
+func (w *configWalker) release() {
 	w.docs.Reset()
 	w.unset.Reset()
-	clear(w.keys[:max(w.usedKeys, len(w.keys))])
-	w.keys, w.ints, w.usedKeys = w.keys[:0], w.ints[:0], 0
-	if cap(w.keys) <= mostScratch && cap(w.ints) <= mostScratch {
-		walkers.Put(w)
+	clear(w.keys[:max(w.maxKeys, len(w.keys))])
+	w.keys, w.ints, w.maxKeys = w.keys[:0], w.ints[:0], 0
+	if cap(w.keys) <= maxPooledScratch && cap(w.ints) <= maxPooledScratch {
+		configWalkers.Put(w)
 	}
 }
 
-// mostScratch is how much scratch memory is kept for the next operation.
-const mostScratch = 1 << 12
+// maxPooledScratch is the maximum capacity of scratch slices that are kept in a pool.
+const maxPooledScratch = 1 << 12
 
-// value walks a value of the configuration and the live value in the same place,
-// which may be absent. It writes the fields below.
-func (w *walker) value(t *schema.Type, live, config document.Value) document.Value {
+// value walks a value of the configuration and its live value, which may be absent, and returns the merged value. It
+// encodes the fields below.
+func (w *configWalker) value(t *schema.Type, live, config document.Value) document.Value {
 	switch kind := config.Kind(); {
 	case kind == document.Null:
-		w.hollow = true
+		w.setsUntracked = true
 		var m merger
 		return m.merge(t, live, config)
 	case kind == document.Map && t.Map != nil && !t.Map.Atomic:
@@ -92,9 +92,9 @@ func (w *walker) value(t *schema.Type, live, config document.Value) document.Val
 	return w.leaf(t, live, config)
 }
 
-// leaf walks a scalar or an atomic value. One that is as it was is not checked again.
-func (w *walker) leaf(t *schema.Type, live, config document.Value) document.Value {
-	w.failed = w.failed || w.markers && mentionsMarker(config)
+// leaf walks a scalar or an atomic value. A value that equals its live value is not validated.
+func (w *configWalker) leaf(t *schema.Type, live, config document.Value) document.Value {
+	w.failed = w.failed || w.mayHaveMarkers && mayContainMarker(config)
 	if document.Equal(live, config) {
 		return live
 	}
@@ -104,16 +104,16 @@ func (w *walker) leaf(t *schema.Type, live, config document.Value) document.Valu
 	return config
 }
 
-// keepEqual returns the live value if the other is equal to it.
-func keepEqual(live, config document.Value) document.Value {
+// liveIfEqual returns the live value if both are equal, and the configuration's otherwise.
+func liveIfEqual(live, config document.Value) document.Value {
 	if document.Equal(live, config) {
 		return live
 	}
 	return config
 }
 
-// accepts does what validate does for scalars and for what is inside of atomic values.
-func (w *walker) accepts(t *schema.Type, v document.Value) bool {
+// accepts reports whether a scalar or the inside of an atomic value is valid, as validate does.
+func (w *configWalker) accepts(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Null:
 		return true
@@ -125,7 +125,7 @@ func (w *walker) accepts(t *schema.Type, v document.Value) bool {
 	return acceptsScalar(t, v.Kind())
 }
 
-func (w *walker) acceptsFields(m *schema.Map, v document.Value) bool {
+func (w *configWalker) acceptsFields(m *schema.Map, v document.Value) bool {
 	for i := range v.Len() {
 		if t, _ := m.TypeOf(v.Name(i)); t == nil || !w.accepts(t, v.At(i)) {
 			return false
@@ -134,7 +134,7 @@ func (w *walker) acceptsFields(m *schema.Map, v document.Value) bool {
 	return true
 }
 
-func (w *walker) acceptsItems(l *schema.List, v document.Value) bool {
+func (w *configWalker) acceptsItems(l *schema.List, v document.Value) bool {
 	if l.Relationship != schema.Atomic {
 		mark := w.openItems(l, v)
 		unique := w.sortItems(mark)
@@ -151,13 +151,13 @@ func (w *walker) acceptsItems(l *schema.List, v document.Value) bool {
 	return true
 }
 
-// granularMap walks a map field by field.
-func (w *walker) granularMap(m *schema.Map, live, config document.Value) document.Value {
-	old := as(live, document.Map)
+// granularMap walks a granular map by a merge join of its fields with those of the live map.
+func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) document.Value {
+	old := asKind(live, document.Map)
 	if old.Len() == 0 && config.Len() == 0 {
-		return keepEqual(live, config)
+		return liveIfEqual(live, config)
 	}
-	mark, marked := w.docs.Mark(), w.marked
+	mark, markerCount := w.docs.Mark(), w.markerCount
 	changed, plain := false, fastdoc.HasPlainNames(config)
 	i := 0
 	for j := 0; j < config.Len() && !w.failed; j++ {
@@ -181,12 +181,12 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 		merged := w.field(t, declared, fieldsv1.Name{Text: name, Plain: plain}, oldField, value)
 		switch {
 		case changed:
-		case old.Len() == 0 && w.marked > marked:
-			// The first marker: all before it is as it is applied.
+		case old.Len() == 0 && w.markerCount > markerCount:
+			// This is the first unset marker: copy all applied fields before it.
 			changed = true
 			w.docs.PushAll(config, 0, j)
 		case old.Len() > 0 && merged != oldField:
-			// The first difference: all before it is as it was.
+			// This is the first difference: copy all live fields before it.
 			changed = true
 			before, _ := old.Find(name)
 			w.docs.PushAll(old, 0, before)
@@ -206,26 +206,26 @@ func (w *walker) granularMap(m *schema.Map, live, config document.Value) documen
 }
 
 // field walks one field of a map.
-func (w *walker) field(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
+func (w *configWalker) field(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
 		return value
 	}
-	if !w.scoped && isScalar(value.Kind()) {
+	if !w.hasExcluded && isScalar(value.Kind()) {
 		w.fields.Leaf(name)
 		return w.leaf(t, old, value)
 	}
-	if w.markers {
-		return w.unsettableField(t, declared, name, old, value)
+	if w.mayHaveMarkers {
+		return w.fieldWithMarkers(t, declared, name, old, value)
 	}
 	return w.container(t, declared, name, old, value)
 }
 
-// container walks one field of a map that is not a scalar.
-func (w *walker) container(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
-	member := !declared || isRecorded(t, value)
-	if w.scoped {
-		return w.scopedField(t, name, member, old, value)
+// container walks a field of a map that is not a scalar, or that may be excluded from ownership.
+func (w *configWalker) container(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
+	member := !declared || isMember(t, value)
+	if w.hasExcluded {
+		return w.fieldWithExclusions(t, name, member, old, value)
 	}
 	opened := w.fields.OpenName(name, member)
 	merged := w.value(t, old, value)
@@ -233,57 +233,57 @@ func (w *walker) container(t *schema.Type, declared bool, name fieldsv1.Name, ol
 	return merged
 }
 
-// unsettableField walks one field of a map that may be an unset marker, or have some
-// inside of it.
-func (w *walker) unsettableField(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
-	if isMarked(value) {
-		w.marked++
-		w.failed = w.failed || w.scoped || value.Len() != 1 || value.At(0).Text() != UnsetMarkerValue
+// fieldWithMarkers walks a field of a map that may be an unset marker, or contain markers.
+func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
+	if isUnsetMarker(value) {
+		w.markerCount++
+		w.failed = w.failed || w.hasExcluded || value.Len() != 1 || value.At(0).Text() != UnsetMarkerValue
 		w.fields.Leaf(name)
 		w.unset.Push(fieldset.NameElement(name.Text), true, fieldset.Set{})
 		return document.Value{}
 	}
-	mark, marked := w.unset.Mark(), w.marked
+	mark, markerCount := w.unset.Mark(), w.markerCount
 	merged := w.container(t, declared, name, old, value)
-	if w.marked > marked {
-		// A map entry that holds nothing but markers is not owned for itself.
+	if w.markerCount > markerCount {
+		// An undeclared field with nothing but markers must not become a member of the field set; readInSteps handles
+		// that case.
 		w.failed = w.failed || !declared
 		w.unset.Push(fieldset.NameElement(name.Text), false, w.unset.Set(mark))
 	}
 	return merged
 }
 
-// scopedField walks a field where there are hidden or reset fields, which is near
-// the root.
-func (w *walker) scopedField(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
-	hidden, reset := w.hidden, w.reset
-	var isHidden, isReset bool
-	w.hidden, isHidden = hidden.Below(fieldset.NameElement(name.Text))
+// fieldWithExclusions walks a field that is untracked or reset, or contains such fields. This happens only near the
+// root.
+func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
+	untracked, reset := w.untracked, w.reset
+	var isUntracked, isReset bool
+	w.untracked, isUntracked = untracked.Below(fieldset.NameElement(name.Text))
 	w.reset, isReset = reset.Below(fieldset.NameElement(name.Text))
-	w.scoped = !w.hidden.IsEmpty() || !w.reset.IsEmpty()
+	w.hasExcluded = !w.untracked.IsEmpty() || !w.reset.IsEmpty()
 	start := w.fields.Len()
-	opened := w.fields.OpenName(name, member && !isHidden)
+	opened := w.fields.OpenName(name, member && !isUntracked)
 	merged := w.value(t, old, value)
 	w.fields.Close(opened)
 	if isReset {
-		w.hollow = true
+		w.setsUntracked = true
 		w.fields.Truncate(start)
 	}
-	w.hidden, w.reset, w.scoped = hidden, reset, true
+	w.untracked, w.reset, w.hasExcluded = untracked, reset, true
 	return merged
 }
 
-// granularList walks a list item by item.
-func (w *walker) granularList(l *schema.List, live, config document.Value) document.Value {
+// granularList walks a granular list item by item.
+func (w *configWalker) granularList(l *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
-		w.hollow = true
-		if isEmpty(live, document.List) {
-			return keepEqual(live, config)
+		w.setsUntracked = true
+		if isEmptyAs(live, document.List) {
+			return liveIfEqual(live, config)
 		}
 		return live
 	}
-	if w.scoped {
-		w.failed = true // no kind has such fields inside of lists
+	if w.hasExcluded {
+		w.failed = true // no kind has untracked or reset fields inside of lists
 		return config
 	}
 	items := w.openItems(l, config)
@@ -300,27 +300,27 @@ func (w *walker) granularList(l *schema.List, live, config document.Value) docum
 	return merged
 }
 
-// mergeItems merges two lists, the config of which has items.
-func (w *walker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
-	old := as(live, document.List)
+// mergeItems merges two lists; that of the configuration is not empty.
+func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
+	old := asKind(live, document.List)
 	switch {
 	case old.Len() == 0:
-		marked := w.marked
+		markerCount := w.markerCount
 		for j := 0; j < config.Len() && !w.failed; j++ {
 			w.item(l, items, j, document.Value{}, config.At(j))
 		}
-		w.failed = w.failed || w.marked > marked
+		w.failed = w.failed || w.markerCount > markerCount
 		return config
 	case w.aligned(l, old, items):
 		return w.mergeAligned(l, old, config, items)
 	}
-	z := zipper{docs: &w.docs, live: old, config: config, matching: w.matches(l, old, config, items)}
+	z := listMerger{docs: &w.docs, live: old, config: config, matching: w.matchItems(l, old, config, items)}
 	z.mergeItem = func(j int, old, item document.Value) document.Value { return w.item(l, items, j, old, item) }
-	return z.zip()
+	return z.merge()
 }
 
-// mergeAligned merges lists whose items are in the same places.
-func (w *walker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
+// mergeAligned merges two lists that have the same items at the same positions.
+func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	mark := w.docs.Mark()
 	changed := false
 	for j := 0; j < config.Len() && !w.failed; j++ {
@@ -340,35 +340,36 @@ func (w *walker) mergeAligned(l *schema.List, live, config document.Value, items
 }
 
 // item walks the j-th item of a granular list.
-func (w *walker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
+func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
 	var opened fieldsv1.Opened
 	if l.Relationship == schema.Keyed {
 		opened = w.fields.OpenKey(w.keysOf(items, j))
 	} else {
 		opened = w.fields.OpenValue(item)
 	}
-	mark, marked := w.unset.Mark(), w.marked
+	mark, markerCount := w.unset.Mark(), w.markerCount
 	merged := w.value(l.Item, old, item)
 	w.fields.Close(opened)
 	w.ends(items)[j] = w.fields.Len()
-	if w.markers {
+	if w.mayHaveMarkers {
 		w.failed = w.failed || hasMarkedKey(l, item)
 	}
-	if w.marked > marked {
+	if w.markerCount > markerCount {
 		e, ok := elementOf(l, item)
-		// An item that holds nothing but markers is not owned for itself.
-		w.failed = w.failed || !ok || !hasOwnKey(l, item)
+		// A list item with nothing but markers must not become a member of the field set; readInSteps handles that case.
+		w.failed = w.failed || !ok || !hasExplicitKey(l, item)
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}
 	return merged
 }
 
-// hasOwnKey reports whether an item has a key of its own, not only by default.
-func hasOwnKey(l *schema.List, item document.Value) bool {
+// hasExplicitKey reports whether an item sets at least one of its keys, so that its identity does not consist of
+// defaults only.
+func hasExplicitKey(l *schema.List, item document.Value) bool {
 	return slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return !item.Get(key.Name).IsAbsent() })
 }
 
-// hasMarkedKey reports whether an item of a list is a marker, or one of its keys is.
+// hasMarkedKey reports whether a list item is an unset marker, or has one in place of a key.
 func hasMarkedKey(l *schema.List, item document.Value) bool {
-	return isMarked(item) || slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return isMarked(item.Get(key.Name)) })
+	return isUnsetMarker(item) || slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return isUnsetMarker(item.Get(key.Name)) })
 }

@@ -9,19 +9,18 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file is how the walker tells the items of a list apart: by their keys, side
-// by side on a stack, with an order beside them. An item of a set is its own key.
+// configWalker identifies list items by the values of their keys, which it keeps on a stack with a sorted order of the
+// items. An item of a list of type set is its own key.
 
-// itemMark is where the items of one open list are on the walker's stacks:
+// itemMark is the position of the items of an open list on the walker's stacks:
 //
-//	keys[keys : keys+count*width]   the keys of each item, in the order of names
-//	ints[ints : ints+count]         the order of the items
-//	ints[ints+count : ints+2*count] where each item ends in what was written
+//	keys[keys : keys+count*width]     the keys of each item, sorted by name
+//	ints[ints : ints+count]           the indexes of the items, sorted by key
+//	ints[ints+count : ints+2*count]   the offset at which the encoded fields of each item end
 type itemMark struct{ keys, ints, count, width int }
 
-// openItems puts the keys of a list's items on the stack. An item without a key
-// makes the walker fail.
-func (w *walker) openItems(l *schema.List, list document.Value) itemMark {
+// openItems pushes the keys of a list's items. The walker fails if an item has no key.
+func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	mark := itemMark{keys: len(w.keys), ints: len(w.ints), count: list.Len(), width: max(1, len(l.Keys))}
 	for i := range list.Len() {
 		w.pushKeys(l, list.At(i))
@@ -33,44 +32,46 @@ func (w *walker) openItems(l *schema.List, list document.Value) itemMark {
 	return mark
 }
 
-func (w *walker) closeItems(mark itemMark) {
-	w.usedKeys = max(w.usedKeys, len(w.keys))
+// closeItems pops the items of a list.
+func (w *configWalker) closeItems(mark itemMark) {
+	w.maxKeys = max(w.maxKeys, len(w.keys))
 	w.keys, w.ints = w.keys[:mark.keys], w.ints[:mark.ints]
 }
 
-func (w *walker) pushKeys(l *schema.List, item document.Value) {
+// pushKeys pushes the keys of one item.
+func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 	if l.Relationship != schema.Keyed {
 		w.failed = w.failed || !item.IsScalar()
 		w.keys = append(w.keys, document.Field{Value: item})
 		return
 	}
-	some := false
+	hasKey := false
 	w.failed = w.failed || item.Kind() != document.Map
 	for _, key := range sortedKeys(l) {
-		value := keyOf(key, item)
-		some = some || !value.IsAbsent()
+		value := keyValue(key, item)
+		hasKey = hasKey || !value.IsAbsent()
 		w.keys = append(w.keys, document.Field{Name: key.Name, Value: value})
 	}
-	w.failed = w.failed || !some
+	w.failed = w.failed || !hasKey
 }
 
 // keysOf returns the keys of the j-th item.
-func (w *walker) keysOf(mark itemMark, j int) []document.Field {
+func (w *configWalker) keysOf(mark itemMark, j int) []document.Field {
 	start := mark.keys + j*mark.width
 	return w.keys[start : start+mark.width]
 }
 
-// order returns the places of the items in the order of their keys.
-func (w *walker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
+// order returns the indexes of the items, sorted by key after sortItems.
+func (w *configWalker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
 
-// ends returns where the items end in what was written.
-func (w *walker) ends(mark itemMark) []int {
+// ends returns the offsets at which the encoded fields of the items end.
+func (w *configWalker) ends(mark itemMark) []int {
 	return w.ints[mark.ints+mark.count : mark.ints+2*mark.count]
 }
 
-// sortItems orders the items by their keys, equal ones by their place, and tells
-// whether all are different.
-func (w *walker) sortItems(mark itemMark) (unique bool) {
+// sortItems sorts the indexes of the items by key, and by index for equal keys. It reports whether all keys are
+// different.
+func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	order := w.order(mark)
 	sorted, unique := true, true
 	for i := 1; i < len(order); i++ {
@@ -89,8 +90,8 @@ func (w *walker) sortItems(mark itemMark) (unique bool) {
 	return unique
 }
 
-// compareKeyFields orders keys of one list as their path elements are ordered: an
-// absent key is left out, so that the next one's name is compared in its place.
+// compareKeyFields compares the keys of two items of a list in the order of their path elements. An absent key is
+// omitted from the path element, so that the name of the next key is compared in its position.
 func compareKeyFields(a, b []document.Field) int {
 	for i := range a {
 		va, vb := a[i].Value, b[i].Value
@@ -115,9 +116,9 @@ func compareKeyFields(a, b []document.Field) int {
 	return 0
 }
 
-// compareWithout compares a key that has only the given fields left with one that
-// has another field before those: it comes first if it has none left, else last,
-// as names are in order.
+// compareWithout compares a path element that continues with the given keys with one that continues with an earlier
+// name. The first sorts before the second if it has no further keys, and after it otherwise, because names are
+// sorted.
 func compareWithout(rest []document.Field) int {
 	for _, f := range rest {
 		if !f.Value.IsAbsent() {
@@ -127,9 +128,8 @@ func compareWithout(rest []document.Field) int {
 	return -1
 }
 
-// aligned reports whether a list has the same items in the same places as the open
-// one.
-func (w *walker) aligned(l *schema.List, list document.Value, items itemMark) bool {
+// aligned reports whether a list has the same items at the same positions as the open list.
+func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMark) bool {
 	if list.Len() != items.count {
 		return false
 	}
@@ -146,9 +146,9 @@ func (w *walker) aligned(l *schema.List, list document.Value, items itemMark) bo
 	return true
 }
 
-// matches finds the items of a list among those of the open one by going through
-// both in order. A list with items that have no key is left to matchElements.
-func (w *walker) matches(l *schema.List, live, config document.Value, items itemMark) matching {
+// matchItems matches the items of the live list with those of the open list by a merge join of their sorted keys.
+// Live lists with items that have no key are left to matchElements.
+func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
 	if w.failed {
@@ -157,12 +157,12 @@ func (w *walker) matches(l *schema.List, live, config document.Value, items item
 	}
 	m := newMatching(live.Len(), items.count)
 	if !w.sortItems(mark) {
-		m.repeated = make([]bool, live.Len())
+		m.duplicate = make([]bool, live.Len())
 	}
 	old, new := w.order(mark), w.order(items)
 	for a, b := 0, 0; a < len(old); a++ {
-		if a > 0 && m.repeated != nil && compareKeyFields(w.keysOf(mark, old[a-1]), w.keysOf(mark, old[a])) == 0 {
-			m.repeated[old[a-1]], m.repeated[old[a]] = true, true
+		if a > 0 && m.duplicate != nil && compareKeyFields(w.keysOf(mark, old[a-1]), w.keysOf(mark, old[a])) == 0 {
+			m.duplicate[old[a-1]], m.duplicate[old[a]] = true, true
 			m.toConfig[old[a]] = m.toConfig[old[a-1]]
 			continue
 		}

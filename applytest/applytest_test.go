@@ -14,12 +14,13 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestScripts holds our own server to what kube-apiserver answered when the scripts were recorded.
+// TestScripts compares Cadastre with the responses of kube-apiserver that the scripts have recorded.
 func TestScripts(t *testing.T) {
 	applytest.RunTests(t, cadastretest.Start(t))
 }
 
-// TestDifferencesAreListed: where our server differs from kube-apiserver on purpose, docs/differences.md says why, and names the script.
+// TestDifferencesAreListed checks that docs/differences.md has the reason of every deliberate difference, and names the
+// script.
 func TestDifferencesAreListed(t *testing.T) {
 	listed, err := os.ReadFile("../docs/differences.md")
 	if err != nil {
@@ -37,18 +38,18 @@ func TestDifferencesAreListed(t *testing.T) {
 		found = true
 		_, entry, ok := strings.Cut(string(listed), "\n### "+script.Difference+"\n")
 		if !ok {
-			t.Errorf("scripts/%s.txtar: the difference %q is no title in docs/differences.md", script.Name, script.Difference)
+			t.Errorf("scripts/%s.txtar: the difference %q has no heading in docs/differences.md", script.Name, script.Difference)
 		}
 		if entry, _, _ = strings.Cut(entry, "\n#"); !strings.Contains(entry, "`"+script.Name+"`") {
-			t.Errorf("docs/differences.md: %s: the script %s shows it, and is not named", script.Difference, script.Name)
+			t.Errorf("docs/differences.md: %s: expected the name of the script %s", script.Difference, script.Name)
 		}
 	}
 	if !found {
-		t.Error("no script has a difference: the directive is not read")
+		t.Error("no script has a difference; the directive is not parsed")
 	}
 }
 
-// TestPageHasAllScripts: docs/conformance.md was written by a run of all scripts that there are.
+// TestPageHasAllScripts checks that docs/conformance.md was written by a run of the current scripts.
 func TestPageHasAllScripts(t *testing.T) {
 	page, err := os.ReadFile("../docs/conformance.md")
 	if err != nil {
@@ -65,7 +66,7 @@ func TestPageHasAllScripts(t *testing.T) {
 	}
 	for area, n := range count {
 		if !strings.Contains(string(page), fmt.Sprintf("\n| %s | %d |", area, n)) {
-			t.Errorf("docs/conformance.md: expected that %s has %d scripts; run make conformance, which writes the page", area, n)
+			t.Errorf("docs/conformance.md: expected %d scripts in %s; run make conformance, which writes the page", n, area)
 		}
 	}
 }
@@ -85,18 +86,18 @@ func TestDocumentation(t *testing.T) {
 			script.WriteString(code)
 		case line == "//\n":
 			script.WriteString("\n")
-		case script.Len() > 100: // what follows is not the script
+		case script.Len() > 100: // the rest is not part of the script
 			report, err := applytest.Run(t.Context(), applytest.Options{
 				Config:  cadastretest.Start(t),
 				Scripts: fstest.MapFS{"doc/example.txtar": {Data: []byte(strings.TrimLeft(script.String(), "\n"))}},
 			})
 			if err != nil || report.Count(applytest.Pass) != 1 {
-				t.Errorf("received %v, %+v from\n%s", err, report, script.String())
+				t.Errorf("Run() = %v, %+v for\n%s", err, report, script.String())
 			}
 			return
 		}
 	}
-	t.Error("found no script in doc.go")
+	t.Error("doc.go has no script")
 }
 
 func ExampleRun() {
@@ -118,14 +119,14 @@ func ExampleRun() {
 		log.Fatal(err)
 	}
 	// Output:
-	// pass conflict/force-from-all
-	// pass conflict/force-is-for-apply
-	// pass conflict/force-leaves-nobody
+	// pass conflict/force-from-all-owners
+	// pass conflict/force-only-for-apply
+	// pass conflict/force-removes-empty-entry
 	// pass conflict/force-same-value
 	// pass conflict/force-takes-over
 }
 
-// A server's own tests run all scripts as subtests.
+// A server's tests run all scripts as subtests.
 func ExampleRunTests() {
 	TestConformance := func(t *testing.T) {
 		applytest.RunTests(t, cadastretest.Start(t))

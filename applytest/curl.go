@@ -11,42 +11,41 @@ import (
 	"unicode/utf8"
 )
 
-// shownBody is how long a body may be that is shown to people.
-const shownBody = 8 << 10
+// maxShownBody is the maximum size of a body in a report.
+const maxShownBody = 8 << 10
 
-// curlCommand is the request for people to repeat in bash or zsh, without credentials. It is one line, so that it can be
-// indented.
+// curlCommand returns a command that repeats the request in bash or zsh, without credentials. It is one line, so that
+// it can be indented.
 func curlCommand(request *http.Request, body []byte) string {
 	words := []string{"curl", "-sS", "-X", request.Method}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
 		for _, value := range request.Header[name] {
-			words = append(words, "-H", inShell(name+": "+value))
+			words = append(words, "-H", shellQuote(name+": "+value))
 		}
 	}
 	if request.Header.Get("User-Agent") == "" {
-		words = append(words, "-A", userAgent) // a manager may be known by it
+		words = append(words, "-A", userAgent) // the default field manager is derived from it
 	}
 	if len(body) > 0 && request.Header.Get("Content-Type") == "" {
-		words = append(words, "-H", "'Content-Type:'") // curl would send one
+		words = append(words, "-H", "'Content-Type:'") // prevents curl's default Content-Type
 	}
 	before, after := "", ""
 	switch {
 	case len(body) == 0:
-	case len(body) > shownBody:
+	case len(body) > maxShownBody:
 		words = append(words, "--data-binary", "@body")
-		after = fmt.Sprintf(" # the file body is the step's, %d bytes, and too long to show", len(body))
+		after = fmt.Sprintf(" # @body is the body of the step, %d bytes", len(body))
 	case !utf8.Valid(body) || slices.Contains(body, 0):
 		words = append(words, "--data-binary", "@-")
 		before = "echo " + base64.StdEncoding.EncodeToString(body) + " | base64 -d | "
 	default:
-		words = append(words, "--data-binary", inShell(string(body)))
+		words = append(words, "--data-binary", shellQuote(string(body)))
 	}
-	return before + strings.Join(append(words, inShell(request.URL.String())), " ") + after
+	return before + strings.Join(append(words, shellQuote(request.URL.String())), " ") + after
 }
 
-// inShell quotes a word. What has other characters than those of a line is written with escapes, as bash and zsh read
-// them.
-func inShell(word string) string {
+// shellQuote quotes a word. Words with control characters are written with escapes of bash and zsh.
+func shellQuote(word string) string {
 	if !strings.ContainsFunc(word, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// TestCurlRepeats: the command that a failure shows sends the same request once more, even indented.
+// TestCurlRepeats checks that the command of a failure sends the same request, even if it is indented.
 func TestCurlRepeats(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "base64"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("people repeat requests with %s, which is not here", program)
+			t.Skipf("%s is not installed", program)
 		}
 	}
 	requests, bodies := make(chan *http.Request, 1), make(chan []byte, 1)
@@ -46,32 +46,32 @@ func TestCurlRepeats(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), "bash", "-c", command).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", command, err, out)
 		}
-		heard, heardBody := <-requests, <-bodies
-		if heard.URL.RequestURI() != "/a?b=c%20d" || !bytes.Equal(heardBody, []byte(test.body)) {
-			t.Errorf("%s: %s: received %s %q, want %q", name, command, heard.URL, heardBody, test.body)
+		sent, sentBody := <-requests, <-bodies
+		if sent.URL.RequestURI() != "/a?b=c%20d" || !bytes.Equal(sentBody, []byte(test.body)) {
+			t.Errorf("%s: %s: sent %s %q, want %q", name, command, sent.URL, sentBody, test.body)
 		}
 		want := test.header.Clone()
 		if want.Get("User-Agent") == "" {
 			want.Set("User-Agent", userAgent)
 		}
-		for name := range heard.Header {
-			if name != "Accept" && name != "Content-Length" && heard.Header.Get(name) != want.Get(name) {
-				t.Errorf("%s: received the header %s: %q, want %q", command, name, heard.Header.Get(name), want.Get(name))
+		for name := range sent.Header {
+			if name != "Accept" && name != "Content-Length" && sent.Header.Get(name) != want.Get(name) {
+				t.Errorf("%s: sent the header %s: %q, want %q", command, name, sent.Header.Get(name), want.Get(name))
 			}
 		}
 		for name := range want {
-			if heard.Header.Get(name) != want.Get(name) {
-				t.Errorf("%s: received the header %s: %q, want %q", command, name, heard.Header.Get(name), want.Get(name))
+			if sent.Header.Get(name) != want.Get(name) {
+				t.Errorf("%s: sent the header %s: %q, want %q", command, name, sent.Header.Get(name), want.Get(name))
 			}
 		}
 	}
 }
 
-// TestCurlIsShort: a body of megabytes does not go to the terminal.
+// TestCurlIsShort checks that a large body is not part of the command.
 func TestCurlIsShort(t *testing.T) {
 	request := httptest.NewRequest(http.MethodPost, "/a", nil)
 	command := curlCommand(request, make([]byte, 3<<20))
 	if len(command) > 300 || !strings.Contains(command, "--data-binary @body") || !strings.Contains(command, "3145728 bytes") {
-		t.Errorf("received %.300s", command)
+		t.Errorf("curlCommand() = %.300s", command)
 	}
 }

@@ -1,6 +1,6 @@
-// Package applytest checks that a Kubernetes API server does Server-Side Apply as kube-apiserver does. It runs behaviour
-// scripts over plain HTTP, so that it works with any server, and needs only the permission to create and delete
-// namespaces, or to write to one: scripts that need more are skipped.
+// Package applytest checks that a Kubernetes API server implements Server-Side Apply as kube-apiserver does. It runs
+// behaviour scripts over HTTP, so it works with any server. It needs only the permission to create and delete
+// namespaces, or to write to one namespace: scripts that need more permissions are skipped.
 //
 //	func TestServer(t *testing.T) {
 //		applytest.RunTests(t, config) // one subtest per script
@@ -14,7 +14,7 @@
 // A script is one behaviour, in a txtar archive: a description, then requests with the expected responses. docs/scripts.md
 // describes the language.
 //
-//	Who applies the value that a field has already becomes its co-owner. That is no conflict.
+//	Applying the current value of a field makes the applier a co-owner, without a conflict.
 //
 //	-- alice applies --
 //	APPLY configmaps/shared as alice
@@ -42,9 +42,9 @@
 // # Guarantees
 //
 // Stability: the exported API and the language of scripts follow semantic versioning; docs/api/applytest.txt lists the
-// API. Scripts are added in every release, so that a server that passed may fail.
+// API. Every release adds scripts, so a server that passed with one release may fail with the next.
 //
-// Concurrency: all functions are safe for concurrent use. Scripts run in parallel, each in a namespace of its own that is
+// Concurrency: all functions are safe for concurrent use. Scripts run in parallel, each in its own namespace, which is
 // deleted afterwards.
 //
 // Memory: the caller owns the returned reports and scripts.
@@ -54,18 +54,18 @@ package applytest
 //
 //	scripts.go      the scripts of this package, in scripts/
 //	script.go       a script and its steps
-//	request.go      the request line; wire.go makes it HTTP, curl.go a command that repeats it
-//	variables.go    what later steps may refer to
-//	expectation.go  what is expected: answer, object
-//	refusal.go      errors, warnings, headers, bodies
-//	watch.go        events
-//	pattern.go      values with words in them, compared and refreshed
-//	owners.go       managedFields as lines; times.go, when they were written
-//	mask.go         what differs from run to run, when recording
-//	answer.go       what a server said
+//	request.go      the request line; httprequest.go builds the HTTP request, curl.go a command that repeats it
+//	variables.go    references to earlier responses
+//	expectation.go  the kinds of expectations; answer, object
+//	status.go       expectations of errors, warnings, headers, bodies
+//	watch.go        expectations of watch events
+//	pattern.go      values with placeholders: matching and updating them
+//	owners.go       managedFields as lines; times.go, their timestamps
+//	mask.go         placeholders for volatile text in recorded expectations
+//	response.go     responses of the server
 //	media.go        the encodings of bodies and watches
-//	server.go       the server that is asked; needs.go finds out what it can do, permission.go what the user may do
-//	namespace.go    where scripts run: a namespace made for each, or one that was given
-//	play.go         one run of a script; traces.go what it may have made, removal.go how that goes
-//	run.go          many; report.go what they found, for people and as JSON, junit.go for others' programs
+//	server.go       the tested server; needs.go probes its capabilities, permission.go the user's permissions
+//	namespace.go    the namespaces of scripts: a new one for each, or a given one
+//	scriptrun.go    one run of a script; creations.go tracks created objects, removal.go deletes them
+//	run.go          a run of many scripts; report.go its results as text and JSON, junit.go as JUnit XML
 //	testing.go      for Go tests

@@ -11,56 +11,57 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// An expectation is one file that says what an answer must be like.
+// expectation is one file of a script, with the expected properties of a response.
 type expectation struct {
 	kind string
-	of   string // the implementation that answers so on purpose; empty for Kubernetes and all that answer as it does
-	from string // of events, the watch; the last one if empty
+	of   string // the implementation that deliberately differs; empty for Kubernetes and all implementations without their own expectation
+	from string // for events: the step of the watch; the last watch if empty
 	file int
 	text string
 }
 
-// none is what is written where there are no warnings or events.
+// none is the text of an expectation without warnings or events.
 const none = "none"
 
-// A judge knows one kind of expectation.
-type judge struct {
-	// check says what is wrong with the text of an expectation.
+// expectationKind implements one kind of expectation.
+type expectationKind struct {
+	// check returns the syntax errors in the text of an expectation.
 	check func(text string) error
-	// compare tells how the answer differs.
-	compare func(p *play, e *expectation, a *answer) []string
-	// record writes what was received in the form that the expectation has. The error says why that can't be.
-	record func(p *play, e *expectation, a *answer) (string, error)
+	// compare returns the differences between the expectation and the response.
+	compare func(p *scriptRun, e *expectation, a *serverResponse) []string
+	// record returns the received value in the form of the expectation, or an error if it can't be recorded.
+	record func(p *scriptRun, e *expectation, a *serverResponse) (string, error)
 }
 
-// judges are the kinds, by their names. They are filled by init: what they do leads back to them.
-var judges map[string]judge
+// expectationKinds are the kinds of expectations by name. The map is filled by init, because the functions refer back
+// to it.
+var expectationKinds map[string]expectationKind
 
 func init() {
-	judges = map[string]judge{
+	expectationKinds = map[string]expectationKind{
 		"answer":          {checkAnswer, compareAnswer, recordAnswer},
-		"object":          {reads(parseYAML), compareObject, recordObject},
-		"object has":      {reads(parseYAML), compareObject, recordObject},
-		"owners":          {reads(parseOwners), compareOwners, recordOwners},
-		"owners in order": {reads(parseOwners), compareOwners, recordOwners},
-		"times":           {reads(parseTimes), compareTimes, recordTimes},
-		"error":           {reads(parseYAML), compareError, recordError},
+		"object":          {parses(parseYAML), compareObject, recordObject},
+		"object has":      {parses(parseYAML), compareObject, recordObject},
+		"owners":          {parses(parseOwners), compareOwners, recordOwners},
+		"owners in order": {parses(parseOwners), compareOwners, recordOwners},
+		"times":           {parses(parseTimes), compareTimes, recordTimes},
+		"error":           {parses(parseYAML), compareError, recordError},
 		"warnings":        {nil, compareWarnings, recordWarnings},
-		"events":          {reads(parseEvents), compareEvents, recordEvents},
-		"headers":         {reads(parseHeaders), compareHeaders, recordHeaders},
+		"events":          {parses(parseEvents), compareEvents, recordEvents},
+		"headers":         {parses(parseHeaders), compareHeaders, recordHeaders},
 		"body":            {nil, compareBody, recordBody},
 	}
 }
 
-// reads checks a text by reading it.
-func reads[T any](parse func(text string) (T, error)) func(text string) error {
+// parses returns a check that parses the text.
+func parses[T any](parse func(text string) (T, error)) func(text string) error {
 	return func(text string) error {
 		_, err := parse(text)
 		return err
 	}
 }
 
-// newExpectation tells the name of an expectation from that of a step.
+// newExpectation parses the name of a file; it returns false if the file is not an expectation but a step.
 func newExpectation(name string) (*expectation, bool) {
 	e := &expectation{}
 	if rest, of, ok := strings.Cut(name, " of "); ok {
@@ -70,12 +71,12 @@ func newExpectation(name string) (*expectation, bool) {
 		name, e.from = rest, from
 	}
 	e.kind = name
-	_, known := judges[name]
+	_, known := expectationKinds[name]
 	return e, known
 }
 
 func expectationNames() string {
-	return strings.Join(slices.Sorted(maps.Keys(judges)), ", ")
+	return strings.Join(slices.Sorted(maps.Keys(expectationKinds)), ", ")
 }
 
 func (e *expectation) name() string {
@@ -89,33 +90,33 @@ func (e *expectation) name() string {
 	return name
 }
 
-// isEmpty is for expectations that are yet to be recorded.
+// isEmpty reports whether the expectation is empty, to be recorded.
 func (e *expectation) isEmpty() bool { return strings.TrimSpace(e.text) == "" }
 
 func (e *expectation) check() error {
-	if check := judges[e.kind].check; check != nil && !e.isEmpty() {
+	if check := expectationKinds[e.kind].check; check != nil && !e.isEmpty() {
 		return check(e.text)
 	}
 	return nil
 }
 
-func (e *expectation) compare(p *play, a *answer) []string {
+func (e *expectation) compare(p *scriptRun, a *serverResponse) []string {
 	if e.isEmpty() {
-		return []string{"nothing is expected yet: record it"}
+		return []string{"the expectation is empty; record it"}
 	}
-	return judges[e.kind].compare(p, e, a)
+	return expectationKinds[e.kind].compare(p, e, a)
 }
 
-// record returns the text that the expectation should have.
-func (e *expectation) record(p *play, a *answer) (string, error) {
-	text, err := judges[e.kind].record(p, e, a)
+// record returns the new text of the expectation.
+func (e *expectation) record(p *scriptRun, a *serverResponse) (string, error) {
+	text, err := expectationKinds[e.kind].record(p, e, a)
 	if err == nil && strings.TrimSpace(text) == "" {
-		err = errors.New("the answer has none")
+		err = errors.New("the response has none")
 	}
 	return text, err
 }
 
-// The answer: its status, and whether the object has changed.
+// Expectation "answer": the status, and whether the object has changed.
 
 const changed, unchanged = "changed", "unchanged"
 
@@ -125,12 +126,12 @@ func checkAnswer(text string) error {
 		return fmt.Errorf("expected a status such as 200, received %q", words[0])
 	}
 	if len(words) > 2 || len(words) == 2 && words[1] != changed && words[1] != unchanged {
-		return fmt.Errorf("expected a status, and perhaps changed or unchanged, received %q", strings.TrimSpace(text))
+		return fmt.Errorf("expected a status, optionally with changed or unchanged, received %q", strings.TrimSpace(text))
 	}
 	return nil
 }
 
-func compareAnswer(p *play, e *expectation, a *answer) []string {
+func compareAnswer(p *scriptRun, e *expectation, a *serverResponse) []string {
 	words := strings.Fields(e.text)
 	if received := strconv.Itoa(a.code); received != words[0] {
 		return []string{fmt.Sprintf("expected status %s, received %s", words[0], a.summary())}
@@ -141,16 +142,16 @@ func compareAnswer(p *play, e *expectation, a *answer) []string {
 	before, ok := p.seen[a.uid()]
 	switch {
 	case !ok:
-		return []string{"expected the object to be " + words[1] + ", but no answer before had it"}
+		return []string{"expected the object to be " + words[1] + ", but no earlier response has the object"}
 	case words[1] == unchanged && a.revision() != before.revision():
 		return []string{fmt.Sprintf("expected the object to be unchanged, but its resourceVersion was %s and is %s", before.revision(), a.revision())}
 	case words[1] == changed && a.revision() == before.revision():
-		return []string{fmt.Sprintf("expected the object to be changed, but its resourceVersion is %s as before", a.revision())}
+		return []string{fmt.Sprintf("expected the object to be changed, but its resourceVersion is still %s", a.revision())}
 	}
 	return nil
 }
 
-func recordAnswer(p *play, e *expectation, a *answer) (string, error) {
+func recordAnswer(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	code := strconv.Itoa(a.code)
 	before, ok := p.seen[a.uid()]
 	switch {
@@ -162,11 +163,11 @@ func recordAnswer(p *play, e *expectation, a *answer) (string, error) {
 	return code + " " + changed + "\n", nil
 }
 
-// The object, whole or in part.
+// Expectation "object": the object, complete or in part.
 
 func parseYAML(text string) (document.Value, error) { return document.ParseYAML([]byte(text)) }
 
-// pattern is the expectation's text as a value, which check has read before.
+// pattern returns the text of the expectation as a value; check has already validated it.
 func (e *expectation) pattern() document.Value {
 	value, err := parseYAML(e.text)
 	if err != nil || e.isEmpty() {
@@ -177,23 +178,23 @@ func (e *expectation) pattern() document.Value {
 
 func (e *expectation) isSubset() bool { return e.kind != "object" }
 
-func compareObject(p *play, e *expectation, a *answer) []string {
+func compareObject(p *scriptRun, e *expectation, a *serverResponse) []string {
 	expected, received := e.pattern(), a.body
 	if !e.isSubset() {
-		received = hidden(received, expected)
+		received = withoutVolatile(received, expected)
 	}
 	return p.compareValues(expected, e.isSubset(), received)
 }
 
-func (p *play) compareValues(expected document.Value, subset bool, received document.Value) []string {
+func (p *scriptRun) compareValues(expected document.Value, subset bool, received document.Value) []string {
 	m := matcher{expand: p.variables.expand, subset: subset}
 	m.match(nil, expected, received)
 	return m.complaints
 }
 
-func recordObject(p *play, e *expectation, a *answer) (string, error) {
+func recordObject(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	expected := e.pattern()
-	received := hidden(a.body, expected)
+	received := withoutVolatile(a.body, expected)
 	if expected.IsAbsent() {
 		return objectYAML(p.masked(received)), nil
 	}
@@ -201,13 +202,13 @@ func recordObject(p *play, e *expectation, a *answer) (string, error) {
 		received = a.body
 	}
 	m := matcher{expand: p.variables.expand, subset: e.isSubset()}
-	return objectYAML(p.masked(m.refreshed(expected, received))), nil
+	return objectYAML(p.masked(m.updated(expected, received))), nil
 }
 
-// firstFields come first in objects that are written for people.
+// firstFields are the first fields of objects in recorded expectations.
 var firstFields = []string{"apiVersion", "kind", "metadata", "spec"}
 
-// objectYAML writes an object with its fields in the order that people expect.
+// objectYAML encodes an object with its fields in the usual order.
 func objectYAML(object document.Value) string {
 	if object.Kind() != document.Map || object.Len() == 0 {
 		return object.YAML()
@@ -215,7 +216,7 @@ func objectYAML(object document.Value) string {
 	return orderedYAML(object, firstFields)
 }
 
-// orderedYAML writes a map with some fields before the others.
+// orderedYAML encodes a map with some fields before the others.
 func orderedYAML(object document.Value, first []string) string {
 	names := slices.Clone(first)
 	for name := range object.Fields() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shared is an answer with an object.
+// shared is a response with an object.
 const shared = `200 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","namespace":"$NAMESPACE",` +
 	`"uid":"4a1b2c3d-0000-4000-8000-000000000000","resourceVersion":"7","creationTimestamp":"2026-01-02T03:04:05Z",` +
 	`"managedFields":[` +
@@ -17,25 +17,25 @@ const shared = `200 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"sh
 	`{"manager":"alice","operation":"Apply","apiVersion":"v1","time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}}}]},` +
 	`"data":{"a":"1","b":"2"},"list":[1,2]}`
 
-const refused = `409 {"kind":"Status","apiVersion":"v1","reason":"Conflict","message":"Apply failed: it is alice's since 2026-01-02T03:04:05Z",` +
+const conflict = `409 {"kind":"Status","apiVersion":"v1","reason":"Conflict","message":"Apply failed: it is alice's since 2026-01-02T03:04:05Z",` +
 	`"details":{"causes":[{"field":".data.b","reason":"FieldManagerConflict","message":"conflict with \"zoe\": and more"},` +
 	`{"field":".data.a","reason":"FieldManagerConflict","message":"conflict with \"alice\""}]}}`
 
-// TestExpectations: each kind holds when it is right, and complains when it is wrong. An empty complaint means
-// that it holds.
+// TestExpectations checks a matching and a mismatching case of each kind. An empty complaint means that the expectation
+// is met.
 func TestExpectations(t *testing.T) {
 	for _, test := range []struct {
-		name, answer, expectation, text, complaint string
+		name, serverResponse, expectation, text, complaint string
 	}{
 		{"status", shared, "answer", "200", ""},
 		{"other status", shared, "answer", "201", "answer: expected status 201, received 200 {"},
-		{"change without a state before", shared, "answer", "200 changed", "answer: expected the object to be changed, but no answer before had it"},
-		{"not recorded", shared, "answer", "", "answer: nothing is expected yet: record it"},
+		{"change without a state before", shared, "answer", "200 changed", "answer: expected the object to be changed, but no earlier response has the object"},
+		{"not recorded", shared, "answer", "", "answer: the expectation is empty; record it"},
 
 		{"object", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: $NAMESPACE}, data: {a: '1', b: '2'}, list: [1, 2]}", ""},
-		{"object lacks a field", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: $NAMESPACE}, data: {a: '1'}, list: [1, 2]}", `object: .data.b: expected nothing, received "2"`},
-		{"object has another value", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: other}, data: {a: '1', b: '2'}, list: [1, 2]}", `object: .metadata.namespace: expected "other", received "applytest-`},
-		{"object that names what is hidden", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: $NAMESPACE, resourceVersion: '8'}, data: {a: '1', b: '2'}, list: [1, 2]}", `object: .metadata.resourceVersion: expected "8", received "7"`},
+		{"object with an extra field", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: $NAMESPACE}, data: {a: '1'}, list: [1, 2]}", `object: .data.b: expected nothing, received "2"`},
+		{"object with another value", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: other}, data: {a: '1', b: '2'}, list: [1, 2]}", `object: .metadata.namespace: expected "other", received "applytest-`},
+		{"object with a volatile field", shared, "object", "{apiVersion: v1, kind: ConfigMap, metadata: {name: shared, namespace: $NAMESPACE, resourceVersion: '8'}, data: {a: '1', b: '2'}, list: [1, 2]}", `object: .metadata.resourceVersion: expected "8", received "7"`},
 
 		{"part", shared, "object has", "data: {a: '1'}", ""},
 		{"part with another type", shared, "object has", "data: {a: 1}", `object has: .data.a: expected 1, received "1"`},
@@ -46,35 +46,35 @@ func TestExpectations(t *testing.T) {
 		{"long list", shared, "object has", "list: [1, 2, 3]", "object has: .list[2]: expected 3, received no more items"},
 		{"open list", shared, "object has", "list: [1, <more>]", ""},
 		{"open list of others", shared, "object has", "list: [2, <more>]", "object has: .list[0]: expected 2, received 1"},
-		{"words", shared, "object has", "metadata: {uid: <uid>, resourceVersion: <version>, creationTimestamp: <time>, name: sh<any>d}", ""},
+		{"placeholders", shared, "object has", "metadata: {uid: <uid>, resourceVersion: <version>, creationTimestamp: <time>, name: sh<any>d}", ""},
 		{"no uid", shared, "object has", "metadata: {name: <uid>}", `object has: .metadata.name: expected "<uid>", received "shared"`},
 		{"no version", shared, "object has", "metadata: {name: <version>}", `expected "<version>"`},
 		{"no time", shared, "object has", "metadata: {name: <time>}", `expected "<time>"`},
-		{"not now", shared, "object has", "metadata: {creationTimestamp: <now>}", `.metadata.creationTimestamp: expected the time now, received "2026-01-02T03:04:05Z"`},
+		{"not now", shared, "object has", "metadata: {creationTimestamp: <now>}", `.metadata.creationTimestamp: expected the current time, received "2026-01-02T03:04:05Z"`},
 		{"now", strings.ReplaceAll(shared, "2026-01-02T03:04:05Z", time.Now().UTC().Format(time.RFC3339)), "object has", "metadata: {creationTimestamp: <now>}", ""},
-		{"not yet", strings.ReplaceAll(shared, "2026-01-02T03:04:05Z", "2999-01-02T03:04:05Z"), "object has", "metadata: {creationTimestamp: <now>}", "expected the time now"},
-		{"other text around a word", shared, "object has", "metadata: {name: x<any>}", `expected "x<any>"`},
-		{"unknown step in a variable", shared, "object has", "metadata: {name: '${nowhere .metadata.name}'}", "there is no answer to take it from yet"},
+		{"not yet", strings.ReplaceAll(shared, "2026-01-02T03:04:05Z", "2999-01-02T03:04:05Z"), "object has", "metadata: {creationTimestamp: <now>}", "expected the current time"},
+		{"other text around a placeholder", shared, "object has", "metadata: {name: x<any>}", `expected "x<any>"`},
+		{"unknown step in a variable", shared, "object has", "metadata: {name: '${nowhere .metadata.name}'}", "expected an earlier response with this value, found none"},
 
 		{"owners", shared, "owners", "alice Apply v1: .data.a\nbob Update v1 status: .data .data.b", ""},
 		{"owners in any order", shared, "owners", "bob Update v1 status:\n  .data\n  .data.b\nalice Apply v1: .data.a", ""},
-		{"owner lacks a field", shared, "owners", "alice Apply v1: .data.a .data.c\nbob Update v1 status: .data .data.b", "owners: alice Apply v1: expected to own .data.c, does not"},
-		{"owner has a field more", shared, "owners", "alice Apply v1: .data.a\nbob Update v1 status: .data.b", "owners: bob Update v1 status: owns .data, which is not expected"},
-		{"owner of another subresource", shared, "owners", "alice Apply v1: .data.a\nbob Update v1: .data .data.b", "owners: bob Update v1: expected to own .data .data.b, is no owner"},
-		{"owner too many", shared, "owners", "alice Apply v1: .data.a", "owners: bob Update v1 status: owns .data .data.b, but is not expected to be an owner"},
-		{"nobody", shared, "owners", "nobody", "alice Apply v1: owns .data.a, but is not expected"},
+		{"owner lacks a field", shared, "owners", "alice Apply v1: .data.a .data.c\nbob Update v1 status: .data .data.b", "owners: alice Apply v1: expected to own .data.c, received an entry without"},
+		{"owner has a field more", shared, "owners", "alice Apply v1: .data.a\nbob Update v1 status: .data.b", "owners: bob Update v1 status: expected not to own .data, received an entry with it"},
+		{"owner of another subresource", shared, "owners", "alice Apply v1: .data.a\nbob Update v1: .data .data.b", "owners: bob Update v1: expected to own .data .data.b, received no such entry"},
+		{"owner too many", shared, "owners", "alice Apply v1: .data.a", "owners: bob Update v1 status: expected no such entry, received one with .data .data.b"},
+		{"nobody", shared, "owners", "nobody", "alice Apply v1: expected no such entry, received one with .data.a"},
 		{"owners in order", shared, "owners in order", "bob Update v1 status: .data .data.b\nalice Apply v1: .data.a", ""},
 		{"owners in another order", shared, "owners in order", "alice Apply v1: .data.a\nbob Update v1 status: .data .data.b", "owners in order: expected the order alice Apply v1, bob Update v1 status, received bob"},
 
 		{"times", shared, "times", "alice Apply v1: new\nbob Update v1 status: new", ""},
 		{"other times", shared, "times", "alice Apply v1: unchanged\nbob Update v1 status: new", "times: alice Apply v1: expected its time to be unchanged, received new"},
-		{"times of too few", shared, "times", "alice Apply v1: new", "times: bob Update v1 status: its time is new, but it is not expected to be an owner"},
+		{"times of too few", shared, "times", "alice Apply v1: new", "times: bob Update v1 status: expected no such entry, received one with a time that is new"},
 		{"times of too many", shared, "times", "alice Apply v1: new\nbob Update v1 status: new\nzoe Apply v1: new", "times: zoe Apply v1: expected its time to be new, received nothing"},
 
-		{"error", refused, "error", "reason: Conflict\nmessage: 'Apply failed: <any>'", ""},
-		{"causes in any order", refused, "error", "causes:\n- {field: .data.b, message: 'conflict with \"zoe\"<any>'}\n- {field: .data.a, message: 'conflict with \"alice\"'}", ""},
-		{"other message", refused, "error", "message: 'Apply failed'", `error: .message: expected "Apply failed", received "Apply failed: it is alice's since`},
-		{"a cause less", refused, "error", "causes: [{field: .data.a}]", "error: .causes[1]: expected no more items"},
+		{"error", conflict, "error", "reason: Conflict\nmessage: 'Apply failed: <any>'", ""},
+		{"causes in any order", conflict, "error", "causes:\n- {field: .data.b, message: 'conflict with \"zoe\"<any>'}\n- {field: .data.a, message: 'conflict with \"alice\"'}", ""},
+		{"other message", conflict, "error", "message: 'Apply failed'", `error: .message: expected "Apply failed", received "Apply failed: it is alice's since`},
+		{"a cause less", conflict, "error", "causes: [{field: .data.a}]", "error: .causes[1]: expected no more items"},
 		{"no error", shared, "error", "reason: Conflict", "error: expected a Status, received 200"},
 
 		{"warning", "Warning: 299 - \"unknown field \\\"x\\\"\"\n" + shared, "warnings", `unknown field "x"`, ""},
@@ -90,38 +90,38 @@ func TestExpectations(t *testing.T) {
 		{"body", "Content-Type: text/plain\n404 page not found", "body", "page <any>", ""},
 		{"other body", "Content-Type: text/plain\n404 page not found", "body", "page", `body: expected "page", received "page not found"`},
 
-		{"events without a watch", shared, "events", "- ADDED: {}", "events: there is no watch"},
+		{"events without a watch", shared, "events", "- ADDED: {}", "events: expected an earlier WATCH step"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			script := "It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n" + test.text + "\n"
-			result := newFake(t, test.answer).run(t, script)
+			result := newFake(t, test.serverResponse).run(t, script)
 			if test.complaint == "" {
 				if result.Outcome != Pass {
-					t.Errorf("received %s", result.Failure)
+					t.Errorf("failure = %s", result.Failure)
 				}
 				return
 			}
 			if result.Outcome != Fail || !strings.Contains(strings.Join(result.Failure.Complaints, "\n"), test.complaint) {
-				t.Errorf("received %v %v, want %s", result.Outcome, result.Failure, test.complaint)
+				t.Errorf("outcome = %v %v, want %s", result.Outcome, result.Failure, test.complaint)
 			}
 		})
 	}
 }
 
-// TestWithoutExpectation: a step that expects nothing must succeed.
+// TestWithoutExpectation checks that a step without expectations must succeed.
 func TestWithoutExpectation(t *testing.T) {
 	const script = "It works.\n-- step --\nGET configmaps/shared\n"
 	if result := newFake(t, shared).run(t, script); result.Outcome != Pass {
-		t.Errorf("received %v", result.Failure)
+		t.Errorf("failure = %v", result.Failure)
 	}
-	if result := newFake(t, refused).run(t, script); result.Outcome != Fail {
-		t.Error("a conflict that nobody expects passed")
+	if result := newFake(t, conflict).run(t, script); result.Outcome != Fail {
+		t.Error("an unexpected conflict passed")
 	}
 }
 
-// TestSince: what is compared with the answer before.
-func TestSince(t *testing.T) {
+// TestChangedSinceLastResponse checks expectations that compare with the previous response.
+func TestChangedSinceLastResponse(t *testing.T) {
 	later := strings.NewReplacer(`"resourceVersion":"7"`, `"resourceVersion":"8"`,
 		`"operation":"Apply","apiVersion":"v1","time":"2026-01-02T03:04:05Z"`, `"operation":"Apply","apiVersion":"v1","time":"2026-01-02T03:04:06Z"`).Replace(shared)
 	const script = "It works.\n-- one --\nGET configmaps/shared\n-- two --\nGET configmaps/shared\n"
@@ -140,15 +140,15 @@ func TestSince(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if result := newFake(t, shared, test.second).run(t, script+test.expectation); result.Outcome != test.want {
-				t.Errorf("received %v %v, want %v", result.Outcome, result.Failure, test.want)
+				t.Errorf("outcome = %v %v, want %v", result.Outcome, result.Failure, test.want)
 			}
 		})
 	}
 }
 
-// TestEvents: a watch's events are taken once, and one too many or too few is told.
+// TestEvents checks that the events of a watch are consumed once, and that missing and additional events are reported.
 func TestEvents(t *testing.T) {
-	// How far a watch has come may be told at any time, and is nobody's business.
+	// Periodic bookmarks may arrive at any time and are ignored.
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}` +
 		`{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n"
@@ -168,13 +168,13 @@ func TestEvents(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if result := newFake(t, events, shared).run(t, script+test.expectation); result.Outcome != test.want {
-				t.Errorf("received %v %v, want %v", result.Outcome, result.Failure, test.want)
+				t.Errorf("outcome = %v %v, want %v", result.Outcome, result.Failure, test.want)
 			}
 		})
 	}
 }
 
-// TestWatchEnds: what reads a watch ends with it, also if nobody has taken its events.
+// TestWatchEnds checks that the goroutine of a watch ends with the watch, also if its events are not consumed.
 func TestWatchEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w := &watch{events: make(chan event)}
@@ -184,11 +184,11 @@ func TestWatchEnds(t *testing.T) {
 		events := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"a"}}}`, 3)
 		w.read(ctx, &http.Response{Body: io.NopCloser(strings.NewReader(events))})
 	}()
-	<-w.events // it reads
+	<-w.events // wait until it reads
 	stop()
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("it still waits for somebody to take an event")
+		t.Error("the goroutine is still blocked on the channel")
 	}
 }

@@ -15,27 +15,27 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A fake is a server that says what a test wants, whatever it is asked.
+// fake is a server with fixed responses.
 type fake struct {
-	mu       sync.Mutex
-	answers  []string // of the requests below the script's namespace: "STATUS BODY", or headers and an empty line before
-	requests []string
-	removed  []string
-	host     string
-	version  string
-	limits   bool        // its users may not do everything
-	stop     func()      // ends it at once, in the midst of a request
-	asked    func(n int) // called before the n-th of these requests is answered
+	mu        sync.Mutex
+	responses []string // for requests in the script's namespace: "STATUS BODY", or headers and an empty line before
+	requests  []string
+	removed   []string
+	host      string
+	version   string
+	limits    bool        // its users have limited permissions
+	stop      func()      // stops it at once, during a request
+	onRequest func(n int) // called before the response to the n-th of these requests
 }
 
-// newFake starts one. Its answers may have $NAMESPACE in them.
-func newFake(t *testing.T, answers ...string) *fake {
-	f := &fake{answers: answers, version: "v1.36.0"}
+// newFake starts a fake. Its responses may have the variable $NAMESPACE.
+func newFake(t *testing.T, responses ...string) *fake {
+	f := &fake{responses: responses, version: "v1.36.0"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.host = s.URL
 	f.stop = func() {
-		_ = s.Listener.Close() // from now on nobody is there
+		_ = s.Listener.Close() // refuses further connections
 		s.CloseClientConnections()
 	}
 	return f
@@ -62,7 +62,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.removed = append(f.removed, r.URL.Path)
 		fmt.Fprint(w, `{}`)
 	case found == nil && r.Method == http.MethodPost:
-		_, _ = io.Copy(w, r.Body) // it is made
+		_, _ = io.Copy(w, r.Body) // created
 	case found == nil:
 		fmt.Fprint(w, `{}`)
 	default:
@@ -71,21 +71,21 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer f.mu.Unlock()
 		text := fmt.Sprintf("%s %s\n%s\n%s", r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), body)
 		f.requests = append(f.requests, strings.ReplaceAll(text, found[1], "$NAMESPACE"))
-		if f.asked != nil {
-			f.asked(len(f.requests))
+		if f.onRequest != nil {
+			f.onRequest(len(f.requests))
 		}
-		f.answer(w, found[1])
+		f.respond(w, found[1])
 	}
 }
 
-func (f *fake) answer(w http.ResponseWriter, namespace string) {
-	if len(f.answers) == 0 {
+func (f *fake) respond(w http.ResponseWriter, namespace string) {
+	if len(f.responses) == 0 {
 		w.WriteHeader(http.StatusTeapot)
 		return
 	}
-	next := strings.ReplaceAll(f.answers[0], "$NAMESPACE", namespace)
-	if len(f.answers) > 1 {
-		f.answers = f.answers[1:]
+	next := strings.ReplaceAll(f.responses[0], "$NAMESPACE", namespace)
+	if len(f.responses) > 1 {
+		f.responses = f.responses[1:]
 	}
 	for header, rest, ok := strings.Cut(next, "\n"); ok; header, rest, ok = strings.Cut(next, "\n") {
 		name, value, _ := strings.Cut(header, ": ")
@@ -93,7 +93,7 @@ func (f *fake) answer(w http.ResponseWriter, namespace string) {
 		next = rest
 	}
 	var code int
-	_, _ = fmt.Sscan(next, &code) // a bad number is status 0, which panics
+	_, _ = fmt.Sscan(next, &code) // an invalid number is status 0, which panics
 	w.WriteHeader(code)
 	fmt.Fprint(w, strings.TrimPrefix(next, fmt.Sprint(code)+" "))
 }
@@ -108,7 +108,7 @@ func (f *fake) run(t *testing.T, script string) Result {
 	return report.Results[0]
 }
 
-// record runs it, and returns its new text.
+// record runs one script with recording and returns its new text.
 func (f *fake) record(t *testing.T, script string) string {
 	t.Helper()
 	options := f.options(script)

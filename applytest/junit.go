@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The parts of JUnit's form, as far as its readers agree on it.
+// The subset of JUnit's XML format that is common to its readers.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -65,7 +65,7 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// junitOfRun tells those who count failures that the run did not come to its end, or left something.
+// junitOfRun returns a suite with errors if the run was stopped or left objects on the server.
 func (r *Report) junitOfRun() junitSuite {
 	run := junitSuite{Name: "run", Time: seconds(0)}
 	add := func(name, text string) {
@@ -83,7 +83,7 @@ func (r *Report) junitOfRun() junitSuite {
 		for _, l := range r.Leftovers {
 			left = append(left, l.Path+": "+l.Reason)
 		}
-		add("removal", fmt.Sprintf("%d objects could not be removed: %s", len(r.Leftovers), strings.Join(left, "; ")))
+		add("removal", fmt.Sprintf("%d objects could not be deleted: %s", len(r.Leftovers), strings.Join(left, "; ")))
 	}
 	return run
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked replaces what differs from run to run in what is recorded.
-func (p *play) masked(v document.Value) document.Value {
+// masked replaces volatile text in a value to be recorded.
+func (p *scriptRun) masked(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.String:
 		return document.NewString(p.maskedText(v.Text()))
@@ -30,8 +30,8 @@ func (p *play) masked(v document.Value) document.Value {
 	return v
 }
 
-// maskedText has variables and words in the place of this run's namespace and uids.
-func (p *play) maskedText(text string) string {
+// maskedText replaces the run's namespace by a variable and uids by a placeholder.
+func (p *scriptRun) maskedText(text string) string {
 	text = strings.ReplaceAll(text, p.variables.namespace, "$NAMESPACE")
 	for uid := range p.seen {
 		text = strings.ReplaceAll(text, uid, "<uid>")
@@ -39,24 +39,24 @@ func (p *play) maskedText(text string) string {
 	return text
 }
 
-// maskedOwners has variables also in the place of uids: words mean nothing in paths.
-func (p *play) maskedOwners(text string) string {
+// maskedOwners is maskedText with variables also for uids, because placeholders have no meaning in paths.
+func (p *scriptRun) maskedOwners(text string) string {
 	for _, step := range p.script.steps {
-		if a := p.variables.answers[step.name]; a != nil && a.uid() != "" {
+		if a := p.variables.responses[step.name]; a != nil && a.uid() != "" {
 			text = strings.ReplaceAll(text, a.uid(), "${"+step.name+" .metadata.uid}")
 		}
 	}
 	return p.maskedText(text)
 }
 
-// maskedMetadata replaces the time of deletion and a generated name.
+// maskedMetadata replaces the deletion timestamp and a generated name by placeholders.
 func maskedMetadata(meta document.Value) document.Value {
-	if time := meta.Get("deletionTimestamp"); !time.IsAbsent() && time.Text() != absentWord {
+	if time := meta.Get("deletionTimestamp"); !time.IsAbsent() && time.Text() != absentPlaceholder {
 		meta = meta.With("deletionTimestamp", document.NewString("<time>"))
 	}
 	start := meta.Get("generateName").Text()
 	if name := meta.Get("name").Text(); start != "" && strings.HasPrefix(name, start) {
-		meta = meta.With("name", document.NewString(start+anyWord))
+		meta = meta.With("name", document.NewString(start+anyPlaceholder))
 	}
 	return meta
 }

@@ -22,15 +22,15 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// Scripts are written in YAML, whatever the encoding of a request. Binary encodings are read and written by Kubernetes' own
-// packages, so that Cadastre's encodings are compared with something else.
+// Scripts are written in YAML for all encodings of requests. Binary encodings use Kubernetes' own packages, so that
+// Cadastre's encodings are compared with another implementation.
 
-// encoding is an encoding that requests and responses of a script can have.
+// encoding is an encoding of requests and responses in scripts.
 type encoding struct {
-	// suffix ends its media types.
+	// suffix is the suffix of its media types.
 	suffix string
 	decode func(body []byte) (document.Value, error)
-	// encode is nil for text, which is sent as the script has it.
+	// encode is nil for text encodings, whose bodies are sent as the script has them.
 	encode func(document.Value) ([]byte, error)
 	// events returns a function that reads the next event of a watch; nil if the encoding has no watches.
 	events func(body io.Reader) func() (event, error)
@@ -51,7 +51,7 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	if err != nil {
 		return encoding{}, false
 	}
-	mediaType = strings.TrimSuffix(mediaType, "-seq") // of watches
+	mediaType = strings.TrimSuffix(mediaType, "-seq") // media types of watches
 	for _, e := range encodings {
 		if strings.HasSuffix(mediaType, e.suffix) {
 			return e, true
@@ -60,7 +60,7 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	return encoding{}, false
 }
 
-// encodeBody returns a body that the script has as YAML in a binary encoding; ok is false for Content-Types that are text.
+// encodeBody encodes a body that the script has as YAML; ok is false for text encodings.
 func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	e, _ := encodingOf(contentType)
 	if e.encode == nil {
@@ -74,7 +74,7 @@ func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	return body, true, err
 }
 
-// parseBody decodes a response. It is absent in other media types than those of the encodings.
+// parseBody decodes a response. The result is absent for media types that are not encodings of the API.
 func parseBody(contentType string, raw []byte) (document.Value, error) {
 	e, ok := encodingOf(contentType)
 	if !ok {
@@ -123,7 +123,7 @@ func decodeCBOR(raw []byte) (document.Value, error) {
 	return document.FromGo(value)
 }
 
-// cborEvents reads a sequence of data items.
+// cborEvents reads a sequence of CBOR data items.
 func cborEvents(body io.Reader) func() (event, error) {
 	decoder := cbor.NewDecoder(body)
 	return func() (event, error) {
@@ -136,14 +136,14 @@ func cborEvents(body io.Reader) func() (event, error) {
 	}
 }
 
-// protobufPrefix starts every object in protobuf.
+// protobufPrefix is the prefix of every object in protobuf.
 const protobufPrefix = "k8s\x00"
 
 func encodeProtobuf(value document.Value) ([]byte, error) {
 	apiVersion, kind := value.Get("apiVersion").Text(), value.Get("kind").Text()
 	object, err := scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
 	if err != nil {
-		return nil, fmt.Errorf("the body: expected a kind that protobuf has, received %s %s: %w", apiVersion, kind, err)
+		return nil, fmt.Errorf("the body: expected a kind with a protobuf encoding, received %s %s: %w", apiVersion, kind, err)
 	}
 	if err := json.Unmarshal([]byte(value.JSON()), object); err != nil {
 		return nil, fmt.Errorf("the body: a %T: %w", object, err)
@@ -153,7 +153,7 @@ func encodeProtobuf(value document.Value) ([]byte, error) {
 	return encoded.Bytes(), err
 }
 
-// decodeProtobuf decodes an object in its envelope, which has its type.
+// decodeProtobuf decodes an object in its envelope (runtime.Unknown), which has its type.
 func decodeProtobuf(raw []byte) (document.Value, error) {
 	content, ok := bytes.CutPrefix(raw, []byte(protobufPrefix))
 	if !ok {
@@ -189,7 +189,7 @@ func newObject(apiVersion, kind string) (runtime.Object, error) {
 	return scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
 }
 
-// protobufEvents reads frames: a length, and an event whose object is in its envelope.
+// protobufEvents reads length-prefixed events whose object is in its envelope.
 func protobufEvents(body io.Reader) func() (event, error) {
 	reader := bufio.NewReader(body)
 	return func() (event, error) {

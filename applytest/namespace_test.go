@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestGivenNamespace: somebody who may write to one namespace, and do nothing else, learns what the server does, and finds
-// everything that was in the namespace as it was.
+// TestGivenNamespace checks a run by a user with permissions in one namespace only: most scripts run, and existing
+// objects are not modified.
 func TestGivenNamespace(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -31,96 +31,95 @@ func TestGivenNamespace(t *testing.T) {
 
 	report, err := run("team-a", "^(conflict|removal|topology|coownership|jsonpatch|reset/(pods|resourceclaims)|crd/versions)")
 	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	if passed := report.Count(applytest.Pass); passed < 60 {
-		t.Errorf("received %d that pass: somebody with a namespace should learn more", passed)
+		t.Errorf("only %d scripts pass", passed)
 	}
 	for _, result := range report.Results {
-		if result.Outcome == applytest.Skip && !strings.HasPrefix(result.Reason, "you may not: ") && !strings.HasPrefix(result.Reason, "it writes to more") {
-			t.Errorf("%s: received %q", result.Name, result.Reason)
+		if result.Outcome == applytest.Skip && !strings.HasPrefix(result.Reason, "permission denied: ") && !strings.HasPrefix(result.Reason, "it writes outside") {
+			t.Errorf("%s: reason = %q", result.Name, result.Reason)
 		}
 	}
 	if left := remaining(t, client, "team-a"); len(left) != 0 {
-		t.Errorf("received %q, want nothing left in the namespace", left)
+		t.Errorf("remaining objects = %q, want none", left)
 	}
 
-	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
-	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+	own := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	report, err = run("team-a", "^conflict/")
 	if err != nil || report.Count(applytest.Fail) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
-	crowded := 0
+	skipped := 0
 	for _, result := range report.Results {
-		if strings.HasPrefix(result.Reason, "configmaps/shared was in the namespace before") {
-			crowded++
+		if strings.HasPrefix(result.Reason, "configmaps/shared already exists in the given namespace") {
+			skipped++
 		}
 	}
-	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" || crowded == 0 {
-		t.Errorf("received %v, %v and %d skips: what was there before is not the scripts'", kept, err, crowded)
+	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" || skipped == 0 {
+		t.Errorf("existing object = %v, %v, %d skips; want it unchanged and scripts skipped", kept, err, skipped)
 	}
 
-	if _, err := run("team-b", "^conflict/"); err == nil || !strings.Contains(err.Error(), "namespace team-b: expected one that is there and that you may write to, received configmaps is forbidden") {
-		t.Errorf("received %v for a namespace of others", err)
+	if _, err := run("team-b", "^conflict/"); err == nil || !strings.Contains(err.Error(), "namespace team-b: expected an existing namespace that you may write to, received configmaps is forbidden") {
+		t.Errorf("Run() = %v for a namespace without permissions", err)
 	}
 	all := applytest.Options{Config: config, Namespace: "nowhere", Run: regexp.MustCompile("^conflict/")}
 	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), `namespaces "nowhere" not found`) {
-		t.Errorf("received %v for a namespace that is not there", err)
+		t.Errorf("Run() = %v for a missing namespace", err)
 	}
 	all.Keep = true
-	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), "of one script only") {
-		t.Errorf("received %v for several scripts to keep in one namespace", err)
+	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), "expected one script") {
+		t.Errorf("Run() = %v for Keep with several scripts in one namespace", err)
 	}
 }
 
-// reckless takes dry runs for real ones.
-type reckless struct{ http.RoundTripper }
+// ignoreDryRun is a transport that removes the parameter dryRun.
+type ignoreDryRun struct{ http.RoundTripper }
 
-func (r reckless) RoundTrip(request *http.Request) (*http.Response, error) {
+func (r ignoreDryRun) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	request.URL.RawQuery = strings.ReplaceAll(request.URL.RawQuery, "dryRun=All", "")
 	return r.RoundTripper.RoundTrip(request)
 }
 
-// TestNothingIsLeftByTries: what is tried before scripts run leaves nothing, also where dry runs are not known.
-func TestNothingIsLeftByTries(t *testing.T) {
+// TestProbesLeaveNothing checks that probes leave no objects, also on a server that ignores dryRun.
+func TestProbesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
 	client := kubernetes.NewForConfigOrDie(config)
 	tenant(t, client, "team-a")
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return reckless{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return ignoreDryRun{next} })
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(unset/co-owners|optout/get)$")})
 	if err != nil || len(report.Results) < 2 || report.Count(applytest.Pass) != len(report.Results) || len(report.Leftovers) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	if left := remaining(t, client, "team-a"); len(left) != 0 {
-		t.Errorf("received %q, want nothing left in the namespace", left)
+		t.Errorf("remaining objects = %q, want none", left)
 	}
 }
 
-// TestWritesOutside: also for somebody who may do everything, scripts write only to what is in the namespace that was
-// given.
+// TestWritesOutside checks that scripts write only to the given namespace, also for a user with all permissions.
 func TestWritesOutside(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
 	tenant(t, kubernetes.NewForConfigOrDie(config), "team-a")
 	report, err := applytest.Run(t.Context(), applytest.Options{
-		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-refused-namespace)"),
+		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-rejected-namespace)"),
 	})
 	if err != nil || len(report.Results) < 5 || len(report.Leftovers) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	for _, result := range report.Results {
-		if !strings.HasPrefix(result.Reason, "it writes to more than") {
-			t.Errorf("%s: received %s %q", result.Name, result.Outcome, result.Reason)
+		if !strings.HasPrefix(result.Reason, "it writes outside of") {
+			t.Errorf("%s: outcome = %s %q", result.Name, result.Outcome, result.Reason)
 		}
 	}
 }
 
-// tenant makes a namespace, and somebody of the same name who may do everything there.
+// tenant creates a namespace, and a user of the same name with all permissions in it.
 func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
 	t.Helper()
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
@@ -141,7 +140,7 @@ func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
 	}
 }
 
-// remaining names what is in a namespace, of the kinds that most scripts are about.
+// remaining returns the objects in a namespace, of the kinds that most scripts use.
 func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (names []string) {
 	t.Helper()
 	configs, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
@@ -161,8 +160,8 @@ func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (na
 	return names
 }
 
-// TestUnseenIsLeftAlone: what the user may change and not list is not taken for nothing.
-func TestUnseenIsLeftAlone(t *testing.T) {
+// TestUnlistableIsUntouched checks that scripts are skipped for kinds that the user may write but not list.
+func TestUnlistableIsUntouched(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
 	client := kubernetes.NewForConfigOrDie(config)
@@ -175,22 +174,22 @@ func TestUnseenIsLeftAlone(t *testing.T) {
 	if _, err := client.RbacV1().ClusterRoles().Update(t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	mine := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
-	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), mine, metav1.CreateOptions{}); err != nil {
+	own := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "shared"}, Data: map[string]string{"mine": "1"}}
+	if _, err := client.CoreV1().ConfigMaps("team-a").Create(t.Context(), own, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	limited := rest.CopyConfig(config)
 	limited.Impersonate.UserName = "team-a"
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: limited, Namespace: "team-a", Run: regexp.MustCompile("^(conflict|coownership)/")})
 	if err != nil || report.Count(applytest.Pass)+report.Count(applytest.Fail) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	for _, result := range report.Results {
-		if !strings.HasPrefix(result.Reason, "nobody knows which ") || !strings.Contains(result.Reason, `User "team-a" cannot list`) {
-			t.Errorf("%s: received %q", result.Name, result.Reason)
+		if !strings.Contains(result.Reason, `can't be listed`) || !strings.Contains(result.Reason, `User "team-a" cannot list`) {
+			t.Errorf("%s: reason = %q", result.Name, result.Reason)
 		}
 	}
 	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" {
-		t.Errorf("received %v, %v", kept, err)
+		t.Errorf("existing object = %v, %v", kept, err)
 	}
 }

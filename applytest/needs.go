@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// A probe says what a server lacks for an ability; nothing if it has it.
-type probe func(ctx context.Context, s *server) (lack string, err error)
+// probe checks whether a server has a capability. It returns why not; empty if it does.
+type probe func(ctx context.Context, s *server) (missing string, err error)
 
-// probes are the abilities that scripts may need, beside kinds.
+// probes are the capabilities that scripts may need, in addition to kinds.
 var probes = map[string]probe{
 	"crds":               probeCRDs,
 	"unset":              probeUnset,
@@ -26,40 +26,40 @@ var probes = map[string]probe{
 	"garbage collection": probeGarbage,
 }
 
-// known says whether a script may need this: an ability, or a kind such as "apps/v1 deployments".
-func known(need string) bool {
+// isKnownNeed reports whether a need is valid: a capability, or a kind such as "apps/v1 deployments".
+func isKnownNeed(need string) bool {
 	_, ok := probes[need]
 	version, resource, isKind := strings.Cut(need, " ")
 	return ok || isKind && groupVersion.MatchString(version) && resource != ""
 }
 
-func abilityNames() string {
+func capabilityNames() string {
 	names := slices.Sorted(maps.Keys(probes))
 	return strings.Join(names, ", ") + ` or a kind such as "apps/v1 deployments"`
 }
 
-// skipReason says why a script can't be asked of this server; empty if it can.
+// skipReason returns why a script can't run on this server; empty if it can.
 func (s *server) skipReason(ctx context.Context, script *Script) (string, error) {
 	if script.Only != "" && script.Only != s.implementation {
 		return "only " + script.Only + ": " + script.OnlyReason, nil
 	}
 	for _, need := range slices.Concat(script.Needs, script.kinds()) {
-		lack, err := s.lacks(ctx, need)
+		missing, err := s.missing(ctx, need)
 		if err != nil {
 			return "", fmt.Errorf("needs: %s: %w", need, err)
 		}
-		if lack != "" {
-			return lack, nil
+		if missing != "" {
+			return missing, nil
 		}
 	}
 	if s.shared {
-		return s.crowded(script), nil
+		return s.sharedSkipReason(script), nil
 	}
 	return "", nil
 }
 
-// kinds are those of Kubernetes that the script's short addresses are about. What has another group is made by
-// the script itself.
+// kinds returns the Kubernetes kinds in the script's short addresses. Kinds of other groups are created by the script
+// itself.
 func (s *Script) kinds() []string {
 	var kinds []string
 	for _, step := range s.steps {
@@ -73,31 +73,32 @@ func (s *Script) kinds() []string {
 	return kinds
 }
 
-// lacks asks the server once for each ability.
-func (s *server) lacks(ctx context.Context, need string) (string, error) {
+// missing returns why the server lacks a capability, empty if it does not. Each capability is probed once.
+func (s *server) missing(ctx context.Context, need string) (string, error) {
 	s.mu.Lock()
-	once, ok := s.abilities[need]
+	once, ok := s.capabilities[need]
 	if !ok {
 		ask := probes[need]
 		if ask == nil {
 			ask = func(ctx context.Context, s *server) (string, error) { return probeKind(ctx, s, need) }
 		}
 		once = sync.OnceValues(func() (string, error) { return ask(ctx, s) })
-		s.abilities[need] = once
+		s.capabilities[need] = once
 	}
 	s.mu.Unlock()
 	return once()
 }
 
-// probed turns an answer that says nothing about an ability into an error: the user may not ask, or the server is busy.
-func (s *server) probed(a *answer, err error) (*answer, error) {
+// checkProbe returns an error for a response that has no information about a capability: the user may not send the
+// request, or the server is overloaded.
+func (s *server) checkProbe(a *serverResponse, err error) (*serverResponse, error) {
 	if err != nil {
 		return a, err
 	}
 	if a.code == http.StatusTooManyRequests || a.code == http.StatusServiceUnavailable {
 		return a, errors.New(a.summary())
 	}
-	return a, s.denies(a)
+	return a, s.permissionErrorOf(a)
 }
 
 func probeCRDs(ctx context.Context, s *server) (string, error) {
@@ -107,87 +108,89 @@ func probeCRDs(ctx context.Context, s *server) (string, error) {
 func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	version, resource, _ := strings.Cut(need, " ")
 	path := versionPath(version)
-	a, err := s.probed(s.send(ctx, http.MethodGet, path, nil, ""))
+	a, err := s.checkProbe(s.send(ctx, http.MethodGet, path, nil, ""))
 	switch {
 	case err != nil:
 		return "", err
 	case a.code == http.StatusNotFound && version != "v1":
-		return "the server has no " + need, nil
+		return "the server does not serve " + need, nil
 	case !a.succeeded() || a.body.Get("kind").Text() != "APIResourceList":
-		// It says nothing of what it has, and not that it lacks it: a group that namespaces are in is there.
-		return "", fmt.Errorf("GET %s: expected the kinds that are served, received %s", path, a.summary())
+		// The response has no information about the kinds. A 404 of v1 is an error, too, because namespaces are in that
+		// group.
+		return "", fmt.Errorf("GET %s: expected an APIResourceList, received %s", path, a.summary())
 	}
 	for _, served := range a.body.Get("resources").Items() {
 		if served.Get("name").Text() == resource {
 			return "", nil
 		}
 	}
-	return "the server has no " + need, nil
+	return "the server does not serve " + need, nil
 }
 
-// probeUnset applies a marker where only a server that knows markers accepts one.
+// probeUnset applies an unset marker to a field that only accepts strings on other servers.
 func probeUnset(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
-	a, err := s.probed(s.rehearse(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json"))
+	a, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json"))
 	if err != nil || a.succeeded() {
 		return "", err
 	}
-	return "the server does not know unset markers", nil
+	return "the server does not support unset markers", nil
 }
 
-// probeDrop asks for an answer without managedFields.
+// probeDrop requests a response without managedFields.
 func probeDrop(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
-	a, err := s.probed(s.rehearse(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
+	a, err := s.checkProbe(s.sendDryRun(ctx, http.MethodPatch, path, body, "application/apply-patch+yaml", "application/json;drop=metadata.managedFields"))
 	if err != nil || a.succeeded() && a.body.Lookup("metadata", "managedFields").IsAbsent() {
 		return "", err
 	}
-	return "the server does not leave out managedFields", nil
+	return "the server does not support drop=metadata.managedFields", nil
 }
 
-// probeNoDrop is for servers that do not know the parameter, or have switched it off.
+// probeNoDrop checks that the server does not support the parameter drop, or that its gate is disabled.
 func probeNoDrop(ctx context.Context, s *server) (string, error) {
-	lack, err := probeDrop(ctx, s)
-	if err != nil || lack != "" {
+	missing, err := probeDrop(ctx, s)
+	if err != nil || missing != "" {
 		return "", err
 	}
-	return "the server leaves out managedFields", nil
+	return "the server supports drop=metadata.managedFields", nil
 }
 
-// probeCBOR asks for an answer that Kubernetes has only behind a gate.
+// probeCBOR requests a response in CBOR, which Kubernetes supports only with a feature gate.
 func probeCBOR(ctx context.Context, s *server) (string, error) {
-	a, err := s.probed(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.home, nil, "", "application/cbor"))
+	a, err := s.checkProbe(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.runnerNamespace, nil, "", "application/cbor"))
 	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
 		return "", err
 	}
-	return "the server has no CBOR", nil
+	return "the server does not support CBOR", nil
 }
 
-// probeControllers looks for what controllers do to every namespace. One that was just made may not have it yet.
+// probeControllers checks for an object that controllers create in every namespace. A new namespace may not have it
+// yet, so an older one is checked.
 func probeControllers(ctx context.Context, s *server) (string, error) {
 	namespace := "default"
 	if s.shared {
-		namespace = s.home
+		namespace = s.runnerNamespace
 	}
-	a, err := s.probed(s.send(ctx, http.MethodGet, namespacePath+namespace+"/serviceaccounts/default", nil, ""))
+	a, err := s.checkProbe(s.send(ctx, http.MethodGet, namespacePath+namespace+"/serviceaccounts/default", nil, ""))
 	if err == nil && a.succeeded() {
-		return "controllers run here, and write to the same objects", nil
+		return "controllers are running and write to the same objects", nil
 	}
 	return "", err
 }
 
-// garbageWait is how long a collector may take to find what nobody owns.
-const garbageWait = 5 * time.Second
+// garbageTimeout is the maximum time for the garbage collector to delete an object with a missing owner.
+const garbageTimeout = 5 * time.Second
 
-// probeGarbage makes an object whose owner does not exist, and waits for somebody to delete it. However that ends, the
-// object goes: in a namespace that was given nobody else would remove it.
+// probeGarbage creates an object with an ownerReference to a missing object and waits for its deletion. In all other
+// cases it deletes the object itself, because a given namespace is not deleted.
 func probeGarbage(ctx context.Context, s *server) (string, error) {
-	collection := namespacePath + s.home + "/configmaps"
+	collection := namespacePath + s.runnerNamespace + "/configmaps"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-garbage-",` +
 		`"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"applytest-nobody","uid":"00000000-0000-0000-0000-000000000000"}]}}`)
-	made, err := s.probed(s.send(ctx, http.MethodPost, collection, body, "application/json"))
+	made, err := s.checkProbe(s.send(ctx, http.MethodPost, collection, body, "application/json"))
 	if err != nil {
 		return "", err
 	}
@@ -195,12 +198,12 @@ func probeGarbage(ctx context.Context, s *server) (string, error) {
 		return "", fmt.Errorf("POST %s: %s", collection, made.summary())
 	}
 	path := collection + "/" + made.body.Lookup("metadata", "name").Text()
-	for end := time.Now().Add(garbageWait); err == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		var a *answer
+	for end := time.Now().Add(garbageTimeout); err == nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		var a *serverResponse
 		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
 			return "", nil
 		}
 	}
-	s.discard(ctx, path, "it was made to see whether garbage is collected")
-	return "nobody collects garbage here", err
+	s.deleteProbe(ctx, path, "created to probe garbage collection")
+	return "the server has no garbage collector", err
 }

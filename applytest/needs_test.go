@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-// TestSkips: a server that lacks what a script needs is not asked, and the report says why. The fake has no
-// deployments by that name, and looks as if controllers ran there.
+// TestSkips checks that a script is skipped with a reason if the server lacks a need. The fake does not serve
+// deployments, and has the objects of a cluster with controllers.
 func TestSkips(t *testing.T) {
 	const get = "-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, script, reason string }{
 		{"nothing", get, ""},
 		{"unset", "needs: unset\n" + get, ""},
 		{"kind", "needs: apps/v1 deployments\n" + get, ""},
-		{"no kind", "needs: apps/v1 boats\n" + get, "the server has no apps/v1 boats"},
-		{"no kind of an address", "-- step --\nGET apps/v1 boats/b\n", "the server has no apps/v1 boats"},
+		{"no kind", "needs: apps/v1 boats\n" + get, "the server does not serve apps/v1 boats"},
+		{"no kind of an address", "-- step --\nGET apps/v1 boats/b\n", "the server does not serve apps/v1 boats"},
 		{"a kind of its own", "-- step --\nGET $NAMESPACE.example.com/v1 boats/b\n", ""},
-		{"no group", "needs: batch/v1 jobs\n" + get, "the server has no batch/v1 jobs"},
-		{"crds", "needs: crds\n" + get, "the server has no apiextensions.k8s.io/v1 customresourcedefinitions"},
-		{"controllers", "needs: no controllers\n" + get, "controllers run here, and write to the same objects"},
+		{"no group", "needs: batch/v1 jobs\n" + get, "the server does not serve batch/v1 jobs"},
+		{"crds", "needs: crds\n" + get, "the server does not serve apiextensions.k8s.io/v1 customresourcedefinitions"},
+		{"controllers", "needs: no controllers\n" + get, "controllers are running and write to the same objects"},
 		{"this one only", "only: kubernetes: it is theirs\n" + get, ""},
 		{"another one only", "only: cadastre: it is ours\n" + get, "only cadastre: it is ours"},
 	} {
@@ -27,17 +27,17 @@ func TestSkips(t *testing.T) {
 			f := newFake(t, shared)
 			result := f.run(t, "It works.\n"+test.script)
 			if result.Reason != test.reason || (result.Outcome == Skip) != (test.reason != "") {
-				t.Errorf("received %v %q, want %q", result.Outcome, result.Reason, test.reason)
+				t.Errorf("outcome = %v %q, want %q", result.Outcome, result.Reason, test.reason)
 			}
 			if result.Outcome == Skip && len(f.requests) > 0 {
-				t.Errorf("it was asked all the same: %q", f.requests)
+				t.Errorf("the skipped script sent requests: %q", f.requests)
 			}
 		})
 	}
 }
 
-// TestDenials: what somebody may not do who may not do everything is a skip, whichever request of a step it is, and at
-// once. For somebody who may do everything it is a failure.
+// TestDenials checks that a denied request skips the script at once for a user with limited permissions, and fails it
+// for a user with all permissions.
 func TestDenials(t *testing.T) {
 	const denied = `403 {"kind":"Status","message":"not you"}`
 	for _, request := range []string{"GET configmaps/shared", "EVENTUALLY GET configmaps/shared", "EDIT configmaps/shared\n\n{}", "EVENTUALLY EDIT configmaps/shared\n\n{}"} {
@@ -46,25 +46,25 @@ func TestDenials(t *testing.T) {
 			script := "It works.\n-- step --\n" + request + "\n-- answer --\n200\n"
 			f := newFake(t, denied)
 			f.limits = true
-			if result := f.run(t, script); result.Outcome != Skip || result.Reason != "you may not: not you" || len(f.requests) != 1 {
-				t.Errorf("received %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
+			if result := f.run(t, script); result.Outcome != Skip || result.Reason != "permission denied: not you" || len(f.requests) != 1 {
+				t.Errorf("outcome = %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
 			}
 			if strings.HasPrefix(request, "EVENTUALLY") {
-				return // it would be asked again until the time is over
+				return // it would be repeated until the timeout
 			}
 			if result := newFake(t, denied).run(t, script); result.Outcome != Fail {
-				t.Errorf("received %v %q, want a failure", result.Outcome, result.Reason)
+				t.Errorf("outcome = %v %q, want a failure", result.Outcome, result.Reason)
 			}
 		})
 	}
 }
 
-// TestImplementations: who differs on purpose is held to its own expectations, and nobody else is.
+// TestImplementations checks that an implementation's own expectations apply to it only.
 func TestImplementations(t *testing.T) {
 	const head = "It works.\ndifference: because\ndefect: cadastre: it is slow\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct {
-		name, expectations  string
-		kubernetes, ourOwns Outcome
+		name, expectations   string
+		kubernetes, cadastre Outcome
 	}{
 		{"own answer replaces all", "-- answer --\n409\n-- error --\nreason: Other\n-- answer of cadastre --\n200\n", Fail, Pass},
 		{"own answer is compared", "-- answer --\n200\n-- answer of cadastre --\n409\n", Pass, Fail},
@@ -78,14 +78,14 @@ func TestImplementations(t *testing.T) {
 			f := newFake(t, shared)
 			f.version = "v1.36.0+cadastre"
 			ours := f.run(t, head+test.expectations)
-			if theirs.Outcome != test.kubernetes || ours.Outcome != test.ourOwns {
-				t.Errorf("received %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.ourOwns)
+			if theirs.Outcome != test.kubernetes || ours.Outcome != test.cadastre {
+				t.Errorf("outcomes = %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.cadastre)
 			}
 			if theirs.Defect != "" || ours.Defect != "it is slow" {
-				t.Errorf("received the defects %q and %q", theirs.Defect, ours.Defect)
+				t.Errorf("defects = %q and %q", theirs.Defect, ours.Defect)
 			}
 			if own := strings.Contains(test.expectations, "of cadastre"); theirs.Difference != "" || own && ours.Outcome == Pass && ours.Difference != "because" {
-				t.Errorf("received the differences %q and %q", theirs.Difference, ours.Difference)
+				t.Errorf("differences = %q and %q", theirs.Difference, ours.Difference)
 			}
 		})
 	}

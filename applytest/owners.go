@@ -11,18 +11,18 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// nobody is what is written where there are no managedFields.
-const nobody = "nobody"
+// noOwners is the expectation for an object without managedFields.
+const noOwners = "nobody"
 
-// An owner is an entry of managedFields.
-type owner struct {
+// managedEntry is a managed fields entry.
+type managedEntry struct {
 	manager, operation, version, subresource string
 	time                                     string
 	fields                                   fieldset.Set
 }
 
-// who is the owner without its fields, as a line starts.
-func (o owner) who() string {
+// identity returns the entry without its fields, as at the start of a line.
+func (o managedEntry) identity() string {
 	words := []string{quoted(o.manager), quoted(o.operation), quoted(o.version)}
 	if o.subresource != "" {
 		words = append(words, quoted(o.subresource))
@@ -30,19 +30,19 @@ func (o owner) who() string {
 	return strings.Join(words, " ")
 }
 
-// quoted writes a word so that splitWords reads it back.
+// quoted quotes a word if splitWords would otherwise not parse it as one word.
 func quoted(word string) string {
-	if word == "" || strings.ContainsAny(word, " \t\"\\:\n") || word == nobody {
+	if word == "" || strings.ContainsAny(word, " \t\"\\:\n") || word == noOwners {
 		return strconv.Quote(word)
 	}
 	return word
 }
 
-// ownersOf reads the managedFields of an object, in their order.
-func ownersOf(object document.Value) ([]owner, error) {
-	var owners []owner
+// ownersOf returns the managed fields entries of an object, in their order.
+func ownersOf(object document.Value) ([]managedEntry, error) {
+	var owners []managedEntry
 	for i, entry := range object.Lookup("metadata", "managedFields").Items() {
-		o := owner{
+		o := managedEntry{
 			manager: entry.Get("manager").Text(), operation: entry.Get("operation").Text(),
 			version: entry.Get("apiVersion").Text(), subresource: entry.Get("subresource").Text(),
 			time: entry.Get("time").Text(),
@@ -59,37 +59,38 @@ func ownersOf(object document.Value) ([]owner, error) {
 	return owners, nil
 }
 
-// sortOwners gives them an order that does not depend on the time.
-func sortOwners(owners []owner) {
-	slices.SortStableFunc(owners, func(a, b owner) int {
+// sortOwners sorts entries in an order that does not depend on their timestamps.
+func sortOwners(owners []managedEntry) {
+	slices.SortStableFunc(owners, func(a, b managedEntry) int {
 		return cmp.Or(cmp.Compare(a.operation, b.operation), cmp.Compare(a.manager, b.manager),
 			cmp.Compare(a.version, b.version), cmp.Compare(a.subresource, b.subresource))
 	})
 }
 
-// lineWidth is how long a line with an owner's fields may be; longer ones have a line for each field.
+// lineWidth is the maximum length of a line with the fields of an entry; longer ones are written with one field per
+// line.
 const lineWidth = 100
 
-// formatOwners writes them as parseOwners reads them.
-func formatOwners(owners []owner) string {
+// formatOwners formats entries in the syntax of parseOwners.
+func formatOwners(owners []managedEntry) string {
 	if len(owners) == 0 {
-		return nobody + "\n"
+		return noOwners + "\n"
 	}
 	var text strings.Builder
 	for _, o := range owners {
-		line := o.who() + ":"
+		line := o.identity() + ":"
 		for _, path := range pathsOf(o.fields) {
 			line += " " + path
 		}
 		if len(line) > lineWidth {
-			line = o.who() + ":\n  " + strings.Join(pathsOf(o.fields), "\n  ")
+			line = o.identity() + ":\n  " + strings.Join(pathsOf(o.fields), "\n  ")
 		}
 		text.WriteString(line + "\n")
 	}
 	return text.String()
 }
 
-// pathsOf lists the members of a set, each before those below it.
+// pathsOf returns the members of a set as text, each before those below it.
 func pathsOf(set fieldset.Set) []string {
 	paths := set.Paths()
 	slices.SortFunc(paths, fieldset.Path.Compare)
@@ -100,13 +101,13 @@ func pathsOf(set fieldset.Set) []string {
 	return texts
 }
 
-// parseOwners reads lines such as "alice Apply v1: .data.a .data.b". Fields may go on in indented lines.
-func parseOwners(text string) ([]owner, error) {
-	var owners []owner
+// parseOwners parses lines such as "alice Apply v1: .data.a .data.b". Fields may continue on indented lines.
+func parseOwners(text string) ([]managedEntry, error) {
+	var owners []managedEntry
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \r\n")
 		switch {
-		case strings.TrimSpace(line) == "" || strings.TrimSpace(line) == nobody:
+		case strings.TrimSpace(line) == "" || strings.TrimSpace(line) == noOwners:
 		case line[0] == ' ' || line[0] == '\t':
 			if len(owners) == 0 {
 				return nil, fmt.Errorf("expected an owner before its fields, received %q", line)
@@ -128,29 +129,29 @@ func parseOwners(text string) ([]owner, error) {
 	return owners, nil
 }
 
-// parseOwner reads who it is, up to the colon.
-func parseOwner(line string) (o owner, fields string, err error) {
-	end := outside(line, ':')
+// parseOwner parses the part of a line up to the colon, and returns the rest.
+func parseOwner(line string) (o managedEntry, fields string, err error) {
+	end := indexOutside(line, ':')
 	if end < 0 {
-		return owner{}, "", fmt.Errorf("expected a line such as %q, received %q", "alice Apply v1: .data.a .data.b", line)
+		return managedEntry{}, "", fmt.Errorf("expected a line such as %q, received %q", "alice Apply v1: .data.a .data.b", line)
 	}
 	words, err := splitWords(line[:end])
 	if err != nil {
-		return owner{}, "", err
+		return managedEntry{}, "", err
 	}
 	if len(words) < 3 || len(words) > 4 {
-		return owner{}, "", fmt.Errorf("expected manager, operation, version and perhaps subresource before the colon, received %q", line[:end])
+		return managedEntry{}, "", fmt.Errorf("expected manager, operation, version and optionally subresource before the colon, received %q", line[:end])
 	}
-	o = owner{manager: words[0], operation: words[1], version: words[2]}
+	o = managedEntry{manager: words[0], operation: words[1], version: words[2]}
 	if len(words) == 4 {
 		o.subresource = words[3]
 	}
 	return o, line[end+1:], nil
 }
 
-func (o *owner) addFields(text string) error {
+func (o *managedEntry) addFields(text string) error {
 	for text = strings.TrimLeft(text, " \t"); text != ""; text = strings.TrimLeft(text, " \t") {
-		end := outside(text, ' ')
+		end := indexOutside(text, ' ')
 		if end < 0 {
 			end = len(text)
 		}
@@ -163,8 +164,8 @@ func (o *owner) addFields(text string) error {
 	return nil
 }
 
-// outside finds a character that is neither in quotes nor in brackets; -1 if there is none.
-func outside(text string, wanted byte) int {
+// indexOutside returns the index of a character that is neither in quotes nor in brackets, -1 if there is none.
+func indexOutside(text string, wanted byte) int {
 	depth, inQuotes := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -186,7 +187,7 @@ func outside(text string, wanted byte) int {
 
 func (e *expectation) inOrder() bool { return e.kind == "owners in order" }
 
-func compareOwners(p *play, e *expectation, a *answer) []string {
+func compareOwners(p *scriptRun, e *expectation, a *serverResponse) []string {
 	text, err := p.variables.expand(e.text)
 	if err != nil {
 		return []string{err.Error()}
@@ -202,7 +203,7 @@ func compareOwners(p *play, e *expectation, a *answer) []string {
 	return ownersDiffer(expected, received, e.inOrder())
 }
 
-func recordOwners(p *play, e *expectation, a *answer) (string, error) {
+func recordOwners(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	owners, err := ownersOf(a.body)
 	if err != nil {
 		return "", err
@@ -213,8 +214,8 @@ func recordOwners(p *play, e *expectation, a *answer) (string, error) {
 	return p.maskedOwners(formatOwners(owners)), nil
 }
 
-// ownersDiffer tells how. In order means in the order of managedFields.
-func ownersDiffer(expected, received []owner, inOrder bool) []string {
+// ownersDiffer returns the differences. With inOrder the order of the entries is compared, too.
+func ownersDiffer(expected, received []managedEntry, inOrder bool) []string {
 	if !inOrder {
 		sortOwners(expected)
 		sortOwners(received)
@@ -223,40 +224,40 @@ func ownersDiffer(expected, received []owner, inOrder bool) []string {
 	for _, e := range expected {
 		i := indexOf(received, e)
 		if i < 0 {
-			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, is no owner", e.who(), list(e.fields)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, received no such entry", e.identity(), pathList(e.fields)))
 			continue
 		}
 		if lacks := e.fields.Difference(received[i].fields); !lacks.IsEmpty() {
-			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, does not", e.who(), list(lacks)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected to own %s, received an entry without", e.identity(), pathList(lacks)))
 		}
 		if more := received[i].fields.Difference(e.fields); !more.IsEmpty() {
-			complaints = append(complaints, fmt.Sprintf("%s: owns %s, which is not expected", e.who(), list(more)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected not to own %s, received an entry with it", e.identity(), pathList(more)))
 		}
 	}
 	for _, r := range received {
 		if indexOf(expected, r) < 0 {
-			complaints = append(complaints, fmt.Sprintf("%s: owns %s, but is not expected to be an owner", r.who(), list(r.fields)))
+			complaints = append(complaints, fmt.Sprintf("%s: expected no such entry, received one with %s", r.identity(), pathList(r.fields)))
 		}
 	}
-	if names := namesOf(received); len(complaints) == 0 && !slices.Equal(namesOf(expected), names) {
-		complaints = append(complaints, fmt.Sprintf("expected the order %s, received %s", strings.Join(namesOf(expected), ", "), strings.Join(names, ", ")))
+	if names := identities(received); len(complaints) == 0 && !slices.Equal(identities(expected), names) {
+		complaints = append(complaints, fmt.Sprintf("expected the order %s, received %s", strings.Join(identities(expected), ", "), strings.Join(names, ", ")))
 	}
 	return complaints
 }
 
-func indexOf(owners []owner, o owner) int {
-	return slices.IndexFunc(owners, func(other owner) bool { return other.who() == o.who() })
+func indexOf(owners []managedEntry, o managedEntry) int {
+	return slices.IndexFunc(owners, func(other managedEntry) bool { return other.identity() == o.identity() })
 }
 
-func namesOf(owners []owner) []string {
+func identities(owners []managedEntry) []string {
 	var names []string
 	for _, o := range owners {
-		names = append(names, o.who())
+		names = append(names, o.identity())
 	}
 	return names
 }
 
-func list(set fieldset.Set) string {
+func pathList(set fieldset.Set) string {
 	if set.IsEmpty() {
 		return "nothing"
 	}

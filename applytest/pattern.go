@@ -10,31 +10,31 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// A pattern is a value of an expectation. Strings in it may have variables and these words:
+// A pattern is an expected value. Strings in it may have variables and these placeholders:
 const (
-	anyWord    = "<any>"    // as a value, any; in a string, any text
-	absentWord = "<absent>" // the field must not be there
-	moreWord   = "<more>"   // the last item of a list: others may follow
-	nowWord    = "<now>"    // as a value, a time within nowRange of our own
+	anyPlaceholder    = "<any>"    // as a value: any value; in a string: any text
+	absentPlaceholder = "<absent>" // the field must be absent
+	morePlaceholder   = "<more>"   // as the last item of a list: any further items
+	nowPlaceholder    = "<now>"    // as a value: a time within nowRange of the current time
 )
 
-// nowRange is wide: the clocks of a server and of who asks it may differ.
+// nowRange is large, because the clocks of server and client may differ.
 const nowRange = time.Hour
 
-// words are those that stand for a part of a string.
-var words = map[string]string{
-	anyWord:     `(?s:.*)`,
-	"<uid>":     `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
-	"<version>": `[0-9]+`,
-	"<time>":    `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
+// placeholders are the placeholders for a part of a string, with their regular expressions.
+var placeholders = map[string]string{
+	anyPlaceholder: `(?s:.*)`,
+	"<uid>":        `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
+	"<version>":    `[0-9]+`,
+	"<time>":       `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z`,
 }
 
-var wordIn = regexp.MustCompile(`<(?:any|uid|version|time)>`)
+var placeholderIn = regexp.MustCompile(`<(?:any|uid|version|time)>`)
 
-// A matcher compares what was received with what is expected.
+// matcher compares received values with patterns.
 type matcher struct {
 	expand func(string) (string, error)
-	// subset is for expectations that name only some fields of maps.
+	// subset ignores fields of maps that the pattern does not name.
 	subset     bool
 	complaints []string
 }
@@ -47,7 +47,7 @@ func (m *matcher) complain(path fieldset.Path, expected, received string) {
 	m.complaints = append(m.complaints, fmt.Sprintf("%s: expected %s, received %s", where, expected, received))
 }
 
-// match compares at a path.
+// match compares the values at a path and appends the differences to complaints.
 func (m *matcher) match(path fieldset.Path, expected, received document.Value) {
 	switch {
 	case expected.Kind() == document.String:
@@ -57,21 +57,21 @@ func (m *matcher) match(path fieldset.Path, expected, received document.Value) {
 	case expected.Kind() == document.List && received.Kind() == document.List:
 		m.matchList(path, expected, received)
 	case !document.Equal(expected, received):
-		m.complain(path, shown(expected), shown(received))
+		m.complain(path, displayValue(expected), displayValue(received))
 	}
 }
 
 func (m *matcher) matchString(path fieldset.Path, expected string, received document.Value) {
-	if expected == anyWord && !received.IsAbsent() || expected == absentWord && received.IsAbsent() {
+	if expected == anyPlaceholder && !received.IsAbsent() || expected == absentPlaceholder && received.IsAbsent() {
 		return
 	}
-	if expected == absentWord {
-		m.complain(path, "nothing", shown(received))
+	if expected == absentPlaceholder {
+		m.complain(path, "nothing", displayValue(received))
 		return
 	}
-	if expected == nowWord {
+	if expected == nowPlaceholder {
 		if at, err := time.Parse(time.RFC3339, received.Text()); err != nil || time.Since(at).Abs() > nowRange {
-			m.complain(path, "the time now", shown(received))
+			m.complain(path, "the current time", displayValue(received))
 		}
 		return
 	}
@@ -81,12 +81,12 @@ func (m *matcher) matchString(path fieldset.Path, expected string, received docu
 		return
 	}
 	if received.Kind() != document.String || !matchText(text, received.Text()) {
-		m.complain(path, shown(document.NewString(text)), shown(received))
+		m.complain(path, displayValue(document.NewString(text)), displayValue(received))
 	}
 }
 
 func (m *matcher) matchMap(path fieldset.Path, expected, received document.Value) {
-	expected = m.named(path, expected)
+	expected = m.expandNames(path, expected)
 	for name, value := range expected.Fields() {
 		m.match(append(path, fieldset.NameElement(name)), value, received.Get(name))
 	}
@@ -95,13 +95,13 @@ func (m *matcher) matchMap(path fieldset.Path, expected, received document.Value
 	}
 	for name, value := range received.Fields() {
 		if expected.Get(name).IsAbsent() {
-			m.complain(append(path, fieldset.NameElement(name)), "nothing", shown(value))
+			m.complain(append(path, fieldset.NameElement(name)), "nothing", displayValue(value))
 		}
 	}
 }
 
-// named replaces the variables in the names of fields.
-func (m *matcher) named(path fieldset.Path, expected document.Value) document.Value {
+// expandNames replaces the variables in the names of fields.
+func (m *matcher) expandNames(path fieldset.Path, expected document.Value) document.Value {
 	for name, value := range expected.Fields() {
 		text, err := m.expand(name)
 		if err != nil {
@@ -117,7 +117,7 @@ func (m *matcher) named(path fieldset.Path, expected document.Value) document.Va
 
 func (m *matcher) matchList(path fieldset.Path, expected, received document.Value) {
 	n, open := expected.Len(), false
-	if n > 0 && expected.At(n-1).Text() == moreWord {
+	if n > 0 && expected.At(n-1).Text() == morePlaceholder {
 		n, open = n-1, true
 	}
 	for i := range max(n, received.Len()) {
@@ -126,38 +126,38 @@ func (m *matcher) matchList(path fieldset.Path, expected, received document.Valu
 		case i >= n && open:
 			return
 		case i >= n:
-			m.complain(at, "no more items", shown(received.At(i)))
+			m.complain(at, "no more items", displayValue(received.At(i)))
 		case i >= received.Len():
-			m.complain(at, shown(expected.At(i)), "no more items")
+			m.complain(at, displayValue(expected.At(i)), "no more items")
 		default:
 			m.match(at, expected.At(i), received.At(i))
 		}
 	}
 }
 
-// matchText compares a text that may have words with one that has not.
+// matchText reports whether a text matches a pattern that may have placeholders.
 func matchText(pattern, text string) bool {
-	if !wordIn.MatchString(pattern) {
+	if !placeholderIn.MatchString(pattern) {
 		return pattern == text
 	}
 	var expression strings.Builder
 	rest := pattern
-	for at := wordIn.FindStringIndex(rest); at != nil; at = wordIn.FindStringIndex(rest) {
+	for at := placeholderIn.FindStringIndex(rest); at != nil; at = placeholderIn.FindStringIndex(rest) {
 		expression.WriteString(regexp.QuoteMeta(rest[:at[0]]))
-		expression.WriteString(words[rest[at[0]:at[1]]])
+		expression.WriteString(placeholders[rest[at[0]:at[1]]])
 		rest = rest[at[1]:]
 	}
 	expression.WriteString(regexp.QuoteMeta(rest))
 	return regexp.MustCompile(`^` + expression.String() + `$`).MatchString(text)
 }
 
-// plain undoes the escapes that JSON has for the sake of HTML.
-var plain = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+// unescapeHTML reverses the HTML escapes of JSON.
+var unescapeHTML = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// shown is a value for people.
-func shown(v document.Value) string {
+// displayValue returns a value as text for reports, truncated.
+func displayValue(v document.Value) string {
 	const limit = 400
-	switch text := plain.Replace(v.String()); {
+	switch text := unescapeHTML.Replace(v.String()); {
 	case v.IsAbsent():
 		return "nothing"
 	case len(text) > limit:
@@ -167,29 +167,29 @@ func shown(v document.Value) string {
 	}
 }
 
-// refreshed returns the expectation as it should be, given what was received: what holds stays as it is
-// written, words and variables included, and of maps of which some fields are named only these.
-func (m *matcher) refreshed(expected, received document.Value) document.Value {
+// updated returns the pattern with the parts replaced that do not match the received value. Matching parts keep their
+// placeholders and variables; with subset only the named fields are recorded.
+func (m *matcher) updated(expected, received document.Value) document.Value {
 	probe := matcher{expand: m.expand, subset: m.subset}
 	if probe.match(nil, expected, received); len(probe.complaints) == 0 {
 		return expected
 	}
 	switch {
 	case received.IsAbsent():
-		return document.NewString(absentWord)
+		return document.NewString(absentPlaceholder)
 	case expected.Kind() == document.Map && received.Kind() == document.Map:
-		return m.refreshedMap(expected, received)
+		return m.updatedMap(expected, received)
 	case expected.Kind() == document.List && received.Kind() == document.List && expected.Len() == received.Len():
 		items := make([]document.Value, received.Len())
 		for i, item := range received.Items() {
-			items[i] = m.refreshed(expected.At(i), item)
+			items[i] = m.updated(expected.At(i), item)
 		}
 		return document.NewList(items...)
 	}
 	return received
 }
 
-func (m *matcher) refreshedMap(expected, received document.Value) document.Value {
+func (m *matcher) updatedMap(expected, received document.Value) document.Value {
 	from := received
 	if m.subset {
 		from = expected
@@ -198,7 +198,7 @@ func (m *matcher) refreshedMap(expected, received document.Value) document.Value
 	for name := range from.Fields() {
 		value := received.Get(name)
 		if old := expected.Get(name); !old.IsAbsent() {
-			value = m.refreshed(old, value)
+			value = m.updated(old, value)
 		}
 		fields = append(fields, document.Field{Name: name, Value: value})
 	}

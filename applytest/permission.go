@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// What a user may not do says nothing about a server's apply. The rule: an answer 403 that a script does not expect is a
-// skip for a user who may not do everything, and a failure for one who may.
+// Missing permissions of the user are not failures of the server: an unexpected 403 skips the script for a user with
+// limited permissions, and fails it for a user with all permissions.
 
-// A denial is that the user may not do something that a run needs.
-type denial struct{ message string }
+// permissionError is the error for a request that the user has no permission for.
+type permissionError struct{ message string }
 
-func (d *denial) Error() string { return "you may not: " + d.message }
+func (d *permissionError) Error() string { return "permission denied: " + d.message }
 
-func isDenial(err error) bool {
-	var d *denial
+func isPermissionError(err error) bool {
+	var d *permissionError
 	return errors.As(err, &d)
 }
 
-// everything is the question whether the user may do all there is.
-const everything = `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",` +
+// allAccessReview asks whether the user may use all verbs on all resources.
+const allAccessReview = `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",` +
 	`"spec":{"resourceAttributes":{"verb":"*","group":"*","resource":"*"}}}`
 
-// mayEverything asks the server. One that can't be asked denies nothing.
-func (s *server) mayEverything(ctx context.Context) (bool, error) {
-	a, err := s.send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", strings.NewReader(everything), "application/json")
+// hasAllPermissions reports whether the user has all permissions. It returns true for a server without that API.
+func (s *server) hasAllPermissions(ctx context.Context) (bool, error) {
+	a, err := s.send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", strings.NewReader(allAccessReview), "application/json")
 	if err != nil {
 		return false, err
 	}
@@ -34,13 +34,13 @@ func (s *server) mayEverything(ctx context.Context) (bool, error) {
 	return allowed.IsAbsent() || allowed.JSON() == "true", nil
 }
 
-// denies says what the user may not do, if this is why the server has refused; nil if it is not. For single fields, such
-// as the allocation of a claim, the denial is among what is invalid.
-func (s *server) denies(a *answer) error {
+// permissionErrorOf returns an error if the response is a denial and the user has limited permissions, otherwise nil.
+// Denials for single fields, such as the allocation of a claim, are 422 responses.
+func (s *server) permissionErrorOf(a *serverResponse) error {
 	message := a.body.Get("message").Text()
 	isDenied := a.code == http.StatusForbidden || a.code == http.StatusUnprocessableEntity && strings.Contains(message, ` is forbidden: User "`)
-	if !isDenied || s.allowed {
+	if !isDenied || s.allPermissions {
 		return nil
 	}
-	return &denial{message}
+	return &permissionError{message}
 }

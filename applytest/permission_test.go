@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestPermissions: what the user may not do is a skip with the server's reason, and nobody's failure.
+// TestPermissions checks that missing permissions skip scripts with the server's reason.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -23,42 +23,42 @@ func TestPermissions(t *testing.T) {
 		limited.Impersonate.UserName = user
 		return applytest.Run(t.Context(), applytest.Options{Config: limited, Run: regexp.MustCompile(scripts)})
 	}
-	if _, err := run("nobody", "^conflict/"); err == nil || !nobodyMay.MatchString(err.Error()) {
-		t.Errorf("received %v from a user who may do nothing", err)
+	if _, err := run("nobody", "^conflict/"); err == nil || !noNamespacePermission.MatchString(err.Error()) {
+		t.Errorf("Run() = %v for a user without permissions", err)
 	}
 
 	give(t, config, "maker", "admin", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err := run("maker", "^(conflict/force|reset/nodes|crd/versions|unset/)")
 	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	for _, result := range report.Results {
-		switch denied := strings.HasPrefix(result.Reason, "you may not: "); {
+		switch denied := strings.HasPrefix(result.Reason, "permission denied: "); {
 		case result.Area == "reset" || result.Area == "crd":
 			if !denied || !strings.Contains(result.Reason, `User "maker" cannot `) {
-				t.Errorf("%s: received %s %q, want a skip for want of permission", result.Name, result.Outcome, result.Reason)
+				t.Errorf("%s: outcome = %s %q, want a skip", result.Name, result.Outcome, result.Reason)
 			}
 		case result.Area == "conflict" && result.Outcome != applytest.Pass:
-			t.Errorf("%s: received %s %q, want that it passes", result.Name, result.Outcome, result.Reason)
+			t.Errorf("%s: outcome = %s %q, want pass", result.Name, result.Outcome, result.Reason)
 		}
 	}
 
 	give(t, config, "reader", "view", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err = run("reader", "^unset/")
 	if err != nil || len(report.Results) == 0 {
-		t.Fatalf("received %v", err)
+		t.Fatalf("Run() = %v", err)
 	}
 	for _, result := range report.Results {
-		if result.Outcome != applytest.Skip || !strings.HasPrefix(result.Reason, "you may not: ") && !strings.HasPrefix(result.Reason, "only ") {
-			t.Errorf("%s: received %s %q: a user who may not write does not learn what the server knows", result.Name, result.Outcome, result.Reason)
+		if result.Outcome != applytest.Skip || !strings.HasPrefix(result.Reason, "permission denied: ") && !strings.HasPrefix(result.Reason, "only ") {
+			t.Errorf("%s: outcome = %s %q, want a skip because of permissions", result.Name, result.Outcome, result.Reason)
 		}
 	}
 }
 
-var nobodyMay = regexp.MustCompile(`^every script needs a namespace of its own: make the namespace applytest-[a-z0-9]+: you may not: ` +
-	`namespaces is forbidden: User "nobody".*; name one that you may use \(--namespace\)$`)
+var noNamespacePermission = regexp.MustCompile(`^creating a namespace per script: create namespace applytest-[a-z0-9]+: permission denied: ` +
+	`namespaces is forbidden: User "nobody".*; use an existing namespace that you may write to \(--namespace\)$`)
 
-// give lets a user do what a role of Kubernetes allows everywhere, and one thing more.
+// give grants a user a ClusterRole and one more rule.
 func give(t *testing.T, config *rest.Config, user, role string, more rbac.PolicyRule) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(config).RbacV1()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRecordEmpty: what is empty is filled, in the forms that people read.
+// TestRecordEmpty checks that empty expectations are filled.
 func TestRecordEmpty(t *testing.T) {
 	const script = `It works.
 
@@ -18,7 +18,7 @@ GET configmaps/shared
 -- times --
 -- warnings --
 -- headers --
--- refused --
+-- conflict --
 GET configmaps/shared
 -- answer --
 -- error --
@@ -55,7 +55,7 @@ none
 -- headers --
 Content-Type: application/json
 
--- refused --
+-- conflict --
 GET configmaps/shared
 -- answer --
 409
@@ -70,38 +70,38 @@ causes:
   message: conflict with "zoe"<any>
   reason: FieldManagerConflict
 `
-	recorded := newFake(t, shared, refused).record(t, script)
+	recorded := newFake(t, shared, conflict).record(t, script)
 	if recorded != want {
-		t.Errorf("received\n%s, want\n%s", recorded, want)
+		t.Errorf("recorded\n%s, want\n%s", recorded, want)
 	}
-	if again := newFake(t, shared, refused).record(t, recorded); again != recorded {
+	if again := newFake(t, shared, conflict).record(t, recorded); again != recorded {
 		t.Errorf("recording again changed it:\n%s", again)
 	}
 }
 
-// TestRecordKeepsForms: what holds stays to the byte, and what does not is replaced in the form that it has.
+// TestRecordKeepsForms checks that matching expectations do not change, and that others are replaced in their form.
 func TestRecordKeepsForms(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, before, after string }{
 		{"comments and flow style", "-- object has --\n# mine\ndata: {a: \"1\"}\n", "-- object has --\n# mine\ndata: {a: \"1\"}\n"},
-		{"words", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n"},
-		{"only the fields that are named", "-- object has --\ndata: {a: \"9\"}\nmetadata: {name: sh<any>}\n", "-- object has --\nmetadata:\n  name: sh<any>\ndata:\n  a: \"1\"\n"},
+		{"placeholders", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n", "-- object has --\nmetadata: {name: sh<any>, uid: <uid>}\n"},
+		{"only the named fields", "-- object has --\ndata: {a: \"9\"}\nmetadata: {name: sh<any>}\n", "-- object has --\nmetadata:\n  name: sh<any>\ndata:\n  a: \"1\"\n"},
 		{"a field that is gone", "-- object has --\ndata: {c: \"9\"}\n", "-- object has --\ndata:\n  c: <absent>\n"},
-		{"a deletion that has not begun", "-- object has --\nmetadata: {name: x, deletionTimestamp: <absent>}\n", "-- object has --\nmetadata:\n  deletionTimestamp: <absent>\n  name: shared\n"},
+		{"absent deletionTimestamp", "-- object has --\nmetadata: {name: x, deletionTimestamp: <absent>}\n", "-- object has --\nmetadata:\n  deletionTimestamp: <absent>\n  name: shared\n"},
 		{"status alone", "-- answer --\n201\n", "-- answer --\n200\n"},
 		{"only the headers that are named", "-- headers --\nContent-Type: x\nWarning: y\n", "-- headers --\nContent-Type: application/json\nWarning: <absent>\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if got := newFake(t, shared).record(t, head+test.before); got != head+test.after {
-				t.Errorf("received\n%s, want\n%s", strings.TrimPrefix(got, head), test.after)
+				t.Errorf("recorded\n%s, want\n%s", strings.TrimPrefix(got, head), test.after)
 			}
 		})
 	}
 }
 
-// TestRecordLeavesTheText: the text that a script was read from is its owner's.
-func TestRecordLeavesTheText(t *testing.T) {
+// TestRecordDoesNotModifyText checks that the script's text is not modified.
+func TestRecordDoesNotModifyText(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n"
 	text := []byte(head + "200\n-- other --\nGET configmaps/shared\n")
 	script, err := Parse("area/behaviour", text)
@@ -110,94 +110,97 @@ func TestRecordLeavesTheText(t *testing.T) {
 	}
 	before := string(text)
 	if got, want := string(script.withRecorded(map[int]string{})), head+"200\n\n-- other --\nGET configmaps/shared\n"; got != want || string(text) != before {
-		t.Errorf("received\n%s, want\n%s; the text is\n%s", got, want, text)
+		t.Errorf("recorded\n%s, want\n%s; the text is now\n%s", got, want, text)
 	}
 }
 
-// TestRecordMasks: what differs from run to run is not written.
+// TestRecordMasks checks that volatile text is replaced by variables and placeholders.
 func TestRecordMasks(t *testing.T) {
 	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`
 	const want = "metadata:\n  deletionTimestamp: <time>\n  generateName: web-\n  name: web-<any>\nlink: /namespaces/$NAMESPACE/web\n"
 	recorded := newFake(t, generated).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- object --\n")
 	if _, got, _ := strings.Cut(recorded, "-- object --\n"); got != want {
-		t.Errorf("received\n%s, want\n%s", got, want)
+		t.Errorf("recorded\n%s, want\n%s", got, want)
 	}
 	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("what was recorded does not hold: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v", result.Failure)
 	}
-	// A kind of the script's own has the namespace in its version.
+	// The version of a kind that the script creates contains the namespace.
 	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
 	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
 	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
 		if !strings.Contains(recorded, line) {
-			t.Errorf("received\n%s, want %s", recorded, line)
+			t.Errorf("recorded\n%s, want %s", recorded, line)
 		}
 	}
 	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("what was recorded does not hold: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v", result.Failure)
 	}
 }
 
-// TestRecordEvents: those of a watch are recorded by type and name, and so are others than those that were expected.
+// TestRecordEvents checks that new and differing events are recorded by type and name.
 func TestRecordEvents(t *testing.T) {
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a","uid":"1"}}}{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n-- events --\n"
 	const want = "- ADDED:\n    metadata:\n      name: a\n- DELETED:\n    metadata:\n      name: a\n"
 	for _, before := range []string{"", "none\n", "- ADDED: {metadata: {name: a}}\n"} {
 		if got := newFake(t, events, shared).record(t, script+before); got != script+want {
-			t.Errorf("received\n%s, want\n%s", got, script+want)
+			t.Errorf("recorded\n%s, want\n%s", got, script+want)
 		}
 	}
 }
 
-// TestRecordUIDs: who owns a reference to an object of the script owns one with another uid in every run.
+// TestRecordUIDs checks that uids in the owned fields of ownerReferences, which differ in every run, are replaced by
+// variables.
 func TestRecordUIDs(t *testing.T) {
 	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
 		`{"f:data":{"f:a":{}}}`, `{"f:metadata":{"f:ownerReferences":{"k:{\"uid\":\"4a1b2c3d-0000-4000-8000-000000000000\"}":{}}}}`).Replace(shared)
 	recorded := newFake(t, shared, child).record(t, "It works.\n-- the parent --\nGET configmaps/shared\n-- child --\nGET configmaps/child\n-- owners --\n")
 	if want := `alice Apply v1: .metadata.ownerReferences[uid="${the parent .metadata.uid}"]` + "\n"; !strings.Contains(recorded, want) {
-		t.Errorf("received\n%s, want %s", recorded, want)
+		t.Errorf("recorded\n%s, want %s", recorded, want)
 	}
 	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
 	if result := newFake(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("what was recorded does not hold: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v", result.Failure)
 	}
 }
 
-// TestRecordOthers: what kube-apiserver answered is not replaced by what another implementation answers.
-func TestRecordOthers(t *testing.T) {
+// TestRecordKeepsKubernetes checks that responses of kube-apiserver are not replaced by those of another
+// implementation.
+func TestRecordKeepsKubernetes(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
 		"-- other --\nGET configmaps/shared\n-- answer --\n201\n"
-	f := newFake(t, refused)
+	f := newFake(t, conflict)
 	f.version = "v1.36.0+cadastre"
 	want := strings.Replace(script, "Other", "Conflict", 1)
 	if got := f.record(t, script); got != strings.Replace(want, "Conflict\n-- other", "Conflict\n\n-- other", 1) {
-		t.Errorf("received\n%s", got)
+		t.Errorf("recorded\n%s", got)
 	}
 }
 
-// TestRecordNothing: what the answer does not have is not recorded, and the failure says so; the script stays as it is.
-func TestRecordNothing(t *testing.T) {
+// TestRecordMissing checks that an expectation which the response can't satisfy is reported, and that the script does
+// not change.
+func TestRecordMissing(t *testing.T) {
 	const broken = `200 {"metadata":{"managedFields":[{"manager":"alice","operation":"Apply","apiVersion":"v1","fieldsV1":{"data":{}}}]}}`
-	for _, test := range []struct{ expectation, answer, complaint string }{
+	for _, test := range []struct{ expectation, serverResponse, complaint string }{
 		{"owners", broken, ".metadata.managedFields[0].fieldsV1: "},
 		{"times", broken, ".metadata.managedFields[0].fieldsV1: "},
-		{"times", "200 {}", "the answer has none"},
+		{"times", "200 {}", "the response has none"},
 		{"error", shared, "expected a Status, received 200"},
-		{"events", shared, "there is no watch"},
-		{"object", "Content-Type: text/plain\n200 fine", "the answer has none"},
-		{"body", "Content-Type: text/plain\n200 ", "the answer has none"},
+		{"events", shared, "expected an earlier WATCH step"},
+		{"object", "Content-Type: text/plain\n200 fine", "the response has none"},
+		{"body", "Content-Type: text/plain\n200 ", "the response has none"},
 	} {
 		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
 			t.Parallel()
-			options := newFake(t, test.answer).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
+			options := newFake(t, test.serverResponse).options("It works.\n-- step --\nGET configmaps/shared\n-- " + test.expectation + " --\n")
 			options.Record = func(_ string, text []byte) error {
 				t.Errorf("recorded\n%s", text)
 				return nil
 			}
 			report, err := Run(t.Context(), options)
-			if err != nil || report.Count(Fail) != 1 || !strings.Contains(report.Results[0].Failure.String(), test.expectation+": nothing can be recorded: "+test.complaint) {
-				t.Errorf("received %v, %+v", err, report)
+			if err != nil || report.Count(Fail) != 1 || !strings.Contains(report.Results[0].Failure.String(), test.expectation+": the response can't be recorded: "+test.complaint) {
+				t.Errorf("Run() = %v, %+v", err, report)
 			}
 		})
 	}

@@ -21,36 +21,37 @@ type Leftover struct {
 }
 
 const (
-	// cleanPause is before what is still there is looked at again.
-	cleanPause = 200 * time.Millisecond
-	// finishTime is how long an empty namespace may take to go where somebody completes its deletion.
-	finishTime = 3 * time.Second
+	// cleanInterval is the interval of the attempts to delete the remaining objects.
+	cleanInterval = 200 * time.Millisecond
+	// namespaceTimeout is the maximum time for an empty namespace to be deleted on a server that completes the deletion
+	// of namespaces.
+	namespaceTimeout = 3 * time.Second
 
 	namespacePath = "/api/v1/namespaces/"
 )
 
-// remove deletes an object. What does not go at once is looked at again at the end of the run.
+// remove deletes an object. If that is not complete at once, it is tried again at the end of the run.
 func (s *server) remove(ctx context.Context, path string) {
 	if err := s.tryRemove(ctx, path); err != nil {
-		s.pend(path, err)
+		s.addPending(path, err)
 	}
 }
 
-// pend keeps what is not yet gone, and why.
-func (s *server) pend(path string, why error) {
+// addPending stores an object that has not been deleted yet, with the reason.
+func (s *server) addPending(path string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.pending = append(s.pending, pendingRemoval{path, why})
+	s.pending = append(s.pending, pendingRemoval{path, reason})
 }
 
-// stillPending are those that are not yet gone, in the order of their paths.
-func (s *server) stillPending() []pendingRemoval {
+// pendingRemovals returns the objects that have not been deleted yet, sorted by path.
+func (s *server) pendingRemovals() []pendingRemoval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.SortedFunc(slices.Values(s.pending), func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
 }
 
-// takePending returns them to somebody who looks at them again.
+// takePending returns the pending objects and removes them from the list.
 func (s *server) takePending() []pendingRemoval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,31 +61,32 @@ func (s *server) takePending() []pendingRemoval {
 }
 
 type pendingRemoval struct {
-	path string
-	why  error
+	path   string
+	reason error
 }
 
-// settle tries again to remove what is not yet gone, until it is or the time is over. What is left is returned.
-func (s *server) settle(ctx context.Context) []Leftover {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanTime)
+// removePending tries to delete the pending objects until all are deleted or the timeout is over. It returns the
+// remaining objects.
+func (s *server) removePending(ctx context.Context) []Leftover {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanupTimeout)
 	defer cancel()
 	for {
 		s.retry(ctx)
-		if len(s.stillPending()) == 0 || ctx.Err() != nil || s.gone.Load() {
+		if len(s.pendingRemovals()) == 0 || ctx.Err() != nil || s.gone.Load() {
 			break
 		}
-		time.Sleep(cleanPause)
+		time.Sleep(cleanInterval)
 	}
 	var left []Leftover
-	for _, p := range s.stillPending() {
-		if !slices.ContainsFunc(left, func(l Leftover) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // in a namespace that is left
-			left = append(left, Leftover{p.path, p.why.Error()})
+	for _, p := range s.pendingRemovals() {
+		if !slices.ContainsFunc(left, func(l Leftover) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // already listed with its namespace
+			left = append(left, Leftover{p.path, p.reason.Error()})
 		}
 	}
 	return left
 }
 
-// retry looks once at all that is pending, several at a time: a cluster that is far away has many.
+// retry tries once to delete all pending objects, in parallel to hide the latency of remote clusters.
 func (s *server) retry(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(defaultParallel)
@@ -95,25 +97,24 @@ func (s *server) retry(ctx context.Context) {
 				err = s.tryRemove(ctx, p.path)
 			}
 			if ctx.Err() != nil {
-				err = p.why // rather than that the time is over
+				err = p.reason // more informative than the timeout
 			}
 			if err != nil {
-				s.pend(p.path, err)
+				s.addPending(p.path, err)
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // none fails
+	_ = group.Wait() // the functions return no errors
 }
 
-// tryRemove deletes an object, also one that waits for somebody to remove its finalizers. The error says why it is
-// still there.
+// tryRemove deletes an object, including its finalizers. The error is the reason why the object still exists.
 func (s *server) tryRemove(ctx context.Context, path string) error {
 	a, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
 	switch {
 	case err != nil:
 		return err
-	case a.code == http.StatusNotFound || a.succeeded() && !a.isGoing():
+	case a.code == http.StatusNotFound || a.succeeded() && !a.isTerminating():
 		return nil
 	case !a.succeeded() && a.code != http.StatusConflict:
 		return fmt.Errorf("DELETE: %s", a.summary())
@@ -131,15 +132,15 @@ func (s *server) tryRemove(ctx context.Context, path string) error {
 	return fmt.Errorf("it is still being deleted: %s", a.summary())
 }
 
-// isGoing says whether a deletion was begun, and is not complete.
-func (a *answer) isGoing() bool {
+// isTerminating reports whether the deletion of the object is not complete.
+func (a *serverResponse) isTerminating() bool {
 	return !a.body.Lookup("metadata", "deletionTimestamp").IsAbsent() || a.body.Lookup("metadata", "finalizers").Len() > 0
 }
 
-// release takes away what keeps an object that is being deleted.
+// release removes the finalizers of an object that is being deleted.
 func (s *server) release(ctx context.Context, path string, object document.Value) error {
 	if strings.Contains(path, "/customresourcedefinitions/") {
-		return nil // the server itself completes the deletion of a kind
+		return nil // the server itself completes the deletion of a CRD
 	}
 	if object.Lookup("metadata", "finalizers").Len() > 0 {
 		body := strings.NewReader(`{"metadata":{"finalizers":null}}`)
@@ -157,14 +158,14 @@ func (s *server) release(ctx context.Context, path string, object document.Value
 	return nil
 }
 
-func isNamespace(path string) bool { return placeOf(path).collection+"/" == namespacePath }
+func isNamespace(path string) bool { return parseResourcePath(path).collection+"/" == namespacePath }
 
-// finalize takes from a namespace the finalizers that nobody else would: those of scripts, and Kubernetes' own where no
-// controller does.
+// finalize removes the finalizers of a namespace that no controller would remove: those of scripts, and Kubernetes' own
+// if the server does not complete the deletion of namespaces.
 func (s *server) finalize(ctx context.Context, path string, object document.Value) error {
 	kept := document.NewMap()
 	switch finalizers := object.Lookup("spec", "finalizers"); {
-	case !s.finishes(ctx):
+	case !s.completesDeletion(ctx):
 	case finalizers.JSON() == `["kubernetes"]`:
 		return nil
 	default:
@@ -178,37 +179,38 @@ func (s *server) finalize(ctx context.Context, path string, object document.Valu
 	return err
 }
 
-// finishes says whether somebody completes the deletion of namespaces: a controller in a cluster, or the server itself.
-func (s *server) finishes(ctx context.Context) bool {
-	s.finishOnce.Do(func() { s.finisher = s.seesFinisher(ctx) })
-	return s.finisher
+// completesDeletion reports whether the deletion of namespaces is completed, by a controller of the cluster or by the server
+// itself.
+func (s *server) completesDeletion(ctx context.Context) bool {
+	s.deletionOnce.Do(func() { s.deletionCompletes = s.probeDeletion(ctx) })
+	return s.deletionCompletes
 }
 
-// seesFinisher deletes an empty namespace and waits for it to go. In a cluster that takes longer; there controllers are
-// known by what else they do.
-func (s *server) seesFinisher(ctx context.Context) bool {
+// probeDeletion deletes an empty namespace and waits until it is gone. In a cluster that may take longer; there the
+// presence of controllers is sufficient.
+func (s *server) probeDeletion(ctx context.Context) bool {
 	name := newNamespaceName()
 	path := namespacePath + name
-	if isAnswered, err := s.makeNamespace(ctx, name); err != nil {
+	if isAnswered, err := s.createNamespace(ctx, name); err != nil {
 		if !isAnswered {
-			s.pend(path, err) // it may be there
+			s.addPending(path, err) // it may exist
 		}
-		return true // so nothing is taken away that somebody else may need
+		return true // unknown: do not remove finalizers
 	}
 	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
 	if err == nil && !a.succeeded() {
 		err = fmt.Errorf("DELETE: %s", a.summary())
 	}
-	for end := time.Now().Add(finishTime); err == nil && time.Now().Before(end); time.Sleep(cleanPause / 10) {
+	for end := time.Now().Add(namespaceTimeout); err == nil && time.Now().Before(end); time.Sleep(cleanInterval / 10) {
 		if a, err = s.send(ctx, http.MethodGet, path, nil, ""); err == nil && a.code == http.StatusNotFound {
 			return true
 		}
 	}
 	if err != nil {
-		s.pend(path, err)
+		s.addPending(path, err)
 		return true
 	}
-	s.pend(path, errors.New("it is still being deleted"))
-	lack, err := s.lacks(ctx, "no controllers")
-	return err != nil || lack != ""
+	s.addPending(path, errors.New("it is still being deleted"))
+	missing, err := s.missing(ctx, "no controllers")
+	return err != nil || missing != ""
 }

@@ -21,28 +21,30 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// tricky are scripts whose objects do not go by themselves: with finalizers, in namespaces of their own, in none.
-var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|life/|delete/|crd/versions|create/generated-name|admission/policy-g)")
+// tricky matches scripts whose objects need more than a DELETE: with finalizers, in other namespaces, or
+// cluster-scoped.
+var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|lifecycle/|delete/|crd/versions|create/generated-name|admission/policy-g)")
 
-// TestNothingIsLeft: after a run the server is as it was before, whether or not somebody completes deletions there.
-func TestNothingIsLeft(t *testing.T) {
+// TestRunLeavesNothing checks that a run deletes all its objects, on servers with and without completion of namespace
+// deletions.
+func TestRunLeavesNothing(t *testing.T) {
 	for name, options := range map[string][]cadastretest.Option{"controllers": nil, "no controllers": {cadastretest.WithoutControllers()}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			config := cadastretest.Start(t, options...)
 			report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Run: tricky})
 			if err != nil || report.Count(applytest.Pass) < 20 || len(report.Leftovers) > 0 {
-				t.Errorf("received %v, %d passed, left are %v", err, report.Count(applytest.Pass), report.Leftovers)
+				t.Errorf("Run() = %v, %d passed, Leftovers = %v", err, report.Count(applytest.Pass), report.Leftovers)
 			}
 			if left := leftovers(t, config); len(left) > 0 {
-				t.Errorf("left are %q", left)
+				t.Errorf("remaining objects = %q", left)
 			}
 		})
 	}
 }
 
-// TestNothingIsLeftElsewhere: what a script makes goes, whatever its name is, and what was there stays.
-func TestNothingIsLeftElsewhere(t *testing.T) {
+// TestOtherNamesAreDeleted checks that objects with any name are deleted, and that existing objects are not.
+func TestOtherNamesAreDeleted(t *testing.T) {
 	t.Parallel()
 	const script = `It makes objects that are not named after its namespace.
 -- a namespace --
@@ -69,7 +71,7 @@ metadata: {name: default, labels: {a: "1"}}
 	config := cadastretest.Start(t)
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Scripts: fstest.MapFS{"area/elsewhere.txtar": {Data: []byte(script)}}})
 	if err != nil || report.Count(applytest.Pass) != 1 || len(report.Leftovers) > 0 {
-		t.Fatalf("received %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v", err, report)
 	}
 	client := metadata.NewForConfigOrDie(config)
 	for resource, want := range map[schema.GroupVersionResource]bool{
@@ -84,36 +86,36 @@ metadata: {name: default, labels: {a: "1"}}
 		for _, item := range list.Items {
 			isDefault = isDefault || item.Name == "default"
 			if strings.HasPrefix(item.Name, "elsewhere") && item.DeletionTimestamp == nil {
-				t.Errorf("%s %s is left", resource.Resource, item.Name)
+				t.Errorf("%s %s was not deleted", resource.Resource, item.Name)
 			}
 		}
 		if isDefault != want {
-			t.Errorf("%s: the one that was there: received %t, want %t", resource.Resource, isDefault, want)
+			t.Errorf("%s: existing object found: %t, want %t", resource.Resource, isDefault, want)
 		}
 	}
 }
 
-// TestNothingIsLeftByInterrupts: whenever a run is interrupted, all that it has made goes.
-func TestNothingIsLeftByInterrupts(t *testing.T) {
+// TestInterruptedRunLeavesNothing interrupts runs at several times and checks that all their objects are deleted.
+func TestInterruptedRunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
 	for after := 30 * time.Millisecond; after < 500*time.Millisecond; after *= 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), after)
-		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|life)/"), Parallel: 16})
+		report, err := applytest.Run(ctx, applytest.Options{Config: config, Run: regexp.MustCompile("^(admission|crd|reset|lifecycle)/"), Parallel: 16})
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("received %v, want that it is interrupted", err)
+			t.Fatalf("Run() = %v, want context.Canceled", err)
 		}
 		if report == nil {
-			report = &applytest.Report{} // before any script
+			report = &applytest.Report{} // interrupted before the first script
 		}
 		if left := leftovers(t, config); len(left)+len(report.Leftovers)+report.Count(applytest.Fail) > 0 {
-			t.Errorf("after %v: left are %q, of which it tells %v; %d failed", after, left, report.Leftovers, report.Count(applytest.Fail))
+			t.Errorf("after %v: remaining objects = %q, Leftovers = %v; %d failed", after, left, report.Leftovers, report.Count(applytest.Fail))
 		}
 	}
 }
 
-// leftovers finds all objects that scripts have made, whatever their kind.
+// leftovers returns all objects of all kinds that scripts have created.
 func leftovers(t *testing.T, config *rest.Config) []string {
 	t.Helper()
 	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
@@ -145,8 +147,8 @@ func leftovers(t *testing.T, config *rest.Config) []string {
 	return found
 }
 
-// TestLeftIsTold: what can't be removed is in the report, with the reason.
-func TestLeftIsTold(t *testing.T) {
+// TestLeftoversAreReported checks that objects which can't be deleted are reported with the reason.
+func TestLeftoversAreReported(t *testing.T) {
 	t.Parallel()
 	const denial = `It denies every deletion.
 -- make --
@@ -161,18 +163,18 @@ spec:
   validations: [{expression: "true"}]
 `
 	config := rest.CopyConfig(cadastretest.Start(t))
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return refuser{next} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return finalizerDenier{next} })
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, CleanupTimeout: time.Second, Scripts: fstest.MapFS{"area/denial.txtar": {Data: []byte(denial)}}})
 	if err != nil || len(report.Leftovers) != 1 || !strings.HasSuffix(report.Leftovers[0].Path, "-keep") || !strings.Contains(report.Leftovers[0].Reason, "remove the finalizers: 403") {
-		t.Errorf("received %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v", err, report)
 	}
 }
 
-// A refuser answers for the server that finalizers may not be removed.
-type refuser struct{ next http.RoundTripper }
+// finalizerDenier is a transport that rejects the removal of finalizers.
+type finalizerDenier struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (r refuser) RoundTrip(request *http.Request) (*http.Response, error) {
+func (r finalizerDenier) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodPatch {
 		return r.next.RoundTrip(request)
 	}

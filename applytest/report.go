@@ -23,7 +23,7 @@ const (
 	Skip Outcome = "skip"
 )
 
-// Report is the outcome of a run.
+// Report has the results of a run.
 type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
@@ -62,20 +62,20 @@ type Failure struct {
 	// Request is a command that repeats the request, without credentials, and Answer is the response.
 	Request string `json:"request,omitempty"`
 	Answer  string `json:"answer,omitempty"`
-	// err is what lies behind it, if it is not about the answer.
+	// err is the underlying error, if the failure is not about a response.
 	err error
 }
 
-// failed is a failure of which the error is all that is known.
-func failed(err error, curl string) *Failure {
+// newFailure returns a failure with an error and without a response.
+func newFailure(err error, curl string) *Failure {
 	return &Failure{Complaints: []string{err.Error()}, Request: curl, err: err}
 }
 
 func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
 
-// end is for a script that did not come to its end: it fails, unless the user may not do what it does.
-func (r *Result) end(f *Failure) {
-	if denied := (*denial)(nil); errors.As(f.err, &denied) {
+// finish sets the outcome of a script that was not completed: it fails, or is skipped if the user lacks a permission.
+func (r *Result) finish(f *Failure) {
+	if denied := (*permissionError)(nil); errors.As(f.err, &denied) {
 		r.skip(denied.Error())
 		return
 	}
@@ -85,7 +85,7 @@ func (r *Result) end(f *Failure) {
 // String returns the failure as text.
 func (f *Failure) String() string {
 	if f.Step == "" {
-		return strings.Join(f.Complaints, "\n") + "\n" // before the first one
+		return strings.Join(f.Complaints, "\n") + "\n" // the failure is before the first step
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "step %q:\n", f.Step)
@@ -144,7 +144,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 		case Fail:
 			fmt.Fprintf(w, "FAIL %s\n%s%s\n", result.Name, indented(result.Behaviour), indented(result.Failure.String()))
 			if result.Defect != "" {
-				fmt.Fprintf(w, "  a known defect: %s\n\n", result.Defect)
+				fmt.Fprintf(w, "  known defect: %s\n\n", result.Defect)
 			}
 		case Skip:
 			fmt.Fprintf(w, "SKIP %s: %s\n", result.Name, result.Reason)
@@ -160,12 +160,12 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintf(text, "all\t%4d\t%4d\t%4d\n", r.Count(Pass), r.Count(Fail), r.Count(Skip))
 	if missing := r.Scripts - len(r.Results); missing > 0 {
-		fmt.Fprintf(text, "\nThe run was stopped: %d of %d scripts did not end.\n", missing, r.Scripts)
+		fmt.Fprintf(text, "\nThe run was stopped: %d of %d scripts were not completed.\n", missing, r.Scripts)
 	}
 	return text.Flush()
 }
 
-// printable keeps a server from writing control characters to people's terminals.
+// printable escapes control characters, which a server could otherwise send to the terminal.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {
@@ -189,7 +189,7 @@ func indented(text string) string {
 func (r *Report) WriteJSON(w io.Writer) error {
 	whole := *r
 	if whole.Results == nil {
-		whole.Results = []Result{} // a list, also if nothing ran
+		whole.Results = []Result{} // encoded as [] instead of null
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -41,7 +41,7 @@ removal      1     0     0
 all          1     1     1
 `
 	if text.String() != want {
-		t.Errorf("received\n%s, want\n%s", text.String(), want)
+		t.Errorf("WriteTable() wrote\n%s, want\n%s", text.String(), want)
 	}
 }
 
@@ -52,11 +52,11 @@ func TestReportFiles(t *testing.T) {
 	}
 	var back Report
 	if err := json.Unmarshal(text.Bytes(), &back); err != nil || back.Count(Fail) != 1 || back.Results[2].Reason != "no wings" {
-		t.Errorf("received %v, %v", back, err)
+		t.Errorf("got %v, %v", back, err)
 	}
 	text.Reset()
 	if err := (&Report{Stopped: "no"}).WriteJSON(&text); err != nil || !strings.Contains(text.String(), `"results": []`) {
-		t.Errorf("received %v, %s", err, text.String())
+		t.Errorf("WriteJSON() = %v, %s", err, text.String())
 	}
 	text.Reset()
 	if err := example.WriteJUnit(&text); err != nil {
@@ -69,12 +69,12 @@ func TestReportFiles(t *testing.T) {
 	conflict := suites.Suites[0]
 	if suites.Tests != 3 || conflict.Name != "conflict" || conflict.Failures != 1 || conflict.Cases[1].Skipped.Message != "no wings" ||
 		!strings.Contains(conflict.Cases[0].Failure.Text, "409 & <more>") {
-		t.Errorf("received %+v", suites)
+		t.Errorf("suites = %+v", suites)
 	}
 }
 
-// TestJUnitOfTheRun: who reads only the counts sees that not all scripts ran, and why, and that something is left.
-func TestJUnitOfTheRun(t *testing.T) {
+// TestJUnitOfRun checks that incomplete runs and leftovers are counted as errors.
+func TestJUnitOfRun(t *testing.T) {
 	one := []Result{{Name: "a/b", Area: "a", Outcome: Pass}}
 	for _, test := range []struct {
 		name   string
@@ -84,9 +84,9 @@ func TestJUnitOfTheRun(t *testing.T) {
 		{"whole", Report{Scripts: 1, Results: one}, nil},
 		{"stopped", Report{Scripts: 2, Results: one, Stopped: "interrupted"}, []string{"the run was stopped after 1 of 2 scripts: interrupted"}},
 		{"never begun", Report{Stopped: "nobody answers"}, []string{"no script ran: nobody answers"}},
-		{"left", Report{Scripts: 1, Results: one, Leftovers: []Leftover{{"/api/v1/x", "it stays"}}}, []string{"1 objects could not be removed: /api/v1/x: it stays"}},
+		{"left", Report{Scripts: 1, Results: one, Leftovers: []Leftover{{"/api/v1/x", "it stays"}}}, []string{"1 objects could not be deleted: /api/v1/x: it stays"}},
 		{"both", Report{Scripts: 2, Results: one, Stopped: "gone", Leftovers: []Leftover{{"/y", "gone"}}},
-			[]string{"the run was stopped after 1 of 2 scripts: gone", "1 objects could not be removed: /y: gone"}},
+			[]string{"the run was stopped after 1 of 2 scripts: gone", "1 objects could not be deleted: /y: gone"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var text bytes.Buffer
@@ -106,19 +106,19 @@ func TestJUnitOfTheRun(t *testing.T) {
 				}
 			}
 			if !slices.Equal(errs, test.want) || suites.Errors != len(errs) || suites.Tests != len(test.report.Results)+len(errs) {
-				t.Errorf("received %q, %d errors of %d tests, want %q", errs, suites.Errors, suites.Tests, test.want)
+				t.Errorf("errors = %q, %d errors of %d tests, want %q", errs, suites.Errors, suites.Tests, test.want)
 			}
 		})
 	}
 }
 
-// TestTableIsPrintable: what a server says of itself does not reach the terminal as commands.
+// TestTableIsPrintable checks that control characters from a server are escaped.
 func TestTableIsPrintable(t *testing.T) {
 	var text bytes.Buffer
 	if err := (&Report{Version: "v1\x1b[31m\u009b2J\rred"}).WriteTable(&text); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), `v1\x1b[31m\u009b2J\rred`) {
-		t.Errorf("received %q", text.String())
+		t.Errorf("WriteTable() wrote %q", text.String())
 	}
 }

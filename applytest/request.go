@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// A verb is what a request line starts with.
+// verb is the first word of a request line.
 type verb struct {
 	method    string
-	mediaType string // of the body, unless a header says otherwise
-	asJSON    bool   // the body is written as YAML and sent as JSON
-	edits     bool   // the object is read first, and sent back with the body merged into it
+	mediaType string // the default Content-Type of the body
+	asJSON    bool   // the body is YAML in the script and sent as JSON
+	edits     bool   // the body is merged into the live object, which is sent
 	watches   bool
 }
 
-// verbs are the shorthands, and HTTP's own methods, whose body is sent as it is written.
+// verbs are the verbs of scripts, and the methods of HTTP, for which the body is sent unchanged.
 var verbs = map[string]verb{
 	"APPLY":     {method: http.MethodPatch, mediaType: "application/apply-patch+yaml"},
 	"CREATE":    {method: http.MethodPost, mediaType: "application/json", asJSON: true},
@@ -38,18 +38,18 @@ var verbs = map[string]verb{
 	"PATCH":     {method: http.MethodPatch},
 }
 
-// A request is the text of a step, understood. Variables in it are not yet replaced.
+// request is the parsed request of a step. Its variables are not expanded.
 type request struct {
 	verb    verb
 	path    string // absolute
 	query   []pair
 	headers []pair
 	body    string
-	kind    string        // of a short address, such as "apps/v1 deployments"
-	wait    time.Duration // of WAIT, which asks nothing
-	// eventually repeats the request until the answer is as expected.
+	kind    string        // the kind of a short address, such as "apps/v1 deployments"
+	wait    time.Duration // of WAIT, which sends no request
+	// eventually repeats the request until the response is as expected.
 	eventually bool
-	// times is how often the request is made; the last answer is judged.
+	// times is the number of requests; only the last response is evaluated.
 	times int
 }
 
@@ -74,12 +74,12 @@ func parseRequest(text string) (request, error) {
 		return request{}, err
 	}
 	if len(words) < 2 {
-		return request{}, fmt.Errorf("expected a request such as %q, received %q; what is expected has one of the names %s",
+		return request{}, fmt.Errorf("expected a request such as %q, received %q; the names of expectations are %s",
 			"APPLY configmaps/shared as alice", line, expectationNames())
 	}
 	var ok bool
 	if r.verb, ok = verbs[words[0]]; !ok {
-		return request{}, fmt.Errorf("expected one of %s, received %q; what is expected has one of the names %s",
+		return request{}, fmt.Errorf("expected one of %s, received %q; the names of expectations are %s",
 			verbNames(), words[0], expectationNames())
 	}
 	if err := r.readOptions(r.readAddress(words[1:])); err != nil {
@@ -91,7 +91,7 @@ func parseRequest(text string) (request, error) {
 	return r, nil
 }
 
-// parseHeaders reads headers, each on a line.
+// parseHeaders parses headers, one per line.
 func parseHeaders(text string) ([]pair, error) {
 	var headers []pair
 	for line := range strings.Lines(text) {
@@ -108,7 +108,7 @@ func parseHeaders(text string) ([]pair, error) {
 	return headers, nil
 }
 
-// readPrefix reads what may be before the verb: "EVENTUALLY" or "TIMES n".
+// readPrefix parses the words before the verb: "EVENTUALLY" or "TIMES n".
 func (r *request) readPrefix(words []string) ([]string, error) {
 	switch {
 	case len(words) > 0 && words[0] == "EVENTUALLY":
@@ -129,11 +129,11 @@ func verbNames() string {
 	return strings.Join(slices.Sorted(maps.Keys(verbs)), ", ") + ", WAIT"
 }
 
-// groupVersion tells "apps/v1" and "v1" from a resource.
+// groupVersion distinguishes "apps/v1" and "v1" from a resource.
 var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// readAddress makes a path of the first words: a path already, or a version, which is v1 if it is left out,
-// with a resource, a name and a subresource in the script's namespace.
+// readAddress parses the address: a path, or a short address of a version (default v1), a resource, a name and a
+// subresource in the script's namespace.
 func (r *request) readAddress(words []string) (rest []string) {
 	if strings.HasPrefix(words[0], "/") {
 		path, query, _ := strings.Cut(words[0], "?")
@@ -156,7 +156,7 @@ func (r *request) readAddress(words []string) (rest []string) {
 	return words[1:]
 }
 
-// versionPath is where the kinds of a version such as "v1" or "apps/v1" are.
+// versionPath returns the path of a version such as "v1" or "apps/v1".
 func versionPath(version string) string {
 	if strings.Contains(version, "/") {
 		return "/apis/" + version
@@ -164,7 +164,7 @@ func versionPath(version string) string {
 	return "/api/" + version
 }
 
-// unescape reads what is written in a URL; what is no URL is meant as it is.
+// unescape decodes a query parameter; invalid escapes are kept.
 func unescape(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -172,7 +172,7 @@ func unescape(text string) string {
 	return text
 }
 
-// readOptions reads "as NAME", "force", "dryRun" and "name=value".
+// readOptions parses "as NAME", "force", "dryRun" and "name=value".
 func (r *request) readOptions(words []string) error {
 	for i := 0; i < len(words); i++ {
 		switch name, value, hasValue := strings.Cut(words[i], "="); {
@@ -195,8 +195,8 @@ func (r *request) readOptions(words []string) error {
 	return nil
 }
 
-// splitWords splits at spaces. What is in double quotes is a Go string, and may be a part of a word, as may a
-// variable with spaces in it.
+// splitWords splits a line at spaces. A Go string in double quotes, or a variable with spaces in it, is a part of a
+// word.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, inWord := strings.Builder{}, false
@@ -235,7 +235,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// isDryRun says whether nothing is to be stored.
+// isDryRun reports whether the request is a dry run.
 func (r *request) isDryRun() bool {
 	return slices.ContainsFunc(r.query, func(p pair) bool { return p.name == "dryRun" && p.value != "" })
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRequests: what is sent for each verb.
+// TestRequests checks the HTTP request of each verb.
 func TestRequests(t *testing.T) {
 	for _, test := range []struct {
 		name, request, want string
@@ -47,57 +47,58 @@ func TestRequests(t *testing.T) {
 				t.Fatal(result.Reason)
 			}
 			if !slices.Contains(f.requests, test.want) {
-				t.Errorf("received\n%q, want\n%q", f.requests, test.want)
+				t.Errorf("sent\n%q, want\n%q", f.requests, test.want)
 			}
 		})
 	}
 }
 
-// TestEventually: a request is repeated until the answer is as expected, and not once more: it may make something.
+// TestEventually checks that a request is repeated until the response is as expected, and not once more, because it may
+// create an object.
 func TestEventually(t *testing.T) {
 	const notYet, exists = `404 {"kind":"Status"}`, `409 {"kind":"Status"}`
 	f := newFake(t, notYet, notYet, made, exists)
 	result := f.run(t, "It works.\n-- step --\nEVENTUALLY CREATE configmaps\n\n{metadata: {name: shared}}\n-- answer --\n201\n-- object has --\nkind: ConfigMap\n")
 	if result.Outcome != Pass || len(f.requests) != 3 {
-		t.Errorf("received %v %v after %d requests", result.Outcome, result.Failure, len(f.requests))
+		t.Errorf("outcome = %v %v after %d requests", result.Outcome, result.Failure, len(f.requests))
 	}
 	f = newFake(t, notYet, shared)
 	if result := f.run(t, "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n200\n"); result.Outcome != Fail {
-		t.Errorf("received %v without EVENTUALLY", result.Outcome)
+		t.Errorf("outcome = %v without EVENTUALLY", result.Outcome)
 	}
 }
 
-// TestTimes: a request is made several times, and each must succeed.
+// TestTimes checks that a request is repeated, and that each repetition must succeed.
 func TestTimes(t *testing.T) {
 	const script = "It works.\n-- step --\nTIMES 3 MERGE configmaps/shared as m-$N\n\na: $N\n-- answer --\n200\n"
 	f := newFake(t, shared)
 	result := f.run(t, script)
 	if result.Outcome != Pass || len(f.requests) != 3 || !strings.Contains(f.requests[2], "fieldManager=m-3\napplication/merge-patch+json\n{\"a\":3}") {
-		t.Errorf("received %v %v: %q", result.Outcome, result.Failure, f.requests)
+		t.Errorf("outcome = %v %v: %q", result.Outcome, result.Failure, f.requests)
 	}
-	if result := newFake(t, refused, shared).run(t, script); result.Outcome != Fail {
-		t.Error("the first failed, and nobody said so")
+	if result := newFake(t, conflict, shared).run(t, script); result.Outcome != Fail {
+		t.Error("the failure of the first repetition was not reported")
 	}
 }
 
-// TestSilence: a server that does not answer fails the script, and does not stop the run.
-func TestSilence(t *testing.T) {
+// TestTimeout checks that a server without a response fails the script, and does not block the run.
+func TestTimeout(t *testing.T) {
 	for _, request := range []string{"GET configmaps/shared", "WATCH configmaps"} {
 		f := newFake(t, shared)
 		over := make(chan struct{})
-		f.asked = func(int) { <-over }
+		f.onRequest = func(int) { <-over }
 		options := f.options("It works.\n-- step --\n" + request + "\n-- answer --\n200\n")
 		options.RequestTimeout, options.CleanupTimeout = 100*time.Millisecond, 300*time.Millisecond
 		report, err := Run(t.Context(), options)
 		close(over)
-		if err != nil || report.Results[0].Outcome != Fail || !strings.Contains(report.Results[0].Failure.String(), "no answer within 100ms") {
-			t.Errorf("%s: received %v, %+v", request, err, report)
+		if err != nil || report.Results[0].Outcome != Fail || !strings.Contains(report.Results[0].Failure.String(), "no response within 100ms") {
+			t.Errorf("%s: Run() = %v, %+v", request, err, report)
 		}
 	}
 }
 
-// TestMistakes: what is wrong with a script is told before anything is asked.
-func TestMistakes(t *testing.T) {
+// TestSyntaxErrors checks that errors in a script are reported before any request.
+func TestSyntaxErrors(t *testing.T) {
 	const prose, step = "It works.\n", "-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, script, complaint string }{
 		{"no prose", step, "expected the behaviour as a sentence"},
@@ -106,7 +107,7 @@ func TestMistakes(t *testing.T) {
 		{"only without a reason", prose + "only: cadastre\n" + step, "only: expected an implementation and a reason"},
 		{"defect without a reason", prose + "defect: cadastre\n" + step, "defect: expected an implementation and a reason"},
 		{"expectation without a step", prose + "-- answer --\n200\n", "expected a request before"},
-		{"same step twice", prose + step + step, "there is a step of this name already"},
+		{"same step twice", prose + step + step, "expected a unique name of the step"},
 		{"same expectation twice", prose + step + "-- answer --\n200\n-- answer --\n200\n", "expected each expectation once"},
 		{"unknown verb", prose + "-- step --\nFETCH configmaps\n", `received "FETCH"`},
 		{"no address", prose + "-- step --\nGET\n", "expected a request such as"},
@@ -117,7 +118,7 @@ func TestMistakes(t *testing.T) {
 		{"bad wait", prose + "-- step --\nWAIT long\n", `expected a time such as 1.1s after WAIT, received "long"`},
 		{"no wait", prose + "-- step --\nWAIT 0s\n", `expected a time such as 1.1s after WAIT, received "0s"`},
 		{"bad status", prose + step + "-- answer --\nfine\n", `expected a status such as 200, received "fine"`},
-		{"bad word after the status", prose + step + "-- answer --\n200 same\n", "expected a status, and perhaps changed or unchanged"},
+		{"bad word after the status", prose + step + "-- answer --\n200 same\n", "expected a status, optionally with changed or unchanged"},
 		{"bad YAML", prose + step + "-- object --\na: [\n", "-- object --: line"},
 		{"bad owner", prose + step + "-- owners --\nalice .data\n", "expected a line such as"},
 		{"bad owner's path", prose + step + "-- owners --\nalice Apply v1: .data[\n", ".data["},
@@ -131,7 +132,7 @@ func TestMistakes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := Parse("area/behaviour", []byte(test.script))
 			if err == nil || !strings.Contains(err.Error(), test.complaint) || !strings.HasPrefix(err.Error(), "area/behaviour: ") {
-				t.Errorf("received %v, want %s", err, test.complaint)
+				t.Errorf("Parse() = %v, want %s", err, test.complaint)
 			}
 		})
 	}

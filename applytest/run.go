@@ -20,8 +20,8 @@ type Options struct {
 	// Config has the address of the server and the credentials of a user that may create and delete namespaces, or
 	// write to Namespace. Scripts that need more permissions are skipped.
 	Config *rest.Config
-	// Namespace is an existing namespace for all scripts, which then run one at a time. If it is empty, each script
-	// gets a namespace of its own.
+	// Namespace is an existing namespace for all scripts, which then run one at a time. If it is empty, a namespace is
+	// created for each script.
 	Namespace string
 	// Scripts is a folder of scripts; nil means those of this package.
 	Scripts fs.FS
@@ -34,7 +34,7 @@ type Options struct {
 	// CleanupTimeout is the maximum time for deleting the objects of a script, and at the end for those still
 	// terminating; 0 means 30 seconds.
 	CleanupTimeout time.Duration
-	// Keep does not delete the objects of the scripts.
+	// Keep disables the deletion of the scripts' objects.
 	Keep bool
 	// Progress is called after each script, never concurrently.
 	Progress func(done, total int, result Result)
@@ -45,9 +45,9 @@ type Options struct {
 }
 
 const (
-	defaultParallel   = 8
-	defaultAnswerTime = time.Minute
-	defaultCleanTime  = 30 * time.Second
+	defaultParallel       = 8
+	defaultRequestTimeout = time.Minute
+	defaultCleanupTimeout = 30 * time.Second
 )
 
 // Run runs scripts against a server. The error reports why they could not run; failures of scripts are in the report.
@@ -71,21 +71,21 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 	report := &Report{Server: s.url, Version: s.version, Implementation: s.implementation, Scripts: len(scripts)}
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
-	if err := s.settleIn(ctx, scripts); err != nil {
-		for _, left := range s.settle(ctx) {
-			err = fmt.Errorf("%w; %s could not be removed: %s", err, left.Path, left.Reason)
+	if err := s.prepareNamespace(ctx, scripts); err != nil {
+		for _, left := range s.removePending(ctx) {
+			err = fmt.Errorf("%w; %s could not be deleted: %s", err, left.Path, left.Reason)
 		}
 		return nil, err
 	}
-	report.Results, err = s.playAll(ctx, scripts, options)
+	report.Results, err = s.runScripts(ctx, scripts, options)
 	switch {
 	case errors.Is(err, context.Canceled):
 		report.Stopped = "interrupted"
 	case err != nil:
 		report.Stopped = err.Error()
 	}
-	s.leaveHome(ctx)
-	report.Leftovers = s.settle(ctx)
+	s.removeNamespace(ctx)
+	report.Leftovers = s.removePending(ctx)
 	return report, err
 }
 
@@ -96,8 +96,8 @@ func (o *Options) parallel() int {
 	return cmp.Or(o.Parallel, defaultParallel)
 }
 
-// playAll runs scripts side by side, and returns the results in the order of the scripts.
-func (s *server) playAll(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
+// runScripts runs scripts in parallel, and returns the results in the order of the scripts.
+func (s *server) runScripts(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
 	var mu sync.Mutex
 	done := 0
 	results := make([]Result, len(scripts))
@@ -108,11 +108,11 @@ func (s *server) playAll(ctx context.Context, scripts []*Script, options Options
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			result, recorded := s.play(ctx, script, options.Record != nil, options.Keep)
+			result, recorded := s.runScript(ctx, script, options.Record != nil, options.Keep)
 			mu.Lock()
 			defer mu.Unlock()
 			if ctx.Err() != nil && result.Outcome == Fail {
-				return context.Cause(ctx) // it was stopped: that says nothing about the server
+				return context.Cause(ctx) // canceled: not a failure of the server
 			}
 			results[i] = result
 			done++

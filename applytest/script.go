@@ -16,7 +16,7 @@ type Script struct {
 	Name string
 	// Behaviour describes the behaviour.
 	Behaviour string
-	// Needs are the abilities that a server must have; otherwise the script is skipped.
+	// Needs are the capabilities that a server must have; otherwise the script is skipped.
 	Needs []string
 	// Only is the single implementation that runs the script, and OnlyReason the reason; empty for all.
 	Only, OnlyReason string
@@ -31,15 +31,15 @@ type Script struct {
 	archive *txtar.Archive
 }
 
-// A step is a request with what is expected of its answer.
+// step is a request with the expectations of its response.
 type step struct {
 	name         string
 	request      request
 	expectations []*expectation
 }
 
-// of returns what an implementation is held to. Its own expectations replace those of the same kind, and all
-// others too if its own status is among them: another status goes with another body.
+// of returns the expectations for an implementation. Expectations for the implementation only replace the general ones
+// of the same kind; with its own status they replace all, because the body differs, too.
 func (s *step) of(implementation string) []*expectation {
 	var own []*expectation
 	replaced := map[string]bool{}
@@ -94,7 +94,7 @@ func Parse(name string, text []byte) (*Script, error) {
 
 var directive = regexp.MustCompile(`^(needs|only|difference|defect): *(.*)$`)
 
-// readComment takes the directives out of the prose.
+// readComment separates the directives from the description.
 func (s *Script) readComment() error {
 	var prose []string
 	for line := range strings.Lines(string(s.archive.Comment)) {
@@ -105,8 +105,8 @@ func (s *Script) readComment() error {
 		}
 		switch value := found[2]; found[1] {
 		case "needs":
-			if !known(value) {
-				return fmt.Errorf("needs: expected %s, received %q", abilityNames(), value)
+			if !isKnownNeed(value) {
+				return fmt.Errorf("needs: expected %s, received %q", capabilityNames(), value)
 			}
 			s.Needs = append(s.Needs, value)
 		case "only", "defect":
@@ -132,18 +132,18 @@ func (s *Script) readComment() error {
 func (s *Script) readFile(i int, file txtar.File) error {
 	if e, ok := newExpectation(file.Name); ok {
 		if len(s.steps) == 0 {
-			return fmt.Errorf("expected a request before what is expected of it")
+			return fmt.Errorf("expected a request before the expectation")
 		}
 		e.file, e.text = i, string(file.Data)
 		last := s.steps[len(s.steps)-1]
 		if slices.ContainsFunc(last.expectations, func(other *expectation) bool { return other.name() == e.name() }) {
-			return fmt.Errorf("expected each expectation once in a step")
+			return fmt.Errorf("expected each expectation once in a step, received it twice")
 		}
 		last.expectations = append(last.expectations, e)
 		return e.check()
 	}
 	if slices.ContainsFunc(s.steps, func(other *step) bool { return other.name == file.Name }) {
-		return fmt.Errorf("there is a step of this name already")
+		return fmt.Errorf("expected a unique name of the step, received that of an earlier step")
 	}
 	r, err := parseRequest(string(file.Data))
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *Script) readFile(i int, file txtar.File) error {
 	return nil
 }
 
-// check looks at the script as a whole.
+// check validates the script as a whole.
 func (s *Script) check() error {
 	if len(s.steps) == 0 {
 		return fmt.Errorf("expected at least one step")
@@ -165,7 +165,7 @@ func (s *Script) check() error {
 		}
 	}
 	if differs && s.Difference == "" {
-		return fmt.Errorf("expected the reason of the difference, as a line %q before the first file", "difference: …")
+		return fmt.Errorf("expected the reason of the difference in a line %q before the first file", "difference: …")
 	}
 	if !differs && s.Difference != "" {
 		return fmt.Errorf("difference: expected an expectation such as -- answer of cadastre --, found none")
@@ -173,7 +173,7 @@ func (s *Script) check() error {
 	return nil
 }
 
-// record passes the new text on, if it is another one.
+// record passes on the new text if it has changed.
 func (s *Script) record(recorded map[int]string, to func(name string, text []byte) error) error {
 	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
 		return to(s.Name, text)
@@ -181,7 +181,7 @@ func (s *Script) record(recorded map[int]string, to func(name string, text []byt
 	return nil
 }
 
-// withRecorded returns the text of the script with what was recorded, and an empty line after each step.
+// withRecorded returns the text of the script with the recorded expectations, and an empty line after each step.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
 	for i, text := range recorded {
@@ -190,7 +190,7 @@ func (s *Script) withRecorded(recorded map[int]string) []byte {
 	for i, file := range archive.Files[:len(archive.Files)-1] {
 		_, expects := newExpectation(file.Name)
 		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
-			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // the text itself stays as it is
+			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // a copy: the script's text is not modified
 		}
 	}
 	return txtar.Format(archive)

@@ -12,7 +12,7 @@ import (
 //go:embed scripts
 var embedded embed.FS
 
-// extension is that of scripts.
+// extension is the file extension of scripts.
 const extension = ".txtar"
 
 // Scripts parses the scripts of a folder and its subfolders, sorted by name. A nil folder means the scripts of this
@@ -50,9 +50,9 @@ func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	}
 	switch {
 	case len(scripts) == 0 && run != nil && run.String() != "":
-		return nil, fmt.Errorf("found no script whose name matches %q", run)
+		return nil, fmt.Errorf("expected scripts with a name that matches %q, found none", run)
 	case len(scripts) == 0:
-		return nil, fmt.Errorf("found no script: expected files that end in %s in the folder", extension)
+		return nil, fmt.Errorf("expected files that end in %s in the folder, found none", extension)
 	}
 	return scripts, nil
 }

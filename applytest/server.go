@@ -20,41 +20,41 @@ import (
 // Kubernetes is the name of the reference implementation, kube-apiserver.
 const Kubernetes = "kubernetes"
 
-// userAgent is what updates without a manager's name are known by, unless a script has a header for it.
+// userAgent determines the field manager of updates without one, unless a script sets the header.
 const userAgent = "applytest"
 
-// A server is the one that is asked.
+// server is the tested server.
 type server struct {
 	url    string
 	client *http.Client
-	// answerTime is how long an answer may take.
-	answerTime time.Duration
-	// cleanTime is how long it may take to remove what a script made, and, at the end, what was still being deleted.
-	cleanTime time.Duration
-	// version is what it says of itself, and implementation is who makes it.
+	// requestTimeout is the maximum time for a response.
+	requestTimeout time.Duration
+	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end, those still terminating.
+	cleanupTimeout time.Duration
+	// version is the server's gitVersion, and implementation is derived from it.
 	version, implementation string
 
-	// home is the namespace of what the runner itself tries, and allowed says whether the user may do everything.
-	home    string
-	allowed bool
-	// shared says that home was given, and that the scripts run in it, too. Then one runs at a time, and present says
-	// why a collection is none of theirs.
-	shared  bool
-	present map[string]string
-	// stop ends the run, and says why. Before there is one it does nothing.
+	// runnerNamespace is the namespace of the runner's own requests, and allPermissions means that the user has all permissions.
+	runnerNamespace string
+	allPermissions  bool
+	// shared means that runnerNamespace was given and is used by the scripts, too, one at a time; existing has the reasons why
+	// scripts can't use a collection of it.
+	shared   bool
+	existing map[string]string
+	// stop cancels the run with a cause. It has no effect before the run has started.
 	stop context.CancelCauseFunc
-	// gone is set when the server answers nothing any more.
+	// gone is set when the server no longer responds.
 	gone atomic.Bool
 
-	finishOnce sync.Once
-	finisher   bool // see finishes
+	deletionOnce      sync.Once
+	deletionCompletes bool // see completesDeletion
 
-	mu        sync.Mutex
-	abilities map[string]func() (lack string, err error)
-	pending   []pendingRemoval
+	mu           sync.Mutex
+	capabilities map[string]func() (missing string, err error)
+	pending      []pendingRemoval
 }
 
-// connect asks the server for its version.
+// connect reads the server's version.
 func connect(ctx context.Context, options Options) (*server, error) {
 	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
@@ -69,9 +69,9 @@ func connect(ctx context.Context, options Options) (*server, error) {
 	s := &server{
 		stop: func(error) {},
 		url:  strings.TrimSuffix(url.String(), "/"), client: client,
-		answerTime: cmp.Or(options.RequestTimeout, defaultAnswerTime), cleanTime: cmp.Or(options.CleanupTimeout, defaultCleanTime),
-		home: options.Namespace, shared: options.Namespace != "",
-		abilities: map[string]func() (string, error){},
+		requestTimeout: cmp.Or(options.RequestTimeout, defaultRequestTimeout), cleanupTimeout: cmp.Or(options.CleanupTimeout, defaultCleanupTimeout),
+		runnerNamespace: options.Namespace, shared: options.Namespace != "",
+		capabilities: map[string]func() (string, error){},
 	}
 	a, err := s.send(ctx, http.MethodGet, "/version", nil, "")
 	if err != nil {
@@ -87,17 +87,17 @@ func connect(ctx context.Context, options Options) (*server, error) {
 	return s, nil
 }
 
-// send makes a request of the runner's own, with a body of JSON.
-func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*answer, error) {
+// send sends a request of the runner itself and accepts JSON.
+func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*serverResponse, error) {
 	return s.sendAccepting(ctx, method, path, body, contentType, "application/json")
 }
 
-// sendAccepting is send for answers of other forms.
-func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*answer, error) {
+// sendAccepting is send for other media types.
+func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*serverResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	limited, cancel := s.limit(ctx)
+	limited, cancel := s.withTimeout(ctx)
 	defer cancel()
 	request, err := http.NewRequestWithContext(limited, method, s.url+path, body)
 	if err != nil {
@@ -111,50 +111,50 @@ func (s *server) sendAccepting(ctx context.Context, method, path string, body io
 	if err != nil {
 		return nil, err
 	}
-	return readAnswer(response, strings.Contains(path, "dryRun="))
+	return readResponse(response, strings.Contains(path, "dryRun="))
 }
 
-// lingerTime is how long a request that is under way may take when the run ends.
-const lingerTime = 5 * time.Second
+// gracePeriod is the maximum time for a request in flight after the run was canceled.
+const gracePeriod = 5 * time.Second
 
-// limit is for an answer that may take so long, and no longer: one that never ends should not stop all others. When the
-// run ends, a request that is under way may end, too: nobody would know what it has made.
-func (s *server) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	limited, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), s.answerTime, s.silence())
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lingerTime, cancel) })
+// withTimeout returns a context with the timeout for a response. When the run is canceled, a request in flight may still
+// complete within gracePeriod, so that the objects that it creates are known and can be deleted.
+func (s *server) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), s.requestTimeout, s.timeoutError())
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(gracePeriod, cancel) })
 	return limited, func() {
 		stop()
 		cancel()
 	}
 }
 
-// silence is why a request is given up.
-func (s *server) silence() error {
-	return fmt.Errorf("no answer within %s: %w", s.answerTime, context.DeadlineExceeded)
+// timeoutError is the cause of a request timeout.
+func (s *server) timeoutError() error {
+	return fmt.Errorf("no response within %s: %w", s.requestTimeout, context.DeadlineExceeded)
 }
 
-// do sends a request, and again if the server is busy and says when to come back, as Kubernetes' clients do. If there
-// is no answer, it finds out whether the server is there.
+// do sends a request, and retries after a 429 with Retry-After, as Kubernetes' clients do. Without a response it checks
+// whether the server is reachable.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := s.client.Do(request)
 		if err != nil {
 			if ctx.Err() == nil && !s.gone.Load() {
-				s.suspect(ctx)
+				s.checkAlive(ctx)
 			}
 			return nil, err
 		}
-		if try == busyTries || !comeBack(request, response) {
+		if try == maxAttempts || !waitRetryAfter(request, response) {
 			return response, nil
 		}
 	}
 }
 
-// busyTries is how often a request is sent to a server that is busy.
-const busyTries = 10
+// maxAttempts is the maximum number of attempts for a request that is answered with 429.
+const maxAttempts = 10
 
-// comeBack waits as long as a busy server says, and reports whether the request can be sent again then.
-func comeBack(request *http.Request, response *http.Response) bool {
+// waitRetryAfter waits for the duration of a Retry-After header, and reports whether the request can be sent again.
+func waitRetryAfter(request *http.Request, response *http.Response) bool {
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	if response.StatusCode != http.StatusTooManyRequests || err != nil {
 		return false
@@ -169,54 +169,54 @@ func comeBack(request *http.Request, response *http.Response) bool {
 	}
 	wait := time.Duration(seconds) * time.Second
 	if last, ok := request.Context().Deadline(); ok && time.Until(last) < wait {
-		return false // this answer is the last that there will be
+		return false // the timeout leaves no time for a retry
 	}
 	select {
 	case <-request.Context().Done():
 		return false
 	case <-time.After(wait):
 	}
-	_ = response.Body.Close() // the next answer counts
+	_ = response.Body.Close() // replaced by the next response
 	return true
 }
 
 const (
-	// suspectTime is how long a server may take to say its version before it is gone.
-	suspectTime  = 5 * time.Second
-	suspectTries = 2
+	// aliveTimeout is the maximum time for a response to GET /version before the server is considered gone.
+	aliveTimeout  = 5 * time.Second
+	aliveAttempts = 2
 )
 
-// suspect ends the run if the server does not even say its version.
-func (s *server) suspect(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, suspectTime)
+// checkAlive cancels the run if the server does not respond to GET /version.
+func (s *server) checkAlive(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, aliveTimeout)
 	defer cancel()
 	var err error
-	for range suspectTries {
+	for range aliveAttempts {
 		var response *http.Response
-		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // connect has made the same
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // the same request as in connect
 		if response, err = s.client.Do(request); err == nil {
-			_ = response.Body.Close() // that there is one is enough
+			_ = response.Body.Close() // any response means that the server is reachable
 			return
 		}
-		time.Sleep(suspectTime / 10)
+		time.Sleep(aliveTimeout / 10)
 	}
 	s.gone.Store(true)
 	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
-// create makes an object. There is no answer if nobody knows whether it was made.
-func (s *server) create(ctx context.Context, path string, object document.Value) (*answer, error) {
+// create creates an object. The response is nil if it is unknown whether the object was created.
+func (s *server) create(ctx context.Context, path string, object document.Value) (*serverResponse, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
 	if err != nil {
 		return nil, err
 	}
 	if a.succeeded() && a.body.Lookup("metadata", "name").Text() == "" {
-		return a, fmt.Errorf("POST %s: expected the object that was made, received %s", path, a.summary())
+		return a, fmt.Errorf("POST %s: expected the created object, received %s", path, a.summary())
 	}
 	if a.succeeded() {
 		return a, nil
 	}
-	if err := s.denies(a); err != nil {
+	if err := s.permissionErrorOf(a); err != nil {
 		return a, err
 	}
 	return a, fmt.Errorf("POST %s: %s", path, a.summary())

@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// testParallel is more than processors: many scripts wait for a second to pass.
+// testParallel is higher than the number of processors, because many scripts wait for a second to pass.
 const testParallel = 32
 
 // RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. Scripts
@@ -18,7 +18,7 @@ func RunTests(t *testing.T, config *rest.Config) {
 		t.Fatal(err)
 	}
 	for _, left := range report.Leftovers {
-		t.Logf("left on the server: %s: %s", left.Path, left.Reason)
+		t.Logf("not deleted: %s: %s", left.Path, left.Reason)
 	}
 	for _, result := range report.Results {
 		t.Run(result.Name, func(t *testing.T) {
@@ -26,11 +26,11 @@ func RunTests(t *testing.T, config *rest.Config) {
 			case result.Outcome == Skip:
 				t.Skip(result.Reason)
 			case result.Outcome == Fail && result.Defect != "":
-				t.Skipf("a known defect: %s\n%s", result.Defect, result.Failure)
+				t.Skipf("known defect: %s\n%s", result.Defect, result.Failure)
 			case result.Outcome == Fail:
 				t.Errorf("%s\n%s", result.Behaviour, result.Failure)
 			case result.Defect != "":
-				t.Errorf("it passes: remove the line about the defect (%s)", result.Defect)
+				t.Errorf("the script passes; remove its line defect: %s", result.Defect)
 			}
 		})
 	}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Times of managedFields differ from run to run; whether they changed does not.
+// The timestamps of managedFields differ from run to run, but not whether they change.
 
-// parseTimes reads lines such as "alice Apply v1: unchanged".
+// parseTimes parses lines such as "alice Apply v1: unchanged".
 func parseTimes(text string) (map[string]string, error) {
 	times := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -18,7 +18,7 @@ func parseTimes(text string) (map[string]string, error) {
 		if line == "" {
 			continue
 		}
-		end := outside(line, ':')
+		end := indexOutside(line, ':')
 		if end < 0 {
 			return nil, fmt.Errorf("expected a line such as %q, received %q", "alice Apply v1: unchanged", line)
 		}
@@ -31,13 +31,13 @@ func parseTimes(text string) (map[string]string, error) {
 	return times, nil
 }
 
-// timesOf tells for each owner whether its time is the one that it had in the answer before.
-func timesOf(p *play, a *answer) (map[string]string, error) {
+// timesOf returns for each managed fields entry whether its timestamp differs from the previous response.
+func timesOf(p *scriptRun, a *serverResponse) (map[string]string, error) {
 	owners, err := ownersOf(a.body)
 	if err != nil {
 		return nil, err
 	}
-	var before []owner
+	var before []managedEntry
 	if earlier, ok := p.seen[a.uid()]; ok {
 		if before, err = ownersOf(earlier.body); err != nil {
 			return nil, err
@@ -47,17 +47,17 @@ func timesOf(p *play, a *answer) (map[string]string, error) {
 	for _, o := range owners {
 		switch i := indexOf(before, o); {
 		case i < 0:
-			times[o.who()] = "new"
+			times[o.identity()] = "new"
 		case before[i].time == o.time:
-			times[o.who()] = unchanged
+			times[o.identity()] = unchanged
 		default:
-			times[o.who()] = changed
+			times[o.identity()] = changed
 		}
 	}
 	return times, nil
 }
 
-func compareTimes(p *play, e *expectation, a *answer) []string {
+func compareTimes(p *scriptRun, e *expectation, a *serverResponse) []string {
 	text, err := p.variables.expand(e.text)
 	if err != nil {
 		return []string{err.Error()}
@@ -71,27 +71,27 @@ func compareTimes(p *play, e *expectation, a *answer) []string {
 		return []string{err.Error()}
 	}
 	var complaints []string
-	for _, who := range slices.Sorted(maps.Keys(expected)) {
-		if word := received[who]; word != expected[who] {
-			complaints = append(complaints, fmt.Sprintf("%s: expected its time to be %s, received %s", who, expected[who], cmp.Or(word, "nothing")))
+	for _, identity := range slices.Sorted(maps.Keys(expected)) {
+		if word := received[identity]; word != expected[identity] {
+			complaints = append(complaints, fmt.Sprintf("%s: expected its time to be %s, received %s", identity, expected[identity], cmp.Or(word, "nothing")))
 		}
 	}
-	for _, who := range slices.Sorted(maps.Keys(received)) {
-		if _, ok := expected[who]; !ok {
-			complaints = append(complaints, fmt.Sprintf("%s: its time is %s, but it is not expected to be an owner", who, received[who]))
+	for _, identity := range slices.Sorted(maps.Keys(received)) {
+		if _, ok := expected[identity]; !ok {
+			complaints = append(complaints, fmt.Sprintf("%s: expected no such entry, received one with a time that is %s", identity, received[identity]))
 		}
 	}
 	return complaints
 }
 
-func recordTimes(p *play, e *expectation, a *answer) (string, error) {
+func recordTimes(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	times, err := timesOf(p, a)
 	if err != nil {
 		return "", err
 	}
 	var text strings.Builder
-	for _, who := range slices.Sorted(maps.Keys(times)) {
-		fmt.Fprintf(&text, "%s: %s\n", who, times[who])
+	for _, identity := range slices.Sorted(maps.Keys(times)) {
+		fmt.Fprintf(&text, "%s: %s\n", identity, times[identity])
 	}
 	return p.maskedText(text.String()), nil
 }

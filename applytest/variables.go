@@ -10,19 +10,19 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// variable finds $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. All other dollars are themselves, such
-// as those of $patch.
+// variable matches $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. Other dollar signs, such as that of
+// $patch, are literal.
 var variable = regexp.MustCompile(`\$(NAMESPACE|NN|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
 
-// variables are what earlier answers said.
+// variables are the values of variables, from earlier responses.
 type variables struct {
 	namespace string
-	round     int     // of a request that is made several times
-	last      *answer // the last one with an object in it
-	answers   map[string]*answer
+	round     int             // the current repetition of a request with TIMES
+	last      *serverResponse // the last response with an object
+	responses map[string]*serverResponse
 }
 
-// expand replaces the variables of a text.
+// expand replaces the variables in a text.
 func (v *variables) expand(text string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -59,14 +59,14 @@ func (v *variables) value(found string) (string, error) {
 	return v.lookup(strings.TrimSpace(inside[:max(i-1, 0)]), inside[i:])
 }
 
-// lookup finds a value in the answer to a step, or in the last answer that had an object.
+// lookup returns a field of the response to a step, or of the last response with an object.
 func (v *variables) lookup(step, path string) (string, error) {
 	from := v.last
 	if step != "" {
-		from = v.answers[step]
+		from = v.responses[step]
 	}
 	if from == nil {
-		return "", fmt.Errorf("there is no answer to take it from yet")
+		return "", fmt.Errorf("expected an earlier response with this value, found none")
 	}
 	parsed, err := fieldset.ParsePath(path)
 	if err != nil {
@@ -75,14 +75,14 @@ func (v *variables) lookup(step, path string) (string, error) {
 	value := follow(from.body, parsed)
 	switch value.Kind() {
 	case document.Absent:
-		return "", fmt.Errorf("the answer has no %s", path)
+		return "", fmt.Errorf("the response has no %s", path)
 	case document.String, document.Number:
 		return value.Text(), nil
 	}
 	return value.JSON(), nil
 }
 
-// follow goes along a path; absent if it leads nowhere.
+// follow returns the value at a path, absent if there is none.
 func follow(value document.Value, path fieldset.Path) document.Value {
 	for _, element := range path {
 		switch element.Kind() {

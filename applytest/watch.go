@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A watch collects events while other steps run.
+// watch collects events while other steps run.
 type watch struct {
-	step   string
-	events chan event
-	stop   context.CancelFunc
-	early  []event // taken from the channel, and not yet expected
+	step       string
+	events     chan event
+	stop       context.CancelFunc
+	unconsumed []event // received, but not yet compared
 }
 
 type event struct {
@@ -25,40 +25,40 @@ type event struct {
 }
 
 const (
-	// eventBuffer is how many events may come before a script looks at them without that the server has to wait.
+	// eventBuffer is the number of events that are buffered before a script consumes them.
 	eventBuffer = 1000
-	// eventPatience is how long an expected event may take.
-	eventPatience = 15 * time.Second
-	// quietTime is how long nothing more may come after the last event that is expected.
-	quietTime = 150 * time.Millisecond
+	// eventTimeout is the maximum time for an expected event.
+	eventTimeout = 15 * time.Second
+	// quietPeriod is the time after the last expected event in which no further event may arrive.
+	quietPeriod = 150 * time.Millisecond
 	// initialEnd marks the bookmark after the initial state.
 	initialEnd = "k8s.io/initial-events-end"
-	// quietRecording is longer: nobody knows how many events there should be.
+	// quietRecording is longer, because the number of events is unknown when recording.
 	quietRecording = 500 * time.Millisecond
 )
 
 // open starts a watch and returns when the server has accepted it.
-func (p *play) open(step string, request *http.Request) (*answer, error) {
+func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := func() { cancel(nil) }
-	tooLate := time.AfterFunc(p.server.answerTime, func() { cancel(p.server.silence()) })
+	timer := time.AfterFunc(p.server.requestTimeout, func() { cancel(p.server.timeoutError()) })
 	response, err := p.server.do(request.Context(), request.WithContext(ctx))
-	tooLate.Stop()
+	timer.Stop()
 	if err != nil {
 		stop()
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
 		defer stop()
-		return readAnswer(response, false)
+		return readResponse(response, false)
 	}
 	w := &watch{step: step, events: make(chan event, eventBuffer), stop: stop}
 	p.watches = append(p.watches, w)
 	go w.read(ctx, response)
-	return &answer{code: response.StatusCode, header: response.Header}, nil
+	return &serverResponse{code: response.StatusCode, header: response.Header}, nil
 }
 
-// read passes events on until the watch ends. Those that nobody has taken by then are lost.
+// read passes events to the channel until the watch ends. Events that are not consumed by then are dropped.
 func (w *watch) read(ctx context.Context, response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
@@ -79,20 +79,20 @@ func (w *watch) read(ctx context.Context, response *http.Response) {
 			return
 		}
 		if next.kind == "BOOKMARK" && next.object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
-			continue // a server may say at any time how far it has come
+			continue // periodic bookmarks may arrive at any time
 		}
 		pass(next)
 	}
 }
 
-// take returns the events until n have come and nothing more comes for a while.
+// take returns the events when n have arrived and no further event arrives for the duration quiet.
 func (w *watch) take(n int, quiet time.Duration) []event {
-	taken := w.early
-	w.early = nil
+	taken := w.unconsumed
+	w.unconsumed = nil
 	for {
-		patience := quiet
+		timeout := quiet
 		if len(taken) < n {
-			patience = eventPatience
+			timeout = eventTimeout
 		}
 		select {
 		case next, ok := <-w.events:
@@ -100,23 +100,23 @@ func (w *watch) take(n int, quiet time.Duration) []event {
 				return taken
 			}
 			taken = append(taken, next)
-		case <-time.After(patience):
+		case <-time.After(timeout):
 			return taken
 		}
 	}
 }
 
-// watchOf finds the watch that an expectation is about.
-func (p *play) watchOf(e *expectation) (*watch, error) {
+// watchOf returns the watch of an expectation.
+func (p *scriptRun) watchOf(e *expectation) (*watch, error) {
 	for i := len(p.watches) - 1; i >= 0; i-- {
 		if w := p.watches[i]; e.from == "" || e.from == w.step {
 			return w, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no watch %s that could have events", e.from)
+	return nil, fmt.Errorf("expected an earlier WATCH step %q, found none", e.from)
 }
 
-// parseEvents reads a list of maps with one field each, whose name is the event's type.
+// parseEvents parses a list of maps with one field each, whose name is the event's type.
 func parseEvents(text string) ([]event, error) {
 	value, err := document.ParseYAML([]byte(text))
 	if err != nil || value.Text() == none {
@@ -136,7 +136,7 @@ func parseEvents(text string) ([]event, error) {
 	return events, nil
 }
 
-func compareEvents(p *play, e *expectation, _ *answer) []string {
+func compareEvents(p *scriptRun, e *expectation, _ *serverResponse) []string {
 	expected, err := parseEvents(e.text)
 	if err != nil {
 		return []string{err.Error()}
@@ -145,7 +145,7 @@ func compareEvents(p *play, e *expectation, _ *answer) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	quiet := quietTime
+	quiet := quietPeriod
 	if p.recording {
 		quiet = quietRecording
 	}
@@ -153,7 +153,7 @@ func compareEvents(p *play, e *expectation, _ *answer) []string {
 	m := matcher{expand: p.variables.expand, subset: true}
 	m.match(nil, eventsValue(expected), eventsValue(received))
 	if p.recording && len(m.complaints) > 0 {
-		w.early = received // to be recorded
+		w.unconsumed = received // to be recorded
 	}
 	return m.complaints
 }
@@ -166,8 +166,8 @@ func eventsValue(events []event) document.Value {
 	return document.NewList(items...)
 }
 
-// recordEvents writes the types and names of new events, and refreshes what is expected of others.
-func recordEvents(p *play, e *expectation, _ *answer) (string, error) {
+// recordEvents records the types and names of new events, and updates existing patterns.
+func recordEvents(p *scriptRun, e *expectation, _ *serverResponse) (string, error) {
 	w, err := p.watchOf(e)
 	if err != nil {
 		return "", err
@@ -186,7 +186,7 @@ func recordEvents(p *play, e *expectation, _ *answer) (string, error) {
 		if i < len(expected) && expected[i].kind == r.kind {
 			pattern = expected[i].object
 		}
-		received[i].object = p.masked(m.refreshed(pattern, r.object))
+		received[i].object = p.masked(m.updated(pattern, r.object))
 	}
 	if len(received) == 0 {
 		return none + "\n", nil

@@ -7,7 +7,7 @@ const (
 	managedFields = "metadata.managedFields"
 )
 
-// withDrop returns an Accept header that says in every clause what the client can do without.
+// withDrop returns an Accept header with the parameter drop=metadata.managedFields in every clause.
 func withDrop(accept string) string {
 	if strings.TrimSpace(accept) == "" {
 		accept = "*/*"
@@ -19,7 +19,7 @@ func withDrop(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// clauseWithDrop adds managedFields to what a clause names already.
+// clauseWithDrop adds managedFields to the parameter drop of one clause.
 func clauseWithDrop(clause string) string {
 	parts := strings.Split(clause, ";")
 	for i, part := range parts[1:] {

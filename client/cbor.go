@@ -13,16 +13,16 @@ var cborEncoding = &encoding{mediaType: "application/cbor", streamType: "applica
 // cborPrefix is the self-described CBOR tag.
 var cborPrefix = []byte{0xd9, 0xd9, 0xf7}
 
-// stripCBOR removes managedFields from CBOR. Servers that support CBOR but not the parameter drop are rare, so that the
+// stripCBOR removes managedFields from CBOR. Servers that support CBOR but not the parameter drop are rare, so the
 // response is decoded and encoded again.
-func stripCBOR(answer []byte) ([]byte, error) {
-	if !bytes.Contains(answer, []byte(inManaged)) {
-		return answer, nil
+func stripCBOR(body []byte) ([]byte, error) {
+	if !bytes.Contains(body, []byte(inManagedFields)) {
+		return body, nil
 	}
-	return strippedCBOR(answer, stripAnswer)
+	return recodeCBOR(body, stripResponse)
 }
 
-// cborFrames reads a sequence of data items.
+// cborFrames reads a sequence of CBOR data items.
 func cborFrames(body io.Reader) func() ([]byte, error) {
 	decoder := cbor.NewDecoder(body)
 	return func() ([]byte, error) {
@@ -36,15 +36,15 @@ func cborFrames(body io.Reader) func() ([]byte, error) {
 
 // stripCBOREvent removes managedFields from a watch event.
 func stripCBOREvent(event []byte) ([]byte, error) {
-	if !bytes.Contains(event, []byte(inManaged)) {
+	if !bytes.Contains(event, []byte(inManagedFields)) {
 		return event, nil
 	}
-	return strippedCBOR(event, func(v any) { stripAnswer(mapOf(v)[inObject]) })
+	return recodeCBOR(event, func(v any) { stripResponse(mapOf(v)[inObject]) })
 }
 
-func strippedCBOR(answer []byte, strip func(any)) ([]byte, error) {
+func recodeCBOR(body []byte, strip func(any)) ([]byte, error) {
 	var read any
-	if err := direct.Unmarshal(answer, &read); err != nil {
+	if err := direct.Unmarshal(body, &read); err != nil {
 		return nil, err
 	}
 	strip(read)
@@ -52,16 +52,16 @@ func strippedCBOR(answer []byte, strip func(any)) ([]byte, error) {
 	return append(bytes.Clone(cborPrefix), short...), err
 }
 
-// stripAnswer removes managedFields from an object, a list or a Table.
-func stripAnswer(v any) {
-	switch answer := mapOf(v); shapeOf(answer) {
+// stripResponse removes managedFields from an object, a list or a Table.
+func stripResponse(v any) {
+	switch body := mapOf(v); shapeOf(body) {
 	case isList:
-		stripObject(v) // it may be an object without a name
-		for _, item := range listOf(answer[inItems]) {
+		stripObject(v) // it may be an object without name and uid
+		for _, item := range listOf(body[inItems]) {
 			stripObject(item)
 		}
 	case isTable:
-		for _, row := range listOf(answer[inRows]) {
+		for _, row := range listOf(body[inRows]) {
 			stripObject(mapOf(row)[inObject])
 		}
 	default:
@@ -69,20 +69,20 @@ func stripAnswer(v any) {
 	}
 }
 
-func shapeOf(answer map[string]any) shape {
-	metadata, hasMetadata := answer[inMetadata]
+func shapeOf(body map[string]any) shape {
+	metadata, hasMetadata := body[inMetadata]
 	_, hasName := mapOf(metadata)[inName]
 	_, hasUID := mapOf(metadata)[inUID]
-	found := signs{hasMetadata: hasMetadata, hasName: hasName || hasUID}
+	found := shapeTraits{hasMetadata: hasMetadata, hasName: hasName || hasUID}
 	for _, name := range []string{inKind, inAPIVersion} {
-		text, _ := answer[name].(string)
+		text, _ := body[name].(string)
 		found.note(name, text)
 	}
 	return found.shape()
 }
 
 // stripObject removes managedFields from a value that may be an API object.
-func stripObject(v any) { delete(mapOf(mapOf(v)[inMetadata]), inManaged) }
+func stripObject(v any) { delete(mapOf(mapOf(v)[inMetadata]), inManagedFields) }
 
 // mapOf and listOf return nil for values of other types.
 func mapOf(v any) map[string]any {

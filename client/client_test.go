@@ -29,10 +29,10 @@ import (
 
 	"github.com/cadastre/cadastre/client"
 	"github.com/cadastre/cadastre/internal/app"
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestMain has client-go speak CBOR, which it asks the environment for.
+// TestMain enables CBOR in client-go, which is configured by the environment.
 func TestMain(m *testing.M) {
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
 		panic(err)
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts a server that leaves out managedFields, or an older one that does not know how.
+// start starts a server that supports the parameter drop, or an older one that does not.
 func start(t *testing.T, drop bool) *rest.Config {
 	t.Helper()
 	s, err := app.Start(t.Context(), app.Config{Address: "127.0.0.1:0", Drop: drop, Log: slog.New(slog.DiscardHandler)})
@@ -62,7 +62,7 @@ func configMap(name string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"a": "b"}}
 }
 
-// entries returns how many managers an object shows.
+// entries returns the number of managed fields entries of an object.
 func entries(t *testing.T, o runtime.Object) int {
 	t.Helper()
 	accessor, err := meta.Accessor(o)
@@ -72,7 +72,7 @@ func entries(t *testing.T, o runtime.Object) int {
 	return len(accessor.GetManagedFields())
 }
 
-// TestClients never see managedFields, whatever they are, whatever they speak, and whatever the server.
+// TestClients checks that clients never receive managedFields, with every encoding and with both servers.
 func TestClients(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		for _, media := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
@@ -89,25 +89,25 @@ func TestClients(t *testing.T) {
 				defer watched.Stop()
 				created, err := typed.Create(ctx, configMap("c"), metav1.CreateOptions{})
 				if err != nil || entries(t, created) != 0 || created.Data["a"] != "b" {
-					t.Fatalf("created %v: %v", created, err)
+					t.Fatalf("Create() = %v: %v", created, err)
 				}
 				event := <-watched.ResultChan()
 				if event.Type != watch.Added || entries(t, event.Object) != 0 || event.Object.(*corev1.ConfigMap).Data["a"] != "b" {
-					t.Errorf("watched %v", event)
+					t.Errorf("watch event = %v", event)
 				}
 				created.Data["a"] = "c"
 				updated, err := typed.Update(ctx, created, metav1.UpdateOptions{})
 				if err != nil || entries(t, updated) != 0 {
-					t.Errorf("updated %v: %v", updated, err)
+					t.Errorf("Update() = %v: %v", updated, err)
 				}
 				list, err := typed.List(ctx, metav1.ListOptions{})
 				if err != nil || len(list.Items) == 0 || entries(t, &list.Items[0]) != 0 || list.Items[0].Data["a"] == "" {
-					t.Errorf("listed %v: %v", list, err)
+					t.Errorf("List() = %v: %v", list, err)
 				}
-				// The server has them all the same.
+				// The object on the server still has managedFields.
 				whole, err := kubernetes.NewForConfigOrDie(full).CoreV1().ConfigMaps("default").Get(ctx, "c", metav1.GetOptions{})
 				if err != nil || entries(t, whole) == 0 {
-					t.Errorf("the server has %v: %v", whole, err)
+					t.Errorf("the server's object is %v: %v", whole, err)
 				}
 			})
 		}
@@ -116,7 +116,7 @@ func TestClients(t *testing.T) {
 
 var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-// TestOtherClients are dynamic and metadata clients, and informers.
+// TestOtherClients checks dynamic and metadata clients, and informers.
 func TestOtherClients(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
@@ -140,28 +140,28 @@ func TestOtherClients(t *testing.T) {
 			factory.WaitForCacheSync(ctx.Done())
 			for _, o := range informer.GetStore().List() {
 				if entries(t, o.(*corev1.ConfigMap)) != 0 {
-					t.Errorf("the informer has %v", o)
+					t.Errorf("the informer's object is %v", o)
 				}
 			}
 			if len(informer.GetStore().List()) == 0 {
-				t.Error("the informer has nothing")
+				t.Error("the informer's cache is empty")
 			}
 		})
 	}
 }
 
-// TestOnRequest leaves out managedFields only where somebody says so, whatever the server.
+// TestOnRequest checks that managedFields are removed only for requests with OptOut, with both servers.
 func TestOnRequest(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		t.Run(fmt.Sprintf("drop=%v", drop), func(t *testing.T) {
 			maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, drop))).CoreV1().ConfigMaps("default")
 			created, err := maps.Create(t.Context(), configMap("before"), metav1.CreateOptions{})
 			if err != nil || entries(t, created) == 0 {
-				t.Fatalf("created %v: %v", created, err)
+				t.Fatalf("Create() = %v: %v", created, err)
 			}
 			got, err := maps.Get(client.OptOut(t.Context()), "before", metav1.GetOptions{})
 			if err != nil || entries(t, got) != 0 {
-				t.Errorf("got %v: %v", got, err)
+				t.Errorf("Get() = %v: %v", got, err)
 			}
 			lister := &cache.ListWatch{
 				ListWithContextFunc:  func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) { return maps.List(ctx, o) },
@@ -173,17 +173,17 @@ func TestOnRequest(t *testing.T) {
 			}
 			for _, name := range []string{"before", "later"} {
 				if o := waitFor(t, with, "default/"+name); entries(t, o) == 0 {
-					t.Errorf("an informer that says nothing has %v", o)
+					t.Errorf("object of an informer without opt-out: %v", o)
 				}
 				if o := waitFor(t, without, "default/"+name); entries(t, o) != 0 {
-					t.Errorf("an informer that does without has %v", o)
+					t.Errorf("object of an informer with opt-out: %v", o)
 				}
 			}
 		})
 	}
 }
 
-// informerOf returns an informer that has what there is.
+// informerOf returns the store of an informer that has synced.
 func informerOf(t *testing.T, lister cache.ListerWatcher) cache.Store {
 	t.Helper()
 	informer := cache.NewSharedIndexInformer(lister, &corev1.ConfigMap{}, 0, nil)
@@ -210,20 +210,19 @@ func waitFor(t *testing.T, objects cache.Store, key string) *corev1.ConfigMap {
 	return found
 }
 
-// TestGate sees all if the gate is off by the environment, and nothing if it is on, or if the environment says nothing that
-// makes sense.
+// TestGate checks that the environment disables the gate, and that it is enabled otherwise, also for invalid values.
 func TestGate(t *testing.T) {
 	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(start(t, true))).CoreV1().ConfigMaps("default")
 	for value, on := range map[string]bool{"false": false, "0": false, "true": true, "": true, "perhaps": true} {
 		t.Setenv("KUBE_FEATURE_"+client.FeatureGate, value)
 		created, err := maps.Create(t.Context(), configMap("c"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		if err != nil || entries(t, created) == 0 != on {
-			t.Errorf("the environment says %q: created %v: %v", value, created, err)
+			t.Errorf("environment %q: Create() = %v: %v", value, created, err)
 		}
 	}
 }
 
-// TestExtract says why it can't, where client-go returns nothing.
+// TestExtract checks the error for objects without managedFields.
 func TestExtract(t *testing.T) {
 	config := start(t, true)
 	deployments := func(config *rest.Config) *appsv1.Deployment {
@@ -238,15 +237,15 @@ func TestExtract(t *testing.T) {
 	}
 	whole, err := client.Extract(deployments(config), "me", appsac.ExtractDeployment)
 	if err != nil || whole.Spec == nil || *whole.Spec.Replicas != 3 {
-		t.Errorf("received %v: %v", whole, err)
+		t.Errorf("Extract() = %v: %v", whole, err)
 	}
 	_, err = client.Extract(deployments(client.WithoutManagedFields(config)), "me", appsac.ExtractDeployment)
 	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || none.Name != "web" {
-		t.Errorf("received %v", err)
+		t.Errorf("error = %v", err)
 	}
 }
 
-// seen is what a server is asked.
+// seen records the Accept headers that a server receives.
 type seen struct {
 	next    http.RoundTripper
 	accepts []string
@@ -257,19 +256,19 @@ func (s *seen) RoundTrip(r *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(r)
 }
 
-// TestAsks tells the server what it can do without, so that it need not be sent and taken out again.
-func TestAsks(t *testing.T) {
+// TestAcceptHeader checks that clients send the parameter drop.
+func TestAcceptHeader(t *testing.T) {
 	config := start(t, true)
-	var asked seen
+	var seenRequests seen
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		asked.next = next
-		return &asked
+		seenRequests.next = next
+		return &seenRequests
 	})
 	maps := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(config)).CoreV1().ConfigMaps("default")
 	if _, err := maps.List(t.Context(), metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if len(asked.accepts) != 1 || !strings.Contains(asked.accepts[0], ";drop=metadata.managedFields") {
-		t.Errorf("the server was asked for %q", asked.accepts)
+	if len(seenRequests.accepts) != 1 || !strings.Contains(seenRequests.accepts[0], ";drop=metadata.managedFields") {
+		t.Errorf("Accept headers = %q", seenRequests.accepts)
 	}
 }

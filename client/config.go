@@ -13,21 +13,21 @@ import (
 // FeatureGate is the name of the feature gate.
 const FeatureGate = "ManagedFieldsOptOutClient"
 
-// switched is what SetEnabled said: 0 nothing, 1 on, -1 off.
-var switched atomic.Int32
+// gateOverride is the value set by SetEnabled: 0 not set, 1 enabled, -1 disabled.
+var gateOverride atomic.Int32
 
 // SetEnabled sets the feature gate and overrides the environment. It applies to requests that start later.
 func SetEnabled(on bool) {
 	if on {
-		switched.Store(1)
+		gateOverride.Store(1)
 	} else {
-		switched.Store(-1)
+		gateOverride.Store(-1)
 	}
 }
 
 // Enabled reports whether the feature gate is enabled.
 func Enabled() bool {
-	if s := switched.Load(); s != 0 {
+	if s := gateOverride.Load(); s != 0 {
 		return s > 0
 	}
 	on, err := strconv.ParseBool(os.Getenv("KUBE_FEATURE_" + FeatureGate))
@@ -41,7 +41,7 @@ func WithoutManagedFields(config *rest.Config) *rest.Config {
 
 // OptOutOnRequest returns a copy of the config whose clients receive no managedFields in responses to requests with a
 // context of [OptOut], or from a ListerWatcher of [OptOutListerWatcher].
-func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapped(config, saysDrop) }
+func OptOutOnRequest(config *rest.Config) *rest.Config { return wrapped(config, isOptOut) }
 
 func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Config {
 	config = rest.CopyConfig(config)
@@ -51,11 +51,12 @@ func wrapped(config *rest.Config, applies func(context.Context) bool) *rest.Conf
 
 type dropKey struct{}
 
-// OptOut returns a context whose requests get no managedFields, if their client was made with [OptOutOnRequest].
+// OptOut returns a context for requests without managedFields. It has no effect unless the client was made with
+// [OptOutOnRequest].
 func OptOut(ctx context.Context) context.Context { return context.WithValue(ctx, dropKey{}, true) }
 
-// saysDrop reports whether OptOut made the context.
-func saysDrop(ctx context.Context) bool {
+// isOptOut reports whether the context is from OptOut.
+func isOptOut(ctx context.Context) bool {
 	drop, _ := ctx.Value(dropKey{}).(bool)
 	return drop
 }

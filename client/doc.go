@@ -1,5 +1,5 @@
-// Package client makes clients of client-go do without managedFields, which may be more than half of an object and which
-// most programs ignore.
+// Package client configures clients of client-go to receive no managedFields, which may be more than half of an object
+// and which most programs ignore.
 //
 //	config = client.WithoutManagedFields(config)
 //	clientset, err := kubernetes.NewForConfig(config)
@@ -7,16 +7,17 @@
 // example_test.go runs this against a server.
 //
 // All clients of the config (typed, dynamic and metadata clients, informers, the caches of controller-runtime) request
-// responses without managedFields (KEP-5958). A server that supports the request sends less. From the responses of all
-// others, as of every released Kubernetes, managedFields are removed before they are decoded: in every encoding
+// responses without managedFields (KEP-5958). A server that supports the request sends less. From the responses of
+// other servers, such as every released Kubernetes, the client removes managedFields before decoding: in every encoding
 // of the API, from objects, lists, tables and watches. Responses that are proxied from a pod, service or node are not
-// touched.
+// modified.
 //
 // Programs that need managedFields for some requests use [OptOutOnRequest]: only requests with a context of [OptOut], and
 // informers with a ListerWatcher of [OptOutListerWatcher], get none.
 //
-// An object without managedFields can be updated: the server keeps the owners. It can't be used to extract the
-// configuration of a manager; [Extract] reports that, where client-go returns an empty configuration.
+// An object without managedFields can be updated: the server keeps the managed fields entries. It can't be used to
+// extract the apply configuration of a field manager; [Extract] reports an error where client-go returns an empty
+// configuration.
 //
 // The feature gate ManagedFieldsOptOutClient is enabled by default. [SetEnabled] or the environment disables it:
 //
@@ -36,7 +37,7 @@ package client
 //	informer.go   informers
 //	extract.go    Extract
 //	transport.go  requests and responses; accept.go has the Accept header
-//	place.go      which URLs are watches, and which responses are proxied
+//	url.go        classification of URLs: watches, proxied requests
 //	stream.go     watches, frame by frame
 //	shape.go      the shape of a response: an object, a list, a table
 //	encodings.go  the encodings

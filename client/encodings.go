@@ -2,10 +2,10 @@ package client
 
 import "io"
 
-// encodings lists the encodings of the API. Responses in other media types are passed on as they are.
+// encodings lists the encodings of the API. Responses in other media types are not modified.
 var encodings = []*encoding{jsonEncoding, yamlEncoding, protobufEncoding, cborEncoding}
 
-// encoding is an encoding of the API whose responses can be stripped of managedFields.
+// encoding is an encoding of the API from which managedFields can be removed.
 type encoding struct {
 	// mediaType is the Content-Type of objects, lists and tables.
 	mediaType string
@@ -17,12 +17,12 @@ type encoding struct {
 	frames func(body io.Reader) func() ([]byte, error)
 }
 
-// A stripper removes managedFields from a response, or from a watch event. It returns the same bytes if there are none, and
-// may modify them.
-type stripper func(answer []byte) ([]byte, error)
+// stripper removes managedFields from a response, or from a watch event. It may modify the given bytes, and returns
+// them if there are no managedFields.
+type stripper func(body []byte) ([]byte, error)
 
-// findEncoding returns the encoding of a media type, nil if there is none. isStream is set if the media type is that of
-// watches only.
+// findEncoding returns the encoding of a media type, nil if there is none. isStream is true if the media type is that
+// of watches only.
 func findEncoding(mediaType string) (found *encoding, isStream bool) {
 	for _, e := range encodings {
 		switch mediaType {

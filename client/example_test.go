@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// withShop calls f with the config of a server that has a ConfigMap, which alice has applied.
+// withShop calls f with the config of a server that has a ConfigMap applied by alice.
 func withShop(f func(config *rest.Config)) {
 	config, stop, err := cadastretest.Open()
 	if err != nil {
@@ -36,7 +36,7 @@ func withShop(f func(config *rest.Config)) {
 	}
 }
 
-// getShop reads the ConfigMap and tells how many managers it shows.
+// getShop reads the ConfigMap and prints the number of its managers.
 func getShop(ctx context.Context, clientset kubernetes.Interface) *corev1.ConfigMap {
 	shop, err := clientset.CoreV1().ConfigMaps("default").Get(ctx, "shop", metav1.GetOptions{})
 	if err != nil {
@@ -46,7 +46,7 @@ func getShop(ctx context.Context, clientset kubernetes.Interface) *corev1.Config
 	return shop
 }
 
-// A program that never looks at managedFields makes all its clients of such a config.
+// All clients of the config receive no managedFields.
 func ExampleWithoutManagedFields() {
 	withShop(func(config *rest.Config) {
 		getShop(context.Background(), kubernetes.NewForConfigOrDie(config))
@@ -57,7 +57,7 @@ func ExampleWithoutManagedFields() {
 	// red managers: 0
 }
 
-// A program that needs managedFields for some requests says for which others it does not.
+// Only requests with a context of OptOut receive no managedFields.
 func ExampleOptOutOnRequest() {
 	withShop(func(config *rest.Config) {
 		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))
@@ -69,7 +69,7 @@ func ExampleOptOutOnRequest() {
 	// red managers: 0
 }
 
-// One informer of a client does without managedFields, while the client's other requests have them.
+// One informer receives no managedFields, while other requests of the client do.
 func ExampleOptOutListerWatcher() {
 	withShop(func(config *rest.Config) {
 		clientset := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config))
@@ -93,7 +93,7 @@ func ExampleOptOutListerWatcher() {
 	// red managers: 1
 }
 
-// What alice applied can be told only of an object that has its managedFields.
+// The configuration that alice applied can only be extracted from an object with managedFields.
 func ExampleExtract() {
 	withShop(func(config *rest.Config) {
 		shop := getShop(context.Background(), kubernetes.NewForConfigOrDie(config))

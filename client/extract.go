@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NoManagedFieldsError is returned for an object without managedFields.
+// NoManagedFieldsError is the error for an object without managedFields.
 type NoManagedFieldsError struct{ Namespace, Name string }
 
 func (e *NoManagedFieldsError) Error() string {
@@ -14,16 +14,16 @@ func (e *NoManagedFieldsError) Error() string {
 	if e.Namespace != "" {
 		name = e.Namespace + "/" + name
 	}
-	return fmt.Sprintf("client: %s has no managedFields, so that nobody knows what a manager applied; if it was read with %s=%s, read it with a client that asks for all",
+	return fmt.Sprintf("client: %s: expected managedFields, received an object without them; if it was read with %s=%s, read it with a client that requests managedFields",
 		name, dropParameter, managedFields)
 }
 
-// Extract extracts the apply configuration of a manager from an object with one of client-go's functions:
+// Extract extracts the apply configuration of a field manager from an object with one of client-go's functions:
 //
 //	config, err := client.Extract(deployment, "me", appsv1.ExtractDeployment)
 //
 // For an object without managedFields those functions return a configuration without fields; applying it would release
-// everything. Extract returns a [*NoManagedFieldsError] instead.
+// all fields. Extract returns a [*NoManagedFieldsError] instead.
 func Extract[O metav1.Object, C any](object O, manager string, extract func(O, string) (C, error)) (C, error) {
 	if len(object.GetManagedFields()) == 0 {
 		var none C

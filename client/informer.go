@@ -20,10 +20,10 @@ func OptOutListerWatcher(of cache.ListerWatcher) cache.ListerWatcher {
 
 type listerWatcher struct {
 	next    cache.ListerWatcherWithContext
-	isOlder bool // knows no watches that begin with a list
+	isOlder bool // does not support WatchList
 }
 
-// IsWatchListSemanticsUnSupported is how reflectors find out which clients are not real, and can't do all.
+// IsWatchListSemanticsUnSupported is called by reflectors to detect clients without WatchList support, such as fakes.
 func (l *listerWatcher) IsWatchListSemanticsUnSupported() bool { return l.isOlder }
 
 func (l *listerWatcher) List(options metav1.ListOptions) (runtime.Object, error) {
@@ -53,13 +53,14 @@ func (l *listerWatcher) WatchWithContext(ctx context.Context, options metav1.Lis
 		return events, err
 	}
 	return watch.Filter(events, func(event watch.Event) (watch.Event, bool) {
-		event.Object = withoutOwners(event.Object)
+		event.Object = withoutManagedFields(event.Object)
 		return event, true
 	}), nil
 }
 
-// withoutOwners returns an object without managedFields. The one of a watch may be somebody else's, too, and is not changed.
-func withoutOwners(object runtime.Object) runtime.Object {
+// withoutManagedFields returns an object without managedFields. Objects of a watch may be shared, so the object is
+// copied and not modified.
+func withoutManagedFields(object runtime.Object) runtime.Object {
 	if o, err := meta.Accessor(object); err != nil || o.GetManagedFields() == nil {
 		return object
 	}

@@ -17,24 +17,24 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// withoutContext lists and watches in the old way, in which nothing can be said to the client.
+// withoutContext returns a ListWatch with the deprecated functions that accept no context.
 func withoutContext(t *testing.T, of kubernetes.Interface) *cache.ListWatch {
 	maps := of.CoreV1().ConfigMaps("default")
 	return &cache.ListWatch{
-		//lint:ignore SA1019 the old way is what this is about
+		//lint:ignore SA1019 tests the deprecated functions
 		ListFunc: func(o metav1.ListOptions) (runtime.Object, error) { return maps.List(t.Context(), o) },
 		//lint:ignore SA1019 as above
 		WatchFunc: func(o metav1.ListOptions) (watch.Interface, error) { return maps.Watch(t.Context(), o) },
 	}
 }
 
-// TestInformerAsks: the lists and watches of an informer ask for less; what else the client does asks for all.
-func TestInformerAsks(t *testing.T) {
+// TestInformerRequests checks that only the lists and watches of the informer have the parameter drop.
+func TestInformerRequests(t *testing.T) {
 	config := start(t, true)
-	var asked seen
+	var seenRequests seen
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		asked.next = next
-		return &asked
+		seenRequests.next = next
+		return &seenRequests
 	})
 	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(config)).CoreV1().ConfigMaps("default")
 	lister := cache.ToListerWatcherWithContext(client.OptOutListerWatcher(&cache.ListWatch{
@@ -53,27 +53,27 @@ func TestInformerAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{true, true, false} {
-		if got := strings.Contains(asked.accepts[i], ";drop=metadata.managedFields"); got != want {
-			t.Errorf("request %d asks for %q, to do without managedFields: expected %v", i, asked.accepts[i], want)
+		if got := strings.Contains(seenRequests.accepts[i], ";drop=metadata.managedFields"); got != want {
+			t.Errorf("request %d: Accept = %q, want drop: %v", i, seenRequests.accepts[i], want)
 		}
 	}
 }
 
-// TestInformerWithoutContext never sees managedFields, though they are sent.
+// TestInformerWithoutContext checks that managedFields which the server sends are removed.
 func TestInformerWithoutContext(t *testing.T) {
 	clients := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true)))
-	expectNoOwners(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))
+	expectNoManagedFields(t, clients, client.OptOutListerWatcher(withoutContext(t, clients)))
 }
 
-// TestInformerOfFakes works with client-go's clients for tests, which can't begin a watch with a list.
+// TestInformerOfFakes checks client-go's fake clients, which do not support WatchList.
 func TestInformerOfFakes(t *testing.T) {
 	clients := fake.NewClientset()
 	lister := cache.ToListWatcherWithWatchListSemantics(withoutContext(t, clients), clients)
-	expectNoOwners(t, clients, client.OptOutListerWatcher(lister))
+	expectNoManagedFields(t, clients, client.OptOutListerWatcher(lister))
 }
 
-// expectNoOwners has an informer list one object and watch another.
-func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.ListerWatcher) {
+// expectNoManagedFields checks that an informer lists one object and watches another without managedFields.
+func expectNoManagedFields(t *testing.T, clients kubernetes.Interface, lister cache.ListerWatcher) {
 	t.Helper()
 	create := func(name string) {
 		owned := configMap(name)
@@ -88,12 +88,12 @@ func expectNoOwners(t *testing.T, clients kubernetes.Interface, lister cache.Lis
 	create("later")
 	for _, name := range []string{"before", "later"} {
 		if o := waitFor(t, objects, "default/"+name); entries(t, o) != 0 || o.Data["a"] != "b" {
-			t.Errorf("the informer has %v", o)
+			t.Errorf("the informer's object is %v", o)
 		}
 	}
 }
 
-// TestInformerGate: if the gate is off, an informer has all, in lists and in events.
+// TestInformerGate checks that an informer has managedFields in lists and events if the gate is disabled.
 func TestInformerGate(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_"+client.FeatureGate, "false")
 	maps := kubernetes.NewForConfigOrDie(client.OptOutOnRequest(start(t, true))).CoreV1().ConfigMaps("default")
@@ -109,9 +109,9 @@ func TestInformerGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := list.(*corev1.ConfigMapList).Items; len(all) == 0 || entries(t, &all[len(all)-1]) == 0 {
-		t.Errorf("listed %v, expected managedFields", all)
+		t.Errorf("List() = %v, want managedFields", all)
 	}
 	if o := waitFor(t, informerOf(t, lister), "default/before"); entries(t, o) == 0 {
-		t.Errorf("the informer has %v, expected managedFields", o)
+		t.Errorf("the informer's object is %v, want managedFields", o)
 	}
 }

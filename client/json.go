@@ -10,19 +10,19 @@ import (
 
 var jsonEncoding = &encoding{mediaType: "application/json", strip: stripJSON, frames: jsonFrames}
 
-var errJSON = errors.New("expected JSON, received what ends too early or lacks a name or a colon")
+var errJSON = errors.New("expected JSON, received truncated text or a member without a name or a colon")
 
-// stripJSON removes managedFields from JSON with any white space. Names are compared in their written form: no server
-// escapes letters.
-func stripJSON(answer []byte) ([]byte, error) {
-	if !bytes.Contains(answer, []byte(inManaged)) {
-		return answer, nil
+// stripJSON removes managedFields from JSON with any white space. Names are compared in their encoded form, because no
+// server escapes letters.
+func stripJSON(body []byte) ([]byte, error) {
+	if !bytes.Contains(body, []byte(inManagedFields)) {
+		return body, nil
 	}
-	s := jsonStripper{text: answer}
-	return s.result(s.answer)
+	s := jsonStripper{text: body}
+	return s.result(s.response)
 }
 
-// jsonFrames reads events that follow one another.
+// jsonFrames reads concatenated JSON events.
 func jsonFrames(body io.Reader) func() ([]byte, error) {
 	decoder := json.NewDecoder(body)
 	return func() ([]byte, error) {
@@ -37,14 +37,14 @@ func jsonFrames(body io.Reader) func() ([]byte, error) {
 
 // stripJSONEvent removes managedFields from a watch event.
 func stripJSONEvent(event []byte) ([]byte, error) {
-	if !bytes.Contains(event, []byte(inManaged)) {
+	if !bytes.Contains(event, []byte(inManagedFields)) {
 		return event, nil
 	}
 	s := jsonStripper{text: event}
-	return s.result(func() { s.member(inObject, s.answer) })
+	return s.result(func() { s.member(inObject, s.response) })
 }
 
-// result returns what is left of the text when something has gone through it.
+// result calls visit and returns the text without the removed members.
 func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	visit()
 	switch {
@@ -56,17 +56,17 @@ func (s *jsonStripper) result(visit func()) ([]byte, error) {
 	return append(s.out, s.text[s.kept:]...), nil
 }
 
-// jsonStripper goes through JSON from the first byte to the last, and leaves members out.
+// jsonStripper scans JSON once from start to end, and removes members.
 type jsonStripper struct {
 	text []byte
 	at   int
 	out  []byte
-	kept int // how far the text is in out, or left out
+	kept int // the offset up to which the text has been copied to out or removed
 	err  bool
 }
 
-// answer goes through an object, a list of objects or a table.
-func (s *jsonStripper) answer() {
+// response scans an object, a list of objects or a table.
+func (s *jsonStripper) response() {
 	switch s.shape() {
 	case isList:
 		s.list()
@@ -77,10 +77,10 @@ func (s *jsonStripper) answer() {
 	}
 }
 
-// shape looks ahead for what tells objects, lists and tables apart: names may come in any order.
+// shape determines, by looking ahead, whether the value is an object, a list or a table: names may be in any order.
 func (s *jsonStripper) shape() shape {
 	ahead := jsonStripper{text: s.text, at: s.at}
-	var found signs
+	var found shapeTraits
 	ahead.members(func(name string) bool {
 		start := ahead.at
 		switch name {
@@ -98,24 +98,24 @@ func (s *jsonStripper) shape() shape {
 			ahead.skip()
 		}
 		if found.complete() {
-			ahead.at = len(ahead.text) // the rest says nothing more
+			ahead.at = len(ahead.text) // the rest can't change the shape
 		}
 		return false
 	})
 	return found.shape()
 }
 
-// object goes through a value that may be an object of Kubernetes.
+// object scans a value that may be an API object.
 func (s *jsonStripper) object() { s.member(inMetadata, s.metadata) }
 
 func (s *jsonStripper) metadata() {
 	s.members(func(name string) bool {
 		s.skip()
-		return name == inManaged
+		return name == inManagedFields
 	})
 }
 
-// list goes through a list, or an object that nobody has named.
+// list scans a list, or an object without name and uid.
 func (s *jsonStripper) list() {
 	s.members(func(name string) bool {
 		switch name {
@@ -130,7 +130,7 @@ func (s *jsonStripper) list() {
 	})
 }
 
-// member goes through a map, of which only one member matters.
+// member scans a map and calls visit for the value of one member.
 func (s *jsonStripper) member(wanted string, visit func()) {
 	s.members(func(name string) bool {
 		if name == wanted {
@@ -153,15 +153,15 @@ func (s *jsonStripper) items(visit func()) {
 	}
 }
 
-// members goes through the members of a map; of what is no map there are none. visit goes through a value, and says
-// whether the member is left out.
+// members scans the members of a map; other values are skipped. visit must scan the member's value and reports whether
+// the member is removed.
 func (s *jsonStripper) members(visit func(name string) bool) {
 	if !s.begins('{') {
 		s.skip()
 		return
 	}
 	s.at++
-	last := -1 // the end of the member before that stays
+	last := -1 // the end of the last member that is kept
 	for !s.ends('}') {
 		start := s.at
 		name := s.name()
@@ -169,20 +169,20 @@ func (s *jsonStripper) members(visit func(name string) bool) {
 		case !drop:
 			last = s.at
 		case last >= 0:
-			s.leaveOut(last, s.at) // with the comma before it
+			s.remove(last, s.at) // with the comma before it
 		default:
 			if s.space(); s.at < len(s.text) && s.text[s.at] == ',' {
 				s.at++ // with the comma after it
 				s.space()
 			}
-			s.leaveOut(start, s.at)
+			s.remove(start, s.at)
 		}
 	}
 }
 
-// leaveOut leaves out a part of the text. What stays is moved to its beginning: it never gets longer, so that what was
-// not read yet is never written over.
-func (s *jsonStripper) leaveOut(start, end int) {
+// remove removes a part of the text. The kept parts are moved to the start of the text: they never overwrite text that
+// has not been read, because the result only gets shorter.
+func (s *jsonStripper) remove(start, end int) {
 	if s.out == nil {
 		s.out = s.text[:0]
 	}
@@ -190,7 +190,7 @@ func (s *jsonStripper) leaveOut(start, end int) {
 	s.kept = end
 }
 
-// name reads the name of a member, and the colon.
+// name reads the name of a member and the colon.
 func (s *jsonStripper) name() string {
 	start := s.at
 	s.skip()
@@ -203,13 +203,13 @@ func (s *jsonStripper) name() string {
 	return string(name[1 : len(name)-1])
 }
 
-// begins reports whether the next value begins with a bracket.
+// begins reports whether the next value starts with the given bracket.
 func (s *jsonStripper) begins(bracket byte) bool {
 	s.space()
 	return s.at < len(s.text) && s.text[s.at] == bracket
 }
 
-// ends goes past a comma, or past the end of a list or a map.
+// ends skips a comma and reports whether the list or map ends, in which case it skips the closing bracket.
 func (s *jsonStripper) ends(bracket byte) bool {
 	s.space()
 	if s.at < len(s.text) && s.text[s.at] == ',' {
@@ -235,7 +235,7 @@ func (s *jsonStripper) space() {
 	}
 }
 
-// skip goes past a value. That there is none is an error: who goes on would never come to the end.
+// skip skips a value. A missing value is an error, because otherwise the caller's loop would not terminate.
 func (s *jsonStripper) skip() {
 	s.space()
 	start := s.at
@@ -255,7 +255,7 @@ func (s *jsonStripper) scan() {
 			continue
 		case '}', ']':
 			if depth--; depth < 0 {
-				return // it is the end of what the value is in
+				return // the end of the enclosing list or map
 			}
 		case ',', ':', ' ', '\n', '\t', '\r':
 			if depth == 0 {
@@ -275,7 +275,7 @@ func (s *jsonStripper) scan() {
 	}
 }
 
-// skipString goes to the closing quote of a string.
+// skipString advances to the closing quote of a string.
 func (s *jsonStripper) skipString() {
 	for s.at++; s.at < len(s.text) && s.text[s.at] != '"'; s.at++ {
 		if s.text[s.at] == '\\' {

@@ -12,7 +12,7 @@ import (
 
 var protobufEncoding = &encoding{mediaType: "application/vnd.kubernetes.protobuf", strip: stripProtobuf, frames: protobufFrames}
 
-// Protobuf has no names, so that places are known by numbers:
+// Protobuf has field numbers instead of names:
 //
 //	k8s 0x00 { 1: {1: APIVERSION 2: KIND}  2: object  … }
 //	object   { 1: metadata  … }      metadata { …  17: managedFields  … }
@@ -24,19 +24,19 @@ const (
 	managedFieldsNumber = 17
 )
 
-// namesOnly are the kinds of discovery whose first field is a name where all others have their metadata.
+// namesOnly are the discovery kinds whose field 1 is a name; in all other kinds it is metadata.
 var namesOnly = map[string]bool{"APIVersions": true, "APIGroup": true, "APIGroupList": true, "APIResourceList": true}
 
-var errProtobuf = errors.New("expected protobuf, received what ends in the middle of a field or has a type that there is not")
+var errProtobuf = errors.New("expected protobuf, received a truncated field or an unknown wire type")
 
 // stripProtobuf removes managedFields from a response.
-func stripProtobuf(answer []byte) ([]byte, error) {
-	body, ok := bytes.CutPrefix(answer, []byte(protobufPrefix))
+func stripProtobuf(body []byte) ([]byte, error) {
+	message, ok := bytes.CutPrefix(body, []byte(protobufPrefix))
 	if !ok {
-		return answer, nil // OpenAPI has no prefix, and no objects
+		return body, nil // OpenAPI documents have no prefix and contain no objects
 	}
 	isList, hasObjects := false, true
-	short, err := changed(body, func(number int, value []byte) ([]byte, error) {
+	short, err := changed(message, func(number int, value []byte) ([]byte, error) {
 		switch number {
 		case 1:
 			kind, err := kindOf(value)
@@ -53,16 +53,16 @@ func stripProtobuf(answer []byte) ([]byte, error) {
 		}
 		return value, nil
 	})
-	if err != nil || len(short) == len(body) {
-		return answer, err
+	if err != nil || len(short) == len(message) {
+		return body, err
 	}
 	return append([]byte(protobufPrefix), short...), nil
 }
 
-// longestFrame is the maximum size of a frame, as in client-go.
-const longestFrame = 16 << 20
+// maxFrame is the maximum size of a frame, as in client-go.
+const maxFrame = 16 << 20
 
-// protobufFrames reads events with their length before them.
+// protobufFrames reads length-prefixed events.
 func protobufFrames(body io.Reader) func() ([]byte, error) {
 	reader := bufio.NewReader(body)
 	return func() ([]byte, error) {
@@ -71,8 +71,8 @@ func protobufFrames(body io.Reader) func() ([]byte, error) {
 			return nil, err
 		}
 		length := binary.BigEndian.Uint32(frame)
-		if length > longestFrame {
-			return nil, fmt.Errorf("client: an event of a watch: expected at most %d bytes, received %d", longestFrame, length)
+		if length > maxFrame {
+			return nil, fmt.Errorf("client: an event of a watch: expected at most %d bytes, received %d", maxFrame, length)
 		}
 		event := make([]byte, length)
 		if _, err := io.ReadFull(reader, event); err != nil {
@@ -101,7 +101,7 @@ func stripProtobufEvent(event []byte) ([]byte, error) {
 	})
 }
 
-// kindOf reads what an answer says that it is.
+// kindOf returns the kind in an encoded TypeMeta.
 func kindOf(typeMeta []byte) (kind string, err error) {
 	_, err = changed(typeMeta, func(number int, value []byte) ([]byte, error) {
 		if number == 2 {
@@ -131,8 +131,8 @@ func stripMetadata(number int, value []byte) ([]byte, error) {
 	})
 }
 
-// changed returns a message whose fields that have a length are replaced by what change returns: nil leaves a field
-// out. It is the same message if nothing changes.
+// changed returns a message in which every length-delimited field is replaced by the result of change; nil removes the
+// field. It returns the same message if nothing changes.
 func changed(message []byte, change func(number int, value []byte) ([]byte, error)) ([]byte, error) {
 	var out []byte
 	kept := 0
@@ -156,7 +156,7 @@ func changed(message []byte, change func(number int, value []byte) ([]byte, erro
 			return nil, err
 		}
 		if now != nil && len(now) == len(value) {
-			continue // what is left out makes it shorter
+			continue // unchanged: removing a part would make it shorter
 		}
 		out = append(out, message[kept:start]...)
 		if now != nil {
@@ -172,7 +172,7 @@ func changed(message []byte, change func(number int, value []byte) ([]byte, erro
 	return append(out, message[kept:]...), nil
 }
 
-// valueAt returns where a value ends, and the value if it has a length.
+// valueAt returns the end of a value, and the value itself if it is length-delimited.
 func valueAt(message []byte, at, wireType int) (value []byte, end int, err error) {
 	switch wireType {
 	case 0:

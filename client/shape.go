@@ -2,28 +2,28 @@ package client
 
 import "strings"
 
-// The places of objects in a response:
+// Objects in a response:
 //
 //	{metadata: …}                          an object
 //	{items: [{metadata: …}, …]}            a list
 //	{rows: [{object: {metadata: …}}, …]}   a table
 //	{object: …}                            a watch event, which has any of these
 //
-// All encodings but protobuf have these names. Objects may use them for fields of their own, so that the shape of a response
-// is determined first.
+// All encodings but protobuf use these names. Objects may have other fields with these names, so the shape of a
+// response is determined first.
 const (
-	inKind       = "kind"
-	inAPIVersion = "apiVersion"
-	inMetadata   = "metadata"
-	inName       = "name"
-	inUID        = "uid"
-	inItems      = "items"
-	inObject     = "object"
-	inRows       = "rows"
-	inManaged    = "managedFields"
+	inKind          = "kind"
+	inAPIVersion    = "apiVersion"
+	inMetadata      = "metadata"
+	inName          = "name"
+	inUID           = "uid"
+	inItems         = "items"
+	inObject        = "object"
+	inRows          = "rows"
+	inManagedFields = "managedFields"
 )
 
-// shape is what an answer is.
+// shape is the shape of a response.
 type shape uint8
 
 const (
@@ -32,16 +32,16 @@ const (
 	isTable
 )
 
-// signs are what tells shapes apart. Tables are a kind of Kubernetes. A list may have a kind of any name, but unlike
-// objects that are kept it has no name and no uid. Neither have objects that only ask something, such as a
-// SubjectAccessReview: these have managedFields, and no items.
-type signs struct {
+// shapeTraits are the fields that determine the shape of a response. A Table has its API kind. A list may have any
+// kind, but unlike stored objects it has neither name nor uid. Objects that are not stored, such as a
+// SubjectAccessReview, have neither name nor uid, too; they are treated as lists, which also strips their metadata.
+type shapeTraits struct {
 	kind, apiVersion     string
 	hasMetadata, hasName bool
 }
 
-// note takes the kind or the version.
-func (s *signs) note(name, value string) {
+// note stores the kind or the API version.
+func (s *shapeTraits) note(name, value string) {
 	if name == inKind {
 		s.kind = value
 	} else {
@@ -49,10 +49,10 @@ func (s *signs) note(name, value string) {
 	}
 }
 
-// complete reports whether nothing more can change the shape.
-func (s *signs) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
+// complete reports whether the remaining fields can't change the shape.
+func (s *shapeTraits) complete() bool { return s.hasMetadata && s.kind != "" && s.apiVersion != "" }
 
-func (s *signs) shape() shape {
+func (s *shapeTraits) shape() shape {
 	switch {
 	case s.kind == "Table" && strings.HasPrefix(s.apiVersion, "meta.k8s.io/"):
 		return isTable

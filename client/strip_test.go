@@ -23,7 +23,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestStripJSON leaves out what it must, whatever is around it, and nothing else.
+// TestStripJSON checks that only managedFields are removed, with any white space and surrounding fields.
 func TestStripJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"metadata":{"managedFields":[{}],"name":"a"}}`:                                      `{"metadata":{"name":"a"}}`,
@@ -45,14 +45,14 @@ func TestStripJSON(t *testing.T) {
 	} {
 		got, err := stripJSON([]byte(text))
 		if err != nil || string(got) != want {
-			t.Errorf("%s: received %s, want %s: %v", text, got, want, err)
+			t.Errorf("stripJSON(%s) = %s, want %s: %v", text, got, want, err)
 		}
 	}
 	checkBrokenJSON(t)
 }
 
-// TestStripShapes goes by what an answer is: names of places that have objects may be names of users' own fields, and
-// come in any order.
+// TestStripShapes checks that the shape of a response decides: objects may have other fields named items, rows or
+// object, and fields may be in any order.
 func TestStripShapes(t *testing.T) {
 	const full, short = `{"metadata":{"managedFields":[1],"name":"x"}}`, `{"metadata":{"name":"x"}}`
 	for text, want := range map[string]string{
@@ -68,19 +68,19 @@ func TestStripShapes(t *testing.T) {
 		text, want = strings.NewReplacer("§F", full).Replace(text), strings.NewReplacer("§F", full, "§S", short).Replace(want)
 		for media, strip := range map[string]stripper{"JSON": stripJSON, "CBOR": throughCBOR(stripCBOR)} {
 			if got, err := strip([]byte(text)); err != nil || !sameJSON(got, want) {
-				t.Errorf("%s: %s: received %s, want %s: %v", media, text, got, want, err)
+				t.Errorf("%s: %s: got %s, want %s: %v", media, text, got, want, err)
 			}
 		}
 		event, wanted := `{"type":"ADDED","object":`+text+`}`, `{"type":"ADDED","object":`+want+`}`
 		for media, strip := range map[string]stripper{"JSON": stripJSONEvent, "CBOR": throughCBOR(stripCBOREvent)} {
 			if got, err := strip([]byte(event)); err != nil || !sameJSON(got, wanted) {
-				t.Errorf("%s: %s: received %s, want %s: %v", media, event, got, wanted, err)
+				t.Errorf("%s: %s: got %s, want %s: %v", media, event, got, wanted, err)
 			}
 		}
 	}
 }
 
-// throughCBOR has JSON stripped as CBOR.
+// throughCBOR converts JSON to CBOR and back around a stripper.
 func throughCBOR(strip stripper) stripper {
 	return func(text []byte) ([]byte, error) {
 		var v any
@@ -111,37 +111,37 @@ func checkBrokenJSON(t *testing.T) {
 	for _, text := range []string{`{"managedFields"`, `{"metadata":{"managedFields":[}`, `{"metadata":{"managedFields"`, `{"managedFields" 1}`,
 		`{"items":[}managedFields`, `{"rows":[:managedFields`, `{"items":[,,managedFields`, `{"managedFields":}`, `{"managedFields\`, `{"managedFields":"\`} {
 		if got, err := stripJSON([]byte(text)); err == nil {
-			t.Errorf("%s is no JSON, but: %s", text, got)
+			t.Errorf("stripJSON(%s) = %s, want an error", text, got)
 		}
 	}
 }
 
-// FuzzStripJSON compares with taking the members out of what encoding/json reads.
+// FuzzStripJSON compares with removing the members from the result of encoding/json.
 func FuzzStripJSON(f *testing.F) {
 	f.Add(`{"metadata":{"a":1,"managedFields":[{"x":"]}\"\\"}],"b":2},"items":[{"metadata":{"managedFields":1}}]}`)
 	f.Add(`{ "rows" : [ { "object" : { "metadata" : { "managedFields" : 1 } } } , 2 ] , "kind" : "Table" , "apiVersion" : "meta.k8s.io/v1" }`)
 	f.Add(`{"items":[{"metadata":{"managedFields":1}}],"metadata":{"name":"own"}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		var want any
-		_, err := document.ParseJSON([]byte(text)) // which has every name once
+		_, err := document.ParseJSON([]byte(text)) // rejects duplicate names
 		if err != nil || json.Unmarshal([]byte(text), &want) != nil || strings.Contains(text, `\`) {
-			_, _ = stripJSON([]byte(text + "managedFields")) // it ends, and does not panic
-			t.Skip("no JSON, or names that are written otherwise")
+			_, _ = stripJSON([]byte(text + "managedFields")) // must terminate without a panic
+			t.Skip("not JSON, or names with escapes")
 		}
-		stripAnswer(want)
+		stripResponse(want)
 		short, err := stripJSON([]byte(text))
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		var got any
 		if err := json.Unmarshal(short, &got); err != nil || !equality.Semantic.DeepEqual(got, want) {
-			t.Errorf("%s: received %s, want %v: %v", text, short, want, err)
+			t.Errorf("stripJSON(%s) = %s, want %v: %v", text, short, want, err)
 		}
 	})
 }
 
-// TestStripAnswers takes managedFields out of answers as Kubernetes' own packages write them.
-func TestStripAnswers(t *testing.T) {
+// TestStripResponses removes managedFields from responses that Kubernetes' own packages have encoded.
+func TestStripResponses(t *testing.T) {
 	pod := func(name string, managers ...string) corev1.Pod {
 		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{"x"}}, Spec: corev1.PodSpec{NodeName: "n"}}
 		for _, m := range managers {
@@ -152,7 +152,7 @@ func TestStripAnswers(t *testing.T) {
 	one, oneShort := pod("a", "m1", "m2"), pod("a")
 	list := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a", "m"), pod("b"), pod("c", strings.Repeat("m", 300))}}
 	listShort := corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "7"}, Items: []corev1.Pod{pod("a"), pod("b"), pod("c")}}
-	for i := range list.Items { // as servers write them
+	for i := range list.Items { // without kind and apiVersion, as servers encode items
 		list.Items[i].TypeMeta, listShort.Items[i].TypeMeta = metav1.TypeMeta{}, metav1.TypeMeta{}
 	}
 	codecs := map[string]runtime.Serializer{
@@ -180,18 +180,18 @@ func TestStripAnswers(t *testing.T) {
 			got, _, err := codec.Decode(short, nil, nil)
 			got.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: kind})
 			if err != nil || !equality.Semantic.DeepEqual(got, test.short) {
-				t.Errorf("%s: received %+v, want %+v: %v", media, got, test.short, err)
+				t.Errorf("%s: got %+v, want %+v: %v", media, got, test.short, err)
 			}
 		}
 	}
 }
 
-func stripAs(mediaType string, answer []byte) ([]byte, error) {
+func stripAs(mediaType string, body []byte) ([]byte, error) {
 	e, _ := findEncoding(mediaType)
-	return e.strip(answer)
+	return e.strip(body)
 }
 
-// TestStripBytes: what is base64 in JSON is the same bytes afterwards, in every media, as are floats and large integers.
+// TestStripBytes checks that bytes, floats and large integers do not change in any encoding.
 func TestStripBytes(t *testing.T) {
 	secret := corev1.Secret{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
@@ -215,7 +215,7 @@ func TestStripBytes(t *testing.T) {
 		}
 		got, _, err := codec.Decode(stripped, nil, nil)
 		if err != nil || !equality.Semantic.DeepEqual(got, short) {
-			t.Errorf("%s: received %+v, want %+v: %v", media, got, short, err)
+			t.Errorf("%s: got %+v, want %+v: %v", media, got, short, err)
 		}
 	}
 	checkNumbers(t)
@@ -242,11 +242,11 @@ func checkNumbers(t *testing.T) {
 	}
 	delete(object["metadata"].(map[string]any), "managedFields")
 	if !reflect.DeepEqual(got, object) {
-		t.Errorf("received %#v, want %#v", got, object)
+		t.Errorf("got %#v, want %#v", got, object)
 	}
 }
 
-// TestStripDiscovery: what is no object stays as it is, although a name is where others have their metadata.
+// TestStripDiscovery checks that discovery documents in protobuf do not change, although their field 1 is not metadata.
 func TestStripDiscovery(t *testing.T) {
 	kinds := runtime.NewScheme()
 	version := schema.GroupVersion{Version: "v1"}
@@ -259,17 +259,17 @@ func TestStripDiscovery(t *testing.T) {
 	} {
 		kinds.AddKnownTypes(version, o)
 		o.GetObjectKind().SetGroupVersionKind(version.WithKind(kind))
-		var answer bytes.Buffer
-		if err := protobuf.NewSerializer(kinds, kinds).Encode(o, &answer); err != nil {
+		var body bytes.Buffer
+		if err := protobuf.NewSerializer(kinds, kinds).Encode(o, &body); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := stripProtobuf(answer.Bytes()); err != nil || !bytes.Equal(got, answer.Bytes()) {
-			t.Errorf("%s: received %q, want %q: %v", kind, got, answer.Bytes(), err)
+		if got, err := stripProtobuf(body.Bytes()); err != nil || !bytes.Equal(got, body.Bytes()) {
+			t.Errorf("%s: got %q, want %q: %v", kind, got, body.Bytes(), err)
 		}
 	}
 }
 
-// FuzzStripProtobuf must not panic whatever servers send.
+// FuzzStripProtobuf checks that no response causes a panic.
 func FuzzStripProtobuf(f *testing.F) {
 	pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "m"}}}}
 	pod.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "Pod"})
@@ -278,13 +278,13 @@ func FuzzStripProtobuf(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(buffer.Bytes())
-	f.Fuzz(func(t *testing.T, answer []byte) {
-		short, err := stripProtobuf(bytes.Clone(answer))
-		if err == nil && len(short) > len(answer) {
-			t.Errorf("%q became longer: %q", answer, short)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		short, err := stripProtobuf(bytes.Clone(body))
+		if err == nil && len(short) > len(body) {
+			t.Errorf("stripProtobuf(%q) = %q, which is longer", body, short)
 		}
-		_, _ = stripProtobufEvent(answer)
-		_, _ = stripCBOR(answer)
+		_, _ = stripProtobufEvent(body)
+		_, _ = stripCBOR(body)
 	})
 }
 
@@ -301,18 +301,18 @@ func TestAccept(t *testing.T) {
 		"application/json;as=Table;g=a;v=v1": "application/json;as=Table;g=a;v=v1" + drop,
 	} {
 		if got := withDrop(accept); got != want {
-			t.Errorf("%q: received %q, want %q", accept, got, want)
+			t.Errorf("withDrop(%q) = %q, want %q", accept, got, want)
 		}
 	}
 }
 
-// TestSetEnabled counts more than the environment, either way.
+// TestSetEnabled checks that SetEnabled overrides the environment.
 func TestSetEnabled(t *testing.T) {
-	t.Cleanup(func() { switched.Store(0) })
+	t.Cleanup(func() { gateOverride.Store(0) })
 	for _, on := range []bool{true, false} {
 		t.Setenv("KUBE_FEATURE_"+FeatureGate, strconv.FormatBool(!on))
 		if SetEnabled(on); Enabled() != on {
-			t.Errorf("it was set to %v, and is %v", on, Enabled())
+			t.Errorf("after SetEnabled(%v): Enabled() = %v", on, Enabled())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !Enabled() || !t.applies(r.Context()) || isProxied(r.URL.Path) {
 		return t.next.RoundTrip(r)
 	}
-	r = r.Clone(r.Context()) // a RoundTripper must not change its request
+	r = r.Clone(r.Context()) // a RoundTripper must not modify its request
 	r.Header.Set("Accept", withDrop(strings.Join(r.Header.Values("Accept"), ",")))
 	response, err := t.next.RoundTrip(r)
 	if err != nil {
@@ -33,8 +33,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return stripped(response)
 }
 
-// stripped returns a response without managedFields. Errors and other media types than those of the API are passed on as
-// they are.
+// stripped returns a response without managedFields. Errors, and responses in other media types, are not modified.
 func stripped(response *http.Response) (*http.Response, error) {
 	media, parameters, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode >= http.StatusBadRequest || response.StatusCode == http.StatusSwitchingProtocols {
@@ -49,34 +48,34 @@ func stripped(response *http.Response) (*http.Response, error) {
 		response.Body = &stream{body: response.Body, next: e.frames(response.Body)}
 		return response, nil
 	}
-	answer, err := readAll(response)
+	body, err := readAll(response)
 	if closeErr := response.Body.Close(); err == nil {
 		err = closeErr
 	}
 	if err == nil {
-		answer, err = e.strip(answer)
+		body, err = e.strip(body)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("client: leave managedFields out of an answer in %s: %w", media, err)
+		return nil, fmt.Errorf("client: removing managedFields from a response in %s: %w", media, err)
 	}
-	response.Body = io.NopCloser(bytes.NewReader(answer))
-	response.ContentLength = int64(len(answer))
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.ContentLength = int64(len(body))
 	if response.Header.Get("Content-Length") != "" {
-		response.Header.Set("Content-Length", strconv.Itoa(len(answer)))
+		response.Header.Set("Content-Length", strconv.Itoa(len(body)))
 	}
 	return response, nil
 }
 
-// mostAtOnce is the maximum Content-Length for which memory is allocated at once.
-const mostAtOnce = 64 << 20
+// maxPreallocated is the maximum Content-Length for which the buffer is allocated at once.
+const maxPreallocated = 64 << 20
 
-// readAll reads a body. It allocates the memory at once if the Content-Length is plausible.
+// readAll reads a body. It allocates the buffer at once if the Content-Length is plausible.
 func readAll(response *http.Response) ([]byte, error) {
-	isHead := response.Request != nil && response.Request.Method == http.MethodHead // has a Content-Length and no body
-	if response.ContentLength <= 0 || response.ContentLength > mostAtOnce || isHead {
+	isHead := response.Request != nil && response.Request.Method == http.MethodHead // responses to HEAD have a Content-Length and no body
+	if response.ContentLength <= 0 || response.ContentLength > maxPreallocated || isHead {
 		return io.ReadAll(response.Body)
 	}
-	answer := make([]byte, response.ContentLength)
-	n, err := io.ReadFull(response.Body, answer)
-	return answer[:n], err
+	body := make([]byte, response.ContentLength)
+	n, err := io.ReadFull(response.Body, body)
+	return body[:n], err
 }

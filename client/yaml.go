@@ -8,12 +8,12 @@ import (
 
 var yamlEncoding = &encoding{mediaType: "application/yaml", strip: stripYAML}
 
-// stripYAML removes managedFields from YAML. Programs rarely request it, so that it is converted to JSON and back.
-func stripYAML(answer []byte) ([]byte, error) {
-	if !bytes.Contains(answer, []byte(inManaged)) {
-		return answer, nil
+// stripYAML removes managedFields from YAML. Programs rarely request YAML, so it is converted to JSON and back.
+func stripYAML(body []byte) ([]byte, error) {
+	if !bytes.Contains(body, []byte(inManagedFields)) {
+		return body, nil
 	}
-	text, err := yaml.YAMLToJSON(answer)
+	text, err := yaml.YAMLToJSON(body)
 	if err != nil {
 		return nil, err
 	}

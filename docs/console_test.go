@@ -16,7 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cadastre/cadastre/internal/cli"
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // TestMain has the test binary be cadastre for the pages.
@@ -42,12 +42,16 @@ func TestConsole(t *testing.T) {
 			t.Skipf("the commands in the documentation were not run: they need %s, which is not installed", tool)
 		}
 	}
-	pages, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
+	pages := []string{"../README.md"}
+	for _, pattern := range []string{"*.md", "cli/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
 	}
 	found := 0
-	for _, name := range append(pages, "../README.md") {
+	for _, name := range pages {
 		content, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +59,7 @@ func TestConsole(t *testing.T) {
 		page := &page{name: name, lines: strings.Split(string(content), "\n")}
 		if steps := page.steps(); len(steps) > 0 {
 			found += len(steps)
-			t.Run(filepath.Base(name), func(t *testing.T) { page.run(t, steps) })
+			t.Run(strings.TrimPrefix(name, "../"), func(t *testing.T) { page.run(t, steps) })
 		}
 	}
 	if found == 0 {
@@ -152,6 +156,8 @@ var masks = []struct {
 	{regexp.MustCompile(`((?:Apply|Update)(?:/[a-z]+)?(?: [a-z0-9.]+/v\w+)?,? +)\d+s *`), "${1}AGE "},
 	{regexp.MustCompile(` +\|`), " |"},
 	{regexp.MustCompile(`process \d+`), "process PID"},
+	{regexp.MustCompile(`(?m)^cadastre (v\S+|\(devel\)|unknown)$`), "cadastre VERSION"},
+	{regexp.MustCompile(`(?m)^(commit|date|go)  +\S.*$`), "$1 VALUE"},
 }
 
 // masked returns text without what differs from run to run.

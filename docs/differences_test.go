@@ -235,7 +235,7 @@ func TestDifferenceNotFoundSaysWhat(t *testing.T) {
 		"/api/v1/pods/x":                              "objects of pods are in namespaces: the path must have one",
 		"/api/v1/namespaces/default/pods/x/log":       `pods has no subresource \"log\" here`,
 		"/api/v1/namespaces/default/configmaps/x/log": `configmaps has no subresource \"log\" here`,
-		"/foo": "GET /foo is nothing that this server knows",
+		"/foo": "GET /foo is not served",
 	} {
 		c.call("GET", path, "").want(404).wantText("the server could not find the requested resource: "+detail, `"reason":"NotFound"`)
 	}

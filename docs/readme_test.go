@@ -1,6 +1,6 @@
 // Package docs_test keeps the documentation true: it runs the commands that pages show
 // (console_test.go), writes the manual's tables (server_test.go), shows each difference of the server
-// (differences_test.go), and has the example of README.md; internal/repocheck checks that it is the same there.
+// (differences_test.go), and has the example of README.md; test/repocheck checks that it is the same there.
 package docs_test
 
 import (

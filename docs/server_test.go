@@ -58,7 +58,7 @@ func TestKinds(t *testing.T) {
 		if !k.Namespaced {
 			namespaced = "no"
 		}
-		if k.OnlyCreate {
+		if k.CreateOnly {
 			note = " (create only)"
 		}
 		text += fmt.Sprintf("| %s%s | %s | %s | %s | %s | %s |\n",
@@ -128,23 +128,23 @@ func TestNumbers(t *testing.T) {
 	}
 	said := strings.Join(strings.Fields(string(page)), " ")
 	for _, n := range []struct{ says, file, code string }{
-		{"A body may have 3 MiB", "internal/server/limits.go", "l.BodyBytes = 3 << 20"},
-		{"400 requests that read", "internal/server/limits.go", "l.Reading = 400"},
-		{"200 that change", "internal/server/limits.go", "l.Changing = 200"},
-		{"A request may take a minute", "internal/server/limits.go", "l.RequestTime = time.Minute"},
-		{"Headers may have 1 MiB", "internal/server/listen.go", "headerBytes = 1 << 20"},
-		{"10 seconds to send a request's headers", "internal/server/listen.go", "headerTime = 10 * time.Second"},
-		{"idle for 3 minutes", "internal/server/listen.go", "idleTime = 3 * time.Minute"},
-		{"250 requests at once", "internal/server/listen.go", "mostStreams = 250"},
-		{"between 30 and 60 minutes", "internal/server/watch.go", "shortestWatch = 30 * time.Minute"},
-		{"a bookmark a minute", "internal/server/watch.go", "bookmarkEvery = time.Minute"},
+		{"A body may have 3 MiB", "internal/server/limits.go", "l.MaxBodyBytes = 3 << 20"},
+		{"400 requests that read", "internal/server/limits.go", "l.MaxReadOnlyInFlight = 400"},
+		{"200 that change", "internal/server/limits.go", "l.MaxMutatingInFlight = 200"},
+		{"A request may take a minute", "internal/server/limits.go", "l.RequestTimeout = time.Minute"},
+		{"Headers may have 1 MiB", "internal/server/listener.go", "maxHeaderBytes = 1 << 20"},
+		{"10 seconds to send a request's headers", "internal/server/listener.go", "readHeaderTimeout = 10 * time.Second"},
+		{"idle for 3 minutes", "internal/server/listener.go", "idleTimeout = 3 * time.Minute"},
+		{"250 requests at once", "internal/server/listener.go", "maxStreams = 250"},
+		{"between 30 and 60 minutes", "internal/server/watch.go", "minWatchTimeout = 30 * time.Minute"},
+		{"a bookmark a minute", "internal/server/watch.go", "bookmarkInterval = time.Minute"},
 		{"up to 20 seconds for the requests", "internal/cli/serve.go", "shutdownTimeout = 20 * time.Second"},
 		{"kept for ten minutes", "internal/storage/pebble/open.go", "o.HistoryAge = 10 * time.Minute"},
 		{"up to 1 GiB", "internal/storage/pebble/open.go", "o.HistoryBytes = 1 << 30"},
 		{"waited for up to 3 seconds", "internal/watchcache/open.go", "defaultFutureWait = 3 * time.Second"},
 		{"lives for ten years", "internal/auth/authn/authority.go", "caLifetime = 10 * 365 * 24 * time.Hour"},
 		{"lives for a year", "internal/auth/authn/authority.go", "leafLifetime = 365 * 24 * time.Hour"},
-		{"addresses from 10.96.0.0/12", "internal/registry/service/addresses.go", `netip.MustParsePrefix("10.96.0.0/12")`},
+		{"addresses from 10.96.0.0/12", "internal/registry/service/strategy.go", `netip.MustParsePrefix("10.96.0.0/12")`},
 		{"TLS 1.2 or later", "internal/auth/authn/serving.go", "MinVersion: tls.VersionTLS12"},
 	} {
 		code, err := os.ReadFile(filepath.Join("..", n.file))

@@ -63,7 +63,7 @@ func NewList(items ...Value) Value {
 	members := make([]Field, len(items))
 	for i, item := range items {
 		if item.IsAbsent() {
-			panic("document: a list can not hold an absent value")
+			panic("document: a list can't contain an absent value")
 		}
 		members[i].Value = item
 	}
@@ -85,10 +85,10 @@ func NewMap(fields ...Field) Value {
 	return Value{d: &doc{kind: Map, members: sortMembers(members)}}
 }
 
-// sortMembers puts fields in order; of those with the same name the last stays.
+// sortMembers sorts fields by name; of fields with the same name it keeps the last one.
 func sortMembers(fields []Field) []Field {
-	if len(fields) <= fewFields {
-		insertInOrder(fields)
+	if len(fields) <= maxLinearFields {
+		insertionSort(fields)
 	} else {
 		slices.SortStableFunc(fields, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -101,8 +101,8 @@ func sortMembers(fields []Field) []Field {
 	return kept
 }
 
-// insertInOrder sorts a few fields, most of which are in order already.
-func insertInOrder(fields []Field) {
+// insertionSort sorts fields by name; it is fast for few fields that are mostly sorted.
+func insertionSort(fields []Field) {
 	for i := 1; i < len(fields); i++ {
 		for k := i; k > 0 && fields[k].Name < fields[k-1].Name; k-- {
 			fields[k], fields[k-1] = fields[k-1], fields[k]
@@ -110,14 +110,14 @@ func insertInOrder(fields []Field) {
 	}
 }
 
-// With returns a copy of a map in which the named field has the given value; an
-// absent value removes the field. A value that is not a map is replaced by a new map. The name must be UTF-8.
+// With returns a copy of a map in which the named field has the given value; an absent value removes the field. A value
+// that is not a map is replaced by a new map. The name must be UTF-8. With panics if the receiver is unparsed.
 func (v Value) With(name string, value Value) Value {
-	if v.isSealed() {
-		panic("document: a sealed value can not be changed")
+	if v.isUnparsed() {
+		panic("document: an unparsed value can't be modified")
 	}
-	place, found := v.Find(name)
-	if value.IsAbsent() && !found || found && Same(v.At(place), value) {
+	index, found := v.Find(name)
+	if value.IsAbsent() && !found || found && Same(v.At(index), value) {
 		return v
 	}
 	size := 0
@@ -125,21 +125,21 @@ func (v Value) With(name string, value Value) Value {
 		size = v.Len()
 	}
 	members := make([]Field, 0, size+1)
-	members = v.appendMembers(members, 0, place)
+	members = v.appendMembers(members, 0, index)
 	if !value.IsAbsent() {
 		members = append(members, Field{name, value})
 	}
 	if found {
-		place++
+		index++
 	}
-	members = v.appendMembers(members, place, size)
+	members = v.appendMembers(members, index, size)
 	if len(members) == 0 {
 		return Value{d: &emptyMap}
 	}
 	return Value{d: &doc{kind: Map, members: members}}
 }
 
-// appendMembers appends the fields from one number up to another.
+// appendMembers appends the fields with the indexes from ≤ i < end.
 func (v Value) appendMembers(to []Field, from, end int) []Field {
 	for i := from; i < end; i++ {
 		to = append(to, Field{v.Name(i), v.At(i)})
@@ -152,7 +152,7 @@ func (v Value) Without(name string) Value { return v.With(name, Value{}) }
 
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if byteClass[s[i]] != ordinary {
+		if byteClass[s[i]] != plainByte {
 			return false
 		}
 	}

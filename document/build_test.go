@@ -10,10 +10,10 @@ import (
 func TestNewMap(t *testing.T) {
 	v := NewMap(Field{"b", NewInt(1)}, Field{"a", NewInt(2)}, Field{"c", Value{}}, Field{"b", NewInt(3)}, Field{"b", NewInt(4)})
 	if got, want := v.JSON(), `{"a":2,"b":4}`; got != want {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := NewMap(Field{"a", Value{}}).JSON(); got != "{}" {
-		t.Errorf("received %s, want {}", got)
+		t.Errorf("got %s, want {}", got)
 	}
 }
 
@@ -36,27 +36,27 @@ func TestWithAndWithout(t *testing.T) {
 		{NewList(NewInt(1)).With("a", NewNull()), `{"a":null}`},
 	} {
 		if got := test.got.JSON(); got != test.want {
-			t.Errorf("received %s, want %s", got, test.want)
+			t.Errorf("got %s, want %s", got, test.want)
 		}
 	}
 	if got, want := v.JSON(), `{"b":1,"d":{"x":null}}`; got != want {
-		t.Errorf("the original became %s", got)
+		t.Errorf("With modified its receiver: %s", got)
 	}
 	if !Same(v.Get("d"), v.Without("b").Get("d")) {
-		t.Error("what did not change must be shared")
+		t.Error("Without does not share the unchanged fields")
 	}
 }
 
 func TestNewNumber(t *testing.T) {
 	for _, bad := range []string{"", "-", "01", "1.", ".5", "+1", "1e", "1 ", " 1", "0x1", "NaN", "1_0", "--1"} {
 		if v, err := NewNumber(bad); err == nil {
-			t.Errorf("%q was taken for the number %s", bad, v)
+			t.Errorf("NewNumber(%q) = %s, want an error", bad, v)
 		}
 	}
 	for _, good := range trickyNumbers {
 		v, err := NewNumber(good)
 		if err != nil || v.JSON() != good {
-			t.Errorf("%s: received %s, %v", good, v, err)
+			t.Errorf("NewNumber(%s) = %s, %v", good, v, err)
 		}
 	}
 }
@@ -80,42 +80,42 @@ func TestNumbers(t *testing.T) {
 	} {
 		v := mustParse(t, test.text)
 		if i, ok := v.Int64(); ok != test.isInt || ok && i != test.integer {
-			t.Errorf("%s as an integer: %d, %v", v, i, ok)
+			t.Errorf("%s: Int64() = %d, %v", v, i, ok)
 		}
 		if f, ok := v.Float64(); ok != test.isFloat || ok && f != test.float {
-			t.Errorf("%s as a float: %v, %v", v, f, ok)
+			t.Errorf("%s: Float64() = %v, %v", v, f, ok)
 		}
 	}
 }
 
-func TestAccess(t *testing.T) {
+func TestAccessors(t *testing.T) {
 	v := mustParse(t, `{"b":[1,"x",true,null],"a":{"c":{"d":2}}}`)
 	if got := v.Lookup("a", "c", "d"); got.String() != "2" {
-		t.Errorf("found %s", got)
+		t.Errorf("Lookup(a, c, d) = %s, want 2", got)
 	}
 	for _, missing := range []Value{v.Get("x"), v.Lookup("a", "x", "d"), v.Lookup("b", "c"), v.Get("b").Get("1"), {}} {
 		if !missing.IsAbsent() || missing.IsNull() || missing.Kind() != Absent || missing.Len() != 0 || missing.String() != "<absent>" || missing.JSON() != "" || missing.YAML() != "" {
-			t.Errorf("found %s", missing)
+			t.Errorf("got %s, want absent", missing)
 		}
 	}
 	if names := v.Name(0) + v.Name(1); names != "ab" {
-		t.Errorf("the names are %s", names)
+		t.Errorf("names = %s, want ab", names)
 	}
 	var kinds []string
 	for _, item := range v.Get("b").Items() {
 		kinds = append(kinds, item.Kind().String())
 	}
 	if got, want := strings.Join(kinds, " "), "number string boolean null"; got != want {
-		t.Errorf("the kinds are %s, want %s", got, want)
+		t.Errorf("kinds = %s, want %s", got, want)
 	}
 	for range v.Fields() {
 		break
 	}
 	for name := range v.Get("b").Fields() {
-		t.Errorf("a list has the field %s", name)
+		t.Errorf("Fields() of a list returned %s", name)
 	}
 	for range v.Items() {
-		t.Error("a map has items")
+		t.Error("Items() of a map returned an item")
 	}
 }
 
@@ -142,7 +142,7 @@ func TestGoTypes(t *testing.T) {
 	} {
 		v, err := FromGo(test.in)
 		if err != nil || v.JSON() != test.want {
-			t.Errorf("%#v: received %s, %v, want %s", test.in, v, err, test.want)
+			t.Errorf("FromGo(%#v) = %s, %v, want %s", test.in, v, err, test.want)
 		}
 	}
 }
@@ -156,11 +156,11 @@ func TestGoErrors(t *testing.T) {
 		{math.Inf(-1), "expected a number that JSON can express, received -Inf"},
 		{make(chan int), "expected a Go value that can be written as JSON, received chan int: json: unsupported type: chan int"},
 		{[]any{json.Number("x")}, `[0]: expected a JSON number, received "x"`},
-		{map[string]any{"a": []any{1, Value{}}}, ".a[1]: expected a value, as a list can't hold an absent one; leave it out, or write null"},
+		{map[string]any{"a": []any{1, Value{}}}, ".a[1]: expected a value, received an absent one in a list; leave it out or use null"},
 		{map[string]any{"a\xff": 1}, `.a�: expected a name in UTF-8, received "a\xff"`},
 	} {
 		if _, err := FromGo(test.in); err == nil || err.Error() != test.want {
-			t.Errorf("received %v, want %s", err, test.want)
+			t.Errorf("error = %v, want %s", err, test.want)
 		}
 	}
 }
@@ -170,21 +170,21 @@ func TestToGo(t *testing.T) {
 	m := v.ToGo().(map[string]any)
 	list := m["a"].([]any)
 	if list[0] != int64(1) || list[1] != 1.5 || list[2] != float64(1<<63) || list[3] != "s" || list[4] != true || list[5] != nil {
-		t.Errorf("received %#v", list)
+		t.Errorf("ToGo() = %#v", list)
 	}
 	if b, ok := m["b"].(map[string]any); !ok || b == nil {
-		t.Errorf("received %#v for an empty map", m["b"])
+		t.Errorf("ToGo() of an empty map = %#v", m["b"])
 	}
 	list[0] = "changed"
 	if v.JSON() != `{"a":[1,1.5,9223372036854775808,"s",true,null],"b":{}}` {
 		t.Error("changing the Go value changed the document")
 	}
-	r := seeded()
+	r := newRand()
 	for range 1000 {
-		v := random(r, 4)
+		v := randomValue(r, 4)
 		back, err := FromGo(v.ToGo())
 		if err != nil || !Equal(v, back) {
-			t.Fatalf("%s came back as %s, %v", v, back, err)
+			t.Fatalf("FromGo(ToGo(%s)) = %s, %v", v, back, err)
 		}
 	}
 }
@@ -192,6 +192,6 @@ func TestToGo(t *testing.T) {
 func TestMarshalJSON(t *testing.T) {
 	text, err := json.Marshal(map[string]Value{"a": mustParse(t, `{ "x": 1.0 }`), "b": {}})
 	if err != nil || string(text) != `{"a":{"x":1.0},"b":null}` {
-		t.Errorf("received %s, %v", text, err)
+		t.Errorf("Marshal() = %s, %v", text, err)
 	}
 }

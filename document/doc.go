@@ -1,5 +1,5 @@
-// Package document parses, holds and writes JSON and YAML values without losing anything: null, {}, [] and zero values
-// stay different from each other and from an absent field, integers may be of any size, and 1.0 stays 1.0.
+// Package document parses, stores and writes JSON and YAML values without loss: null, {}, [] and zero values stay
+// distinct from each other and from an absent field, integers may be of any size, and 1.0 stays 1.0.
 //
 //	v, err := document.ParseYAML([]byte("replicas: 3\nimage: web:1"))
 //	if err != nil {
@@ -12,10 +12,10 @@
 //
 // # Values
 //
-// A [Value] is a map, a list, a string, a number, a boolean, null, or absent; the zero Value is absent. A map has its
-// fields sorted by name, each name once. Canonical JSON has no white space, sorted names, and strings escaped as
-// Kubernetes escapes them; numbers keep the spelling with which they were read. [Equal] compares as Kubernetes does:
-// 1 and 1.0 are equal, null and absent are not.
+// A [Value] is a map, a list, a string, a number, a boolean, null, or absent; the zero Value is absent. The fields of a
+// map are sorted by name, and each name occurs once. Canonical JSON has no white space, sorted names, and strings
+// escaped as Kubernetes escapes them; numbers keep the spelling of the input. [Equal] compares as Kubernetes does: 1
+// and 1.0 are equal, null and absent are not.
 //
 // # Input
 //
@@ -30,24 +30,24 @@
 //
 // Concurrency: values are immutable and safe for concurrent use, and so are all functions.
 //
-// Memory: a value keeps the whole text alive that it was parsed from, and a modified value keeps the original alive
-// because it shares the unchanged parts. [Value.Clone] returns a copy that shares nothing. Parsing JSON costs four
-// allocations, whatever the size; writing an unchanged part is one copy of bytes.
+// Memory: a value keeps the text that it was parsed from in memory, and a modified value keeps the original because
+// both share the unchanged parts. [Value.Clone] returns a copy that shares nothing. Parsing JSON costs four allocations
+// for a text of any size; writing an unchanged part is one copy of bytes.
 package document
 
 // Files:
 //
 //	value.go          the data structure and its accessors
-//	parse.go          the JSON parser; string.go parses strings and sorts names, scan.go finds where values end
+//	parse.go          the JSON parser; string.go parses strings and sorts names, scan.go finds the end of tokens
 //	  reuse.go          parsing into reused memory, and Clone
-//	  seal.go           leaving a part unparsed
-//	  beside.go         sharing the parts that another document has already
+//	  unparsed.go       keeping containers at a given path as unparsed text
+//	  base.go           sharing unchanged containers with a base document
 //	write.go          JSON output
 //	yaml.go           the YAML parser, with a map of its files:
 //	  yamltree.go, yamlscalar.go, yamlstream.go, yamlerror.go
-//	yamlwrite.go      YAML output, and how strings are quoted
+//	yamlwrite.go      YAML output and its quoting rules
 //	build.go          constructors, With and Without
 //	gotypes.go        conversion from and to Go types
-//	equal.go          equality and order; of numbers; of small maps field by field
+//	equal.go          equality and order of values and numbers; field-by-field comparison of small maps
 //	error.go          SyntaxError and Limits
-//	internals.go      what internal/lib/fastdoc uses
+//	internals.go      the access that internal/lib/fastdoc has to unexported parts

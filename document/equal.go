@@ -32,7 +32,7 @@ func equalContainers(a, b Value) bool {
 	if a.form()&b.form()&canonical != 0 && a.text() == b.text() {
 		return true
 	}
-	a, b = a.opened(), b.opened()
+	a, b = a.parsed(), b.parsed()
 	if a.Len() != b.Len() || a.Kind() != b.Kind() {
 		return false
 	}
@@ -45,10 +45,10 @@ func equalContainers(a, b Value) bool {
 	return true
 }
 
-// Compare is a total order of values, in which Kubernetes sorts path elements: numbers, strings, booleans, lists,
-// maps, null. It returns 0 for equal values.
+// Compare is the total order in which Kubernetes sorts path elements: numbers, strings, booleans, lists, maps, null. It
+// returns 0 for equal values.
 func Compare(a, b Value) int {
-	if c := cmp.Compare(rank(a.Kind()), rank(b.Kind())); c != 0 {
+	if c := cmp.Compare(kindRank(a.Kind()), kindRank(b.Kind())); c != 0 {
 		return c
 	}
 	switch a.Kind() {
@@ -64,7 +64,7 @@ func Compare(a, b Value) int {
 	return 0
 }
 
-func rank(k Kind) int {
+func kindRank(k Kind) int {
 	switch k {
 	case Number:
 		return 0
@@ -83,7 +83,7 @@ func rank(k Kind) int {
 }
 
 func compareLists(a, b Value) int {
-	a, b = a.opened(), b.opened()
+	a, b = a.parsed(), b.parsed()
 	for i := 0; i < min(a.Len(), b.Len()); i++ {
 		if c := Compare(a.At(i), b.At(i)); c != 0 {
 			return c
@@ -92,11 +92,10 @@ func compareLists(a, b Value) int {
 	return cmp.Compare(a.Len(), b.Len())
 }
 
-// compareMaps orders field by field, in the order of names: the first in which the
-// maps differ decides, by its name, then by its value. When one map is the beginning
-// of the other, the shorter comes first.
+// compareMaps compares the fields in the order of their names: the first difference decides, in the name, then in the
+// value. If one map is a prefix of the other, the shorter map is less.
 func compareMaps(a, b Value) int {
-	a, b = a.opened(), b.opened()
+	a, b = a.parsed(), b.parsed()
 	for i := 0; i < min(a.Len(), b.Len()); i++ {
 		if c := strings.Compare(a.Name(i), b.Name(i)); c != 0 {
 			return c
@@ -108,14 +107,12 @@ func compareMaps(a, b Value) int {
 	return cmp.Compare(a.Len(), b.Len())
 }
 
-// equalNumbers tells whether two literals stand for one number.
+// equalNumbers reports whether two literals have the same value.
 func equalNumbers(a, b string) bool { return a == b || compareNumbers(a, b) == 0 }
 
-// compareNumbers orders two literals by their value: integers exactly, whatever
-// their size; those with a fraction or an exponent as the float64 that they are
-// read as. An integer is not rounded to be compared with a float, for otherwise
-// two integers could equal one float without being equal, and nothing could be
-// sorted.
+// compareNumbers compares two literals by value: integers of any size exactly, literals with a fraction or an exponent
+// as float64. An integer is not rounded for the comparison with a float: otherwise two different integers could both
+// equal one float, and the order would not be transitive.
 func compareNumbers(a, b string) int {
 	switch {
 	case isInteger(a) && isInteger(b):
@@ -127,20 +124,20 @@ func compareNumbers(a, b string) int {
 	}
 	x, y := asFloat(a), asFloat(b)
 	if math.IsInf(x, 0) && x == y {
-		return cmp.Compare(a, b) // no telling them apart by value
+		return cmp.Compare(a, b) // both are out of range: compare the spelling
 	}
 	return cmp.Compare(x, y)
 }
 
-// asFloat reads a literal; one that is out of range yields an infinity.
+// asFloat converts a literal; one that is out of range becomes an infinity.
 func asFloat(literal string) float64 {
 	f, _ := strconv.ParseFloat(literal, 64)
 	return f
 }
 
-// compareMixed orders an integer literal and a float.
+// compareMixed compares an integer literal with a float.
 func compareMixed(integer string, f float64) int {
-	const exact = 1 << 53 // up to here every integer is a float64
+	const exact = 1 << 53 // every integer up to this is exact as float64
 	rounded := asFloat(integer)
 	switch {
 	case rounded != f:
@@ -154,8 +151,8 @@ func compareMixed(integer string, f float64) int {
 	return compareIntegers(integer, whole.String())
 }
 
-// compareIntegers orders integer literals of any size without converting them:
-// JSON allows no leading zeros, so that the longer of two is the larger.
+// compareIntegers compares integer literals of any size without converting them: JSON allows no leading zeros, so the
+// longer literal has the larger absolute value.
 func compareIntegers(a, b string) int {
 	negativeA, negativeB := a[0] == '-', b[0] == '-'
 	switch {
@@ -179,7 +176,7 @@ func withoutMinusZero(literal string) string {
 	return literal
 }
 
-// appendFloat writes a float as encoding/json does.
+// appendFloat formats a float as encoding/json does.
 func appendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0') // a negative zero loses its sign, as it equals zero
@@ -198,8 +195,8 @@ func appendFloat(dst []byte, f float64) []byte {
 }
 
 // scalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
-// strings as values. Bit i of the result is set if the fields at index i differ. For all other values ok is false, and
-// also if two numbers are equal but written differently.
+// strings as values. Bit i of the result is set if the fields at index i differ. ok is false for all other values, and
+// if two numbers are equal but spelled differently.
 func scalarDifferences(a, b Value) (differ uint64, ok bool) {
 	count := a.Len()
 	if count != b.Len() || count > 64 || a.Kind() != Map || b.Kind() != Map {
@@ -226,9 +223,9 @@ func scalarDifferences(a, b Value) (differ uint64, ok bool) {
 	return differ, true
 }
 
-// nodeDifferences is scalarDifferences for maps that were read.
+// nodeDifferences is scalarDifferences for parsed maps.
 func nodeDifferences(a, b Value) (differ uint64, ok bool) {
-	x, y := a.kids(), b.kids()
+	x, y := a.children(), b.children()
 	for i := range y {
 		m, n := &x[i], &y[i]
 		if m.nameSize != n.nameSize || m.kind-Bool > String-Bool || n.kind-Bool > String-Bool || a.d.nameOf(m) != b.d.nameOf(n) {
@@ -245,8 +242,8 @@ func nodeDifferences(a, b Value) (differ uint64, ok bool) {
 	return differ, true
 }
 
-// kids returns the nodes of the fields or items of a container that was read.
-func (v Value) kids() []node {
+// children returns the nodes of the fields or items of a parsed container.
+func (v Value) children() []node {
 	n := &v.d.nodes[v.i]
 	return v.d.nodes[n.first : n.first+n.count]
 }

@@ -64,14 +64,14 @@ func TestEqualAbsent(t *testing.T) {
 }
 
 func samples() []Value {
-	r := seeded()
+	r := newRand()
 	values := []Value{{}}
 	for _, s := range []string{"1e999", "-1e999", "1e998", "9007199254740993", "9007199254740992.0", "9007199254740992", "9007199254740994.0", "12345678901234567890123", "1.2345678901234568e22"} {
 		v, _ := NewNumber(s)
 		values = append(values, v)
 	}
 	for range 120 {
-		values = append(values, random(r, 3))
+		values = append(values, randomValue(r, 3))
 	}
 	return values
 }
@@ -82,35 +82,34 @@ func TestCompareIsATotalOrder(t *testing.T) {
 		for _, b := range values {
 			ab := Compare(a, b)
 			if ab != -Compare(b, a) {
-				t.Fatalf("Compare(%s, %s) = %d, the other way round %d", a, b, ab, Compare(b, a))
+				t.Fatalf("Compare(%s, %s) = %d, with swapped arguments %d", a, b, ab, Compare(b, a))
 			}
 			if (ab == 0) != Equal(a, b) {
 				t.Fatalf("Compare(%s, %s) = %d, Equal %v", a, b, ab, Equal(a, b))
 			}
 			for _, c := range values {
 				if ab <= 0 && Compare(b, c) <= 0 && Compare(a, c) > 0 {
-					t.Fatalf("%s ≤ %s ≤ %s, but not the first and the last", a, b, c)
+					t.Fatalf("%s ≤ %s ≤ %s, but Compare(first, last) > 0", a, b, c)
 				}
 			}
 		}
 	}
 }
 
-// TestCompareAsKubernetes compares with structured-merge-diff, whose numbers are
-// int64 and float64.
+// TestCompareAsKubernetes compares with structured-merge-diff, which converts numbers to int64 and float64.
 func TestCompareAsKubernetes(t *testing.T) {
-	r := seeded()
+	r := newRand()
 	for range 20_000 {
-		a, b := random(r, 3), random(r, 3)
+		a, b := randomValue(r, 3), randomValue(r, 3)
 		if r.IntN(3) == 0 {
 			b = mustParse(t, " "+a.JSON())
 		}
 		ours, theirs := Compare(a, b), value.Compare(value.NewValueInterface(a.ToGo()), value.NewValueInterface(b.ToGo()))
 		if ours != theirs {
-			t.Fatalf("Compare(%s, %s) = %d, structured-merge-diff says %d", a, b, ours, theirs)
+			t.Fatalf("Compare(%s, %s) = %d, structured-merge-diff returns %d", a, b, ours, theirs)
 		}
 		if equal := value.Equals(value.NewValueInterface(a.ToGo()), value.NewValueInterface(b.ToGo())); Equal(a, b) != equal {
-			t.Fatalf("Equal(%s, %s) = %v, structured-merge-diff says %v", a, b, !equal, equal)
+			t.Fatalf("Equal(%s, %s) = %v, structured-merge-diff returns %v", a, b, !equal, equal)
 		}
 	}
 }

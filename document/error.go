@@ -7,30 +7,30 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is returned for text that can't be parsed.
+// SyntaxError is the error for text that can't be parsed.
 type SyntaxError struct {
 	// Line and Column count from 1; Column counts characters.
 	Line, Column int
 	// Path is the position in the document, such as .spec.containers[2].image; it is empty at the root.
 	Path string
-	// Problem has the expected and the received text.
+	// Problem has the expected and the received input.
 	Problem string
 
-	first place // where the first of two fields stands, if that is the problem
+	first lineColumn // position of the first of two duplicate fields; zero for other problems
 }
 
-// place is a line and a column, both from 1.
-type place struct{ line, column int }
+// lineColumn is a position in a text; line and column count from 1.
+type lineColumn struct{ line, column int }
 
-// twice makes the error about a field that occurs twice.
-func twice(first, second place, name string) *SyntaxError {
+// duplicateField returns the error for a field that occurs twice.
+func duplicateField(first, second lineColumn, name string) *SyntaxError {
 	e := &SyntaxError{Line: second.line, Column: second.column, first: first}
-	e.shift(0)
-	return e.in("." + name)
+	e.addLines(0)
+	return e.prefixPath("." + name)
 }
 
-// shift moves an error down, into the text that the document is a part of.
-func (e *SyntaxError) shift(lines int) {
+// addLines adds to the line numbers of an error, for a document that is a part of a larger text.
+func (e *SyntaxError) addLines(lines int) {
 	e.Line += lines
 	if e.first.line > 0 {
 		e.first.line += lines
@@ -43,16 +43,16 @@ func (e *SyntaxError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Problem)
 	}
-	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.shownPath(), e.Problem)
+	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.displayPath(), e.Problem)
 }
 
-// shownPath is the path, without its middle if it is very long.
-func (e *SyntaxError) shownPath() string {
-	const most = 400
-	if len(e.Path) <= most {
+// displayPath returns the path, with its middle left out if it is very long.
+func (e *SyntaxError) displayPath() string {
+	const maxShown = 400
+	if len(e.Path) <= maxShown {
 		return e.Path
 	}
-	start, end := e.Path[:most/2], e.Path[len(e.Path)-most/2:]
+	start, end := e.Path[:maxShown/2], e.Path[len(e.Path)-maxShown/2:]
 	return strings.ToValidUTF8(start, "") + "…" + strings.ToValidUTF8(end, "")
 }
 
@@ -60,15 +60,15 @@ func (e *SyntaxError) shownPath() string {
 type Limits struct {
 	// MaxBytes is the maximum size of one document; 0 means DefaultMaxBytes, a negative number means no limit.
 	MaxBytes int
-	// MaxDepth is the maximum nesting of lists and maps; 0 means DefaultMaxDepth, which is also the largest.
+	// MaxDepth is the maximum nesting of lists and maps. 0 and values above DefaultMaxDepth mean DefaultMaxDepth.
 	MaxDepth int
 }
 
 const (
 	// DefaultMaxBytes is the request size limit of kube-apiserver.
 	DefaultMaxBytes = 3 << 20
-	// DefaultMaxDepth is far beyond any real object and safe to recurse over.
-	DefaultMaxDepth = 10_000 - sealedDepth
+	// DefaultMaxDepth is far beyond any real object, and recursion to this depth is safe.
+	DefaultMaxDepth = 10_000 - unparsedDepth
 )
 
 func (l Limits) withDefaults() Limits {
@@ -81,7 +81,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// checkSize refuses a text that is larger than the limit.
+// checkSize returns an error if the text is larger than the limit.
 func (l Limits) checkSize(size int) error {
 	if l.MaxBytes >= 0 && size > l.MaxBytes {
 		return &SyntaxError{Line: 1, Column: 1, Problem: fmt.Sprintf(
@@ -93,23 +93,23 @@ func (l Limits) checkSize(size int) error {
 	return nil
 }
 
-// position turns an offset into a line and a column.
-func position(text string, offset int) place {
+// position converts an offset to a line and a column.
+func position(text string, offset int) lineColumn {
 	before := text[:min(offset, len(text))]
-	return place{
+	return lineColumn{
 		line:   1 + strings.Count(before, "\n"),
 		column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
 	}
 }
 
-// errorAt makes an error about the place i.
+// errorAt returns an error at offset i.
 func (p *parser) errorAt(i int, format string, args ...any) *SyntaxError {
 	at := position(p.text, i)
 	return &SyntaxError{Line: at.line, Column: at.column, Problem: fmt.Sprintf(format, args...)}
 }
 
-// in puts a path element before an error's path, on the way out of a container.
-func (e *SyntaxError) in(element string) *SyntaxError {
+// prefixPath prepends a path element to the error's path, while the parser unwinds.
+func (e *SyntaxError) prefixPath(element string) *SyntaxError {
 	if len(element) > maxErrorPath {
 		element = strings.ToValidUTF8(element[:maxErrorPath], "") + "…"
 	}
@@ -119,20 +119,20 @@ func (e *SyntaxError) in(element string) *SyntaxError {
 	return e
 }
 
-// maxErrorPath bounds what hostile nesting and names can make an error cost.
+// maxErrorPath limits the size of errors for hostile nesting and names.
 const maxErrorPath = 1000
 
-// word returns what stands at i up to where another value could begin.
-func (p *parser) word(i int) string {
-	word := p.text[i:]
-	if end := strings.IndexAny(word, " \t\r\n,:[]{}\""); end >= 0 {
-		word = word[:end]
+// tokenAt returns the text at i up to the next delimiter.
+func (p *parser) tokenAt(i int) string {
+	token := p.text[i:]
+	if end := strings.IndexAny(token, " \t\r\n,:[]{}\""); end >= 0 {
+		token = token[:end]
 	}
-	return shorten(word)
+	return shorten(token)
 }
 
-// received describes what stands at i.
-func (p *parser) received(i int) string {
+// describeAt describes the character at i for an error message.
+func (p *parser) describeAt(i int) string {
 	if i >= len(p.text) {
 		return "the end of the document"
 	}

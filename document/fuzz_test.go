@@ -7,13 +7,13 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// FuzzParseJSON compares with encoding/json: whatever we accept it accepts and
-// reads alike, and what only we refuse is refused for a known reason.
+// FuzzParseJSON compares with encoding/json: all text that ParseJSON accepts is accepted by encoding/json with the same
+// result, and text that only ParseJSON rejects is a known difference.
 func FuzzParseJSON(f *testing.F) {
 	for _, text := range canonicalTexts {
 		f.Add([]byte(text))
 	}
-	for _, test := range untidyTexts {
+	for _, test := range nonCanonicalTexts {
 		f.Add([]byte(test.text))
 	}
 	for _, test := range badTexts {
@@ -27,21 +27,21 @@ func FuzzParseJSON(f *testing.F) {
 		v, err := ParseJSON(text)
 		if valid := json.Valid(text); err != nil {
 			if valid && !isKnownDifference(err) {
-				t.Fatalf("only we refuse %q: %v", text, err)
+				t.Fatalf("encoding/json accepts %q, ParseJSON fails: %v", text, err)
 			}
 			return
 		} else if !valid {
-			t.Fatalf("only we accept %q", text)
+			t.Fatalf("encoding/json rejects %q, ParseJSON accepts it", text)
 		}
 		var std any
-		if err := json.Unmarshal(text, &std); err == nil { // it refuses 1e999
+		if err := json.Unmarshal(text, &std); err == nil { // encoding/json rejects 1e999
 			want, _ := json.Marshal(std)
-			if !roughly(v, mustParse(t, string(want))) {
-				t.Fatalf("%q: read %s, encoding/json reads %s", text, v, want)
+			if !equalAsFloats(v, mustParse(t, string(want))) {
+				t.Fatalf("ParseJSON(%q) = %s, encoding/json returns %s", text, v, want)
 			}
 		}
 		checkJSONRoundTrip(t, v)
-		checkSealed(t, text, v)
+		checkUnparsed(t, text, v)
 	})
 }
 
@@ -55,24 +55,24 @@ func isKnownDifference(err error) bool {
 	return false
 }
 
-// checkJSONRoundTrip compares what is written from kept text with what is written
-// from fields and items, and reads it back.
+// checkJSONRoundTrip compares the JSON that is copied from the parsed text with the JSON that is encoded from fields
+// and items, and parses it again.
 func checkJSONRoundTrip(t *testing.T, v Value) {
 	t.Helper()
 	written := v.JSON()
 	if plain := withoutText(v).JSON(); plain != written {
-		t.Fatalf("kept text %s, but the content is %s", written, plain)
+		t.Fatalf("copied text = %s, encoded fields = %s", written, plain)
 	}
 	back := mustParse(t, written)
 	if !Equal(v, back) || Compare(v, back) != 0 || back.JSON() != written {
-		t.Fatalf("%s came back as %s", written, back)
+		t.Fatalf("%s was parsed as %s", written, back)
 	}
 	if back.Kind() >= List && back.form()&canonical == 0 {
-		t.Fatalf("%s was written, but not found to be canonical", written)
+		t.Fatalf("%s is the output of JSON(), but is not marked as canonical", written)
 	}
 }
 
-// withoutText rebuilds a value so that it remembers no text.
+// withoutText rebuilds a value with constructors, so that it has no source text.
 func withoutText(v Value) Value {
 	switch v.Kind() {
 	case List:
@@ -93,43 +93,43 @@ func withoutText(v Value) Value {
 	return v
 }
 
-// checkSealed reads a text again with a part of it sealed.
-func checkSealed(t *testing.T, text []byte, v Value) {
+// checkUnparsed parses a text again with its first field unparsed.
+func checkUnparsed(t *testing.T, text []byte, v Value) {
 	t.Helper()
 	if v.Kind() != Map || v.Len() == 0 {
 		return
 	}
-	sealed, err := parseSealed(text, Limits{}, v.Name(0))
+	withUnparsed, err := parseUnparsed(text, Limits{}, v.Name(0))
 	if err != nil {
-		t.Fatalf("%q with %q sealed: %v", text, v.Name(0), err)
+		t.Fatalf("%q with %q unparsed: %v", text, v.Name(0), err)
 	}
-	if !Equal(sealed, v) || !json.Valid(sealed.AppendJSON(nil)) {
-		t.Fatalf("%q with %q sealed is %s", text, v.Name(0), sealed)
+	if !Equal(withUnparsed, v) || !json.Valid(withUnparsed.AppendJSON(nil)) {
+		t.Fatalf("%q with %q unparsed = %s", text, v.Name(0), withUnparsed)
 	}
 }
 
-// FuzzParseSealed checks that sealing accepts no text that is not JSON.
-func FuzzParseSealed(f *testing.F) {
+// FuzzParseUnparsed checks that an unparsed part is valid JSON.
+func FuzzParseUnparsed(f *testing.F) {
 	for _, text := range []string{`{"f:a":{}}`, `{"f:b":{".":{},"k:{\"name\":\"x\"}":{}},"f:a":{}}`, `{"a":[1,{"b":{}}]}`, `{"a":{}`, `{"a":{}}}`, `{"a" :{}}`} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, part []byte) {
 		text := `{"m":` + string(part) + `}`
-		v, err := parseSealed([]byte(text), Limits{}, "m")
+		v, err := parseUnparsed([]byte(text), Limits{}, "m")
 		if err != nil {
 			return
 		}
 		if written := v.JSON(); !json.Valid([]byte(text)) || !json.Valid([]byte(written)) {
-			t.Fatalf("%s was read as %s", text, written)
+			t.Fatalf("%s with m unparsed: JSON() = %s, want valid JSON", text, written)
 		}
 		if open, err := ParseJSON([]byte(text)); err == nil && !Equal(open, v) {
-			t.Fatalf("%s was read as %s", text, v)
+			t.Fatalf("%s with m unparsed = %s", text, v)
 		}
 	})
 }
 
-// FuzzParseYAML compares with sigs.k8s.io/yaml: whatever we accept it accepts and
-// reads alike. That it accepts more is tested in the tables.
+// FuzzParseYAML compares with sigs.k8s.io/yaml: all text that ParseYAML accepts is accepted by sigs.k8s.io/yaml with
+// the same result. The tables of yaml_test.go have the texts that only sigs.k8s.io/yaml accepts.
 func FuzzParseYAML(f *testing.F) {
 	for _, test := range yamlTexts {
 		f.Add([]byte(test.text))
@@ -140,10 +140,10 @@ func FuzzParseYAML(f *testing.F) {
 	for _, test := range yamlStreams {
 		f.Add([]byte(test.text))
 	}
-	f.Add([]byte(laughs()))
+	f.Add([]byte(billionLaughs()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, err := range ParseYAMLStream(text, Limits{}) {
-			_ = err // no panic
+			_ = err // must not panic
 		}
 		v, err := ParseYAML(text)
 		if err != nil {
@@ -154,24 +154,24 @@ func FuzzParseYAML(f *testing.F) {
 		}
 		checkJSONRoundTrip(t, v)
 		if _, err := ParseJSON(text); err == nil {
-			return // JSON is read as JSON
+			return // covered by FuzzParseJSON
 		}
 		asJSON, err := sigs.YAMLToJSON(text)
 		if err != nil {
-			t.Fatalf("only sigs.k8s.io/yaml refuses %q, which we read as %s: %v", text, v, err)
+			t.Fatalf("ParseYAML(%q) = %s, sigs.k8s.io/yaml fails: %v", text, v, err)
 		}
-		if theirs := mustParse(t, string(asJSON)); !roughly(v, theirs) {
-			t.Fatalf("%q: read %s, sigs.k8s.io/yaml reads %s", text, v, theirs)
+		if theirs := mustParse(t, string(asJSON)); !equalAsFloats(v, theirs) {
+			t.Fatalf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", text, v, theirs)
 		}
 	})
 }
 
-// FuzzRoundTrip writes documents as YAML and reads them back.
+// FuzzRoundTrip encodes documents as YAML and parses them again.
 func FuzzRoundTrip(f *testing.F) {
 	for _, text := range canonicalTexts {
 		f.Add([]byte(text))
 	}
-	for _, s := range tricky {
+	for _, s := range trickyStrings {
 		f.Add(NewMap(Field{s, NewList(NewString(s))}).AppendJSON(nil))
 	}
 	f.Add([]byte(podText))

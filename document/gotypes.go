@@ -12,8 +12,8 @@ import (
 )
 
 // FromGo converts the Go types of unstructured JSON: nil, bool, integers and floats, json.Number, string, []any,
-// map[string]any and combinations of them. Other types are converted by encoding/json first. Strings must be UTF-8,
-// and nesting is limited as in ParseJSON. An absent Value in a map is left out. Errors about a part are of type
+// map[string]any and combinations of them. Other types are converted by encoding/json first. Strings must be UTF-8, and
+// nesting is limited as in ParseJSON. Map entries with an absent Value are left out. Errors with a path are of type
 // [*GoError].
 func FromGo(v any) (Value, error) { return fromGo(v, 0) }
 
@@ -70,10 +70,10 @@ func fromGoList(list []any, depth int) (Value, error) {
 	for i, item := range list {
 		value, err := fromGo(item, depth)
 		if err == nil && value.IsAbsent() {
-			err = errors.New("expected a value, as a list can't hold an absent one; leave it out, or write null")
+			err = errors.New("expected a value, received an absent one in a list; leave it out or use null")
 		}
 		if err != nil {
-			return Value{}, inGo("["+strconv.Itoa(i)+"]", err)
+			return Value{}, prefixGoPath("["+strconv.Itoa(i)+"]", err)
 		}
 		items[i] = value
 	}
@@ -88,27 +88,27 @@ func fromGoMap(m map[string]any, depth int) (Value, error) {
 			err = fmt.Errorf("expected a name in UTF-8, received %q", shorten(name))
 		}
 		if err != nil {
-			return Value{}, inGo("."+strings.ToValidUTF8(name, "\uFFFD"), err)
+			return Value{}, prefixGoPath("."+strings.ToValidUTF8(name, "\uFFFD"), err)
 		}
 		fields = append(fields, Field{name, value})
 	}
 	return NewMap(fields...), nil
 }
 
-// GoError is returned for a Go value that can't be converted.
+// GoError is the error for a Go value that can't be converted.
 type GoError struct {
-	// Path is the part of the value, such as .spec.weights[2].
+	// Path is the position in the value, such as .spec.weights[2].
 	Path string
 	Err  error
 }
 
 func (e *GoError) Error() string { return e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns the error without the path.
+// Unwrap returns the underlying error, without the path.
 func (e *GoError) Unwrap() error { return e.Err }
 
-// inGo puts a path element before an error's path.
-func inGo(element string, err error) error {
+// prefixGoPath prepends a path element to the error's path.
+func prefixGoPath(element string, err error) error {
 	var inner *GoError
 	if errors.As(err, &inner) {
 		if len(inner.Path) < maxErrorPath {
@@ -122,7 +122,7 @@ func inGo(element string, err error) error {
 // ToGo converts to the Go types of unstructured objects in Kubernetes: integers that fit are int64, other numbers
 // float64. Null and absent values are nil. The result shares no memory with the document.
 func (v Value) ToGo() any {
-	v = v.opened()
+	v = v.parsed()
 	switch v.Kind() {
 	case Bool:
 		return v.Bool()

@@ -16,19 +16,18 @@ func mustParse(t testing.TB, text string) Value {
 	return v
 }
 
-// parseSealed parses a document with sealed values at a path.
-func parseSealed[T Text](text T, limits Limits, path ...string) (Value, error) {
+// parseUnparsed parses a document with unparsed containers at a path.
+func parseUnparsed[T Text](text T, limits Limits, path ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, path, Value{})
 }
 
-// parseBeside parses a document beside another one.
-func parseBeside[T Text](text T, limits Limits, base Value, sealed ...string) (Value, error) {
-	return parseJSON(nil, string(text), limits, sealed, base)
+// parseWithBase parses a document with a base document.
+func parseWithBase[T Text](text T, limits Limits, base Value, unparsedPath ...string) (Value, error) {
+	return parseJSON(nil, string(text), limits, unparsedPath, base)
 }
 
-// roughly compares as Equal does, but numbers as the floats that other readers make
-// of them.
-func roughly(a, b Value) bool {
+// equalAsFloats compares as Equal does, but compares numbers as float64.
+func equalAsFloats(a, b Value) bool {
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
 		return false
 	}
@@ -41,28 +40,28 @@ func roughly(a, b Value) bool {
 		return Equal(a, b)
 	}
 	for i := range a.Len() {
-		if a.Kind() == Map && a.Name(i) != b.Name(i) || !roughly(a.At(i), b.At(i)) {
+		if a.Kind() == Map && a.Name(i) != b.Name(i) || !equalAsFloats(a.At(i), b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-// within reports whether a value holds something for which f is true.
-func within(v Value, f func(Value) bool) bool {
+// anyPart reports whether f returns true for v or a part of it.
+func anyPart(v Value, f func(Value) bool) bool {
 	if f(v) {
 		return true
 	}
 	for i := range v.Len() {
-		if within(v.At(i), f) {
+		if anyPart(v.At(i), f) {
 			return true
 		}
 	}
 	return false
 }
 
-// tricky are strings that some reader or writer could trip over.
-var tricky = []string{
+// trickyStrings are strings that are special to some parser or encoder.
+var trickyStrings = []string{
 	"", "a", "name", "é", "日本", "😀", "\u2028", "\u2029", "\u0085", "\u007f", "\ufeff", "\ufffd", "\x00", "\x1b", "\t", "\r", "\r\n",
 	"<a&b>", `"`, `\`, `'`, "a'b", "it's: \"x\"", " a", "a ", " ", "\n", "a\nb", "a\nb\n", "a\n\nb\n\n", "\na", " a\nb", "a \nb", "a\n b", "a\nb ", "\n ",
 	"yes", "No", "on", "y", "n", "true", "null", "~", "Null", ".inf", "-.INF", ".nan", "0", "-0", "1", "1.0", "1e3", "0x1F", "0o17", "017", "089", "0b11",
@@ -73,19 +72,19 @@ var tricky = []string{
 
 var trickyNumbers = []string{"0", "-0", "1", "-1", "1.0", "1.50", "1e0", "1E+2", "0.1", "-2.5e-3", "9007199254740991", "1e21", "1e-7"}
 
-// random makes values for comparing implementations; depth bounds the nesting.
-func random(r *rand.Rand, depth int) Value {
+// randomValue returns a random value; depth limits the nesting.
+func randomValue(r *rand.Rand, depth int) Value {
 	switch kind := r.IntN(9); {
 	case kind < 2 && depth > 0:
 		items := make([]Value, r.IntN(4))
 		for i := range items {
-			items[i] = random(r, depth-1)
+			items[i] = randomValue(r, depth-1)
 		}
 		return NewList(items...)
 	case kind < 5 && depth > 0:
 		var fields []Field
 		for range r.IntN(4) {
-			fields = append(fields, Field{tricky[r.IntN(len(tricky))], random(r, depth-1)})
+			fields = append(fields, Field{trickyStrings[r.IntN(len(trickyStrings))], randomValue(r, depth-1)})
 		}
 		return NewMap(fields...)
 	case kind == 5:
@@ -96,7 +95,7 @@ func random(r *rand.Rand, depth int) Value {
 		v, _ := NewNumber(trickyNumbers[r.IntN(len(trickyNumbers))])
 		return v
 	}
-	return NewString(tricky[r.IntN(len(tricky))])
+	return NewString(trickyStrings[r.IntN(len(trickyStrings))])
 }
 
-func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+func newRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }

@@ -6,16 +6,16 @@ import (
 )
 
 // internals makes unexported parts of this package available to internal/lib/fastdoc: parsing into reused memory,
-// parsing beside another document, sealed values, and containers that are assembled without copies.
+// parsing with a base document, unparsed values, and building containers without copies.
 type internals struct{}
 
 func init() { access.RegisterDocument[Value, Field, Limits](internals{}) }
 
-func (internals) ParseJSON(text string, limits Limits, base Value, sealed []string) (Value, error) {
-	return parseJSON(nil, text, limits, sealed, base)
+func (internals) ParseJSON(text string, limits Limits, base Value, unparsedPath []string) (Value, error) {
+	return parseJSON(nil, text, limits, unparsedPath, base)
 }
 
-func (internals) NewParser() access.Parser[Value, Limits] { return new(memory) }
+func (internals) NewParser() access.Parser[Value, Limits] { return new(reusableParser) }
 
 func (internals) NewContainers() access.Containers[Value, Field] { return new(containers) }
 
@@ -30,8 +30,8 @@ func (internals) HasPlainNames(v Value) bool {
 	if v.d == nil || v.d.nodes == nil {
 		return false
 	}
-	for i, kids := 0, v.kids(); i < len(kids); i++ {
-		if kids[i].form&hardName != 0 {
+	for i, children := 0, v.children(); i < len(children); i++ {
+		if children[i].form&escapableName != 0 {
 			return false
 		}
 	}

@@ -10,74 +10,74 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The JSON reader is a recursive descent over the text. What it keeps:
+// parser is a recursive-descent parser of JSON. Its state:
 //
-//	stack    the fields and items of the containers that are still open; they move
-//	         to nodes, next to each other, when their container closes
-//	nodes    the fields and items of the containers that are closed
-//	extra    the contents of the strings that had escapes
-//	untidy   grows with everything that canonical JSON would write differently;
-//	         a container during which it did not grow is canonical
+//	stack        the fields and items of the containers that are still open; they move
+//	             to nodes, as one contiguous range, when their container closes
+//	nodes        the fields and items of the containers that are closed
+//	extra        the contents of the strings that had escapes
+//	deviations   the number of deviations from canonical JSON so far; a container
+//	             during which it did not grow is canonical
 //
-// All of them are scratch memory that is used again and again; the document gets copies of
-// the right size when all is read. With a memory the nodes are put together where they
-// stay. string.go parses strings and sorts names.
+// Parsers are pooled, and stack, nodes and extra are scratch memory: a finished document gets copies of the right size.
+// With a reusableParser the nodes are assembled in its memory and are not copied. string.go parses strings and sorts
+// names.
 type parser struct {
-	text   string
-	depth  int
-	untidy int
-	stack  []node
-	nodes  []node
-	extra  []byte
-	limits Limits
-	seal   seal
-	beside beside
+	text       string
+	depth      int
+	deviations int
+	stack      []node
+	nodes      []node
+	extra      []byte
+	limits     Limits
+	skip       skipPath
+	base       baseCursor
 }
 
-// Text is the input of a parser. A document keeps a string alive and copies bytes; passing a string saves the copy.
+// Text is the input of a parser. A document refers to a string and copies bytes, so passing a string saves the copy.
 type Text interface{ string | []byte }
 
 // ParseJSON parses one JSON document with the default limits.
 func ParseJSON[T Text](text T) (Value, error) { return ParseJSONLimited(text, Limits{}) }
 
-// ParseJSONLimited parses one JSON document.
+// ParseJSONLimited parses one JSON document with the given limits.
 func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
 	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
-func parseJSON(reader *memory, text string, limits Limits, sealed []string, other Value) (Value, error) {
+func parseJSON(reuse *reusableParser, text string, limits Limits, unparsedPath []string, base Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
 		return Value{}, err
 	}
 	p := newParser(text, limits)
 	defer p.release()
-	if reader != nil {
+	if reuse != nil {
 		defer func(scratch []node) { p.nodes = scratch }(p.nodes)
-		p.nodes = reader.room()
+		p.nodes = reuse.spareNodes()
 	}
-	p.seal = newSeal(sealed)
-	p.beside = newBeside(other)
-	v, end, err := p.first(reader)
+	p.skip = newSkipPath(unparsedPath)
+	p.base = newBaseCursor(base)
+	v, end, err := p.parseFirst(reuse)
 	if err != nil {
 		return Value{}, err
 	}
 	if end = skipSpace(p.text, end); end < len(p.text) {
-		return Value{}, p.errorAt(end, "expected the end of the document, received %s", p.received(end))
+		return Value{}, p.errorAt(end, "expected the end of the document, received %s", p.describeAt(end))
 	}
 	return v, nil
 }
 
-// first reads the value that the text starts with.
-func (p *parser) first(reader *memory) (v Value, end int, err *SyntaxError) {
+// parseFirst parses the value at the start of the text and returns its end.
+func (p *parser) parseFirst(reuse *reusableParser) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
 	if end, err = p.value(0, start); err != nil {
 		return Value{}, 0, err
 	}
 	p.nodes = append(p.nodes, p.stack[0])
-	d := reader.newDoc()
-	d.text, d.extra, d.nodes, d.shared = p.text, string(p.extra), reader.keep(p.nodes), p.beside.shared
+	d := reuse.newDoc()
+	d.text, d.extra, d.nodes, d.shared = p.text, string(p.extra), reuse.keepNodes(p.nodes), p.base.shared
 	return Value{d, uint32(len(d.nodes) - 1)}, end, nil
 }
 
@@ -86,15 +86,15 @@ var parsers = sync.Pool{New: func() any { return new(parser) }}
 func newParser(text string, limits Limits) *parser {
 	p := parsers.Get().(*parser)
 	p.text, p.limits = text, limits
-	p.seal = newSeal(nil)
-	p.beside = newBeside(Value{})
+	p.skip = newSkipPath(nil)
+	p.base = newBaseCursor(Value{})
 	return p
 }
 
-// maxScratch is how many nodes of scratch memory are kept for the next text.
+// maxScratch is the maximum capacity, in nodes or bytes, of scratch memory that is retained for the next text.
 const maxScratch = 1 << 18
 
-// release gives the parser back, so that it keeps no document alive.
+// release returns the parser to the pool without references to the document.
 func (p *parser) release() {
 	if cap(p.stack) > maxScratch || cap(p.nodes) > maxScratch || cap(p.extra) > maxScratch {
 		return
@@ -103,59 +103,58 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// value reads the value that starts at i to a place on the stack, where its
-// position and name are already. Like all that reads, it returns where it ends.
-func (p *parser) value(at, i int) (end int, err *SyntaxError) {
+// value parses the value that starts at i into p.stack[slot], which already has its position and name. Like all parsing
+// methods it returns the offset after the value.
+func (p *parser) value(slot, i int) (end int, err *SyntaxError) {
 	s := p.text
 	if i >= len(s) {
 		return i, p.errorAt(i, "expected a value, received the end of the document")
 	}
 	switch c := s[i]; c {
 	case '"':
-		end = scan.Ordinary(s, i+1)
+		end = scan.PlainEnd(s, i+1)
 		if end >= len(s) || s[end] != '"' {
-			return p.hardValue(at, i, end)
+			return p.slowValue(slot, i, end)
 		}
-		p.span(at, String, i+1, end).form |= plain
+		p.setSpan(slot, String, i+1, end).form |= plain
 		return end + 1, nil
 	case '{':
-		return p.mapValue(at, i)
+		return p.mapValue(slot, i)
 	case '[':
-		return p.listValue(at, i)
+		return p.listValue(slot, i)
 	case 't':
-		return p.literal(at, i, Bool, "true")
+		return p.literal(slot, i, Bool, "true")
 	case 'f':
-		return p.literal(at, i, Bool, "false")
+		return p.literal(slot, i, Bool, "false")
 	case 'n':
-		return p.literal(at, i, Null, "null")
+		return p.literal(slot, i, Null, "null")
 	default:
 		if c != '-' && (c < '0' || c > '9') {
-			return i, p.errorAt(i, "expected a value, received %s", p.received(i))
+			return i, p.errorAt(i, "expected a value, received %s", p.describeAt(i))
 		}
-		return p.number(at, i)
+		return p.number(slot, i)
 	}
 }
 
-func (p *parser) literal(at, i int, kind Kind, spelling string) (end int, err *SyntaxError) {
+func (p *parser) literal(slot, i int, kind Kind, spelling string) (end int, err *SyntaxError) {
 	if !strings.HasPrefix(p.text[i:], spelling) {
-		return i, p.errorAt(i, "expected %s, received %q", spelling, p.word(i))
+		return i, p.errorAt(i, "expected %s, received %q", spelling, p.tokenAt(i))
 	}
 	end = i + len(spelling)
-	p.span(at, kind, i, end)
+	p.setSpan(slot, kind, i, end)
 	return end, nil
 }
 
-func (p *parser) number(at, i int) (end int, err *SyntaxError) {
+func (p *parser) number(slot, i int) (end int, err *SyntaxError) {
 	if end = scanNumber(p.text, i); end == i {
-		return i, p.errorAt(i, "expected a number, received %q", p.word(i))
+		return i, p.errorAt(i, "expected a number, received %q", p.tokenAt(i))
 	}
-	p.span(at, Number, i, end)
+	p.setSpan(slot, Number, i, end)
 	return end, nil
 }
 
-// push makes room for a node on the stack. It is written without append, which
-// would also store the pointer that does not change, at the price of a write
-// barrier.
+// push adds a node to the stack. It does not use append, which would also store the unchanged slice pointer, and that
+// costs a write barrier.
 func (p *parser) push() *node {
 	if len(p.stack) == cap(p.stack) {
 		p.stack = slices.Grow(p.stack, 64)
@@ -166,16 +165,16 @@ func (p *parser) push() *node {
 	return n
 }
 
-// span notes which part of the text a value is.
-func (p *parser) span(at int, kind Kind, start, end int) *node {
-	n := &p.stack[at]
+// setSpan sets the kind of the node at slot and its span in the text.
+func (p *parser) setSpan(slot int, kind Kind, start, end int) *node {
+	n := &p.stack[slot]
 	n.kind = kind
 	n.text, n.size = uint32(start), uint32(end-start)
 	return n
 }
 
-func (p *parser) listValue(at, start int) (i int, err *SyntaxError) {
-	mark, untidy := len(p.stack), p.untidy
+func (p *parser) listValue(slot, start int) (i int, err *SyntaxError) {
+	mark, deviations := len(p.stack), p.deviations
 	if i, err = p.open(start); err != nil {
 		return i, err
 	}
@@ -184,46 +183,46 @@ func (p *parser) listValue(at, start int) (i int, err *SyntaxError) {
 	} else if i, err = p.items(mark, i); err != nil {
 		return i, err
 	}
-	p.close(at, List, start, i, mark, untidy)
+	p.close(slot, List, start, i, mark, deviations)
 	return i, nil
 }
 
 func (p *parser) items(mark, i int) (end int, err *SyntaxError) {
 	s := p.text
 	for {
-		at := len(p.stack)
+		slot := len(p.stack)
 		p.push().pos = uint32(i)
 		switch {
-		case p.beside.depth == p.depth:
-			i, err = p.besideItem(at, i, at-mark)
-		case p.seal.inside == p.depth-1:
-			i, err = p.sealable(at, i, access.AnyItem)
+		case p.base.depth == p.depth:
+			i, err = p.itemWithBase(slot, i, slot-mark)
+		case p.skip.matched == p.depth-1:
+			i, err = p.skippableValue(slot, i, access.AnyItem)
 		default:
-			i, err = p.value(at, i)
+			i, err = p.value(slot, i)
 		}
 		if err != nil {
-			return i, err.in("[" + strconv.Itoa(at-mark) + "]")
+			return i, err.prefixPath("[" + strconv.Itoa(slot-mark) + "]")
 		}
 		if byteAt(s, i) <= ' ' {
-			i = p.untidySpace(i)
+			i = p.skipInsignificantSpace(i)
 		}
 		switch byteAt(s, i) {
 		case ',':
 			if i++; byteAt(s, i) <= ' ' {
-				i = p.untidySpace(i)
+				i = p.skipInsignificantSpace(i)
 			}
 		case ']':
 			return i + 1, nil
 		default:
-			return i, p.errorAt(i, "expected , or ] after a list item, received %s", p.received(i)).in("[" + strconv.Itoa(at-mark) + "]")
+			return i, p.errorAt(i, "expected , or ] after a list item, received %s", p.describeAt(i)).prefixPath("[" + strconv.Itoa(slot-mark) + "]")
 		}
 	}
 }
 
-func (p *parser) mapValue(at, start int) (i int, err *SyntaxError) {
-	mark, untidy := len(p.stack), p.untidy
+func (p *parser) mapValue(slot, start int) (i int, err *SyntaxError) {
+	mark, deviations := len(p.stack), p.deviations
 	if byteAt(p.text, start+1) == '}' && p.depth < p.limits.MaxDepth {
-		p.span(at, Map, start, start+2).form |= canonical // field sets are full of these
+		p.setSpan(slot, Map, start, start+2).form |= canonical // frequent in field sets
 		return start + 2, nil
 	}
 	if i, err = p.open(start); err != nil {
@@ -234,48 +233,48 @@ func (p *parser) mapValue(at, start int) (i int, err *SyntaxError) {
 	} else if i, err = p.fields(mark, i); err != nil {
 		return i, err
 	}
-	p.close(at, Map, start, i, mark, untidy)
+	p.close(slot, Map, start, i, mark, deviations)
 	return i, nil
 }
 
-// fields reads the fields of a map up to its end, and puts them in order.
+// fields parses the fields of a map up to its end and sorts them.
 func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
 	s := p.text
 	sorted := true
 	last, key := uint64(0), uint64(0)
-	for at := mark; ; at++ {
-		if i, key, err = p.field(at, i); err != nil {
+	for slot := mark; ; slot++ {
+		if i, key, err = p.field(slot, i); err != nil {
 			return i, err
 		}
-		if (key <= last || key == noKey) && at > mark && !p.inOrder(&p.stack[at-1], &p.stack[at]) {
+		if (key <= last || key == noKey) && slot > mark && !p.inOrder(&p.stack[slot-1], &p.stack[slot]) {
 			sorted = false
 		}
 		last = key
 		if byteAt(s, i) <= ' ' {
-			i = p.untidySpace(i)
+			i = p.skipInsignificantSpace(i)
 		}
 		switch byteAt(s, i) {
 		case ',':
 			if i++; byteAt(s, i) <= ' ' {
-				i = p.untidySpace(i)
+				i = p.skipInsignificantSpace(i)
 			}
 		case '}':
 			if !sorted {
-				p.untidy++
+				p.deviations++
 				err = p.sortFields(p.stack[mark:])
 			}
 			return i + 1, err
 		default:
-			return i, p.errorAt(i, "expected , or } after a field, received %s", p.received(i)).in("." + p.name(at))
+			return i, p.errorAt(i, "expected , or } after a field, received %s", p.describeAt(i)).prefixPath("." + p.name(slot))
 		}
 	}
 }
 
-// field reads one field onto the stack. It also returns the sort key of its name.
-func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
+// field parses one field onto the stack. It also returns the sort key of the field's name.
+func (p *parser) field(slot, start int) (i int, key uint64, err *SyntaxError) {
 	s := p.text
 	if byteAt(s, start) != '"' {
-		return start, 0, p.errorAt(start, "expected a field name in quotes, received %s", p.received(start))
+		return start, 0, p.errorAt(start, "expected a field name in quotes, received %s", p.describeAt(start))
 	}
 	i, key = scanName(s, start+1)
 	n := p.push()
@@ -284,48 +283,48 @@ func (p *parser) field(at, start int) (i int, key uint64, err *SyntaxError) {
 		i += 2
 	} else {
 		key = noKey
-		if i, err = p.hardName(at, start, i); err != nil {
+		if i, err = p.slowName(slot, start, i); err != nil {
 			return i, 0, err
 		}
 	}
 	if byteAt(s, i) <= ' ' {
-		i = p.untidySpace(i)
+		i = p.skipInsignificantSpace(i)
 	}
 	switch {
-	case p.beside.depth == p.depth && opensContainer(byteAt(s, i)): // a scalar has nothing to share
-		i, err = p.besideField(at, i)
-	case p.seal.inside == p.depth-1:
-		i, err = p.sealable(at, i, p.name(at))
+	case p.base.depth == p.depth && opensContainer(byteAt(s, i)): // only containers are shared
+		i, err = p.fieldWithBase(slot, i)
+	case p.skip.matched == p.depth-1:
+		i, err = p.skippableValue(slot, i, p.name(slot))
 	default:
-		i, err = p.value(at, i)
+		i, err = p.value(slot, i)
 	}
 	if err != nil {
-		return i, 0, err.in("." + p.name(at))
+		return i, 0, err.prefixPath("." + p.name(slot))
 	}
 	return i, key, nil
 }
 
-// opensContainer reports whether a map or a list starts with a byte.
+// opensContainer reports whether c is the first byte of a map or a list.
 func opensContainer(c byte) bool { return c == '{' || c == '[' }
 
-// open steps into the container that starts at i.
+// open enters the container that starts at i.
 func (p *parser) open(i int) (inside int, err *SyntaxError) {
 	if p.depth++; p.depth > p.limits.MaxDepth {
 		return i, p.errorAt(i, "lists and maps are nested more than %d deep", p.limits.MaxDepth)
 	}
 	if i++; byteAt(p.text, i) <= ' ' {
-		i = p.untidySpace(i)
+		i = p.skipInsignificantSpace(i)
 	}
 	return i, nil
 }
 
-// close finishes the container whose fields or items are on the stack from mark on.
-func (p *parser) close(at int, kind Kind, start, end, mark, untidy int) {
+// close finishes a container; its fields or items are on the stack from index mark.
+func (p *parser) close(slot int, kind Kind, start, end, mark, deviations int) {
 	p.depth--
 	count := len(p.stack) - mark
-	n := p.span(at, kind, start, end)
+	n := p.setSpan(slot, kind, start, end)
 	n.first, n.count = uint32(len(p.nodes)), uint32(count)
-	if p.untidy == untidy {
+	if p.deviations == deviations {
 		n.form |= canonical
 	}
 	if cap(p.nodes)-len(p.nodes) < count {
@@ -336,9 +335,9 @@ func (p *parser) close(at int, kind Kind, start, end, mark, untidy int) {
 	p.stack = p.stack[:mark]
 }
 
-// untidySpace skips white space, which canonical JSON has none of. It is called
-// where there is some, or where the text ends.
-func (p *parser) untidySpace(i int) int {
-	p.untidy++
+// skipInsignificantSpace skips white space and counts it as a deviation from canonical JSON. It must only be called at
+// white space or at the end of the text.
+func (p *parser) skipInsignificantSpace(i int) int {
+	p.deviations++
 	return skipSpace(p.text, i)
 }

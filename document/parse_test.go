@@ -8,30 +8,30 @@ import (
 	"time"
 )
 
-// canonicalTexts are written as they are read.
+// canonicalTexts are texts in canonical JSON.
 var canonicalTexts = []string{
 	`null`, `true`, `false`, `0`, `-0`, `-1.50e+3`, `1E5`, `"a"`, `""`, `{}`, `[]`, `[[],{}]`, `[null]`, `{"":""}`,
 	`{"a":1,"b":[1,2,{"c":null}]}`, `{"a":"\n\"","b":"é"}`, `12345678901234567890123`, `1e999`, `-9223372036854775809`,
 	`0.10`, `"\u003c\u003e\u0026\u2028\u2029"`, `"\b\f\n\r\t\\\""`, `"\u0000\u001f"`, `"😀"`, `{"A":1,"a":2,"é":3}`,
 }
 
-func TestCanonicalTextIsKept(t *testing.T) {
+func TestCanonicalTextIsUnchanged(t *testing.T) {
 	for _, text := range canonicalTexts {
 		v := mustParse(t, text)
 		if got := v.JSON(); got != text {
-			t.Errorf("read %s, wrote %s", text, got)
+			t.Errorf("ParseJSON(%s).JSON() = %s", text, got)
 		}
 		if got := string(v.AppendJSON([]byte("x"))); got != "x"+text {
-			t.Errorf("read %s, appended %s", text, got)
+			t.Errorf("ParseJSON(%s).AppendJSON(x) = %s", text, got)
 		}
 		if v.Kind() >= List && v.form()&canonical == 0 {
-			t.Errorf("%s is canonical, but was not found to be", text)
+			t.Errorf("%s is not marked as canonical", text)
 		}
 	}
 }
 
-// untidyTexts are rewritten.
-var untidyTexts = []struct{ text, want string }{
+// nonCanonicalTexts are valid JSON that is not canonical, with the canonical JSON.
+var nonCanonicalTexts = []struct{ text, want string }{
 	{" 1\n", `1`},
 	{"\t{ }\r\n", `{}`},
 	{`[ ]`, `[]`},
@@ -62,35 +62,35 @@ var untidyTexts = []struct{ text, want string }{
 	{"[\"\x7f\"]", "[\"\x7f\"]"},
 }
 
-func TestUntidyTextIsRewritten(t *testing.T) {
-	for _, test := range untidyTexts {
+func TestNonCanonicalTextIsRewritten(t *testing.T) {
+	for _, test := range nonCanonicalTexts {
 		v := mustParse(t, test.text)
 		if got := v.JSON(); got != test.want {
-			t.Errorf("read %s, wrote %s, want %s", test.text, got, test.want)
+			t.Errorf("ParseJSON(%s).JSON() = %s, want %s", test.text, got, test.want)
 		}
 		if again := mustParse(t, test.want); !Equal(v, again) {
-			t.Errorf("%s is not equal to what it is written as", test.text)
+			t.Errorf("%s does not equal its canonical JSON", test.text)
 		}
 	}
 }
 
-// TestUntidinessStaysInside checks that only the containers around it pay for it.
-func TestUntidinessStaysInside(t *testing.T) {
+// TestOnlyEnclosingContainersAreNonCanonical checks that containers beside a deviation are still canonical.
+func TestOnlyEnclosingContainersAreNonCanonical(t *testing.T) {
 	v := mustParse(t, `{"a":{"b":[1,2]},"c":[ 1],"d":{"e":{}}}`)
 	for _, test := range []struct {
 		name string
 		want form
 	}{{"a", canonical}, {"c", 0}, {"d", canonical}} {
 		if got := v.Get(test.name).form(); got != test.want {
-			t.Errorf("%s has the form %b, want %b", test.name, got, test.want)
+			t.Errorf("%s: form = %b, want %b", test.name, got, test.want)
 		}
 	}
 	if v.form() != 0 {
-		t.Error("the root is not canonical, but was found to be")
+		t.Error("the root is marked as canonical")
 	}
 }
 
-// badTexts are refused, by encoding/json too.
+// badTexts are rejected, also by encoding/json.
 var badTexts = []struct{ text, want string }{
 	{``, `line 1, column 1: expected a value, received the end of the document`},
 	{` `, `line 1, column 2: expected a value, received the end of the document`},
@@ -135,8 +135,8 @@ var badTexts = []struct{ text, want string }{
 	{"{\"a\":1}\x00", `line 1, column 8: expected the end of the document, received '\x00'`},
 }
 
-// strictTexts are refused by us alone: encoding/json takes the last of two fields,
-// and replaces what is not Unicode.
+// strictTexts are rejected by this package, but accepted by encoding/json, which keeps the last of duplicate fields and
+// replaces invalid Unicode.
 var strictTexts = []struct{ text, want string }{
 	{`{"a":1,"a":2}`, `line 1, column 8: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
 	{"{\"a\":1,\n\"b\":2,\n\"a\":3}", `line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
@@ -147,20 +147,20 @@ var strictTexts = []struct{ text, want string }{
 	{"{\"a\":\"\xff\"}", `line 1, column 7: .a: expected UTF-8, received the byte 0xff`},
 	{"{\"\xc3\":1}", `line 1, column 3: expected UTF-8, received the byte 0xc3`},
 	{"\"\xed\xa0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xed`}, // a surrogate
-	{"\"\xc0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xc0`},     // a zero in two bytes
+	{"\"\xc0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xc0`},     // an overlong encoding of U+0000
 }
 
 func TestErrors(t *testing.T) {
 	for _, test := range badTexts {
 		checkError(t, test.text, test.want)
 		if json.Valid([]byte(test.text)) {
-			t.Errorf("%q: encoding/json accepts it", test.text)
+			t.Errorf("%q: encoding/json accepts it, want an error", test.text)
 		}
 	}
 	for _, test := range strictTexts {
 		checkError(t, test.text, test.want)
 		if !json.Valid([]byte(test.text)) {
-			t.Errorf("%q: encoding/json refuses it too", test.text)
+			t.Errorf("%q: encoding/json rejects it, want no error", test.text)
 		}
 	}
 }
@@ -170,22 +170,22 @@ func checkError(t *testing.T, text, want string) {
 	v, err := ParseJSON([]byte(text))
 	var syntax *SyntaxError
 	if !errors.As(err, &syntax) {
-		t.Errorf("%q: received the error %v, want a SyntaxError", text, err)
+		t.Errorf("%q: error = %v, want a SyntaxError", text, err)
 		return
 	}
 	if err.Error() != want {
-		t.Errorf("%q:\nreceived %s\nwant     %s", text, err, want)
+		t.Errorf("%q:\nerror = %s\nwant    %s", text, err, want)
 	}
 	if !v.IsAbsent() {
-		t.Errorf("%q: received %s beside the error", text, v)
+		t.Errorf("%q: value = %s, want absent with an error", text, v)
 	}
 }
 
-func TestErrorPathIsAField(t *testing.T) {
+func TestSyntaxErrorFields(t *testing.T) {
 	_, err := ParseJSON([]byte("{\"spec\":\n{\"items\":[1,{\"name\":tru}]}}"))
 	want := SyntaxError{Line: 2, Column: 21, Path: ".spec.items[1].name", Problem: `expected true, received "tru"`}
 	if got := *err.(*SyntaxError); got != want {
-		t.Errorf("received %+v, want %+v", got, want)
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -201,7 +201,7 @@ func TestDepthLimit(t *testing.T) {
 		start := time.Now()
 		_, err := ParseJSON([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), "nested more than 9984 deep") {
-			t.Errorf("%s: received %.200v", name, err)
+			t.Errorf("%s: error = %.200v", name, err)
 		}
 		if len(err.Error()) > 5000 {
 			t.Errorf("%s: the error has %d bytes", name, len(err.Error()))
@@ -213,11 +213,11 @@ func TestDepthLimit(t *testing.T) {
 	deep := strings.Repeat("[", DefaultMaxDepth) + strings.Repeat("]", DefaultMaxDepth)
 	v := mustParse(t, deep)
 	if v.JSON() != deep || !Equal(v, mustParse(t, " "+deep)) || Compare(v, v) != 0 {
-		t.Error("the deepest document is not kept")
+		t.Error("a document of the maximum depth is not written as it was parsed")
 	}
 	_, err := ParseJSONLimited([]byte(`{"a":[{}]}`), Limits{MaxDepth: 2})
 	if want := "line 1, column 7: .a[0]: lists and maps are nested more than 2 deep"; err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("error = %v, want %s", err, want)
 	}
 }
 
@@ -228,24 +228,24 @@ func TestSizeLimit(t *testing.T) {
 	}
 	want := "line 1, column 1: the document has 11 bytes, more than the limit of 10; split it or raise the limit"
 	for name, parse := range map[string]func([]byte, Limits) (Value, error){
-		"JSON":   ParseJSONLimited[[]byte],
-		"YAML":   ParseYAMLLimited,
-		"sealed": func(text []byte, l Limits) (Value, error) { return parseSealed(text, l, "a") },
+		"JSON":     ParseJSONLimited[[]byte],
+		"YAML":     ParseYAMLLimited,
+		"unparsed": func(text []byte, l Limits) (Value, error) { return parseUnparsed(text, l, "a") },
 	} {
 		if _, err := parse([]byte(`"123456789"`), limits); err == nil || err.Error() != want {
-			t.Errorf("%s: received %v, want %s", name, err, want)
+			t.Errorf("%s: error = %v, want %s", name, err, want)
 		}
 	}
 	large := []byte(`"` + strings.Repeat("x", DefaultMaxBytes) + `"`)
 	if _, err := ParseJSON(large); err == nil {
-		t.Error("a document beyond the default limit was read")
+		t.Error("a document beyond the default limit was accepted")
 	}
 	if _, err := ParseJSONLimited(large, Limits{MaxBytes: -1}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestHostileErrorsAreSmall checks that an error does not quote the input back.
+// TestHostileErrorsAreSmall checks that errors do not quote large parts of the input.
 func TestHostileErrorsAreSmall(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, text := range []string{
@@ -254,7 +254,7 @@ func TestHostileErrorsAreSmall(t *testing.T) {
 	} {
 		_, err := ParseYAML([]byte(text))
 		if err == nil || len(err.Error()) > 5000 {
-			t.Errorf("%.30s…: received an error of %d bytes", text, len(err.Error()))
+			t.Errorf("%.30s…: the error has %d bytes", text, len(err.Error()))
 		}
 	}
 }
@@ -279,7 +279,7 @@ func TestInputMayBeReused(t *testing.T) {
 func TestAllocations(t *testing.T) {
 	text := []byte(podText)
 	if got := testing.AllocsPerRun(100, func() { _, _ = ParseJSON(text) }); got > 4 {
-		t.Errorf("reading a canonical object takes %v allocations, want at most 4", got)
+		t.Errorf("parsing a canonical object takes %v allocations, want at most 4", got)
 	}
 	v := mustParse(t, podText)
 	buffer := make([]byte, 0, 2*len(text))
@@ -288,8 +288,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestStringsAsEncodingJSON compares the escapes that we write with the standard
-// library's, for every string of one and two characters that matters.
+// TestStringsAsEncodingJSON compares escapes with encoding/json, for strings of two characters from all classes.
 func TestStringsAsEncodingJSON(t *testing.T) {
 	runes := []rune{0x7f, 0x80, 0x9f, 0xa0, 'é', 0x2027, 0x2028, 0x2029, 0x202a, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x10ffff}
 	for r := range rune(0x80) {
@@ -303,22 +302,22 @@ func TestStringsAsEncodingJSON(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := AppendString(nil, s); string(got) != string(want) {
-				t.Fatalf("%q: wrote %s, encoding/json writes %s", s, got, want)
+				t.Fatalf("AppendString(%q) = %s, encoding/json returns %s", s, got, want)
 			}
 			if back := mustParse(t, string(want)); back.Text() != s {
-				t.Fatalf("%s: read %q", want, back.Text())
+				t.Fatalf("ParseJSON(%s).Text() = %q", want, back.Text())
 			}
 		}
 	}
 	for _, s := range []string{"\xff", "a\xc3b", "\xed\xa0\x80"} {
 		want, _ := json.Marshal(s)
 		if got := string(AppendString(nil, s)); got != string(want) {
-			t.Errorf("%q: wrote %s, encoding/json writes %s", s, got, want)
+			t.Errorf("AppendString(%q) = %s, encoding/json returns %s", s, got, want)
 		}
 	}
 }
 
-// podText is an object of the usual shape, as an API server stores it.
+// podText is a typical object as an API server stores it.
 const podText = `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":"web","tier":"front"},"name":"web","namespace":"default"},` +
 	`"spec":{"containers":[{"env":[{"name":"A","value":"1"},{"name":"B","value":"2"}],"image":"registry.example/web:1.2.3",` +
 	`"name":"web","ports":[{"containerPort":8080,"name":"http","protocol":"TCP"}],"resources":{"limits":{"cpu":"500m","memory":"128Mi"}}}],` +

@@ -1,22 +1,22 @@
 package document
 
-// memory is where the parser puts documents that are used for a short time, such as during one request. It is reused
-// after Reset. A nil memory stands for new memory for every document.
-type memory struct {
+// reusableParser parses documents that are used for a short time, such as during one request, into memory that is
+// reused after Reset. With a nil reusableParser every document gets new memory.
+type reusableParser struct {
 	nodes []node
 	docs  []doc
-	used  int // how many nodes there are, those in memory that was too small included
+	used  int // the number of nodes since the last Reset, in all slices that nodes has been
 }
 
-// ParseJSON parses a document, which is valid until Reset.
-func (r *memory) ParseJSON(text string, limits Limits, base Value, sealed []string) (Value, error) {
-	return parseJSON(r, text, limits, sealed, base)
+// ParseJSON parses a document that is valid until Reset.
+func (r *reusableParser) ParseJSON(text string, limits Limits, base Value, unparsedPath []string) (Value, error) {
+	return parseJSON(r, text, limits, unparsedPath, base)
 }
 
 // Reset makes the memory available for other documents. The parsed documents must not be used any more, nor must
 // anything that shares parts with them. Strings stay valid, and so do the results of [Value.Clone].
-func (r *memory) Reset() {
-	clear(r.docs) // they keep texts alive
+func (r *reusableParser) Reset() {
+	clear(r.docs) // releases the texts
 	r.nodes, r.docs = r.nodes[:0], r.docs[:0]
 	switch {
 	case cap(r.nodes) > maxScratch:
@@ -27,23 +27,20 @@ func (r *memory) Reset() {
 	r.used = 0
 }
 
-// room returns where the nodes of the next document may be put together, so that they need
-// not be copied.
-func (r *memory) room() []node { return r.nodes[len(r.nodes):] }
+// spareNodes returns the unused capacity, in which the nodes of the next document are assembled without a copy.
+func (r *reusableParser) spareNodes() []node { return r.nodes[len(r.nodes):] }
 
-// keep returns the nodes of a document that have been put together: a copy of them, or if
-// that was done in the memory's room, they themselves.
-func (r *memory) keep(nodes []node) []node {
+// keepNodes returns the nodes of a finished document: a copy without a reusableParser, otherwise the slice itself.
+func (r *reusableParser) keepNodes(nodes []node) []node {
 	if r == nil {
 		return append([]node(nil), nodes...)
 	}
 	r.used += len(nodes)
-	// Whoever runs out of room makes a larger one, so that the capacity tells them apart.
+	// A parser that runs out of capacity grows the slice, so the capacity shows whether nodes is still part of r.nodes.
 	if cap(nodes) == cap(r.nodes)-len(r.nodes) {
 		r.nodes = r.nodes[:len(r.nodes)+len(nodes)]
 	} else {
-		// There was not enough room. They are in new memory; documents that
-		// point to the old one keep it.
+		// The nodes are in a new slice. Documents that refer to the old slice keep it in memory.
 		r.nodes = nodes
 	}
 	return nodes[:len(nodes):len(nodes)]
@@ -65,13 +62,13 @@ func (v Value) Clone() Value {
 	}
 	copied, err := parseJSON(nil, v.JSON(), Limits{MaxBytes: -1}, nil, Value{})
 	if err != nil {
-		return NewString(v.JSON()) // sealed, with a name that occurs twice
+		return NewString(v.JSON()) // unparsed text with duplicate names
 	}
 	return copied
 }
 
 // newDoc returns an empty doc.
-func (r *memory) newDoc() *doc {
+func (r *reusableParser) newDoc() *doc {
 	if r == nil {
 		return new(doc)
 	}

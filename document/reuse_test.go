@@ -2,15 +2,15 @@ package document
 
 import "testing"
 
-// A document that a memory has read is what it is without one, whatever the memory has read
-// before, and however many others since Reset.
-func TestMemory(t *testing.T) {
-	var r memory
+// TestReusableParser checks that a reusableParser returns the same documents as ParseJSON, after any number of
+// documents and resets.
+func TestReusableParser(t *testing.T) {
+	var r reusableParser
 	texts := []string{
 		`{"a":[1,{"b":"c"}],"d":{"e":null},"f":"\u00e9\n"}`,
 		`[]`, `1`, `"x"`, `{}`,
 		`{"b":1,"a":{"d":[[],{}],"c":"\""}}`,
-		`[` + list(500) + `]`,
+		`[` + numberList(500) + `]`,
 		`{"a":{"b":[1,2,3]},"c":{"d":"e"}}`,
 	}
 	for round := range 5 {
@@ -40,16 +40,16 @@ func TestMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !Equal(v, want) || v.JSON() != want.JSON() {
-				t.Errorf("round %d: %s is %s", round, text, v)
+				t.Errorf("round %d: ParseJSON(%s) = %s", round, text, v)
 			}
 		}
 	}
 }
 
-// After the first round, reading costs no memory.
-func TestMemoryIsUsedAgain(t *testing.T) {
-	var r memory
-	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + list(100) + `]}`
+// TestReusableParserAllocations checks that parsing does not allocate after the first round.
+func TestReusableParserAllocations(t *testing.T) {
+	var r reusableParser
+	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + numberList(100) + `]}`
 	cost := testing.AllocsPerRun(100, func() {
 		r.Reset()
 		for range 10 {
@@ -59,14 +59,14 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 		}
 	})
 	if cost > 1 {
-		t.Errorf("reading ten documents takes %v allocations, want none", cost)
+		t.Errorf("parsing ten documents takes %v allocations, want none", cost)
 	}
 }
 
-// A clone stays valid when the memory is reused.
+// TestClone checks that a clone stays valid after Reset.
 func TestClone(t *testing.T) {
 	const text = `{"a":[1,{"b":"c\n"}],"d":{},"e":null,"f":true,"g":1.50,"h":"<x>"}`
-	var r memory
+	var r reusableParser
 	v, err := r.ParseJSON(text, Limits{}, Value{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -85,16 +85,16 @@ func TestClone(t *testing.T) {
 		}
 	}
 	if whole.JSON() != before || !parts["absent"].IsAbsent() {
-		t.Errorf("%s became %s", before, whole)
+		t.Errorf("the clone of %s became %s", before, whole)
 	}
 	for name, text := range want {
 		if parts[name].String() != text {
-			t.Errorf("%s: %s became %s", name, text, parts[name])
+			t.Errorf("%s: the clone of %s became %s", name, text, parts[name])
 		}
 	}
 }
 
-func list(size int) (text string) {
+func numberList(size int) (text string) {
 	for range size {
 		text += `{"name":"x"},`
 	}

@@ -7,29 +7,27 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The scanners find the end of what starts at a place in a text.
+// Scanners return the end of the token that starts at an offset.
 
-// scanName is scan.Ordinary for a name. It also returns its sort key, which is its
-// first eight bytes as a number: names are in the order of their keys; only where
-// keys are equal must the names be compared.
+// scanName is scan.PlainEnd for a name. It also returns the name's sort key, its first eight bytes as a big-endian
+// number: names have the order of their keys, and must be compared only if their keys are equal.
 func scanName(s string, i int) (end int, key uint64) {
 	if i+8 > len(s) {
-		return scan.Ordinary(s, i), noKey
+		return scan.PlainEnd(s, i), noKey
 	}
 	first := scan.Load8(s, i)
 	key = bits.ReverseBytes64(first)
-	if hits := scan.Extraordinary(first); hits != 0 {
+	if hits := scan.NonPlainMask(first); hits != 0 {
 		size := bits.TrailingZeros64(hits) / 8
 		return i + size, key &^ (^uint64(0) >> (8 * size))
 	}
-	return scan.Ordinary(s, i+8), key
+	return scan.PlainEnd(s, i+8), key
 }
 
-// noKey is the key of a name that has none; no UTF-8 yields it.
+// noKey means that a name has no sort key; no UTF-8 text has this key.
 const noKey = ^uint64(0)
 
-// scanNumber returns the end of the JSON number that starts at pos, or pos if
-// there is none.
+// scanNumber returns the end of the JSON number that starts at pos, or pos if there is no number.
 func scanNumber(s string, pos int) int {
 	i := pos
 	if i < len(s) && s[i] == '-' {
@@ -71,7 +69,7 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// skipSpace returns the place of the first byte, from i on, that is not white space.
+// skipSpace returns the offset of the first byte, from i on, that is not white space.
 func skipSpace(s string, i int) int {
 	const indentation = 0x2020202020202020
 	for i < len(s) && isSpace(s[i]) {
@@ -93,16 +91,16 @@ func byteAt(s string, i int) byte {
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
-// class sorts the bytes of a string by what reading and writing must do with them.
+// class is the category of a byte in a JSON string, for parsing and writing.
 type class uint8
 
 const (
-	ordinary class = iota // stands for itself
-	quote                 // ends the string
-	escape                // starts an escape
-	control               // must be escaped
-	markup                // may stand for itself, but is escaped when written
-	beyond                // part of a character beyond ASCII
+	plainByte class = iota // needs no escape
+	quote                  // ends the string
+	escape                 // starts an escape sequence
+	control                // must be escaped
+	htmlByte               // needs no escape in the input, but is escaped in the output
+	nonASCII               // part of a multi-byte character
 )
 
 var byteClass = func() (t [256]class) {
@@ -115,9 +113,9 @@ var byteClass = func() (t [256]class) {
 		case c == '\\':
 			t[c] = escape
 		case c == '<' || c == '>' || c == '&':
-			t[c] = markup
+			t[c] = htmlByte
 		case c >= utf8.RuneSelf:
-			t[c] = beyond
+			t[c] = nonASCII
 		}
 	}
 	return t

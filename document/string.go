@@ -9,37 +9,35 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// hardValue reads the rest of a string value of which the bytes up to i are
-// ordinary.
-func (p *parser) hardValue(at, start, i int) (end int, err *SyntaxError) {
-	s, end, err := p.hardString(start+1, i)
-	n := &p.stack[at]
+// slowValue parses the rest of a string value whose bytes up to i are plain.
+func (p *parser) slowValue(slot, start, i int) (end int, err *SyntaxError) {
+	s, end, err := p.slowString(start+1, i)
+	n := &p.stack[slot]
 	n.kind, n.text, n.size = String, s.start, s.size
 	n.form |= s.form
 	return end, err
 }
 
-// content is where the content of a string is, and its form.
+// content is the span of a string's content, and its form.
 type content struct {
 	start, size uint32
 	form        form
 }
 
-// hardString goes on at i, where a string that starts at start has a byte that is
-// not ordinary.
-func (p *parser) hardString(start, i int) (c content, end int, err *SyntaxError) {
+// slowString continues at i, the first byte of the string at start that is not plain.
+func (p *parser) slowString(start, i int) (c content, end int, err *SyntaxError) {
 	s := p.text
 	f := plain
 	for i < len(s) {
 		switch byteClass[s[i]] {
-		case ordinary:
-			i = scan.Ordinary(s, i)
-		case markup:
+		case plainByte:
+			i = scan.PlainEnd(s, i)
+		case htmlByte:
 			f = 0
 			i++
 		case escape:
 			return p.escapedString(start, i, f)
-		case beyond:
+		case nonASCII:
 			size, err := p.character(i)
 			if err != nil {
 				return content{}, i, err
@@ -52,7 +50,7 @@ func (p *parser) hardString(start, i int) (c content, end int, err *SyntaxError)
 			return content{}, i, p.controlError(i)
 		case quote:
 			if f&plain == 0 {
-				p.untidy++
+				p.deviations++
 			}
 			return content{uint32(start), uint32(i - start), f}, i + 1, nil
 		}
@@ -60,26 +58,25 @@ func (p *parser) hardString(start, i int) (c content, end int, err *SyntaxError)
 	return content{}, i, p.openError()
 }
 
-// escapedString goes on at i, where the string has its first escape. The content is
-// put together among the extra.
+// escapedString continues at i, the first escape of the string. The content is decoded into p.extra.
 func (p *parser) escapedString(start, i int, f form) (c content, end int, err *SyntaxError) {
 	s := p.text
 	mark := len(p.extra)
-	tidy := f&plain != 0
+	sameSpelling := f&plain != 0
 	f |= extraText
 	p.extra = append(p.extra, s[start:i]...)
 	for i < len(s) {
 		size := 1
 		switch byteClass[s[i]] {
-		case ordinary:
-			size = scan.Ordinary(s, i) - i
+		case plainByte:
+			size = scan.PlainEnd(s, i) - i
 			p.extra = append(p.extra, s[i:i+size]...)
-		case markup:
-			tidy = false
+		case htmlByte:
+			sameSpelling = false
 			f &^= plain
 			p.extra = append(p.extra, s[i])
 		case escape:
-			if i+1 < len(s) && s[i+1] == '"' { // by far the most frequent
+			if i+1 < len(s) && s[i+1] == '"' { // the most frequent escape
 				size = 2
 				f &^= plain
 				p.extra = append(p.extra, '"')
@@ -89,26 +86,26 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 			if r, size = unescapeOne(s[i:]); size == 0 {
 				return content{}, i, p.escapeError(i)
 			}
-			usual := usualEscape(r)
-			if usual != "" {
+			escaped := canonicalEscape(r)
+			if escaped != "" {
 				f &^= plain
 			}
-			tidy = tidy && usual == s[i:i+size]
+			sameSpelling = sameSpelling && escaped == s[i:i+size]
 			p.extra = utf8.AppendRune(p.extra, r)
-		case beyond:
+		case nonASCII:
 			if size, err = p.character(i); err != nil {
 				return content{}, i, err
 			}
 			if isSeparator(s[i : i+size]) {
-				tidy = false
+				sameSpelling = false
 				f &^= plain
 			}
 			p.extra = append(p.extra, s[i:i+size]...)
 		case control:
 			return content{}, i, p.controlError(i)
 		case quote:
-			if !tidy {
-				p.untidy++
+			if !sameSpelling {
+				p.deviations++
 			}
 			return content{uint32(mark), uint32(len(p.extra) - mark), f}, i + 1, nil
 		}
@@ -117,9 +114,9 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 	return content{}, i, p.openError()
 }
 
-// usualEscape returns how a character is escaped when it is written, "" if it is
-// not.
-func usualEscape(r rune) string {
+// canonicalEscape returns the escape with which canonical JSON writes a character, "" if it writes the character
+// itself.
+func canonicalEscape(r rune) string {
 	if r < utf8.RuneSelf {
 		return asciiEscapes[r]
 	}
@@ -128,36 +125,36 @@ func usualEscape(r rune) string {
 
 var asciiEscapes = func() (t [utf8.RuneSelf]string) {
 	for c := range t {
-		if byteClass[c] != ordinary {
+		if byteClass[c] != plainByte {
 			t[c] = string(appendEscape(nil, byte(c)))
 		}
 	}
 	return t
 }()
 
-// isSeparator tells whether a character is one of the line separators that are
-// escaped for the sake of JavaScript.
+// isSeparator reports whether a character is one of the line separators that are escaped because JavaScript does not
+// allow them in strings.
 func isSeparator(character string) bool { return character == "\u2028" || character == "\u2029" }
 
 // character returns the size of the character at i.
 func (p *parser) character(i int) (size int, err *SyntaxError) {
 	r, size := utf8.DecodeRuneInString(p.text[i:])
 	if r == utf8.RuneError && size == 1 {
-		return 0, p.errorAt(i, "expected UTF-8, received %s", p.received(i))
+		return 0, p.errorAt(i, "expected UTF-8, received %s", p.describeAt(i))
 	}
 	return size, nil
 }
 
 func (p *parser) controlError(i int) *SyntaxError {
-	return p.errorAt(i, "expected control characters in strings to be escaped, received %s", p.received(i))
+	return p.errorAt(i, "expected control characters in strings to be escaped, received %s", p.describeAt(i))
 }
 
 func (p *parser) openError() *SyntaxError {
 	return p.errorAt(len(p.text), "expected a closing quote, received the end of the document")
 }
 
-// escapeError is about the escape at i. If the text ends in it, what is wrong is
-// that the string does not end.
+// escapeError returns the error for the invalid escape at i. If the text ends within the escape, the error is the
+// missing closing quote.
 func (p *parser) escapeError(i int) *SyntaxError {
 	raw := p.text[i:min(len(p.text), i+6)]
 	if len(raw) == 1 {
@@ -172,7 +169,7 @@ func (p *parser) escapeError(i int) *SyntaxError {
 	return p.errorAt(i, "expected an escape such as \\n or \\u00e9, received %q", raw)
 }
 
-// unescapeOne reads the escape that s starts with; its size is 0 if it is wrong.
+// unescapeOne decodes the escape at the start of s; size is 0 if it is invalid.
 func unescapeOne(s string) (r rune, size int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -196,8 +193,8 @@ func unescapeOne(s string) (r rune, size int) {
 	return 0, 0
 }
 
-// unescapeUnicode reads \uXXXX, or a pair of them for a character beyond 16 bits.
-// Half a pair stands for nothing and is refused.
+// unescapeUnicode decodes \uXXXX, or a surrogate pair of them for a character beyond 16 bits. An unpaired surrogate is
+// invalid.
 func unescapeUnicode(s string) (r rune, size int) {
 	first, ok := hex4(s)
 	if !ok {
@@ -216,7 +213,7 @@ func unescapeUnicode(s string) (r rune, size int) {
 	return r, 12
 }
 
-// hex4 reads \uXXXX.
+// hex4 decodes \uXXXX without interpreting surrogates.
 func hex4(s string) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -238,35 +235,33 @@ func hex4(s string) (r rune, ok bool) {
 	return r, true
 }
 
-// The names of a map's fields while the map is read: most are found by scanName on the
-// way and are in order already; this file is for all others.
+// The functions below are the slow path for field names that scanName can't handle or that are not sorted.
 
-// hardName reads the rest of a name of which the bytes up to i are ordinary, the
-// white space after it, and the colon.
-func (p *parser) hardName(at, start, i int) (end int, err *SyntaxError) {
-	s, i, err := p.hardString(start+1, i)
+// slowName parses the rest of a name whose bytes up to i are plain, the white space after it, and the colon.
+func (p *parser) slowName(slot, start, i int) (end int, err *SyntaxError) {
+	s, i, err := p.slowString(start+1, i)
 	if err != nil {
 		return i, err
 	}
-	n := &p.stack[at]
+	n := &p.stack[slot]
 	n.name, n.nameSize = s.start, s.size
-	n.form |= hardName
+	n.form |= escapableName
 	if s.form&extraText != 0 {
 		n.form |= extraName
 	}
 	if byteAt(p.text, i) <= ' ' {
-		i = p.untidySpace(i)
+		i = p.skipInsignificantSpace(i)
 	}
 	if byteAt(p.text, i) != ':' {
-		return i, p.errorAt(i, "expected : after a field name, received %s", p.received(i)).in("." + p.name(at))
+		return i, p.errorAt(i, "expected : after a field name, received %s", p.describeAt(i)).prefixPath("." + p.name(slot))
 	}
 	return i + 1, nil
 }
 
-// name returns the name of the field at a place on the stack.
-func (p *parser) name(at int) string { return p.nameOf(&p.stack[at]) }
+// name returns the name of the field at an index of the stack.
+func (p *parser) name(slot int) string { return p.nameOf(&p.stack[slot]) }
 
-// inOrder tells whether the name of a comes before the name of b.
+// inOrder reports whether the name of a is less than the name of b.
 func (p *parser) inOrder(a, b *node) bool {
 	if (a.form|b.form)&extraName != 0 {
 		return p.extraInOrder(a, b)
@@ -274,8 +269,8 @@ func (p *parser) inOrder(a, b *node) bool {
 	return p.text[a.name:a.name+a.nameSize] < p.text[b.name:b.name+b.nameSize]
 }
 
-// extraInOrder is inOrder for names with escapes. Comparing makes no strings of
-// bytes, as naming them would.
+// extraInOrder is inOrder for names with escapes. The compiler does not allocate strings for these comparisons, which
+// nameOf would do.
 func (p *parser) extraInOrder(a, b *node) bool {
 	switch {
 	case a.form&extraName == 0:
@@ -286,7 +281,7 @@ func (p *parser) extraInOrder(a, b *node) bool {
 	return string(p.extra[a.name:a.name+a.nameSize]) < string(p.extra[b.name:b.name+b.nameSize])
 }
 
-// nameOf returns the name of a node that is still in scratch memory.
+// nameOf returns the name of a node on the parser's stack.
 func (p *parser) nameOf(n *node) string {
 	if n.form&extraName != 0 {
 		return string(p.extra[n.name : n.name+n.nameSize])
@@ -294,13 +289,13 @@ func (p *parser) nameOf(n *node) string {
 	return p.text[n.name : n.name+n.nameSize]
 }
 
-// sortFields puts the fields of one map in order and refuses names that occur twice.
+// sortFields sorts the fields of one map and returns an error for duplicate names.
 func (p *parser) sortFields(fields []node) *SyntaxError {
 	slices.SortStableFunc(fields, func(a, b node) int { return strings.Compare(p.nameOf(&a), p.nameOf(&b)) })
 	for i := 1; i < len(fields); i++ {
 		if name := p.nameOf(&fields[i]); name == p.nameOf(&fields[i-1]) {
 			first, second := int(fields[i-1].pos), int(fields[i].pos)
-			return twice(position(p.text, first), position(p.text, second), name)
+			return duplicateField(position(p.text, first), position(p.text, second), name)
 		}
 	}
 	return nil

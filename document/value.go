@@ -45,46 +45,44 @@ func (k Kind) String() string {
 // memory with each other.
 type Value struct {
 	d *doc
-	i uint32 // which of the document's nodes, if it has nodes
+	i uint32 // the index in d.nodes, if d was parsed
 }
 
-// doc is where values are kept. There are two sorts. Text that was read becomes one
-// doc, whose nodes are numbers that point into the text: there is nothing in them
-// that the garbage collector must look at, however many fields there are. A value
-// that was made by hand is a doc of its own, without nodes, and its fields or items
-// are values of whatever doc. Invariants:
+// doc stores values. There are two variants. A parsed text becomes one doc, whose nodes hold offsets into the text:
+// nodes contain no pointers, so the garbage collector does not scan them, however many fields there are. A value that
+// was built with a constructor is its own doc without nodes; its fields or items are values of any doc. Invariants:
 //
 //	nodes != nil    kind, form and members are not used
-//	nodes == nil    kind and form are the value's; text is as in node
+//	nodes == nil    kind and form are those of the value; text is as in node
 type doc struct {
-	text    string // what was read
-	extra   string // the contents of strings that had escapes, one after the other
+	text    string // the parsed text
+	extra   string // the concatenated contents of strings that had escapes
 	nodes   []node
-	shared  []Value // parts of another document that nodes stand for; see beside.go
+	shared  []Value // containers of the base document, referenced by nodes; see base.go
 	members []Field // fields of a map, or items of a list without names
 	kind    Kind
 	form    form
 }
 
-// node is a value in a text that was read. Invariants:
+// node is a value in a parsed text. Invariants:
 //
-//	kind == Number            its text is the literal as it was read
+//	kind == Number            its text is the literal as spelled in the input
 //	kind == String            its text is the content, unescaped; plain means that
-//	                          it needs no escape when written
+//	                          it is written without escapes
 //	kind == Bool              its text is "true" or "false"
 //	kind == List || Map       nodes[first:first+count] are the items or fields;
 //	                          canonical means that its text is the canonical JSON of
-//	                          the whole container, save for what is sealed in it
-//	kind == Map               the names are in order, each once
-//	sealed                    count == 0 and canonical, whatever the order of the
-//	                          names in the text; they may even occur twice
+//	                          the whole container, except for unparsed parts
+//	kind == Map               the names are sorted and unique
+//	unparsed                  count == 0 and canonical; names in the text may be in
+//	                          any order and may be duplicates
 //	foreign                   count == 0 and canonical; shared[first] is the container
 //	kind != List, != Map      count == 0
 type node struct {
-	name, nameSize uint32 // where a field's name is
-	text, size     uint32 // where the text is
+	name, nameSize uint32 // offset and length of a field's name
+	text, size     uint32 // offset and length of the text
 	first, count   uint32
-	pos            uint32 // where the value, or its name, starts in the text
+	pos            uint32 // offset of the value, or of its name, in the text
 	kind           Kind
 	form           form
 }
@@ -92,16 +90,16 @@ type node struct {
 type form uint8
 
 const (
-	plain     form = 1 << iota // a string whose content is written as it is
-	canonical                  // a container whose text is its canonical JSON
-	sealed                     // a container of which only the text is known; see seal.go
-	extraText                  // a string whose content is among the extra
-	extraName                  // a field whose name is among the extra
-	foreign                    // a container that another document has; see beside.go
-	hardName                   // a field whose name may need escapes
+	plain         form = 1 << iota // a string that is written without escapes
+	canonical                      // a container whose text is its canonical JSON
+	unparsed                       // a container that is stored as text only; see unparsed.go
+	extraText                      // a string with its content in doc.extra
+	extraName                      // a field with its name in doc.extra
+	foreign                        // a container of the base document; see base.go
+	escapableName                  // a field whose name may need escapes
 )
 
-// nameOf returns the name of a node.
+// nameOf returns the field name of a node.
 func (d *doc) nameOf(n *node) string {
 	if n.form&extraName != 0 {
 		return d.extra[n.name : n.name+n.nameSize]
@@ -109,7 +107,7 @@ func (d *doc) nameOf(n *node) string {
 	return d.text[n.name : n.name+n.nameSize]
 }
 
-// textOf returns the text of a node.
+// textOf returns the text of a node, as defined in node.
 func (d *doc) textOf(n *node) string {
 	if n.form&extraText != 0 {
 		return d.extra[n.text : n.text+n.size]
@@ -117,7 +115,7 @@ func (d *doc) textOf(n *node) string {
 	return d.text[n.text : n.text+n.size]
 }
 
-// text returns the value's text, as it is described in node.
+// text returns the value's text, as defined in node.
 func (v Value) text() string {
 	if v.d.nodes != nil {
 		return v.d.textOf(&v.d.nodes[v.i])
@@ -146,7 +144,7 @@ func (v Value) Kind() Kind {
 	return v.d.kind
 }
 
-// IsAbsent reports whether there is no value.
+// IsAbsent reports whether the value is absent.
 func (v Value) IsAbsent() bool { return v.d == nil }
 
 // IsNull reports whether the value is null; an absent value is not.
@@ -169,60 +167,60 @@ func (v Value) Len() int {
 	return len(v.d.members)
 }
 
-// At returns the item of a list, or the value of the field of a map, at an index. Like Name and Field it panics if i
-// is not less than Len.
+// At returns the list item, or the value of the map field, at index i. Like Name and Field it panics if i is not less
+// than Len.
 func (v Value) At(i int) Value {
 	if v.d.nodes == nil {
 		return v.d.members[i].Value
 	}
-	kid := v.kid(i)
-	if n := &v.d.nodes[kid]; n.form&foreign != 0 {
+	child := v.child(i)
+	if n := &v.d.nodes[child]; n.form&foreign != 0 {
 		return v.d.shared[n.first]
 	}
-	return Value{v.d, kid}
+	return Value{v.d, child}
 }
 
-// Name returns the name of the field of a map at an index.
+// Name returns the name of the map field at index i.
 func (v Value) Name(i int) string {
 	if v.d.nodes == nil {
 		return v.d.members[i].Name
 	}
-	return v.d.nameOf(&v.d.nodes[v.kid(i)])
+	return v.d.nameOf(&v.d.nodes[v.child(i)])
 }
 
-// Field returns the name and value of the field of a map at an index.
+// Field returns the name and value of the map field at index i.
 func (v Value) Field(i int) (name string, value Value) {
 	if v.d.nodes == nil {
 		m := &v.d.members[i]
 		return m.Name, m.Value
 	}
-	kid := v.kid(i)
-	n := &v.d.nodes[kid]
+	child := v.child(i)
+	n := &v.d.nodes[child]
 	if n.form&foreign != 0 {
 		return v.d.nameOf(n), v.d.shared[n.first]
 	}
-	return v.d.nameOf(n), Value{v.d, kid}
+	return v.d.nameOf(n), Value{v.d, child}
 }
 
-// kid returns which node the i-th item or field of a node is.
-func (v Value) kid(i int) uint32 {
+// child returns the node index of the i-th item or field.
+func (v Value) child(i int) uint32 {
 	n := &v.d.nodes[v.i]
 	if uint(i) >= uint(n.count) {
-		panic("document: there is no item or field of that number")
+		panic("document: index of item or field out of range")
 	}
 	return n.first + uint32(i)
 }
 
-// fewFields is up to how many fields Get looks through a map rather than to search it: most names are
-// told apart by their length alone, which is cheaper than to find out which of two comes first.
-const fewFields = 12
+// maxLinearFields is the maximum number of fields for which Get scans a map instead of using binary search: most names
+// differ in length, and comparing lengths is cheaper than comparing names.
+const maxLinearFields = 12
 
 // Get returns the field with the given name, absent if there is none.
 func (v Value) Get(name string) Value {
 	if v.Kind() != Map {
 		return Value{}
 	}
-	if v.Len() > fewFields {
+	if v.Len() > maxLinearFields {
 		if i, ok := v.Find(name); ok {
 			return v.At(i)
 		}
@@ -231,29 +229,29 @@ func (v Value) Get(name string) Value {
 	if v.d.nodes == nil {
 		return v.d.member(name)
 	}
-	return v.kidOf(name)
+	return v.childByName(name)
 }
 
 // TextOf returns the content of the string field with the given name; ok is false if there is none or it is not a
 // string.
 func (v Value) TextOf(name string) (text string, ok bool) {
-	if v.Kind() != Map || v.Len() > fewFields || v.d.nodes == nil {
+	if v.Kind() != Map || v.Len() > maxLinearFields || v.d.nodes == nil {
 		field := v.Get(name)
 		return field.Text(), field.Kind() == String
 	}
-	kids, size := v.kids(), uint32(len(name))
-	for i := range kids {
-		if kid := &kids[i]; kid.nameSize == size && v.d.nameOf(kid) == name {
-			if kid.kind != String {
+	children, size := v.children(), uint32(len(name))
+	for i := range children {
+		if child := &children[i]; child.nameSize == size && v.d.nameOf(child) == name {
+			if child.kind != String {
 				return "", false
 			}
-			return v.d.textOf(kid), true
+			return v.d.textOf(child), true
 		}
 	}
 	return "", false
 }
 
-// member returns the field of that name of a map that was made by hand.
+// member returns the named field of a map that was built with a constructor, or absent.
 func (d *doc) member(name string) Value {
 	for i := range d.members {
 		if m := &d.members[i]; m.Name == name {
@@ -263,11 +261,11 @@ func (d *doc) member(name string) Value {
 	return Value{}
 }
 
-// kidOf returns the field of that name of a map that was read.
-func (v Value) kidOf(name string) Value {
-	kids, size := v.kids(), uint32(len(name))
-	for i := range kids {
-		if kid := &kids[i]; kid.nameSize == size && v.d.nameOf(kid) == name {
+// childByName returns the named field of a parsed map, or absent.
+func (v Value) childByName(name string) Value {
+	children, size := v.children(), uint32(len(name))
+	for i := range children {
+		if child := &children[i]; child.nameSize == size && v.d.nameOf(child) == name {
 			return v.At(i)
 		}
 	}
@@ -291,7 +289,7 @@ func (v Value) Find(name string) (i int, ok bool) {
 	return low, low < v.Len() && v.Name(low) == name
 }
 
-// Lookup follows a path of field names; absent if one of them is missing.
+// Lookup follows a path of field names. It returns absent if one of them is missing.
 func (v Value) Lookup(path ...string) Value {
 	for _, name := range path {
 		v = v.Get(name)
@@ -358,8 +356,8 @@ func (v Value) Float64() (f float64, ok bool) {
 	return f, err == nil
 }
 
-// Same reports whether two values are the same part of the same document. It is a cheap test for sharing: values that
-// are the same are equal, but equal values need not be the same.
+// Same reports whether two values are the same part of the same document. It is a cheap test for sharing: values for
+// which Same is true are equal, but equal values need not share memory.
 func Same(a, b Value) bool { return a == b }
 
 // String returns the value as canonical JSON, or "<absent>".

@@ -19,7 +19,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return appendText(dst, v.d.kind, v.d.form, v.d.text)
 }
 
-// appendText writes what is known as text.
+// appendText appends a scalar, or a container whose text is canonical.
 func appendText(dst []byte, kind Kind, f form, text string) []byte {
 	switch {
 	case kind == Null:
@@ -32,27 +32,27 @@ func appendText(dst []byte, kind Kind, f form, text string) []byte {
 	return AppendString(dst, text)
 }
 
-// appendNode writes a value of a text that was read.
+// appendNode appends a value of a parsed document.
 func (d *doc) appendNode(dst []byte, n *node) []byte {
 	if n.kind < List || n.form&canonical != 0 {
 		return appendText(dst, n.kind, n.form, d.textOf(n))
 	}
 	opening, closing := brackets(n.kind)
 	dst = append(dst, opening)
-	kids := d.nodes[n.first : n.first+n.count]
-	for i := range kids {
+	children := d.nodes[n.first : n.first+n.count]
+	for i := range children {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		if n.kind == Map {
-			dst = append(AppendString(dst, d.nameOf(&kids[i])), ':')
+			dst = append(AppendString(dst, d.nameOf(&children[i])), ':')
 		}
-		dst = d.appendNode(dst, &kids[i])
+		dst = d.appendNode(dst, &children[i])
 	}
 	return append(dst, closing)
 }
 
-// appendMembers writes a container that was made by hand.
+// appendMembers appends a container that was built with a constructor.
 func (d *doc) appendMembers(dst []byte) []byte {
 	opening, closing := brackets(d.kind)
 	dst = append(dst, opening)
@@ -68,7 +68,7 @@ func (d *doc) appendMembers(dst []byte) []byte {
 	return append(dst, closing)
 }
 
-// brackets returns what a container is written between.
+// brackets returns the delimiters of a container in JSON.
 func brackets(container Kind) (opening, closing byte) {
 	if container == List {
 		return '[', ']'
@@ -100,19 +100,19 @@ func appendPlain(dst []byte, s string) []byte {
 
 // AppendString appends a string as canonical JSON, including the quotes.
 func AppendString(dst []byte, s string) []byte {
-	if hard := scan.Ordinary(s, 0); hard < len(s) {
-		return appendHard(dst, s, hard)
+	if prefix := scan.PlainEnd(s, 0); prefix < len(s) {
+		return appendEscaped(dst, s, prefix)
 	}
 	return appendPlain(dst, s)
 }
 
-// appendHard writes a string of which the first hard bytes need no escape.
-func appendHard(dst []byte, s string, hard int) []byte {
+// appendEscaped appends a string whose first prefix bytes need no escapes.
+func appendEscaped(dst []byte, s string, prefix int) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := hard; i < len(s); {
+	for i := prefix; i < len(s); {
 		c := s[i]
-		if byteClass[c] == ordinary {
+		if byteClass[c] == plainByte {
 			i++
 			continue
 		}
@@ -135,8 +135,8 @@ func appendHard(dst []byte, s string, hard int) []byte {
 	return append(dst, '"')
 }
 
-// unicodeEscape returns how a character beyond ASCII is escaped, "" if it is not.
-// Content that was not read from a text may hold invalid UTF-8; it is replaced.
+// unicodeEscape returns the escape of a character beyond ASCII, "" if canonical JSON does not escape it. Strings that
+// were not parsed may have invalid UTF-8, which is written as U+FFFD.
 func unicodeEscape(r rune, size int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -169,7 +169,7 @@ func appendEscape(dst []byte, c byte) []byte {
 }
 
 // CanonicalJSON returns the value as canonical JSON if it is available without encoding, as for lists and maps that
-// were parsed from canonical JSON.
+// were parsed from canonical JSON. Otherwise ok is false.
 func (v Value) CanonicalJSON() (text string, ok bool) {
 	if v.form()&canonical == 0 {
 		return "", false

@@ -9,23 +9,24 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The YAML reader works in three steps:
+// The YAML parser works in three steps:
 //
-//	syntax     the YAML library turns text into a tree of its own nodes, with lines
-//	           and columns; yamlerror.go says where it failed, if it did
-//	meaning    yamlscalar.go decides what a scalar is, by the rules of YAML 1.1 as
-//	           kubectl reads it; the library's own opinion is not asked
-//	document   yamltree.go makes our nodes, follows aliases and merges, and refuses
-//	           what a document can not hold
+//	syntax     the YAML library parses the text to a tree of nodes with lines and
+//	           columns; yamlerror.go locates syntax errors
+//	scalars    yamlscalar.go determines the type of a scalar by the rules of YAML 1.1
+//	           as kubectl does, ignoring the type that the library has determined
+//	document   yamltree.go builds the document, resolves aliases and merge keys, and
+//	           rejects nodes that JSON can't express
 //
-// The library bounds its own recursion at 10,000 levels of flow and of block
-// containers, so that text of any shape is safe to hand to it.
+// The library limits its recursion to 10,000 levels of flow and of block containers, so hostile nesting can't exhaust
+// the stack.
 
 // ParseYAML parses one YAML document with the default limits, as kubectl does. A document that starts with { is parsed
 // as JSON if it is JSON. An empty document is null.
 func ParseYAML(text []byte) (Value, error) { return ParseYAMLLimited(text, Limits{}) }
 
-// ParseYAMLLimited parses one YAML document. The size limit includes the expansion of aliases and merge keys.
+// ParseYAMLLimited parses one YAML document with the given limits. The size limit includes the expansion of aliases and
+// merge keys.
 func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
@@ -36,7 +37,7 @@ func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 		if err == nil {
 			return v, nil
 		}
-		// YAML 1.1 does not know all the escapes of JSON.
+		// YAML 1.1 lacks some escapes of JSON.
 		if v, err := ParseJSONLimited(text, limits); err == nil {
 			return v, nil
 		}
@@ -50,23 +51,23 @@ func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 	if yamlErr == nil {
 		return v, nil
 	}
-	return Value{}, further(jsonErr.(*SyntaxError), yamlErr)
+	return Value{}, furthestError(jsonErr.(*SyntaxError), yamlErr)
 }
 
-// startsLikeJSON tells whether kubectl would try to read a text as JSON.
+// startsLikeJSON reports whether kubectl would try to parse the text as JSON.
 func startsLikeJSON(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// further picks the error of the reader that understood more of the text.
-func further(a, b *SyntaxError) *SyntaxError {
+// furthestError returns the error with the later position: that parser understood more of the text.
+func furthestError(a, b *SyntaxError) *SyntaxError {
 	if b.Line > a.Line || b.Line == a.Line && b.Column > a.Column {
 		return b
 	}
 	return a
 }
 
-// readYAML reads a text that holds exactly one document.
+// readYAML parses a text that must contain exactly one document.
 func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 	if err := checkUTF8(text); err != nil {
 		return Value{}, err
@@ -83,10 +84,10 @@ func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 		return NewNull(), nil
 	}
 	t := &yamlTree{
-		limits:   limits,
-		anchored: map[*yaml.Node]*anchor{},
-		budget:   limits.aliasBudget(len(text)),
-		bare:     bareTags(text),
+		limits:      limits,
+		anchored:    map[*yaml.Node]*anchor{},
+		budget:      limits.aliasBudget(len(text)),
+		nonSpecific: nonSpecificTags(text),
 	}
 	n, failure := t.node(root, 0)
 	if failure != nil {
@@ -95,12 +96,12 @@ func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 	return n.value, nil
 }
 
-// yamlNodes reads the first two documents of a text, nil for each that is missing.
+// yamlNodes parses the first two documents of a text; a missing document is nil.
 func yamlNodes(text io.Reader) (first, second *yaml.Node, err error) {
 	defer func() {
-		// The library reports some of its own failures this way.
+		// The library panics for some invalid texts.
 		if r := recover(); r != nil {
-			err = fmt.Errorf("yaml: the text can not be read: %v", r)
+			err = fmt.Errorf("yaml: the text can't be parsed: %v", r)
 		}
 	}()
 	decoder := yaml.NewDecoder(text)
@@ -143,8 +144,7 @@ func checkUTF8(text []byte) *SyntaxError {
 		Problem: fmt.Sprintf("expected UTF-8, received the byte 0x%02x", text[bad])}
 }
 
-// aliasBudget is how many bytes aliases and merge keys may add to a document that
-// was written in size bytes.
+// aliasBudget is the maximum number of bytes that aliases and merge keys may add to a document of size bytes.
 func (l Limits) aliasBudget(size int) int {
 	if l.MaxBytes >= 0 {
 		return l.MaxBytes

@@ -10,10 +10,10 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// yamlTexts read the same way here and in sigs.k8s.io/yaml, up to the precision of
-// numbers: want is our reading.
+// yamlTexts have the same meaning in this package and in sigs.k8s.io/yaml, except for the precision of numbers; want is
+// the result of ParseYAML.
 var yamlTexts = []struct{ text, want string }{
-	// nothing
+	// empty documents
 	{"", `null`}, {"\n", `null`}, {"# only a comment\n", `null`}, {"---\n", `null`}, {"---\n...\n", `null`}, {"~", `null`},
 	{"a:", `{"a":null}`}, {"a: null\nb: Null\nc: NULL\nd: ~\ne: nULL", `{"a":null,"b":null,"c":null,"d":null,"e":"nULL"}`},
 	{"- \n-", `[null,null]`}, {"{}", `{}`}, {"[]", `[]`}, {"''", `""`}, {"a: {}\nb: []\nc: ''\nd: 0\ne: false", `{"a":{},"b":[],"c":"","d":0,"e":false}`},
@@ -81,50 +81,47 @@ func TestParseYAML(t *testing.T) {
 			continue
 		}
 		if got.JSON() != test.want {
-			t.Errorf("%q:\nread %s\nwant %s", test.text, got, test.want)
+			t.Errorf("ParseYAML(%q)\n=    %s\nwant %s", test.text, got, test.want)
 		}
 		text, err := sigs.YAMLToJSON([]byte(test.text))
 		if err != nil {
 			t.Errorf("%q: sigs.k8s.io/yaml: %v", test.text, err)
 			continue
 		}
-		if theirs := mustParse(t, string(text)); !roughly(got, theirs) {
-			t.Errorf("%q: read %s, sigs.k8s.io/yaml reads %s", test.text, got, theirs)
+		if theirs := mustParse(t, string(text)); !equalAsFloats(got, theirs) {
+			t.Errorf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", test.text, got, theirs)
 		}
 	}
 }
 
-// TestYAMLReadsJSON checks that JSON stays what it is when it is read as YAML, also
-// where it does not start with {.
+// TestYAMLReadsJSON checks that ParseYAML returns JSON unchanged, also if it does not start with {.
 func TestYAMLReadsJSON(t *testing.T) {
 	for _, text := range canonicalTexts {
 		got, err := ParseYAML([]byte(text))
 		if err != nil || !Equal(got, mustParse(t, text)) && text != "1e999" {
-			t.Errorf("%s was read as %s, %v", text, got, err)
+			t.Errorf("ParseYAML(%s) = %s, %v", text, got, err)
 		}
 		text = `{"a":` + text + `}`
 		if got, err = ParseYAML([]byte("\n " + text)); err != nil || got.JSON() != text {
-			t.Errorf("%s was read as %s, %v", text, got, err)
+			t.Errorf("ParseYAML(%s) = %s, %v", text, got, err)
 		}
 	}
 }
 
-// TestYAMLReadsJSONEscapes is a difference: sigs.k8s.io/yaml refuses JSON with
-// escapes that YAML 1.1 lacks.
+// TestYAMLReadsJSONEscapes covers a difference: sigs.k8s.io/yaml rejects JSON with escapes that YAML 1.1 lacks.
 func TestYAMLReadsJSONEscapes(t *testing.T) {
 	for text, want := range map[string]string{`["\/"]`: `["/"]`, `{"a":"\/"}`: `{"a":"/"}`, `"\ud83d\ude00"`: `"😀"`} {
 		got, err := ParseYAML([]byte(text))
 		if err != nil || got.JSON() != want {
-			t.Errorf("%s: read %s, %v, want %s", text, got, err, want)
+			t.Errorf("ParseYAML(%s) = %s, %v, want %s", text, got, err, want)
 		}
 		if theirs, err := sigs.YAMLToJSON([]byte(text)); err == nil {
-			t.Errorf("%s: sigs.k8s.io/yaml reads %s: no longer the difference that we know", text, theirs)
+			t.Errorf("%s: sigs.k8s.io/yaml returns %s, want an error", text, theirs)
 		}
 	}
 }
 
-// TestYAMLKeepsNumbers is a difference: sigs.k8s.io/yaml passes numbers through
-// int64 and float64.
+// TestYAMLKeepsNumbers covers a difference: sigs.k8s.io/yaml converts numbers to int64 and float64.
 func TestYAMLKeepsNumbers(t *testing.T) {
 	for _, test := range []struct{ text, want, theirs string }{
 		{"a: 1.0", `{"a":1.0}`, `{"a":1}`},
@@ -137,15 +134,15 @@ func TestYAMLKeepsNumbers(t *testing.T) {
 	} {
 		got, err := ParseYAML([]byte(test.text))
 		if err != nil || got.JSON() != test.want {
-			t.Errorf("%q: read %s, %v, want %s", test.text, got, err, test.want)
+			t.Errorf("ParseYAML(%q) = %s, %v, want %s", test.text, got, err, test.want)
 		}
 		if theirs, err := sigs.YAMLToJSON([]byte(test.text)); err != nil || string(theirs) != test.theirs {
-			t.Errorf("%q: sigs.k8s.io/yaml reads %s, %v: no longer the difference that we know", test.text, theirs, err)
+			t.Errorf("%q: sigs.k8s.io/yaml returns %s, %v, want %s", test.text, theirs, err, test.theirs)
 		}
 	}
 }
 
-// yamlErrors are refused; strict tells that sigs.k8s.io/yaml accepts them.
+// yamlErrors are rejected; strict marks texts that sigs.k8s.io/yaml accepts.
 var yamlErrors = []struct {
 	text, want string
 	strict     bool
@@ -154,16 +151,16 @@ var yamlErrors = []struct {
 	{"a: b: c", "line 1, column 5: .a: a colon is not allowed here; check the indentation, or quote the value", false},
 	{"a:\n  b: 1\n c: 2\n", "line 3, column 2: .a: expected a field name here; check the indentation and quotes", false},
 	{"a:\n\tb: 1", "line 2, column 1: expected spaces for indentation, received a tab", false},
-	{"spec:\n  containers:\n  - name: a\n    image: @x", "line 4, column 12: .spec.containers[0].image: expected a value, received a character that can not start one; quote it", false},
+	{"spec:\n  containers:\n  - name: a\n    image: @x", "line 4, column 12: .spec.containers[0].image: expected a value, received a character that can't start one; quote it", false},
 	{"- a\n- b: 'x' y", "line 2, column 10: [1].b: expected a field name here; check the indentation and quotes", false},
 	{"- a\nb: c", "line 2, column 2: .b: expected - and a list item here; check the indentation", false},
 	{"a: \"x\nb: 1\n", "line 3, column 1: .b: expected a closing quote, received the end of the document", false},
-	{"a: \"\\q\"", "line 1, column 5: .a: expected an escape that YAML knows, such as \\n or \\u00e9, received another; single quotes need none", false},
+	{"a: \"\\q\"", "line 1, column 5: .a: expected an escape of YAML, such as \\n or \\u00e9, received another; single quotes need none", false},
 	{"a: [1\nb: 2", "line 1, column 5: .a: expected ',' or ']'", false},
 	{"é:\n  - a\n  - \xff\n", "line 3, column 5: .é[1]: expected UTF-8, received the byte 0xff", false},
 	{"a: \x01\n", "line 1, column 4: .a: control characters are not allowed", false},
 	{"a:\n  b: *x", "line 2, column 6: .a.b: the alias *x has no anchor before it", false},
-	{"a: &x [1, *x]", "line 1, column 11: .a[1]: the alias *x stands for something that contains it", false},
+	{"a: &x [1, *x]", "line 1, column 11: .a[1]: the alias *x refers to a node that contains it; remove the alias", false},
 	{"a: {b: .inf}", "line 1, column 8: .a.b: expected a number that JSON can express, received .inf", false},
 	{"- .nan", "line 1, column 3: [0]: expected a number that JSON can express, received .nan", false},
 	{"a: !!int x", "line 1, column 4: .a: expected a scalar that can be read as !!int, received \"x\"", false},
@@ -182,7 +179,7 @@ var yamlErrors = []struct {
 	{"<<: [{a: 1}, 2]", "line 1, column 14: .<<: expected a map, or a list of maps, to merge, received \"2\"", false},
 	{"{\"a\": 1, \"b\" 2}", "line 1, column 14: .b: expected : after a field name, received '2'", false},
 
-	// The differences: what sigs.k8s.io/yaml drops or replaces silently.
+	// Texts of which sigs.k8s.io/yaml silently drops or replaces a part.
 	{"a: 1\nb: 2\na: 3\n", "line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
 	{"x:\n- {b: 1, a: 2, b: 3}", "line 2, column 16: .x[0].b: the field occurs twice in one map, first on line 2, column 4; remove one of them", true},
 	{"1: a\n\"1\": b", "line 2, column 1: .1: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
@@ -197,25 +194,25 @@ func TestYAMLErrors(t *testing.T) {
 	for _, test := range yamlErrors {
 		v, err := ParseYAML([]byte(test.text))
 		if err == nil || err.Error() != test.want || !v.IsAbsent() {
-			t.Errorf("%q:\nreceived %s, %v\nwant     %s", test.text, v, err, test.want)
+			t.Errorf("ParseYAML(%q)\n=    %s, %v\nwant %s", test.text, v, err, test.want)
 		}
 		if _, err := sigs.YAMLToJSON([]byte(test.text)); (err == nil) != test.strict {
-			t.Errorf("%q: sigs.k8s.io/yaml says %v", test.text, err)
+			t.Errorf("%q: sigs.k8s.io/yaml returns error %v, want success: %v", test.text, err, test.strict)
 		}
 	}
 }
 
-// TestYAMLErrorInLargeText checks that the place is found there too.
+// TestYAMLErrorInLargeText checks the position of an error beyond maxRefined.
 func TestYAMLErrorInLargeText(t *testing.T) {
 	text := strings.Repeat("- a: b\n", 20_000) + "- c:\n    d: @e\n"
 	_, err := ParseYAML([]byte(text))
-	if want := "line 20002, column 10: [20000].c.d: expected a value, received a character that can not start one; quote it"; err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+	if want := "line 20002, column 10: [20000].c.d: expected a value, received a character that can't start one; quote it"; err == nil || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
 	}
 }
 
-// laughs is a document of which every line repeats the one before nine times.
-func laughs() string {
+// billionLaughs is a document in which every line refers nine times to the line before.
+func billionLaughs() string {
 	var b strings.Builder
 	b.WriteString("a: &a [lol]\n")
 	for c := 'b'; c <= 'z'; c++ {
@@ -224,7 +221,7 @@ func laughs() string {
 	return b.String()
 }
 
-func chain(length int) string {
+func aliasChain(length int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")
 	for i := 1; i < length; i++ {
@@ -245,11 +242,11 @@ func TestHostileYAML(t *testing.T) {
 		"block lists":   {strings.Repeat("- ", 100_000), deep},
 		"complex keys":  {strings.Repeat("? ", 100_000), deep},
 		"both styles":   {strings.Repeat("- ", 6_000) + strings.Repeat("[", 6_000) + strings.Repeat("]", 6_000), deep},
-		"laughs":        {laughs(), expanded},
+		"laughs":        {billionLaughs(), expanded},
 		"big string":    {"a: &a " + big + "\nb: [*a, *a, *a, *a]", expanded},
 		"merges":        {"a: &a {" + strings.Repeat("b", 100) + ": 1}\n" + strings.Repeat("<<: *a\n", 100_000), expanded},
 		"merged merges": {"a: &a {b: " + big + "}\nc: &c {<<: *a}\nd: &d {<<: [*c, *c, *c]}\n", expanded},
-		"alias chain":   {chain(50_000), expanded},
+		"alias chain":   {aliasChain(50_000), expanded},
 		"open quote":    {"a: \"" + strings.Repeat("a\n", 1<<20), "expected a closing quote"},
 		"anchors":       {strings.Repeat("&a ", 1<<20), "expected"},
 		"tabs":          {"a:\n" + strings.Repeat("\t", 1<<20), "expected spaces"},
@@ -258,7 +255,7 @@ func TestHostileYAML(t *testing.T) {
 		start := time.Now()
 		_, err := ParseYAML([]byte(test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 5000 {
-			t.Errorf("%s: received %.200v", name, err)
+			t.Errorf("%s: error = %.200v", name, err)
 		}
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%s: took %v", name, took)
@@ -266,18 +263,18 @@ func TestHostileYAML(t *testing.T) {
 	}
 }
 
-// TestAliasedDepth checks that aliases count where they stand for something deep.
+// TestAliasedDepth checks that the depth limit includes the depth of aliased values.
 func TestAliasedDepth(t *testing.T) {
-	_, err := ParseYAMLLimited([]byte(chain(10)), Limits{MaxDepth: 5})
+	_, err := ParseYAMLLimited([]byte(aliasChain(10)), Limits{MaxDepth: 5})
 	if want := "line 5, column 10: .a4[0]: lists and maps are nested more than 5 deep"; err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("error = %v, want %s", err, want)
 	}
-	if _, err = ParseYAMLLimited([]byte(chain(4)), Limits{MaxDepth: 5}); err != nil {
+	if _, err = ParseYAMLLimited([]byte(aliasChain(4)), Limits{MaxDepth: 5}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAliasesShareMemory checks that what aliases stand for is not copied.
+// TestAliasesShareMemory checks that aliased values are not copied.
 func TestAliasesShareMemory(t *testing.T) {
 	text := "a: &a [" + strings.Repeat("x, ", 1000) + "]\nb: [" + strings.Repeat("*a, ", 500) + "]\n"
 	var before, after runtime.MemStats
@@ -285,14 +282,14 @@ func TestAliasesShareMemory(t *testing.T) {
 	v, err := ParseYAML([]byte(text))
 	runtime.ReadMemStats(&after)
 	if err != nil || v.Get("b").Len() != 500 || !Same(v.Get("a"), v.Get("b").At(7)) {
-		t.Fatalf("the items of %.100s are not the same: %v", v, err)
+		t.Fatalf("the items of %.100s do not share memory: %v", v, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 10<<20 {
-		t.Errorf("reading took %d bytes", used)
+		t.Errorf("parsing allocated %d bytes", used)
 	}
 }
 
-// A text in flow style that is too deep for the YAML library has a path, too.
+// TestFlowPath checks the paths of errors in flow style that nests too deep for the YAML library.
 func TestFlowPath(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "",
@@ -302,11 +299,11 @@ func TestFlowPath(t *testing.T) {
 		"{? [1] : {x: [":                       ".[1].x[0]",
 	} {
 		if got := flowPath(text); got != want {
-			t.Errorf("%q: received %s, want %s", text, got, want)
+			t.Errorf("flowPath(%q) = %s, want %s", text, got, want)
 		}
 	}
 	_, err := ParseYAML([]byte("a: 1\nb: " + strings.Repeat("{a: [", 6000)))
 	if want := ".b.a[0].a[0]"; err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("received %.200v, want a path that starts with %s", err, want)
+		t.Errorf("error = %.200v, want a path that starts with %s", err, want)
 	}
 }

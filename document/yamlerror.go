@@ -7,24 +7,23 @@ import (
 	"strings"
 )
 
-// The YAML library says what is wrong with a text, but where only roughly: a line,
-// often of the container around the problem, sometimes none. So a failed text is
-// read again, one byte at a time: how far the library got is where it choked.
+// The YAML library reports the line of an error only roughly: often that of the container around the problem, sometimes
+// none. Therefore a failed text is parsed again through a reader that returns one byte at a time; the number of bytes
+// read shows where the library stopped.
 
-// maxRefined is the largest text for which the place of an error is worked out to
-// the character, which means to read it several times more.
+// maxRefined is the maximum offset at which the position of an error is refined to the character, which requires
+// parsing the text several more times.
 const maxRefined = 64 << 10
 
-// locate turns an error of the YAML library into one with a line, a column and a
-// path.
+// locate converts an error of the YAML library to an error with a line, a column and a path.
 func locate(text []byte, err error) *SyntaxError {
 	problem := yamlErrorPrefix.ReplaceAllString(err.Error(), "")
-	offset := furthest(text)
+	offset := bytesRead(text)
 	switch {
 	case strings.Contains(problem, "end of stream"):
 		offset = len(text)
 	case offset <= maxRefined:
-		offset = refine(text, offset, err.Error())
+		offset = refineOffset(text, offset, err.Error())
 	default:
 		offset--
 	}
@@ -39,32 +38,33 @@ func locate(text []byte, err error) *SyntaxError {
 	return &SyntaxError{Line: at.line, Column: at.column, Path: path, Problem: yamlProblem(problem, text[offset:])}
 }
 
-// tooDeep is what the library says of a text that nests deeper than it can read, which is a
-// little deeper than documents may.
+// tooDeep is the library's error for text that nests deeper than its limit, which is slightly higher than
+// DefaultMaxDepth.
 const tooDeep = "exceeded max depth of 10000"
 
-// unknownAnchor returns the name of the anchor that the library misses.
+// unknownAnchor returns the name of the undefined anchor that a library error is about; found is false for other
+// errors.
 func unknownAnchor(problem string) (name string, found bool) {
 	name, found = strings.CutPrefix(problem, "unknown anchor '")
 	return strings.TrimSuffix(name, "' referenced"), found
 }
 
-// furthest returns the place of the last byte that the library asked for before it
-// gave up. It may have looked a few bytes ahead.
-func furthest(text []byte) int {
+// bytesRead returns the number of bytes that the library reads before it fails. It may read a few bytes ahead of the
+// error.
+func bytesRead(text []byte) int {
 	reader := bytes.NewReader(text)
 	_, _, _ = yamlNodes(byteReader{reader})
 	return len(text) - reader.Len()
 }
 
-// byteReader gives one byte at a time.
+// byteReader returns one byte per Read.
 type byteReader struct{ from *bytes.Reader }
 
 func (r byteReader) Read(to []byte) (int, error) { return r.from.Read(to[:min(len(to), 1)]) }
 
-// refine looks, in the two lines before offset, for the first place where a text
-// that ended there would have failed in the same way.
-func refine(text []byte, offset int, problem string) int {
+// refineOffset returns the smallest offset, in the two lines before the given one, at which the truncated text fails
+// with the same error.
+func refineOffset(text []byte, offset int, problem string) int {
 	fails := func(end int) bool {
 		_, _, err := yamlNodes(bytes.NewReader(text[:end]))
 		return err != nil && err.Error() == problem
@@ -87,7 +87,7 @@ func lineStart(text []byte, offset int) int {
 
 var yamlErrorPrefix = regexp.MustCompile(`^yaml: (line \d+: )?`)
 
-// yamlProblem puts what the library says about a text in words that help.
+// yamlProblem replaces the library's error texts by texts that name the expected input.
 func yamlProblem(problem string, text []byte) string {
 	switch problem {
 	case "mapping values are not allowed in this context":
@@ -96,13 +96,13 @@ func yamlProblem(problem string, text []byte) string {
 		if bytes.HasPrefix(text, []byte("\t")) {
 			return "expected spaces for indentation, received a tab"
 		}
-		return "expected a value, received a character that can not start one; quote it"
+		return "expected a value, received a character that can't start one; quote it"
 	case "did not find expected key":
 		return "expected a field name here; check the indentation and quotes"
 	case "did not find expected '-' indicator":
 		return "expected - and a list item here; check the indentation"
 	case "found unknown escape character":
-		return "expected an escape that YAML knows, such as \\n or \\u00e9, received another; single quotes need none"
+		return "expected an escape of YAML, such as \\n or \\u00e9, received another; single quotes need none"
 	case "found unexpected end of stream":
 		return "expected a closing quote, received the end of the document"
 	case "did not find expected <document start>":
@@ -116,10 +116,9 @@ func yamlProblem(problem string, text []byte) string {
 	return strings.Replace(problem, "did not find expected", "expected", 1)
 }
 
-// yamlPath tells from indentation alone in which field a place is, because a text
-// that can not be read has no tree. It knows block style only, and gives the
-// innermost field around a flow collection.
-func yamlPath(text []byte, at place) string {
+// yamlPath determines the path of a position from indentation alone, because a text with a syntax error has no tree. It
+// supports block style only; inside of a flow collection it returns the path of the innermost block field.
+func yamlPath(text []byte, at lineColumn) string {
 	var open []yamlLevel
 	number := 0
 	for content := range bytes.Lines(text) {
@@ -140,11 +139,10 @@ func yamlPath(text []byte, at place) string {
 	return path.String()
 }
 
-// yamlLevel is a field or item that the text is inside of; its content is indented
-// more than indent.
+// yamlLevel is a field or item around a position; its content is indented by more than indent.
 type yamlLevel struct {
 	indent int
-	item   int // counts from 0; -1 in a field
+	item   int // index in the list; -1 for a field
 	name   string
 }
 
@@ -157,7 +155,7 @@ func (l yamlLevel) element() string {
 
 var yamlKey = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#&*!|>'"%@,\[\]{}` + "`" + `][^#]*?)\s*:(\s|$)`)
 
-// yamlStep goes one line further.
+// yamlStep updates the open levels for one more line.
 func yamlStep(open []yamlLevel, line string) []yamlLevel {
 	rest := strings.TrimLeft(line, " ")
 	indent := len(line) - len(rest)
@@ -179,8 +177,8 @@ func yamlStep(open []yamlLevel, line string) []yamlLevel {
 	return open
 }
 
-// openItem closes what an item at that indentation ends. A list may stand below
-// its field without being indented.
+// openItem opens a list item, closing the levels that end at its indentation. A list may start at the indentation of
+// its field.
 func openItem(open []yamlLevel, indent int) []yamlLevel {
 	for len(open) > 0 {
 		last := open[len(open)-1]
@@ -213,15 +211,14 @@ func firstRunes(line []byte, count int) []byte {
 	return line
 }
 
-// flowPath follows lists and maps in flow style, as in JSON, to the end of a text, and
-// returns the path of what is open there. It is for errors: of a text that is not in order it
-// makes the best.
+// flowPath returns the path of the innermost open list or map at the end of a text in flow style. It is for error
+// messages: for invalid text it returns a best guess.
 func flowPath(text string) string {
 	type level struct {
 		isMap bool
 		index int
 		key   string
-		start int // where the key starts
+		start int // offset of the key
 	}
 	var open []level
 	for i := 0; i < len(text); i++ {
@@ -256,7 +253,7 @@ func flowPath(text string) string {
 	return path.String()
 }
 
-// quotedEnd returns where the quoted text ends that starts at i.
+// quotedEnd returns the offset of the closing quote of the quoted text that starts at i.
 func quotedEnd(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text) && text[i] != quote; i++ {

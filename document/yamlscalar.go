@@ -13,14 +13,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar is what a YAML scalar means.
+// scalar is a resolved YAML scalar: its kind and value.
 type scalar struct {
 	kind  Kind
 	text  string  // as in node
-	float float64 // of a number that was written as a float
-	// isFloat tells how a number becomes a field name; unspeakable marks the
-	// floats that JSON has no number for.
-	isFloat, unspeakable bool
+	float float64 // the value of a number in float notation
+	// isFloat marks numbers in float notation, which have other rules as field names; nonFinite marks NaN and the
+	// infinities, which JSON can't express.
+	isFloat, nonFinite bool
 }
 
 var (
@@ -29,7 +29,7 @@ var (
 	yamlFalse = scalar{kind: Bool, text: "false"}
 )
 
-// yamlWords are the plain scalars that are not strings although they are words.
+// yamlWords are the plain scalars that look like words but are not strings.
 var yamlWords = map[string]scalar{
 	"": yamlNull, "~": yamlNull, "null": yamlNull, "Null": yamlNull, "NULL": yamlNull,
 
@@ -41,49 +41,50 @@ var yamlWords = map[string]scalar{
 	"n": yamlFalse, "N": yamlFalse, "no": yamlFalse, "No": yamlFalse, "NO": yamlFalse,
 	"off": yamlFalse, "Off": yamlFalse, "OFF": yamlFalse,
 
-	".nan": unspeakable(math.NaN()), ".NaN": unspeakable(math.NaN()), ".NAN": unspeakable(math.NaN()),
-	".inf": unspeakable(math.Inf(1)), ".Inf": unspeakable(math.Inf(1)), ".INF": unspeakable(math.Inf(1)),
-	"+.inf": unspeakable(math.Inf(1)), "+.Inf": unspeakable(math.Inf(1)), "+.INF": unspeakable(math.Inf(1)),
-	"-.inf": unspeakable(math.Inf(-1)), "-.Inf": unspeakable(math.Inf(-1)), "-.INF": unspeakable(math.Inf(-1)),
+	".nan": nonFinite(math.NaN()), ".NaN": nonFinite(math.NaN()), ".NAN": nonFinite(math.NaN()),
+	".inf": nonFinite(math.Inf(1)), ".Inf": nonFinite(math.Inf(1)), ".INF": nonFinite(math.Inf(1)),
+	"+.inf": nonFinite(math.Inf(1)), "+.Inf": nonFinite(math.Inf(1)), "+.INF": nonFinite(math.Inf(1)),
+	"-.inf": nonFinite(math.Inf(-1)), "-.Inf": nonFinite(math.Inf(-1)), "-.INF": nonFinite(math.Inf(-1)),
 }
 
-func unspeakable(f float64) scalar {
-	return scalar{kind: Number, float: f, isFloat: true, unspeakable: true}
+func nonFinite(f float64) scalar {
+	return scalar{kind: Number, float: f, isFloat: true, nonFinite: true}
 }
 
-// resolve decides what a scalar node means; if its tag forbids that, it says why.
+// resolve determines the kind and value of a scalar node; problem is not empty if the value doesn't match the node's
+// tag.
 func (t *yamlTree) resolve(n *yaml.Node) (s scalar, problem string) {
 	asString := scalar{kind: String, text: n.Value}
 	if n.Style&yaml.TaggedStyle == 0 {
-		if n.Style != 0 || t.bare[place{n.Line, n.Column}] {
+		if n.Style != 0 || t.nonSpecific[lineColumn{n.Line, n.Column}] {
 			return asString, ""
 		}
 		return resolvePlain(n.Value), ""
 	}
 	s = resolvePlain(n.Value)
-	fits := false
+	matches := false
 	switch n.Tag {
 	case "!!null":
-		fits = s.kind == Null
+		matches = s.kind == Null
 	case "!!bool":
-		fits = s.kind == Bool
+		matches = s.kind == Bool
 	case "!!int":
-		fits = s.kind == Number && !s.isFloat
+		matches = s.kind == Number && !s.isFloat
 	case "!!float":
 		return resolveFloat(n.Value, s)
 	case "!!timestamp":
-		s, fits = asString, isTimestamp(n.Value)
+		s, matches = asString, isTimestamp(n.Value)
 	case "!!binary":
 		data, err := base64.StdEncoding.DecodeString(n.Value)
-		s, fits = scalar{kind: String, text: string(data)}, err == nil
-	default: // !!str and tags that we know nothing of
-		s, fits = asString, true
+		s, matches = scalar{kind: String, text: string(data)}, err == nil
+	default: // !!str and unknown tags
+		s, matches = asString, true
 	}
-	return s, misfit(fits, n.Tag, n.Value)
+	return s, tagMismatch(matches, n.Tag, n.Value)
 }
 
-// resolveFloat reads a scalar with the tag !!float, which also makes numbers of
-// the literals that are beyond the range of float64.
+// resolveFloat resolves a scalar with the tag !!float. The tag also makes literals beyond the range of float64 numbers;
+// without it they are strings.
 func resolveFloat(text string, s scalar) (_ scalar, problem string) {
 	if s.kind == Number {
 		s.float, s.isFloat = s.asFloat(), true
@@ -93,17 +94,17 @@ func resolveFloat(text string, s scalar) (_ scalar, problem string) {
 		f, _ := strconv.ParseFloat(text, 64)
 		return floatScalar(text, f), ""
 	}
-	return s, misfit(false, "!!float", text)
+	return s, tagMismatch(false, "!!float", text)
 }
 
-func misfit(fits bool, tag, text string) (problem string) {
-	if fits {
+func tagMismatch(matches bool, tag, text string) (problem string) {
+	if matches {
 		return ""
 	}
 	return "expected a scalar that can be read as " + tag + ", received " + strconv.Quote(shorten(text))
 }
 
-// shorten keeps errors readable.
+// shorten truncates a text for an error message.
 func shorten(s string) string {
 	if len(s) <= 40 {
 		return s
@@ -111,7 +112,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:40], "") + "…"
 }
 
-// resolvePlain reads a scalar that has neither quotes nor a tag, by YAML 1.1.
+// resolvePlain resolves a scalar without quotes and tag by the rules of YAML 1.1.
 func resolvePlain(text string) scalar {
 	if s, ok := yamlWords[text]; ok {
 		return s
@@ -131,8 +132,8 @@ func resolvePlain(text string) scalar {
 
 var yamlFloat = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolveNumber reads decimal, 0x, 0o, 0b and 0-prefixed octal integers that fit 64
-// bits, and decimal floats. Numbers beyond the range of float64 stay strings.
+// resolveNumber parses decimal, 0x, 0o, 0b and 0-prefixed octal integers of up to 64 bits, and decimal floats. ok is
+// false for numbers beyond the range of float64, which are strings.
 func resolveNumber(text string) (s scalar, ok bool) {
 	if i, err := strconv.ParseInt(text, 0, 64); err == nil {
 		return scalar{kind: Number, text: integerLiteral(text, strconv.FormatInt(i, 10))}, true
@@ -147,7 +148,7 @@ func resolveNumber(text string) (s scalar, ok bool) {
 	return floatScalar(text, f), err == nil
 }
 
-// integerLiteral keeps a decimal spelling, which matters for -0 only.
+// integerLiteral returns the value, except for -0, which keeps its sign.
 func integerLiteral(written, value string) string {
 	if written == "-0" {
 		return written
@@ -155,8 +156,8 @@ func integerLiteral(written, value string) string {
 	return value
 }
 
-// floatScalar keeps the spelling of a number as far as JSON allows it: it does not
-// allow a plus sign, leading zeros, or a point without digits on both sides.
+// floatScalar returns a float that keeps the spelling of the input where JSON allows it. JSON allows no plus sign, no
+// leading zeros, and no point without digits on both sides.
 func floatScalar(text string, f float64) scalar {
 	s := scalar{kind: Number, float: f, isFloat: true}
 	digits := strings.TrimLeft(text, "+-")
@@ -183,7 +184,7 @@ func (s scalar) asFloat() float64 {
 	return f
 }
 
-// value makes a document of a scalar that JSON can express.
+// value converts a finite scalar to a document value.
 func (s scalar) value() Value {
 	switch s.kind {
 	case Null:
@@ -196,8 +197,8 @@ func (s scalar) value() Value {
 	return NewString(s.text)
 }
 
-// asName turns a scalar into a field name as sigs.k8s.io/yaml does; floats lose
-// precision on the way. There is no name for null, nor for integers beyond int64.
+// asName converts a scalar to a field name as sigs.k8s.io/yaml does, with floats rounded to 32 bits. ok is false for
+// null and for integers beyond int64.
 func (s scalar) asName() (name string, ok bool) {
 	switch {
 	case s.kind == String || s.kind == Bool:
@@ -219,7 +220,7 @@ func (s scalar) asName() (name string, ok bool) {
 	return name, true
 }
 
-// isTimestamp tells whether a text may have the tag !!timestamp.
+// isTimestamp reports whether a text is valid with the tag !!timestamp.
 func isTimestamp(text string) bool {
 	if len(text) < 5 || skipDigits(text, 0) != 4 || text[4] != '-' {
 		return false
@@ -234,17 +235,17 @@ func isTimestamp(text string) bool {
 	return false
 }
 
-// bareTags finds the nodes whose tag is a lone "!". It makes a scalar a string,
-// but the library's nodes do not tell. Places in strings and comments are found as
-// well; no node starts there, so that they do no harm.
-func bareTags(text []byte) map[place]bool {
+// nonSpecificTags returns the positions of nodes with the non-specific tag "!", which makes a scalar a string. The
+// library does not report this tag. Matches in strings and comments are returned, too; they have no effect because no
+// node starts there.
+func nonSpecificTags(text []byte) map[lineColumn]bool {
 	if bytes.IndexByte(text, '!') < 0 {
 		return nil
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // takes no column
-	found := map[place]bool{}
-	at := place{1, 1}
-	node := at // where a node starts whose tag is still to come
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the byte order mark is not counted as a column
+	found := map[lineColumn]bool{}
+	at := lineColumn{1, 1}
+	node := at // the start of the node that the next tag belongs to
 	inAnchor, afterAnchor := false, false
 	for i, r := range string(text) {
 		next, _ := utf8.DecodeRune(text[i+utf8.RuneLen(r):])
@@ -265,14 +266,14 @@ func bareTags(text []byte) map[place]bool {
 			afterAnchor = false
 		}
 		if strings.ContainsRune(yamlBreaks, r) && (r != '\r' || next != '\n') {
-			at = place{at.line + 1, 0}
+			at = lineColumn{at.line + 1, 0}
 		}
 		at.column++
 	}
 	return found
 }
 
-// All of the breaks end lines in YAML 1.1.
+// yamlBreaks are the line breaks of YAML 1.1.
 const (
 	yamlBreaks = "\n\r\u0085\u2028\u2029"
 	yamlBlanks = " \t" + yamlBreaks

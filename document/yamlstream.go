@@ -19,9 +19,8 @@ func ParseYAMLStream(text []byte, limits Limits) iter.Seq2[Value, error] {
 	}
 }
 
-// readJSONStream reads JSON objects as long as there are some, and returns what
-// follows them, and on which line. A text that stops being JSON after at most one
-// object may still be YAML; after two it can not be meant as such.
+// readJSONStream parses consecutive JSON objects and returns the rest of the text with its line number. A text that
+// stops being JSON after at most one object may still be YAML; after two objects the syntax error is reported.
 func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (rest []byte, line int, done bool) {
 	line = 1
 	for count := 0; startsLikeJSON(text); count++ {
@@ -30,7 +29,7 @@ func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (
 			return text, line, false
 		}
 		if err != nil {
-			err.shift(line - 1)
+			err.addLines(line - 1)
 			yield(Value{}, err)
 			return nil, 0, true
 		}
@@ -39,7 +38,7 @@ func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (
 		}
 		line += bytes.Count(text[:size], []byte("\n"))
 		text = text[size:]
-		// What stands on the same line after an object would confuse YAML.
+		// YAML does not allow trailing white space of the object's line at the start of a document.
 		if blank := len(text) - len(bytes.TrimLeft(text, " \t\r")); blank < len(text) && text[blank] == '\n' {
 			text = text[blank+1:]
 			line++
@@ -48,7 +47,7 @@ func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (
 	return text, line, false
 }
 
-// firstJSON reads the JSON value that a text starts with, and tells where it ends.
+// firstJSON parses the JSON object at the start of a text and returns its size.
 func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxError) {
 	text = text[:jsonSize(text)]
 	if err := limits.checkSize(len(text)); err != nil {
@@ -56,11 +55,11 @@ func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxEr
 	}
 	p := newParser(string(text), limits)
 	defer p.release()
-	return p.first(nil)
+	return p.parseFirst(nil)
 }
 
-// jsonSize returns where the object ends that a text starts with, by its braces
-// alone; it is the size of the text if the object does not end.
+// jsonSize returns the size of the object at the start of a text, found by matching braces, or the size of the text if
+// the object does not end.
 func jsonSize(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -82,7 +81,7 @@ func jsonSize(text []byte) int {
 	return len(text)
 }
 
-// readYAMLStream reads the YAML documents of a text that starts on the given line.
+// readYAMLStream parses the YAML documents of a text that starts on the given line.
 func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, error) bool) {
 	for len(text) > 0 {
 		chunk, after, err := cutYAML(text)
@@ -94,7 +93,7 @@ func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, erro
 			}
 		}
 		if err != nil {
-			err.shift(line - 1)
+			err.addLines(line - 1)
 			yield(Value{}, err)
 			return
 		}
@@ -106,8 +105,8 @@ func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, erro
 	}
 }
 
-// cutYAML returns the first document of a text and what comes after the separator
-// that ends it. A separator before the document stays with it.
+// cutYAML returns the first document of a text and the text after the separator that ends it. A separator before the
+// document is part of the document.
 func cutYAML(text []byte) (chunk, after []byte, failure *SyntaxError) {
 	size, line := 0, 0
 	for content := range bytes.Lines(text) {

@@ -35,10 +35,10 @@ func TestYAMLStream(t *testing.T) {
 	for _, test := range yamlStreams {
 		got, err := readStream(test.text)
 		if err != nil || got != test.want {
-			t.Errorf("%q:\nread %s, %v\nwant %s", test.text, got, err, test.want)
+			t.Errorf("%q:\ngot  %s, %v\nwant %s", test.text, got, err, test.want)
 		}
 		if theirs, err := kubectlStream(test.text); err != nil || theirs != test.want {
-			t.Errorf("%q: kubectl reads %s, %v", test.text, theirs, err)
+			t.Errorf("%q: kubectl's decoder returns %s, %v, want %s", test.text, theirs, err, test.want)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func readStream(text string) (string, error) {
 	return strings.Join(all, " "), nil
 }
 
-// kubectlStream reads a stream as kubectl's resource builder does.
+// kubectlStream parses a stream with the decoder of kubectl's resource builder.
 func kubectlStream(text string) (string, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 4096)
 	var all []string
@@ -73,7 +73,7 @@ func kubectlStream(text string) (string, error) {
 
 func TestYAMLStreamErrors(t *testing.T) {
 	for _, test := range []struct{ text, read, want string }{
-		{"a: 1\n---\nb: 2\n---\nc:\n  d: @x\n", `{"a":1} {"b":2}`, "line 6, column 6: .c.d: expected a value, received a character that can not start one; quote it"},
+		{"a: 1\n---\nb: 2\n---\nc:\n  d: @x\n", `{"a":1} {"b":2}`, "line 6, column 6: .c.d: expected a value, received a character that can't start one; quote it"},
 		{"a: 1\n--- b\n", ``, "line 2, column 4: expected --- to stand alone on its line; start the document on the next one"},
 		{"a: 1\n---b\n", ``, "line 2, column 4: expected --- to stand alone on its line; start the document on the next one"},
 		{"{\"a\":1}\n{\"b\":2}\n{\"c\":}", `{"a":1} {"b":2}`, "line 3, column 6: .c: expected a value, received '}'"},
@@ -83,7 +83,7 @@ func TestYAMLStreamErrors(t *testing.T) {
 	} {
 		read, err := readStream(test.text)
 		if read != test.read || err == nil || err.Error() != test.want {
-			t.Errorf("%q:\nread %s\nreceived %v\nwant     %s", test.text, read, err, test.want)
+			t.Errorf("%q:\ngot   %s\nerror %v\nwant  %s", test.text, read, err, test.want)
 		}
 	}
 }
@@ -99,14 +99,14 @@ func TestYAMLStreamLimits(t *testing.T) {
 		count++
 	}
 	if count != 10 {
-		t.Errorf("read %d documents, want 10", count)
+		t.Errorf("got %d documents, want 10", count)
 	}
 	for _, text := range []string{"a: 1\n---\nb: 1234567890123456789012345\n", `{"a":1}{"b":2}{"c":"1234567890123456"}`} {
 		var last error
 		for _, last = range ParseYAMLStream([]byte(text), limits) {
 		}
 		if last == nil || !strings.Contains(last.Error(), "more than the limit of 20") {
-			t.Errorf("%q: received %v", text, last)
+			t.Errorf("%q: error = %v", text, last)
 		}
 	}
 	for range ParseYAMLStream([]byte(text), limits) {

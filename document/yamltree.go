@@ -10,42 +10,41 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlTree makes a document out of the YAML library's nodes. Aliases share the
-// part that they stand for, so that they cost no memory here; but whoever writes
-// or walks the document pays for each of them, which is what budget is about.
+// yamlTree builds a document from the YAML library's nodes. Aliases share the value of their anchor and cost no memory
+// here, but encoding or walking the document expands each of them; budget limits that expansion.
 type yamlTree struct {
-	limits   Limits
-	anchored map[*yaml.Node]*anchor // the nodes that an alias may stand for
-	budget   int                    // how many bytes aliases may still add
-	bare     map[place]bool         // where the nodes start whose tag is "!"
+	limits      Limits
+	anchored    map[*yaml.Node]*anchor // the nodes that aliases may refer to
+	budget      int                    // the number of bytes that aliases may still add
+	nonSpecific map[lineColumn]bool    // the positions of nodes with the tag "!"
 }
 
-// built is a finished part of the document.
-type built struct {
+// yamlPart is a finished part of the document.
+type yamlPart struct {
 	value  Value
-	size   int // about how many bytes it takes when written
-	height int // how many containers are nested in it, itself included
+	size   int // the estimated size as JSON
+	height int // the number of nested containers, including itself
 }
 
-// anchor is a node with an anchor; value is nil while it is being read.
-type anchor struct{ value *built }
+// anchor is a node with an anchor; value is nil while the node is being built.
+type anchor struct{ value *yamlPart }
 
-// node builds a node inside of depth containers.
-func (t *yamlTree) node(n *yaml.Node, depth int) (*built, *SyntaxError) {
+// node builds a node, or resolves an alias, at the given nesting depth.
+func (t *yamlTree) node(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	if n.Kind == yaml.AliasNode {
 		return t.alias(n, depth)
 	}
 	if n.Anchor == "" {
-		return t.fresh(n, depth)
+		return t.build(n, depth)
 	}
 	a := &anchor{}
 	t.anchored[n] = a
-	b, err := t.fresh(n, depth)
+	b, err := t.build(n, depth)
 	a.value = b
 	return b, err
 }
 
-func (t *yamlTree) fresh(n *yaml.Node, depth int) (*built, *SyntaxError) {
+func (t *yamlTree) build(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	if n.Kind == yaml.ScalarNode {
 		return t.scalar(n)
 	}
@@ -58,23 +57,23 @@ func (t *yamlTree) fresh(n *yaml.Node, depth int) (*built, *SyntaxError) {
 	return t.mapping(n, depth)
 }
 
-func (t *yamlTree) alias(n *yaml.Node, depth int) (*built, *SyntaxError) {
+func (t *yamlTree) alias(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	a := t.anchored[n.Alias]
 	if a == nil {
-		// The anchor is on a key, which is not built as a value.
+		// The anchor is on a mapping key, which was not built as a value.
 		return t.node(n.Alias, depth)
 	}
 	if a.value == nil {
-		return nil, yamlErrorf(n, "the alias *%s stands for something that contains it", shorten(n.Value))
+		return nil, yamlErrorf(n, "the alias *%s refers to a node that contains it; remove the alias", shorten(n.Value))
 	}
 	if depth+a.value.height > t.limits.MaxDepth {
 		return nil, t.tooDeep(n)
 	}
-	return a.value, t.spend(n, a.value.size)
+	return a.value, t.charge(n, a.value.size)
 }
 
-// spend pays for what an alias or a merge key adds to the document.
-func (t *yamlTree) spend(n *yaml.Node, size int) *SyntaxError {
+// charge reduces the budget by the size that an alias or a merge key adds to the document.
+func (t *yamlTree) charge(n *yaml.Node, size int) *SyntaxError {
 	if t.budget -= size; t.budget < 0 {
 		return yamlErrorf(n, "aliases and merge keys expand the document beyond the limit; write it out or raise the limit")
 	}
@@ -85,30 +84,30 @@ func (t *yamlTree) tooDeep(n *yaml.Node) *SyntaxError {
 	return yamlErrorf(n, "lists and maps are nested more than %d deep", t.limits.MaxDepth)
 }
 
-func (t *yamlTree) scalar(n *yaml.Node) (*built, *SyntaxError) {
+func (t *yamlTree) scalar(n *yaml.Node) (*yamlPart, *SyntaxError) {
 	s, problem := t.resolve(n)
 	if problem != "" {
 		return nil, yamlErrorf(n, "%s", problem)
 	}
 	switch {
-	case s.unspeakable:
+	case s.nonFinite:
 		return nil, yamlErrorf(n, "expected a number that JSON can express, received %s", n.Value)
 	case s.kind == String && !utf8.ValidString(s.text):
 		return nil, yamlErrorf(n, "expected binary data that is UTF-8; leave out !!binary to keep it in base64")
 	}
-	return &built{value: s.value(), size: len(s.text) + 4}, nil
+	return &yamlPart{value: s.value(), size: len(s.text) + 4}, nil
 }
 
-func (t *yamlTree) list(n *yaml.Node, depth int) (*built, *SyntaxError) {
+func (t *yamlTree) list(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	if len(n.Content) == 0 {
-		return &built{value: NewList(), size: 2, height: 1}, nil
+		return &yamlPart{value: NewList(), size: 2, height: 1}, nil
 	}
-	b := &built{size: 2}
+	b := &yamlPart{size: 2}
 	items := make([]Value, len(n.Content))
 	for i, item := range n.Content {
 		value, err := t.node(item, depth)
 		if err != nil {
-			return nil, err.in("[" + strconv.Itoa(i) + "]")
+			return nil, err.prefixPath("[" + strconv.Itoa(i) + "]")
 		}
 		items[i] = value.value
 		b.add(value)
@@ -118,20 +117,20 @@ func (t *yamlTree) list(n *yaml.Node, depth int) (*built, *SyntaxError) {
 	return b, nil
 }
 
-// add accounts for a part of b.
-func (b *built) add(part *built) {
+// add adds the size and height of a part to b.
+func (b *yamlPart) add(part *yamlPart) {
 	b.size += part.size
 	b.height = max(b.height, part.height)
 }
 
-// A yamlField is a field of a map that is being built.
+// yamlField is a field of a map that is being built.
 type yamlField struct {
 	Field
-	key *yaml.Node // nil if a merge key brought the field
+	key *yaml.Node // nil if the field comes from a merge key
 }
 
-func (t *yamlTree) mapping(n *yaml.Node, depth int) (*built, *SyntaxError) {
-	b := &built{size: 2}
+func (t *yamlTree) mapping(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
+	b := &yamlPart{size: 2}
 	fields := make([]yamlField, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, content := n.Content[i], n.Content[i+1]
@@ -145,7 +144,7 @@ func (t *yamlTree) mapping(n *yaml.Node, depth int) (*built, *SyntaxError) {
 			return nil, err
 		}
 	}
-	members, err := settleFields(fields)
+	members, err := mergeFields(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -157,21 +156,21 @@ func (t *yamlTree) mapping(n *yaml.Node, depth int) (*built, *SyntaxError) {
 	return b, nil
 }
 
-func (t *yamlTree) field(to []yamlField, b *built, key, content *yaml.Node, depth int) ([]yamlField, *SyntaxError) {
+func (t *yamlTree) field(to []yamlField, b *yamlPart, key, content *yaml.Node, depth int) ([]yamlField, *SyntaxError) {
 	name, err := t.name(key)
 	if err != nil {
 		return nil, err
 	}
 	value, err := t.node(content, depth)
 	if err != nil {
-		return nil, err.in("." + name)
+		return nil, err.prefixPath("." + name)
 	}
 	b.add(value)
 	b.size += len(name) + 4
 	return append(to, yamlField{Field{name, value.value}, key}), nil
 }
 
-// name reads a key, which need not be a string in YAML.
+// name resolves a mapping key to a field name; YAML keys need not be strings.
 func (t *yamlTree) name(key *yaml.Node) (string, *SyntaxError) {
 	at := key
 	if key.Kind == yaml.AliasNode {
@@ -186,7 +185,7 @@ func (t *yamlTree) name(key *yaml.Node) (string, *SyntaxError) {
 	}
 	name, ok := s.asName()
 	if !ok {
-		return "", yamlErrorf(at, "expected a field name, received %s; quote it", nameless(key, s))
+		return "", yamlErrorf(at, "expected a field name, received %s; quote it", describeKey(key, s))
 	}
 	if !utf8.ValidString(name) {
 		return "", yamlErrorf(at, "expected binary data that is UTF-8; leave out !!binary to keep it in base64")
@@ -194,7 +193,7 @@ func (t *yamlTree) name(key *yaml.Node) (string, *SyntaxError) {
 	return name, nil
 }
 
-func nameless(key *yaml.Node, s scalar) string {
+func describeKey(key *yaml.Node, s scalar) string {
 	if s.kind == Null {
 		return "null"
 	}
@@ -203,23 +202,23 @@ func nameless(key *yaml.Node, s scalar) string {
 
 func isMergeKey(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!merge" }
 
-// merge adds the fields of the map, or of the list of maps, that a merge key has.
-// The first map of a list wins over the later ones, so that it is added last.
-func (t *yamlTree) merge(to []yamlField, b *built, n *yaml.Node, depth int) ([]yamlField, *SyntaxError) {
+// merge adds the fields of a merge key's value, a map or a list of maps. The first map of a list has precedence, so the
+// maps are added in reverse order.
+func (t *yamlTree) merge(to []yamlField, b *yamlPart, n *yaml.Node, depth int) ([]yamlField, *SyntaxError) {
 	sources := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		sources = n.Content
 	}
 	for _, source := range slices.Backward(sources) {
 		if target(source).Kind != yaml.MappingNode {
-			return nil, yamlErrorf(source, "expected a map, or a list of maps, to merge, received %s", kindOf(target(source))).in(".<<")
+			return nil, yamlErrorf(source, "expected a map, or a list of maps, to merge, received %s", describeNode(target(source))).prefixPath(".<<")
 		}
 		value, err := t.node(source, depth-1)
 		if err == nil {
-			err = t.spend(source, value.size)
+			err = t.charge(source, value.size)
 		}
 		if err != nil {
-			return nil, err.in(".<<")
+			return nil, err.prefixPath(".<<")
 		}
 		for name, field := range value.value.Fields() {
 			to = append(to, yamlField{Field: Field{name, field}})
@@ -230,8 +229,8 @@ func (t *yamlTree) merge(to []yamlField, b *built, n *yaml.Node, depth int) ([]y
 	return to, nil
 }
 
-// kindOf says what a node is that is no map.
-func kindOf(n *yaml.Node) string {
+// describeNode describes a node that is not a map, for an error message.
+func describeNode(n *yaml.Node) string {
 	if n.Kind == yaml.SequenceNode {
 		return "a list"
 	}
@@ -245,12 +244,12 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// settleFields puts fields in order. Of fields with one name the last wins if
-// merge keys are involved; to write a name twice is an error.
-func settleFields(fields []yamlField) ([]Field, *SyntaxError) {
+// mergeFields sorts fields by name. Of fields with the same name the last one wins if a merge key is involved;
+// otherwise the duplicate is an error.
+func mergeFields(fields []yamlField) ([]Field, *SyntaxError) {
 	slices.SortStableFunc(fields, func(a, b yamlField) int { return strings.Compare(a.Name, b.Name) })
 	members := make([]Field, 0, len(fields))
-	var written *yaml.Node // the key of the last name, if it was written out
+	var written *yaml.Node // the explicit key of the current name; nil if all its fields come from merge keys
 	for i, f := range fields {
 		if i == 0 || f.Name != fields[i-1].Name {
 			members = append(members, f.Field)
@@ -258,7 +257,7 @@ func settleFields(fields []yamlField) ([]Field, *SyntaxError) {
 			continue
 		}
 		if f.key != nil && written != nil {
-			return nil, twice(place{written.Line, written.Column}, place{f.key.Line, f.key.Column}, f.Name)
+			return nil, duplicateField(lineColumn{written.Line, written.Column}, lineColumn{f.key.Line, f.key.Column}, f.Name)
 		}
 		members[len(members)-1] = f.Field
 		if written == nil {

@@ -6,28 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// The YAML writer writes block style as kubectl does: indented by two spaces, lists
-// not indented below their field, text of several lines as it is. Numbers keep
-// their spelling.
+// YAML output has block style as kubectl writes it: indented by two spaces, lists not indented below their field,
+// multi-line strings as literal blocks. Numbers keep their spelling.
 
-// maxBlockDepth is how deep block style goes; what is nested deeper is written in
-// flow style, because indentation would make it grow with the square of its depth.
+// maxBlockDepth is the maximum depth of block style. Deeper parts are written in flow style, because the indentation of
+// block style would make the output grow with the square of the depth.
 const maxBlockDepth = 64
 
-// AppendYAML appends the value as YAML that ends with a line break. An absent value
-// appends nothing.
+// AppendYAML appends the value as YAML that ends with a line break. An absent value appends nothing.
 func (v Value) AppendYAML(dst []byte) []byte {
 	if v.IsAbsent() {
 		return dst
 	}
-	return v.opened().appendBlock(dst, 0, 0)
+	return v.parsed().appendBlock(dst, 0, 0)
 }
 
 // YAML returns the value as YAML; an absent value as "".
 func (v Value) YAML() string { return string(v.AppendYAML(nil)) }
 
-// appendBlock writes a value, which is not sealed, to where the text is already
-// indented.
+// appendBlock appends a parsed value at a position that is already indented.
 func (v Value) appendBlock(dst []byte, indent, depth int) []byte {
 	switch {
 	case v.Len() > 0 && depth >= maxBlockDepth:
@@ -48,7 +45,7 @@ func (v Value) appendBlockMap(dst []byte, indent, depth int) []byte {
 			dst = appendIndent(dst, indent)
 		}
 		dst = appendYAMLName(dst, v.Name(i), indent)
-		value := v.At(i).opened()
+		value := v.At(i).parsed()
 		switch {
 		case value.Len() == 0 || depth+1 >= maxBlockDepth:
 			dst = append(dst, ' ')
@@ -70,16 +67,16 @@ func (v Value) appendBlockList(dst []byte, indent, depth int) []byte {
 			dst = appendIndent(dst, indent)
 		}
 		dst = append(dst, '-', ' ')
-		dst = v.At(i).opened().appendBlock(dst, indent+2, depth+1)
+		dst = v.At(i).parsed().appendBlock(dst, indent+2, depth+1)
 	}
 	return dst
 }
 
-// maxSimpleName is the longest name that is written before a colon; readers need
-// to see the colon soon.
+// maxSimpleName is the maximum size of a name that is written directly before a colon; YAML parsers limit how far they
+// look ahead for the colon.
 const maxSimpleName = 128
 
-// appendYAMLName writes a name and its colon.
+// appendYAMLName appends a name and its colon.
 func appendYAMLName(dst []byte, name string, indent int) []byte {
 	if len(name) <= maxSimpleName {
 		return append(appendYAMLString(dst, name), ':')
@@ -90,9 +87,9 @@ func appendYAMLName(dst []byte, name string, indent int) []byte {
 	return append(dst, ':')
 }
 
-// appendFlow writes a value on one line.
+// appendFlow appends a value in flow style, on one line.
 func (v Value) appendFlow(dst []byte) []byte {
-	v = v.opened()
+	v = v.parsed()
 	switch v.Kind() {
 	case Null:
 		return append(dst, "null"...)
@@ -135,7 +132,7 @@ func (v Value) appendFlowMap(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendNested writes a value inside of flow style, where a plain string would have
+// appendNested appends a value inside of flow style, where strings are always quoted because a plain string would have
 // to avoid brackets and commas.
 func (v Value) appendNested(dst []byte) []byte {
 	if v.Kind() == String {
@@ -144,8 +141,8 @@ func (v Value) appendNested(dst []byte) []byte {
 	return v.appendFlow(dst)
 }
 
-// appendYAMLNumber writes a number with its spelling. YAML reads a number beyond
-// the range of float64 as a string unless a tag says what it is.
+// appendYAMLNumber appends a number with its spelling. A number beyond the range of float64 gets a tag, because YAML
+// parsers read it as a string without one.
 func appendYAMLNumber(dst []byte, literal string) []byte {
 	if resolvePlain(literal).kind != Number {
 		dst = append(dst, "!!float "...)
@@ -160,18 +157,18 @@ func appendIndent(dst []byte, indent int) []byte {
 	return dst
 }
 
-// yamlStyle is a way to write a string in YAML.
+// yamlStyle is a scalar style of YAML for strings.
 type yamlStyle uint8
 
 const (
-	plainStyle   yamlStyle = iota // as it is
+	plainStyle   yamlStyle = iota // without quotes
 	singleQuoted                  // 'in single quotes'
 	doubleQuoted                  // "in double quotes", with escapes
 	literalStyle                  // after |, line by line
 )
 
-// yamlStyleOf chooses how to write a string, as go-yaml does: plain if it reads
-// back as the same string under YAML 1.1, literal if it has several lines.
+// yamlStyleOf returns the style for a string, with go-yaml's rules: plain if it parses back to the same string under
+// YAML 1.1, literal if it has several lines.
 func yamlStyleOf(s string) yamlStyle {
 	f := findTraits(s)
 	switch {
@@ -181,7 +178,7 @@ func yamlStyleOf(s string) yamlStyle {
 		return doubleQuoted
 	case f.breaks:
 		return literalStyle
-	case looksLikeOther(s):
+	case resolvesToNonString(s):
 		return doubleQuoted
 	case f.indicator || f.blankAtStart || f.blankAtEnd:
 		return singleQuoted
@@ -189,9 +186,9 @@ func yamlStyleOf(s string) yamlStyle {
 	return plainStyle
 }
 
-// looksLikeOther tells whether a plain scalar would be read as something else than
-// a string, here or by other readers of YAML 1.1.
-func looksLikeOther(s string) bool {
+// resolvesToNonString reports whether a plain scalar would not be read as a string, by this package or by other YAML
+// 1.1 parsers.
+func resolvesToNonString(s string) bool {
 	return s == "<<" || resolvePlain(s).kind != String || isTimestamp(s) || isBase60(s)
 }
 
@@ -199,11 +196,11 @@ var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*
 
 func isBase60(s string) bool { return strings.Contains(s, ":") && base60.MatchString(s) }
 
-// traits is what matters about a string for its style.
+// traits are the properties of a string that determine its style.
 type traits struct {
-	breaks           bool // there is a line break
-	unprintable      bool // a character can not be written as it is
-	indicator        bool // a character would be read as punctuation
+	breaks           bool // has a line break
+	unprintable      bool // has a character that must be escaped
+	indicator        bool // has a character that YAML would read as syntax
 	blankAtStart     bool
 	blankAtEnd       bool
 	blankBeforeBreak bool
@@ -241,8 +238,8 @@ func startsWithIndicator(s string) bool {
 	return strings.IndexByte("-?:", s[0]) >= 0 && (len(s) == 1 || s[1] == ' ')
 }
 
-// isPrintable tells which characters kubectl writes as they are. Those beyond 16
-// bits are not among them, nor are the line breaks that JSON does not know.
+// isPrintable reports whether kubectl writes a character unescaped. It escapes characters beyond 16 bits and the
+// Unicode line separators.
 func isPrintable(r rune) bool {
 	switch {
 	case r == '\u2028' || r == '\u2029' || r == '\ufeff':
@@ -251,7 +248,7 @@ func isPrintable(r rune) bool {
 	return ' ' <= r && r <= '~' || '\u00a0' <= r && r <= '\ufffd'
 }
 
-// appendYAMLString writes a string on one line.
+// appendYAMLString appends a string on one line.
 func appendYAMLString(dst []byte, s string) []byte {
 	switch yamlStyleOf(s) {
 	case plainStyle:
@@ -276,7 +273,7 @@ func appendDoubleQuoted(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// yamlEscapes has the characters with short escapes, each before its letter.
+// yamlEscapes lists the characters with short escapes, each followed by its escape letter.
 const yamlEscapes = "\x000\x07a\bb\tt\nn\vv\ff\rr\x1be\"\"\\\\\u0085N\u2028L\u2029P"
 
 func appendYAMLEscape(dst []byte, r rune) []byte {
@@ -301,12 +298,12 @@ func appendYAMLEscape(dst []byte, r rune) []byte {
 	return dst
 }
 
-// appendLiteral writes a string of several lines after |, indented.
+// appendLiteral appends a multi-line string as an indented literal block.
 func appendLiteral(dst []byte, s string, indent int) []byte {
-	indent = max(indent, 2) // at the root too
+	indent = max(indent, 2) // also at the root
 	dst = append(dst, '|')
 	if s[0] == ' ' || s[0] == '\n' {
-		dst = append(dst, '2') // the first line does not show how deep the text is indented
+		dst = append(dst, '2') // explicit indentation indicator, because the first line has leading white space
 	}
 	switch body := strings.TrimSuffix(s, "\n"); {
 	case body == s:

@@ -8,7 +8,7 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// TestYAMLLooksLikeKubectl compares with the bytes that kubectl -o yaml writes.
+// TestYAMLLooksLikeKubectl compares with the output of kubectl -o yaml.
 func TestYAMLLooksLikeKubectl(t *testing.T) {
 	for _, text := range []string{
 		podText, `{}`, `[]`, `null`, `true`, `1`, `""`, `"a"`, `"a\nb"`, `[[]]`, `[{}]`, `[[1,[2]],[{"a":[[]]}]]`,
@@ -18,20 +18,19 @@ func TestYAMLLooksLikeKubectl(t *testing.T) {
 	} {
 		checkLikeKubectl(t, mustParse(t, text))
 	}
-	for _, s := range tricky {
+	for _, s := range trickyStrings {
 		if slices.Contains(notLikeKubectl, s) {
 			continue
 		}
 		checkLikeKubectl(t, NewString(s))
 		checkLikeKubectl(t, NewList(NewMap(Field{"x", NewString(s)}), NewString(s)))
-		if !strings.ContainsAny(s, "\r\n") && len(s) < 1000 { // kubectl can not write all names
+		if !strings.ContainsAny(s, "\r\n") && len(s) < 1000 { // kubectl can't encode all names
 			checkLikeKubectl(t, NewMap(Field{s, NewMap(Field{"x", NewString(s)})}))
 		}
 	}
 }
 
-// notLikeKubectl are strings that kubectl can not write, writes so that they are
-// not read back, or folds.
+// notLikeKubectl are strings that kubectl can't encode, encodes to YAML that does not parse back, or folds.
 var notLikeKubectl = []string{"<<", "\u007f", "\u0085", "\u2028", "\u2029", strings.Repeat("long ", 40)}
 
 func checkLikeKubectl(t *testing.T, v Value) {
@@ -41,47 +40,46 @@ func checkLikeKubectl(t *testing.T, v Value) {
 		t.Fatal(err)
 	}
 	if got := v.YAML(); got != string(want) {
-		t.Errorf("%s:\nwrote %q\nwant  %q", v, got, want)
+		t.Errorf("%s: YAML()\n=    %q\nwant %q", v, got, want)
 	}
 }
 
 func TestYAMLRoundTrip(t *testing.T) {
-	r := seeded()
+	r := newRand()
 	for range 5000 {
-		checkYAMLRoundTrip(t, random(r, 5))
+		checkYAMLRoundTrip(t, randomValue(r, 5))
 	}
 	for _, text := range canonicalTexts {
 		checkYAMLRoundTrip(t, mustParse(t, text))
 	}
-	for _, s := range tricky {
+	for _, s := range trickyStrings {
 		checkYAMLRoundTrip(t, NewString(s))
 		checkYAMLRoundTrip(t, NewMap(Field{s, NewList(NewString(s))}))
 	}
 }
 
-// checkYAMLRoundTrip writes a value as YAML and reads it back, here with all that
-// was kept, and with sigs.k8s.io/yaml as far as its numbers go.
+// checkYAMLRoundTrip encodes a value as YAML and parses it again, with ParseYAML exactly, and with sigs.k8s.io/yaml up
+// to the precision of float64.
 func checkYAMLRoundTrip(t *testing.T, v Value) {
 	t.Helper()
 	text := v.AppendYAML(nil)
 	back, err := ParseYAML(text)
 	if err != nil || back.JSON() != v.JSON() {
-		t.Fatalf("%s\nwas written as\n%s\nand read as %s, %v", v, text, back, err)
+		t.Fatalf("%s\nwas encoded as\n%s\nand parsed as %s, %v", v, text, back, err)
 	}
-	if within(v, func(v Value) bool { _, ok := v.Float64(); return v.Kind() == Number && !ok }) {
-		return // no number for sigs.k8s.io/yaml
+	if anyPart(v, func(v Value) bool { _, ok := v.Float64(); return v.Kind() == Number && !ok }) {
+		return // out of range for sigs.k8s.io/yaml
 	}
 	asJSON, err := sigs.YAMLToJSON(text)
 	if err != nil {
-		t.Fatalf("%s\nwas written as\n%s\nsigs.k8s.io/yaml: %v", v, text, err)
+		t.Fatalf("%s\nwas encoded as\n%s\nsigs.k8s.io/yaml: %v", v, text, err)
 	}
-	if theirs := mustParse(t, string(asJSON)); !roughly(theirs, v) {
-		t.Fatalf("%s\nwas written as\n%s\nsigs.k8s.io/yaml reads %s", v, text, theirs)
+	if theirs := mustParse(t, string(asJSON)); !equalAsFloats(theirs, v) {
+		t.Fatalf("%s\nwas encoded as\n%s\nsigs.k8s.io/yaml returns %s", v, text, theirs)
 	}
 }
 
-// TestYAMLStringsRoundTrip tries all strings of up to three characters that mean
-// something in YAML.
+// TestYAMLStringsRoundTrip encodes all strings of up to three characters from a set with special meaning in YAML.
 func TestYAMLStringsRoundTrip(t *testing.T) {
 	alphabet := []string{"", "a", "0", "-", ":", "#", " ", "\n", "\t", "'", "\"", "?", ".", "~", "<", "!", "é", "[", ",", "|", "\u2028"}
 	for _, a := range alphabet {
@@ -94,8 +92,7 @@ func TestYAMLStringsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestYAMLDepth checks that deep documents are not blown up by indentation, and
-// come back.
+// TestYAMLDepth checks that the indentation of deep documents does not make the output grow quadratically.
 func TestYAMLDepth(t *testing.T) {
 	const levels = 4000
 	v := mustParse(t, strings.Repeat(`{"a":[`, levels)+`"b, c"`+strings.Repeat(`]}`, levels))
@@ -109,6 +106,6 @@ func TestYAMLDepth(t *testing.T) {
 func TestYAMLNumberSpelling(t *testing.T) {
 	v := mustParse(t, `[1.0,1e3,12345678901234567890123,-0,0.10,1e999]`)
 	if got, want := v.YAML(), "- 1.0\n- 1e3\n- 12345678901234567890123\n- -0\n- 0.10\n- !!float 1e999\n"; got != want {
-		t.Errorf("wrote %q, want %q", got, want)
+		t.Errorf("YAML() = %q, want %q", got, want)
 	}
 }

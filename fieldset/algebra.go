@@ -1,7 +1,7 @@
 package fieldset
 
-// The algebra is one walk, join, over two sorted trees; each operation says only
-// what becomes of an element that is in the left, the right, or both.
+// All operations are joins of two sorted trees (function join). An operation only defines the result for an element
+// that is in the left set, in the right set, or in both.
 
 // Union returns the paths that are in at least one of the sets.
 func (s Set) Union(other Set) Set {
@@ -11,7 +11,7 @@ func (s Set) Union(other Set) Set {
 	case s.IsEmpty():
 		return other
 	}
-	out := make([]node, 0, max(len(s.kids), len(other.kids)))
+	out := make([]node, 0, max(len(s.children), len(other.children)))
 	join(s, other, func(a, b *node) {
 		switch {
 		case b == nil:
@@ -36,7 +36,7 @@ func (s Set) Intersection(other Set) Set {
 	return Set{out}
 }
 
-// Difference returns the paths of s that are not in the other set. Paths below a path of the other set remain; see
+// Difference returns the paths of s that are not in the other set. Paths of s below a path of the other set remain; see
 // RecursiveDifference.
 func (s Set) Difference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
@@ -76,9 +76,9 @@ func (s Set) RecursiveDifference(other Set) Set {
 // Leaves returns the paths that have no other path of the set below them.
 func (s Set) Leaves() Set {
 	var out []node
-	for i := range s.kids {
-		n := &s.kids[i]
-		out = appendNode(out, n, n.member && len(n.kids) == 0, n.below().Leaves())
+	for i := range s.children {
+		n := &s.children[i]
+		out = appendNode(out, n, n.member && len(n.children) == 0, n.below().Leaves())
 	}
 	return Set{out}
 }
@@ -101,12 +101,11 @@ func (s Set) Covered(other Set) Set {
 // Insert returns the set with one more path.
 func (s Set) Insert(p Path) Set { return s.Union(New(p)) }
 
-// join visits the elements of both sets in order; a or b is nil where that set
-// does not have the element.
+// join calls visit for the elements of both sets in sorted order; a or b is nil if its set does not have the element.
 func join(s, other Set, visit func(a, b *node)) {
 	i, j := 0, 0
-	for i < len(s.kids) && j < len(other.kids) {
-		a, b := &s.kids[i], &other.kids[j]
+	for i < len(s.children) && j < len(other.children) {
+		a, b := &s.children[i], &other.children[j]
 		switch c := a.compare(b); {
 		case c < 0:
 			visit(a, nil)
@@ -120,15 +119,15 @@ func join(s, other Set, visit func(a, b *node)) {
 			j++
 		}
 	}
-	for ; i < len(s.kids); i++ {
-		visit(&s.kids[i], nil)
+	for ; i < len(s.children); i++ {
+		visit(&s.children[i], nil)
 	}
-	for ; j < len(other.kids); j++ {
-		visit(nil, &other.kids[j])
+	for ; j < len(other.children); j++ {
+		visit(nil, &other.children[j])
 	}
 }
 
-// appendNode appends a node for the element of n, unless it would say nothing.
+// appendNode appends a node for the element of n, unless the node would be neither a member nor have children.
 func appendNode(out []node, n *node, member bool, below Set) []node {
 	if !member && below.IsEmpty() {
 		return out

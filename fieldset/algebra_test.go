@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// operations are those of the algebra that the oracle has as well.
+// operations are the operations that structured-merge-diff has, too.
 var operations = []struct {
 	name   string
 	ours   func(s, other Set) Set
@@ -20,9 +20,9 @@ var operations = []struct {
 	{"leaves", func(s, _ Set) Set { return s.Leaves() }, func(s, _ *fieldpath.Set) *fieldpath.Set { return s.Leaves() }},
 }
 
-func TestAlgebraIsUpstreams(t *testing.T) {
+func TestAlgebraMatchesUpstream(t *testing.T) {
 	for seed := range uint64(1500) {
-		r := seeded(seed)
+		r := newRand(seed)
 		stock := randomStock(r)
 		a, b := randomPair(r, stock), randomPair(r, stock)
 		checkSame(t, fmt.Sprintf("seed %d: set", seed), a.ours, a.theirs)
@@ -31,35 +31,35 @@ func TestAlgebraIsUpstreams(t *testing.T) {
 			checkSame(t, what, op.ours(a.ours, b.ours), op.theirs(a.theirs, b.theirs))
 		}
 		if got, want := a.ours.Equal(b.ours), a.theirs.Equals(b.theirs); got != want {
-			t.Fatalf("seed %d: equal %v, want %v:\n%s\n%s", seed, got, want, a.ours.FieldsV1(), b.ours.FieldsV1())
+			t.Fatalf("seed %d: Equal() = %v, want %v:\n%s\n%s", seed, got, want, a.ours.FieldsV1(), b.ours.FieldsV1())
 		}
 		for i, p := range b.paths {
 			if got, want := a.ours.Has(p), a.theirs.Has(b.upPath[i]); got != want {
-				t.Fatalf("seed %d: has %s: %v, want %v", seed, p, got, want)
+				t.Fatalf("seed %d: Has(%s) = %v, want %v", seed, p, got, want)
 			}
 		}
 		for _, e := range stock {
-			checkSame(t, fmt.Sprintf("seed %d: below %s", seed, e.ours), a.ours.At(Path{e.ours}), a.theirs.WithPrefix(e.theirs))
+			checkSame(t, fmt.Sprintf("seed %d: At(%s)", seed, e.ours), a.ours.At(Path{e.ours}), a.theirs.WithPrefix(e.theirs))
 		}
 	}
 }
 
-// Laws that need no oracle, for the operations that it lacks.
+// TestLaws checks algebraic laws, for the operations that structured-merge-diff lacks.
 func TestLaws(t *testing.T) {
 	for seed := range uint64(1000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		stock := randomStock(r)
 		a, b := randomPair(r, stock).ours, randomPair(r, stock).ours
 		laws := map[string]bool{
-			"a - b and a & b make up a":       a.Difference(b).Union(a.Intersection(b)).Equal(a),
-			"union commutes":                  a.Union(b).Equal(b.Union(a)),
-			"intersection commutes":           a.Intersection(b).Equal(b.Intersection(a)),
-			"covered is what recursion takes": a.Covered(b).Equal(a.Difference(a.RecursiveDifference(b))),
-			"a set covers itself":             a.Covered(a).Equal(a),
-			"nothing covers nothing":          a.Covered(Set{}).IsEmpty() && (Set{}).Covered(a).IsEmpty(),
-			"a set less itself is empty":      a.Difference(a).IsEmpty() && a.RecursiveDifference(a).IsEmpty(),
-			"leaves have no leaves to lose":   a.Leaves().Leaves().Equal(a.Leaves()),
-			"paths make the set":              New(a.Paths()...).Equal(a),
+			"(a - b) | (a & b) == a": a.Difference(b).Union(a.Intersection(b)).Equal(a),
+			"a | b == b | a":         a.Union(b).Equal(b.Union(a)),
+			"a & b == b & a":         a.Intersection(b).Equal(b.Intersection(a)),
+			"a.Covered(b) == a - a.RecursiveDifference(b)": a.Covered(b).Equal(a.Difference(a.RecursiveDifference(b))),
+			"a.Covered(a) == a":                            a.Covered(a).Equal(a),
+			"Covered with an empty set is empty":           a.Covered(Set{}).IsEmpty() && (Set{}).Covered(a).IsEmpty(),
+			"a - a is empty":                               a.Difference(a).IsEmpty() && a.RecursiveDifference(a).IsEmpty(),
+			"a.Leaves().Leaves() == a.Leaves()":            a.Leaves().Leaves().Equal(a.Leaves()),
+			"New(a.Paths()) == a":                          New(a.Paths()...).Equal(a),
 		}
 		for law, holds := range laws {
 			if !holds {
@@ -83,16 +83,16 @@ func TestCovered(t *testing.T) {
 		{setOf(t, "status.phase.more"), Set{}},
 	} {
 		if got := s.Covered(test.other); !got.Equal(test.want) {
-			t.Errorf("covered by\n%sis\n%swant\n%s", test.other, got, test.want)
+			t.Errorf("Covered(\n%s) =\n%swant\n%s", test.other, got, test.want)
 		}
 	}
 }
 
-// Results share parts with what they were made of. Whatever is done to them later,
-// no set may change.
-func TestOperationsChangeNothing(t *testing.T) {
+// TestOperationsDoNotModifyOperands checks that results, which share parts with their operands, can be used in further
+// operations without modifying any set.
+func TestOperationsDoNotModifyOperands(t *testing.T) {
 	for seed := range uint64(300) {
-		r := seeded(seed)
+		r := newRand(seed)
 		stock := randomStock(r)
 		sets := []Set{randomPair(r, stock).ours, randomPair(r, stock).ours, mustParse(t, randomPair(r, stock).ours.FieldsV1())}
 		texts := make([]string, 0, 64)
@@ -115,14 +115,14 @@ func TestOperationsChangeNothing(t *testing.T) {
 			sets, texts = append(sets, made), append(texts, made.FieldsV1())
 			for i, s := range sets {
 				if got := s.FieldsV1(); got != texts[i] {
-					t.Fatalf("seed %d: set %d was %s, is %s", seed, i, texts[i], got)
+					t.Fatalf("seed %d: set %d was %s, is now %s", seed, i, texts[i], got)
 				}
 			}
 		}
 	}
 }
 
-// rebuilt makes a with a builder that also makes b.
+// rebuilt returns a copy of a, made by a builder that also builds b.
 func rebuilt(a, b Set) Set {
 	var shared builder
 	build := func(s Set) Set {

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// The benchmarks do the same work with structured-merge-diff in the same run, so
-// that the two can be compared whatever the machine is doing.
+// The benchmarks run the same operations with structured-merge-diff in the same run, so that the results are comparable
+// on any machine.
 
 func BenchmarkParseFieldsV1(b *testing.B) {
 	text := deployment("app")
@@ -64,8 +64,7 @@ func BenchmarkDifference(b *testing.B) {
 	benchmarkPair(b, Set.Difference, (*fieldpath.Set).Difference)
 }
 
-// benchmarkPair measures an operation on two sets that share about half of their
-// paths.
+// benchmarkPair measures an operation on two sets that have about half of their paths in common.
 func benchmarkPair(b *testing.B, ours func(s, other Set) Set, theirs func(s, other *fieldpath.Set) *fieldpath.Set) {
 	text, otherText := deployment("app"), deployment("sidecar")
 	b.Run("cadastre", func(b *testing.B) {
@@ -84,8 +83,8 @@ func benchmarkPair(b *testing.B, ours func(s, other Set) Set, theirs func(s, oth
 	})
 }
 
-// deployment returns what the owner of a Deployment with a few containers owns,
-// about 6 KB; the first container has the given name.
+// deployment returns the field set, of about 6 KB, of a manager that applies a Deployment with a few containers; the
+// first container has the given name.
 func deployment(container string) string {
 	leaves := func(names ...string) string {
 		return `"f:` + strings.Join(names, `":{},"f:`) + `":{}`

@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Each test here is a deliberate difference from structured-merge-diff: what it
-// does, what we do, and why. docs/differences.md lists them.
+// Each test in this file covers a deliberate difference from structured-merge-diff ("upstream"). docs/differences.md
+// lists them.
 
-// refused stands for a text that can't be read.
-const refused = "refused"
+// rejected is the expected result for a text that is a syntax error.
+const rejected = "rejected"
 
 type difference struct{ text, theirs, ours string }
 
 func checkDifferences(t *testing.T, differences ...difference) {
 	t.Helper()
 	for _, d := range differences {
-		ours, theirs := refused, refused
+		ours, theirs := rejected, rejected
 		if s, err := ParseFieldsV1(d.text); err == nil {
 			ours = s.FieldsV1()
 		}
@@ -29,17 +29,16 @@ func checkDifferences(t *testing.T, differences ...difference) {
 			theirs = toJSON(t, s)
 		}
 		if theirs != d.theirs {
-			t.Errorf("%q: upstream %s, was %s", d.text, theirs, d.theirs)
+			t.Errorf("%q: upstream returns %s, want %s", d.text, theirs, d.theirs)
 		}
 		if ours != d.ours {
-			t.Errorf("%q: ours %s, want %s", d.text, ours, d.ours)
+			t.Errorf("%q: got %s, want %s", d.text, ours, d.ours)
 		}
 	}
 }
 
-// Upstream reads every number as a float64, so that a set item or a key beyond 2^53
-// becomes its neighbour when managedFields are read back, and two items become one.
-// We keep the digits.
+// Upstream reads every number as a float64, so that a set item or a key beyond 2^53 is rounded when managedFields are
+// read, and two items may become one. This package keeps the digits.
 func TestDifferenceLargeIntegersKeepTheirDigits(t *testing.T) {
 	checkDifferences(t,
 		difference{`{"v:9007199254740993":{}}`, `{"v:9007199254740992":{}}`, `{"v:9007199254740993":{}}`},
@@ -49,18 +48,18 @@ func TestDifferenceLargeIntegersKeepTheirDigits(t *testing.T) {
 	)
 }
 
-// Upstream refuses numbers that no float64 can hold. A document may have them, so
-// that a set of its fields must be able to as well.
+// Upstream rejects numbers beyond the range of float64. A document may have them, so a field set must support them,
+// too.
 func TestDifferenceNumbersOutOfRangeAreKept(t *testing.T) {
 	digits := strings.Repeat("9", 400)
 	checkDifferences(t,
-		difference{`{"v:1e400":{}}`, refused, `{"v:1e400":{}}`},
-		difference{`{"v:` + digits + `":{}}`, refused, `{"v:` + digits + `":{}}`},
+		difference{`{"v:1e400":{}}`, rejected, `{"v:1e400":{}}`},
+		difference{`{"v:` + digits + `":{}}`, rejected, `{"v:` + digits + `":{}}`},
 	)
 }
 
-// Upstream writes a negative zero with its sign, although it equals zero. We give
-// equal elements one spelling.
+// Upstream writes a negative zero with its sign, although it equals zero. This package has one spelling for equal
+// elements.
 func TestDifferenceNegativeZeroHasNoSign(t *testing.T) {
 	checkDifferences(t,
 		difference{`{"v:-0":{}}`, `{"v:-0":{}}`, `{"v:0":{}}`},
@@ -69,46 +68,45 @@ func TestDifferenceNegativeZeroHasNoSign(t *testing.T) {
 	)
 }
 
-// Upstream takes a key that names a field twice and keeps both. No list item can
-// match it. We refuse it, as we refuse such names in documents.
-func TestDifferenceDoubleNamesInKeysAreRefused(t *testing.T) {
+// Upstream accepts a key with a duplicate field name and keeps both fields. No list item can match such a key. This
+// package rejects it, like duplicate names in documents.
+func TestDifferenceDuplicateNamesInKeysAreRejected(t *testing.T) {
 	checkDifferences(t,
-		difference{`{"k:{\"a\":1,\"a\":2}":{}}`, `{"k:{\"a\":1,\"a\":2}":{}}`, refused},
-		difference{`{"k:{\"a\":{\"b\":1,\"b\":2}}":{}}`, `{"k:{\"a\":{\"b\":2}}":{}}`, refused},
-		difference{`{"v:{\"b\":1,\"b\":2}":{}}`, `{"v:{\"b\":2}":{}}`, refused},
+		difference{`{"k:{\"a\":1,\"a\":2}":{}}`, `{"k:{\"a\":1,\"a\":2}":{}}`, rejected},
+		difference{`{"k:{\"a\":{\"b\":1,\"b\":2}}":{}}`, `{"k:{\"a\":{\"b\":2}}":{}}`, rejected},
+		difference{`{"v:{\"b\":1,\"b\":2}":{}}`, `{"v:{\"b\":2}":{}}`, rejected},
 	)
 }
 
-// Upstream's JSON reader is lax: it takes control characters behind an escape, half
-// surrogate pairs, bytes that are no UTF-8, and null for a name. We take JSON.
+// Upstream's JSON parser accepts control characters after an escape, unpaired surrogates, invalid UTF-8, and null as a
+// name. This package accepts only JSON.
 func TestDifferenceOnlyJSONIsRead(t *testing.T) {
 	checkDifferences(t,
-		difference{"{\"f:\\\"\n\":{}}", `{"f:\"\n":{}}`, refused},
-		difference{`{"f:\ud800":{}}`, "{\"f:\ufffd\":{}}", refused},
-		difference{"{\"f:\xff\":{}}", "{\"f:\xff\":{}}", refused},
-		difference{`{"v:{\"a\":1,null:2}":{}}`, `{"v:{\"\":2,\"a\":1}":{}}`, refused},
+		difference{"{\"f:\\\"\n\":{}}", `{"f:\"\n":{}}`, rejected},
+		difference{`{"f:\ud800":{}}`, "{\"f:\ufffd\":{}}", rejected},
+		difference{"{\"f:\xff\":{}}", "{\"f:\xff\":{}}", rejected},
+		difference{`{"v:{\"a\":1,null:2}":{}}`, `{"v:{\"\":2,\"a\":1}":{}}`, rejected},
 	)
 }
 
-// Upstream reads null one level deeper than the objects that it then writes for it.
-// We refuse what we could not read back.
+// Upstream accepts null at a depth at which it rejects the object that it then writes for null. This package rejects
+// both.
 func TestDifferenceNullIsNotDeeperThanObjects(t *testing.T) {
 	text := strings.Repeat(`{"f:a":`, 10_000) + "null" + strings.Repeat("}", 10_000)
 	if _, err := ParseFieldsV1(text); err == nil {
-		t.Error("ours reads it")
+		t.Error("ParseFieldsV1 succeeds, want an error")
 	}
 	s, err := parseUpstream(text)
 	if err != nil {
-		t.Fatalf("upstream refuses it: %v", err)
+		t.Fatalf("upstream: %v", err)
 	}
 	if _, err := parseUpstream(toJSON(t, s)); err == nil {
-		t.Error("upstream reads back what it wrote")
+		t.Error("upstream accepts its own output, want an error")
 	}
 }
 
-// Upstream shows a number in a path with an exponent if it is a float, which all
-// numbers are that were read from managedFields: a port of 1000000 is shown as
-// 1e+06. We show numbers as FieldsV1 spells them.
+// Upstream's String method writes a number with an exponent if it is a float, and all numbers from managedFields are
+// floats: the port 1000000 becomes 1e+06. This package writes numbers as FieldsV1 spells them.
 func TestDifferenceNumbersInPathsAreShownAsSpelled(t *testing.T) {
 	for _, d := range []struct {
 		v            any
@@ -120,36 +118,36 @@ func TestDifferenceNumbersInPathsAreShownAsSpelled(t *testing.T) {
 		{int64(1000000), "[=1000000]", "[=1000000]"},
 	} {
 		if got := fieldpath.ValueElement(value.NewValueInterface(d.v)).String(); got != d.theirs {
-			t.Errorf("upstream shows %s, was %s", got, d.theirs)
+			t.Errorf("upstream: String() = %s, want %s", got, d.theirs)
 		}
 		if got := ValueElement(fromGo(d.v)).String(); got != d.ours {
-			t.Errorf("ours shows %s, want %s", got, d.ours)
+			t.Errorf("String() = %s, want %s", got, d.ours)
 		}
 	}
 }
 
-// Upstream shows the fields of a map inside of a path in random order, we in the
-// order of names.
+// Upstream's String method writes the fields of a map inside of a path in random order, this package in the order of
+// names.
 func TestDifferenceMapsInPathsAreShownInOrder(t *testing.T) {
-	e := valueTwin(map[string]any{"a": 1, "b": 2, "c": 3, "d": 4})
+	e := valuePair(map[string]any{"a": 1, "b": 2, "c": 3, "d": 4})
 	shown := map[string]bool{}
 	for range 1000 {
 		shown[e.theirs.String()] = true
 	}
 	if len(shown) < 2 {
-		t.Error("upstream shows one order")
+		t.Error("upstream writes the fields in a stable order, want a random one")
 	}
 	if got, want := e.ours.String(), "[=a=1b=2c=3d=4]"; got != want {
-		t.Errorf("ours shows %s, want %s", got, want)
+		t.Errorf("String() = %s, want %s", got, want)
 	}
 }
 
-// A Go string may hold bytes that are no UTF-8. Upstream writes them into names as
-// they are, which is not JSON. We write the replacement character.
+// A Go string may have invalid UTF-8. Upstream writes such bytes into names, which is not valid JSON. This package
+// writes the replacement character.
 func TestDifferenceWrittenNamesAreUTF8(t *testing.T) {
 	theirs := toJSON(t, fieldpath.NewSet(fieldpath.MakePathOrDie("a\xffb")))
 	if want := "{\"f:a\xffb\":{}}"; theirs != want {
-		t.Errorf("upstream writes %q, was %q", theirs, want)
+		t.Errorf("upstream writes %q, want %q", theirs, want)
 	}
 	key := KeyElement(KeyField{"a\xffb", document.NewString("\xff")})
 	for got, want := range map[string]string{
@@ -157,7 +155,7 @@ func TestDifferenceWrittenNamesAreUTF8(t *testing.T) {
 		New(Path{key}).FieldsV1():       "{\"k:{\\\"a\ufffdb\\\":\\\"\ufffd\\\"}\":{}}",
 	} {
 		if got != want {
-			t.Errorf("ours writes %q, want %q", got, want)
+			t.Errorf("FieldsV1() = %q, want %q", got, want)
 		}
 		mustParse(t, got)
 	}

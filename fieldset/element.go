@@ -13,7 +13,7 @@ import (
 // ElementKind is the kind of an Element.
 type ElementKind uint8
 
-// The kinds of elements, in the order in which they sort.
+// The kinds of elements, in their sort order.
 const (
 	// FieldName selects a field of a map by its name.
 	FieldName ElementKind = iota + 1
@@ -25,12 +25,11 @@ const (
 	Index
 )
 
-// Element is one step of a path. Elements are comparable with ==. The zero Element selects nothing.
+// Element is one element of a path. Elements are comparable with ==. The zero Element selects nothing.
 type Element struct {
 	kind ElementKind
-	// text is the field's name; or the key, value or index as FieldsV1 spells it
-	// behind its prefix, inside of the quotes: {\"name\":\"app\"}. So elements
-	// are read and written without being taken apart. The spelling is always the
+	// text is the field's name; or the key, value or index as FieldsV1 spells it after its prefix, inside of the
+	// quotes: {\"name\":\"app\"}. Elements are therefore read and written without decoding. The spelling is always the
 	// one that Kubernetes writes.
 	text string
 }
@@ -41,13 +40,14 @@ type KeyField struct {
 	Value document.Value
 }
 
-// NameElement returns the element of a field name.
+// NameElement returns the element that selects a field by name.
 func NameElement(name string) Element { return Element{FieldName, name} }
 
-// IndexElement returns the element of a list index.
+// IndexElement returns the element that selects a list item by index.
 func IndexElement(i int) Element { return Element{Index, strconv.Itoa(i)} }
 
-// ValueElement returns the element of an item of a set. For an absent value it is the zero Element.
+// ValueElement returns the element that selects an item of a set by value. It returns the zero Element for an absent
+// value.
 func ValueElement(v document.Value) Element {
 	if v.IsAbsent() {
 		return Element{}
@@ -55,8 +55,8 @@ func ValueElement(v document.Value) Element {
 	return Element{SetValue, string(fieldsv1.AppendValue(nil, v))}
 }
 
-// KeyElement returns the element of an item of a keyed list; the keys may be in any order. A key with an absent value
-// is left out, and of keys with the same name the last one is kept.
+// KeyElement returns the element that selects an item of a keyed list; the keys may be in any order. A key with an
+// absent value is left out, and of keys with the same name the last one is kept.
 func KeyElement(fields ...KeyField) Element {
 	all := make([]document.Field, len(fields))
 	for i, f := range fields {
@@ -101,7 +101,7 @@ func (e Element) Value() document.Value {
 	if e.kind != SetValue {
 		return document.Value{}
 	}
-	return spelledValue(e.text)
+	return decodeValue(e.text)
 }
 
 // KeyFields returns the keys of a Key element, nil for other kinds.
@@ -110,15 +110,14 @@ func (e Element) KeyFields() []KeyField {
 		return nil
 	}
 	var fields []KeyField
-	for name, value := range spelledValue(e.text).Fields() {
+	for name, value := range decodeValue(e.text).Fields() {
 		fields = append(fields, KeyField{name, value})
 	}
 	return fields
 }
 
-// spelledValue reads a spelling back. Elements hold only spellings that can be
-// read, so that a failure is a programming error.
-func spelledValue(text string) document.Value {
+// decodeValue decodes a spelling. It panics for an invalid spelling, because elements only have valid ones.
+func decodeValue(text string) document.Value {
 	quoted, err := document.ParseJSON([]byte(`"` + text + `"`))
 	if err == nil {
 		var v document.Value
@@ -126,7 +125,7 @@ func spelledValue(text string) document.Value {
 			return v
 		}
 	}
-	panic(fmt.Sprintf("fieldset: element with a spelling that can't be read: %s: %v", text, err))
+	panic(fmt.Sprintf("fieldset: element with an invalid spelling: %s: %v", text, err))
 }
 
 // Compare orders elements as Kubernetes does: field names, keys, values, indexes; strings by bytes, numbers by value.
@@ -148,20 +147,19 @@ func (e Element) Compare(other Element) int {
 	return compareValues(e.text, other.text)
 }
 
-// String returns the element as Kubernetes shows it: .name, [key="value"],
-// [="value"] or [0].
-func (e Element) String() string { return string(e.appendShown(nil)) }
+// String returns the element in the notation of Kubernetes: .name, [key="value"], [="value"] or [0].
+func (e Element) String() string { return string(e.appendString(nil)) }
 
-// appendShown appends what String returns.
-func (e Element) appendShown(dst []byte) []byte {
+// appendString appends the result of String.
+func (e Element) appendString(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
 		return append(append(dst, '.'), e.text...)
 	case Key:
-		return append(e.appendShownKey(append(dst, '[')), ']')
+		return append(e.appendKeyString(append(dst, '[')), ']')
 	case SetValue:
 		dst = append(dst, "[="...)
-		dst = append(dst, showValue(e.Value())...)
+		dst = append(dst, valueString(e.Value())...)
 		return append(dst, ']')
 	case Index:
 		return append(append(append(dst, '['), e.text...), ']')
@@ -169,38 +167,38 @@ func (e Element) appendShown(dst []byte) []byte {
 	return append(dst, "{{invalid path element}}"...)
 }
 
-// appendShownKey appends a key.
-func (e Element) appendShownKey(dst []byte) []byte {
-	if usual, ok := e.appendUsualKey(dst, func(string) bool { return true }); ok {
-		return usual
+// appendKeyString appends the keys of a Key element in the notation of String.
+func (e Element) appendKeyString(dst []byte) []byte {
+	if simple, ok := e.appendSimpleKey(dst, func(string) bool { return true }); ok {
+		return simple
 	}
 	for i, f := range e.KeyFields() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, f.Name...), '=')
-		dst = append(dst, showValue(f.Value)...)
+		dst = append(dst, valueString(f.Value)...)
 	}
 	return dst
 }
 
-// appendUsualKey appends a key that is shown nearly as it is spelled; ok is false for others,
-// and for those with a name that is not accepted.
-func (e Element) appendUsualKey(dst []byte, accepts func(name string) bool) (shown []byte, ok bool) {
+// appendSimpleKey appends the keys of a Key element without decoding them. ok is false for keys that must be decoded,
+// and for keys with a name that accepts rejects.
+func (e Element) appendSimpleKey(dst []byte, accepts func(name string) bool) (shown []byte, ok bool) {
 	start := len(dst)
 	for rest := e.text; ; {
 		f, ok := cutKeyField(&rest)
 		switch {
-		case ok && f == spelledField{}:
+		case ok && f == keyFieldText{}:
 			return dst, true
-		case !ok, !accepts(f.name), !isUsualString(f.value) && !isUsualInteger(f.value):
+		case !ok, !accepts(f.name), !isSimpleString(f.value) && !isSimpleInteger(f.value):
 			return nil, false
 		}
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
 		dst = append(append(dst, f.name...), '=')
-		if isUsualInteger(f.value) {
+		if isSimpleInteger(f.value) {
 			dst = append(dst, f.value...)
 		} else {
 			dst = strconv.AppendQuote(dst, f.value[2:len(f.value)-2])
@@ -208,21 +206,21 @@ func (e Element) appendUsualKey(dst []byte, accepts func(name string) bool) (sho
 	}
 }
 
-// showValue shows a value in a path.
-func showValue(v document.Value) string {
+// valueString returns a value in the notation of paths.
+func valueString(v document.Value) string {
 	switch v.Kind() {
 	case document.String:
 		return strconv.Quote(v.Text())
 	case document.List:
 		items := make([]string, v.Len())
 		for i := range items {
-			items[i] = showValue(v.At(i))
+			items[i] = valueString(v.At(i))
 		}
 		return "[" + strings.Join(items, ",") + "]"
 	case document.Map:
 		var b strings.Builder
 		for name, field := range v.Fields() {
-			b.WriteString(name + "=" + showValue(field))
+			b.WriteString(name + "=" + valueString(field))
 		}
 		return b.String()
 	}

@@ -8,18 +8,18 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-func TestElementOrderIsUpstreams(t *testing.T) {
-	r := seeded(1)
-	var stock []twin
+func TestElementOrderMatchesUpstream(t *testing.T) {
+	r := newRand(1)
+	var stock []elementPair
 	for range 400 {
-		stock = append(stock, randomTwin(r))
+		stock = append(stock, randomElementPair(r))
 	}
 	for _, a := range stock {
 		for _, b := range stock {
 			if got, want := a.ours.Compare(b.ours), a.theirs.Compare(b.theirs); sign(got) != want {
-				t.Fatalf("%s to %s: %d, want %d", a.ours, b.ours, got, want)
+				t.Fatalf("Compare(%s, %s) = %d, want %d", a.ours, b.ours, got, want)
 			}
-			// What == says must agree with the order, or sets would hold doubles.
+			// The operator == must agree with Compare, or sets would have duplicates.
 			if equal := a.ours == b.ours; equal != a.theirs.Equals(b.theirs) || equal != (a.ours.Compare(b.ours) == 0) {
 				t.Fatalf("%s == %s: %v, but Compare is %d", a.ours, b.ours, equal, a.ours.Compare(b.ours))
 			}
@@ -29,44 +29,43 @@ func TestElementOrderIsUpstreams(t *testing.T) {
 
 func sign(i int) int { return min(max(i, -1), 1) }
 
-func TestElementTextIsUpstreams(t *testing.T) {
-	r := seeded(2)
+func TestElementTextMatchesUpstream(t *testing.T) {
+	r := newRand(2)
 	compared := 0
 	for range 5000 {
-		e := randomTwin(r)
+		e := randomElementPair(r)
 		want, err := fieldpath.SerializePathElement(e.theirs)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back, err := ParseElement(want)
 		if err != nil || back != e.ours {
-			t.Fatalf("%s is read as %s, %v", want, back, err)
+			t.Fatalf("%s is parsed as %s, %v", want, back, err)
 		}
-		if shownAlike(e.theirs) {
+		if hasStableText(e.theirs) {
 			compared++
 			if got, want := e.ours.String(), e.theirs.String(); got != want {
-				t.Fatalf("shown as %s, want %s", got, want)
+				t.Fatalf("String() = %s, want %s", got, want)
 			}
 		}
 	}
 	if compared < 4000 {
-		t.Errorf("only %d elements were comparable", compared)
+		t.Errorf("only %d elements have a deterministic upstream text", compared)
 	}
 	if got, want := (Element{}).String(), (fieldpath.PathElement{}).String(); got != want {
-		t.Errorf("the zero Element is shown as %s, want %s", got, want)
+		t.Errorf("zero Element: String() = %s, want %s", got, want)
 	}
 }
 
-// shownAlike reports whether upstream shows an element always in one way: it shows
-// maps in random order, and a number with or without an exponent, depending on
-// where it came from.
-func shownAlike(e fieldpath.PathElement) bool {
+// hasStableText reports whether upstream's text of an element is deterministic: maps are in random order, and a number
+// has an exponent depending on its source.
+func hasStableText(e fieldpath.PathElement) bool {
 	switch {
 	case e.Value != nil:
-		return valueShownAlike((*e.Value).Unstructured())
+		return hasStableValueText((*e.Value).Unstructured())
 	case e.Key != nil:
 		for _, f := range *e.Key {
-			if !valueShownAlike(f.Value.Unstructured()) {
+			if !hasStableValueText(f.Value.Unstructured()) {
 				return false
 			}
 		}
@@ -74,19 +73,19 @@ func shownAlike(e fieldpath.PathElement) bool {
 	return true
 }
 
-func valueShownAlike(v any) bool {
+func hasStableValueText(v any) bool {
 	switch v := v.(type) {
 	case float64:
 		return v == 0 || math.Abs(v) >= 1e-4 && math.Abs(v) < 1e6
 	case []any:
 		for _, item := range v {
-			if !valueShownAlike(item) {
+			if !hasStableValueText(item) {
 				return false
 			}
 		}
 	case map[string]any:
 		for _, field := range v {
-			if len(v) > 1 || !valueShownAlike(field) {
+			if len(v) > 1 || !hasStableValueText(field) {
 				return false
 			}
 		}
@@ -94,32 +93,32 @@ func valueShownAlike(v any) bool {
 	return true
 }
 
-func TestPathsAreUpstreams(t *testing.T) {
+func TestPathsMatchUpstream(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		p := randomPair(r, randomStock(r))
 		for i, a := range p.paths {
 			alike := true
 			for _, e := range p.upPath[i] {
-				alike = alike && shownAlike(e)
+				alike = alike && hasStableText(e)
 			}
 			if got, want := a.String(), p.upPath[i].String(); alike && got != want {
-				t.Fatalf("shown as %s, want %s", got, want)
+				t.Fatalf("String() = %s, want %s", got, want)
 			}
 			for j, b := range p.paths {
 				if got, want := a.Compare(b), p.upPath[i].Compare(p.upPath[j]); sign(got) != want {
-					t.Fatalf("%s to %s: %d, want %d", a, b, got, want)
+					t.Fatalf("Compare(%s, %s) = %d, want %d", a, b, got, want)
 				}
 				if a.Equal(b) != p.upPath[i].Equals(p.upPath[j]) {
-					t.Fatalf("%s equals %s: %v", a, b, a.Equal(b))
+					t.Fatalf("Equal(%s, %s) = %v", a, b, a.Equal(b))
 				}
 			}
 		}
 	}
 }
 
-// Numbers of one value must have one spelling; those in path elements are not kept
-// as they were read.
+// TestNumberSpelling checks that equal numbers have the same spelling in path elements, which do not keep the input's
+// spelling.
 func TestNumberSpelling(t *testing.T) {
 	for literal, want := range map[string]string{
 		"0": "0", "-0": "0", "0.0": "0", "-0.0": "0", "0e5": "0", "-0e-5": "0", "1e-999": "0",
@@ -133,17 +132,17 @@ func TestNumberSpelling(t *testing.T) {
 	} {
 		e, err := ParseElement("v:" + literal)
 		if err != nil || e.text != want {
-			t.Errorf("%s is spelled %s, %v, want %s", literal, e.text, err, want)
+			t.Errorf("spelling of %s = %s, %v, want %s", literal, e.text, err, want)
 		}
 		if again, err := ParseElement("v:" + e.text); err != nil || again != e {
-			t.Errorf("%s is read back as %s, %v", e.text, again.text, err)
+			t.Errorf("%s is parsed as %s, %v", e.text, again.text, err)
 		}
 	}
 }
 
-// The usual spellings are compared without decoding them; the order must be that of
-// the decoded values.
-func TestUsualSpellingsSortAsDecoded(t *testing.T) {
+// TestSimpleSpellingsSortAsDecoded checks that elements that are compared without decoding have the order of the
+// decoded values.
+func TestSimpleSpellingsSortAsDecoded(t *testing.T) {
 	var elements []Element
 	for _, v := range []any{"a", "ab", "a!", "a~", "B", "", "z", "10", 0, 2, 9, 10, 99, 100, -1, 1.5, true, false, nil, "é", "<"} {
 		elements = append(elements, ValueElement(fromGo(v)))
@@ -159,7 +158,7 @@ func TestUsualSpellingsSortAsDecoded(t *testing.T) {
 				t.Fatal(errA, errB)
 			}
 			if got, want := sign(a.Compare(b)), theirA.Compare(theirB); got != want {
-				t.Fatalf("%s to %s: %d, want %d", a, b, got, want)
+				t.Fatalf("Compare(%s, %s) = %d, want %d", a, b, got, want)
 			}
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// SyntaxError is returned for a path or set that can't be parsed.
+// SyntaxError is the error for a path or set that can't be parsed.
 type SyntaxError struct {
-	// What is the parsed text: "field set", or the path.
+	// What is the kind of the text: "field set", or "path" and the path.
 	What string
 	// At is the byte offset of the problem.
 	At int
-	// Err has the expected and the received text.
+	// Err has the expected and the received input.
 	Err error
 }
 
@@ -21,11 +21,11 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s: at byte %d: %v", 
 // Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// shorten quotes what was received, so that hostile input makes no huge errors.
+// shorten quotes text for an error message, truncated to limit the size of errors for hostile input.
 func shorten(s string) string {
-	const most = 100
-	if len(s) <= most {
+	const maxShown = 100
+	if len(s) <= maxShown {
 		return strconv.Quote(s)
 	}
-	return strconv.Quote(strings.ToValidUTF8(s[:most], "")) + "…"
+	return strconv.Quote(strings.ToValidUTF8(s[:maxShown], "")) + "…"
 }

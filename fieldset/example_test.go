@@ -72,25 +72,25 @@ func ExampleKeyElement() {
 	// Output: .ports[containerPort=8080,protocol="TCP"]
 }
 
-// What a manager owned, and what it sent this time, tell what it gives up.
+// The difference of the owned and the applied fields has the fields that the field manager releases.
 func ExampleSet_Difference() {
 	owned := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "replicas"))
 	sent := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "paused"))
-	fmt.Print("gives up:\n", owned.Difference(sent))
-	fmt.Print("keeps:\n", owned.Intersection(sent))
-	fmt.Print("owned or sent:\n", owned.Union(sent))
+	fmt.Print("released:\n", owned.Difference(sent))
+	fmt.Print("kept:\n", owned.Intersection(sent))
+	fmt.Print("owned or applied:\n", owned.Union(sent))
 	// Output:
-	// gives up:
+	// released:
 	// .spec.replicas
-	// keeps:
+	// kept:
 	// .spec.image
-	// owned or sent:
+	// owned or applied:
 	// .spec.image
 	// .spec.paused
 	// .spec.replicas
 }
 
-// A path takes those below it away only where that is asked for.
+// Only RecursiveDifference also removes the paths below a removed path.
 func ExampleSet_RecursiveDifference() {
 	owned := fieldset.New(fieldset.Names("status"), fieldset.Names("status", "phase"), fieldset.Names("spec"))
 	reset := fieldset.New(fieldset.Names("status"))

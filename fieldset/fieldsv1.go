@@ -9,10 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 )
 
-// FieldsV1 is a tree of JSON objects. A name is a path element with a prefix that
-// tells its kind, f: k: v: or i:, and stands for the part of the set below it; an
-// object without elements, and an object with the name ".", say that the element
-// above is a member itself. This file writes it; reader.go reads it.
+// FieldsV1 is a tree of JSON objects. A name is a path element with a prefix for its kind, f: k: v: or i:, and its
+// value has the part of the set below it. An element is a member if its object is empty or has the name ".". This file
+// writes FieldsV1; reader.go reads it.
 
 // AppendFieldsV1 appends the set as FieldsV1, byte for byte as Kubernetes writes it.
 func (s Set) AppendFieldsV1(dst []byte) []byte {
@@ -34,19 +33,19 @@ func (s Set) FieldsV1() string {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is how much memory is kept for the next set.
+// maxBuffer is the maximum capacity of a buffer that is pooled.
 const maxBuffer = 1 << 20
 
 func appendLevel(dst []byte, s Set) []byte {
-	for i := range s.kids {
-		n := &s.kids[i]
+	for i := range s.children {
+		n := &s.children[i]
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = append(dst, '"')
-		dst = n.element().appendSpelled(dst)
+		dst = n.element().appendSpelling(dst)
 		dst = append(dst, `":{`...)
-		if len(n.kids) > 0 {
+		if len(n.children) > 0 {
 			if n.member {
 				dst = append(dst, `".":{},`...)
 			}
@@ -57,8 +56,8 @@ func appendLevel(dst []byte, s Set) []byte {
 	return dst
 }
 
-// appendSpelled appends the element with its prefix, inside of quotes.
-func (e Element) appendSpelled(dst []byte) []byte {
+// appendSpelling appends the element with its prefix, as it is inside of the quotes.
+func (e Element) appendSpelling(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
 		return fieldsv1.AppendName(append(dst, "f:"...), e.text)
@@ -73,7 +72,7 @@ func (e Element) appendSpelled(dst []byte) []byte {
 }
 
 // ParseElement parses a path element as in FieldsV1, with its prefix and not escaped: f:spec, k:{"name":"app"}, v:"x",
-// i:0. For an unknown prefix it returns the zero Element and no error, as Kubernetes ignores the elements of later
+// i:0. For an unknown prefix it returns the zero Element and no error, because Kubernetes ignores the elements of later
 // versions.
 func ParseElement(s string) (Element, error) {
 	if len(s) < 2 || s[1] != ':' {

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// valid are texts that both sides read, with what both write for them; "" stands
-// for the text itself. They also seed the fuzzer.
-var valid = []struct{ name, text, want string }{
+// validTexts are accepted by this package and by upstream; want is the output of both, "" if it is the text itself.
+// They also seed the fuzzer.
+var validTexts = []struct{ name, text, want string }{
 	{"empty", `{}`, ""},
-	{"null for the empty set", `null`, `{}`},
+	{"null as the empty set", `null`, `{}`},
 	{"a member", `{"f:a":{}}`, ""},
 	{"all kinds in order", `{"f:a":{},"k:{\"name\":\"x\"}":{},"v:\"x\"":{},"i:0":{}}`, ""},
 	{"all kinds out of order", `{"i:0":{},"v:\"x\"":{},"k:{\"name\":\"x\"}":{},"f:a":{}}`, `{"f:a":{},"k:{\"name\":\"x\"}":{},"v:\"x\"":{},"i:0":{}}`},
@@ -23,28 +23,28 @@ var valid = []struct{ name, text, want string }{
 	{"dot last", `{"f:a":{"f:b":{},".":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
 	{"dot alone", `{"f:a":{".":{}}}`, `{"f:a":{}}`},
 	{"dot at the root", `{".":{},"f:a":{}}`, `{"f:a":{}}`},
-	{"dot twice", `{"f:a":{".":{},".":{},"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
+	{"duplicate dot", `{"f:a":{".":{},".":{},"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
 	{"an escaped dot", `{"f:a":{"\u002e":{},"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
 	{"dot with any value", `{"f:a":{".":[1,{"x":"}\""},null,-1.5e3,true,"a,b"],"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
-	{"null in place of an object", `{"f:a":null,"f:b":{"f:c":null}}`, `{"f:a":{},"f:b":{"f:c":{}}}`},
+	{"null instead of an object", `{"f:a":null,"f:b":{"f:c":null}}`, `{"f:a":{},"f:b":{"f:c":{}}}`},
 	{"white space", " \t\r\n{ \"f:a\" : { \"f:b\" : { } , \".\" : { } } , \"f:c\" : null } \n", `{"f:a":{".":{},"f:b":{}},"f:c":{}}`},
 	{"an escaped prefix", `{"\u0066:name":{},"f\u003abc":{}}`, `{"f:bc":{},"f:name":{}}`},
 	{"an escaped name", `{"f:\u006e\u00e9\ud83d\ude00\/\"\\\b\f\n\r\t":{}}`, `{"f:né😀/\"\\\u0008\u000c\n\r\t":{}}`},
-	{"markup in a name", `{"f:<&>":{}}`, `{"f:\u003c\u0026\u003e":{}}`},
-	{"markup in keys", `{"k:{\"<\":\"<\"}":{}}`, `{"k:{\"\u003c\":\"\\u003c\"}":{}}`},
+	{"HTML characters in a name", `{"f:<&>":{}}`, `{"f:\u003c\u0026\u003e":{}}`},
+	{"HTML characters in keys", `{"k:{\"<\":\"<\"}":{}}`, `{"k:{\"\u003c\":\"\\u003c\"}":{}}`},
 	{"an empty name", `{"f:":{}}`, ""},
-	{"names that look like more", `{"f:f:a":{},"f:.":{},"f:{}":{},"f:k:{}":{}}`, `{"f:.":{},"f:f:a":{},"f:k:{}":{},"f:{}":{}}`},
+	{"names that look like other syntax", `{"f:f:a":{},"f:.":{},"f:{}":{},"f:k:{}":{}}`, `{"f:.":{},"f:f:a":{},"f:k:{}":{},"f:{}":{}}`},
 	{"unknown prefixes", `{"x:y":{"f:a":{}},"f:b":{},"::":{},"F:a":1,"x:🙂":[]}`, `{"f:b":{}}`},
 	{"only unknown prefixes make a member", `{"f:a":{"x:y":{}}}`, `{"f:a":{}}`},
-	{"what is ignored may have doubles", `{"x:y":{"a":1,"a":2},"f:b":{}}`, `{"f:b":{}}`},
-	{"a double", `{"f:a":{},"f:a":{}}`, `{"f:a":{}}`},
-	{"a double: the later one below counts", `{"f:a":{"f:b":{}},"f:a":{"f:c":{}}}`, `{"f:a":{"f:c":{}}}`},
-	{"a double: a member if either is", `{"f:a":{"f:b":{}},"f:a":{}}`, `{"f:a":{".":{},"f:b":{}}}`},
-	{"a double: a member if either is, the other way", `{"f:a":{},"f:a":{"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
-	{"three of them, apart", `{"f:b":{"f:x":{}},"f:a":{},"f:b":{},"f:c":{},"f:b":{"f:y":{}},"f:b":null}`, `{"f:a":{},"f:b":{".":{},"f:y":{}},"f:c":{}}`},
-	{"a double by value", `{"v:1":{},"v:1.0":{"f:a":{}},"v:1e0":{"f:b":{}}}`, `{"v:1":{".":{},"f:b":{}}}`},
+	{"ignored values may have duplicates", `{"x:y":{"a":1,"a":2},"f:b":{}}`, `{"f:b":{}}`},
+	{"duplicate", `{"f:a":{},"f:a":{}}`, `{"f:a":{}}`},
+	{"duplicate: the last with children wins", `{"f:a":{"f:b":{}},"f:a":{"f:c":{}}}`, `{"f:a":{"f:c":{}}}`},
+	{"duplicate: member if the first is", `{"f:a":{"f:b":{}},"f:a":{}}`, `{"f:a":{".":{},"f:b":{}}}`},
+	{"duplicate: member if the second is", `{"f:a":{},"f:a":{"f:b":{}}}`, `{"f:a":{".":{},"f:b":{}}}`},
+	{"three duplicates, not adjacent", `{"f:b":{"f:x":{}},"f:a":{},"f:b":{},"f:c":{},"f:b":{"f:y":{}},"f:b":null}`, `{"f:a":{},"f:b":{".":{},"f:y":{}},"f:c":{}}`},
+	{"duplicate by value", `{"v:1":{},"v:1.0":{"f:a":{}},"v:1e0":{"f:b":{}}}`, `{"v:1":{".":{},"f:b":{}}}`},
 	{"an empty key", `{"k:{}":{}}`, ""},
-	{"null for an empty key", `{"k:null":{}}`, `{"k:{}":{}}`},
+	{"null as an empty key", `{"k:null":{}}`, `{"k:{}":{}}`},
 	{"keys out of order", `{"k:{\"b\":1,\"a\":\"x\"}":{}}`, `{"k:{\"a\":\"x\",\"b\":1}":{}}`},
 	{"keys with white space", `{"k: { \"b\" : 1 , \"a\" : [ ] } ":{}}`, `{"k:{\"a\":[],\"b\":1}":{}}`},
 	{"keys in order", `{"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:name":{}}}`, ""},
@@ -54,7 +54,7 @@ var valid = []struct{ name, text, want string }{
 	{"a key escaped inside", `{"k:{\"\\u006eame\":\"\\u0061pp\\u003c\"}":{}}`, `{"k:{\"name\":\"app\\u003c\"}":{}}`},
 	{"key order by number, not by text", `{"k:{\"p\":80}":{},"k:{\"p\":443}":{},"k:{\"p\":8080}":{}}`, ""},
 	{"key order by text, not by spelling", `{"k:{\"n\":\"a\"}":{},"k:{\"n\":\"aB\"}":{},"k:{\"n\":\"a~\"}":{}}`, ""},
-	{"key order: the shorter first", `{"k:{}":{},"k:{\"a\":1}":{},"k:{\"a\":1,\"b\":1}":{},"k:{\"b\":0}":{}}`, ""},
+	{"key order: shorter first", `{"k:{}":{},"k:{\"a\":1}":{},"k:{\"a\":1,\"b\":1}":{},"k:{\"b\":0}":{}}`, ""},
 	{"values of all kinds in order", `{"v:-1":{},"v:0.5":{},"v:10":{},"v:\"\"":{},"v:\"a\\u003c\"":{},"v:false":{},"v:true":{},"v:[]":{},"v:[1]":{},"v:{}":{},"v:{\"a\":1}":{},"v:null":{}}`, ""},
 	{"other spellings of values", `{"v: 1":{},"v:2e0":{},"v:\"\\u0061\"":{},"v:[ 3 ]":{}}`, `{"v:1":{},"v:2":{},"v:\"a\"":{},"v:[3]":{}}`},
 	{"small numbers", `{"v:1e-7":{},"v:0.000001":{}}`, `{"v:1e-07":{},"v:0.000001":{}}`},
@@ -62,27 +62,27 @@ var valid = []struct{ name, text, want string }{
 	{"indices", `{"i:-1":{},"i:+2":{},"i:010":{},"i:9":{}}`, `{"i:-1":{},"i:2":{},"i:9":{},"i:10":{}}`},
 }
 
-// invalid are texts that both sides refuse.
-var invalid = []struct{ name, text, want string }{
-	{"nothing", ``, `at byte 0: expected '{', received the end`},
+// invalidTexts are rejected by this package and by upstream.
+var invalidTexts = []struct{ name, text, want string }{
+	{"empty input", ``, `at byte 0: expected '{', received the end`},
 	{"space", ` `, `at byte 1: expected '{', received the end`},
 	{"a list", `[]`, `at byte 0: expected '{', received '['`},
 	{"a string", `"f:a"`, `at byte 0: expected '{'`},
-	{"half of null", `nul`, `at byte 0: expected '{'`},
+	{"truncated null", `nul`, `at byte 0: expected '{'`},
 	{"not closed", `{`, `at byte 1: expected '"', received the end`},
 	{"not closed after a name", `{"f:a":{}`, `at byte 9: expected '}', received the end`},
 	{"a name not closed", `{"f:a`, `expected a closing quote, received the end`},
 	{"a name that ends in a backslash", `{"f:a\`, `expected a closing quote, received the end`},
 	{"a name without a value", `{"f:a"}`, `at byte 6: expected ':', received '}'`},
-	{"a comma too many", `{"f:a":{},}`, `at byte 10: expected '"', received '}'`},
-	{"a comma too few", `{"f:a":{} "f:b":{}}`, `at byte 10: expected '}', received '"'`},
+	{"extra comma", `{"f:a":{},}`, `at byte 10: expected '"', received '}'`},
+	{"missing comma", `{"f:a":{} "f:b":{}}`, `at byte 10: expected '}', received '"'`},
 	{"trailing data", `{} {}`, `at byte 3: expected the end, received '{'`},
 	{"trailing data after null", `null x`, `at byte 5: expected the end, received 'x'`},
-	{"a number for an object", `{"f:a":1}`, `at byte 7: expected '{', received '1'`},
-	{"a list for an object", `{"f:a":[]}`, `at byte 7: expected '{', received '['`},
-	{"a number for an object, deeper", `{"f:a":{"f:b":true}}`, `at byte 14: expected '{', received 't'`},
+	{"number instead of an object", `{"f:a":1}`, `at byte 7: expected '{', received '1'`},
+	{"list instead of an object", `{"f:a":[]}`, `at byte 7: expected '{', received '['`},
+	{"number instead of an object, deeper", `{"f:a":{"f:b":true}}`, `at byte 14: expected '{', received 't'`},
 	{"no name", `{"":{}}`, `at byte 2: expected a path element such as f:name, received ""`},
-	{"too short a name", `{"f":{}}`, `expected a path element such as f:name, received "f"`},
+	{"name too short", `{"f":{}}`, `expected a path element such as f:name, received "f"`},
 	{"no prefix", `{"name":{}}`, `expected a path element such as f:name, received "name"`},
 	{"a bad index", `{"i:x":{}}`, `at byte 2: expected an index after i:, received "x"`},
 	{"no index", `{"i:":{}}`, `expected an index after i:, received ""`},
@@ -92,7 +92,7 @@ var invalid = []struct{ name, text, want string }{
 	{"two values", `{"v:1 2":{}}`, `expected a JSON value after v:, received "1 2"`},
 	{"a value between line breaks", `{"v:\nab\n":{}}`, `expected a JSON value after v:, received "\nab\n"`},
 	{"a value that ends like a string", `{"v:\nab\"":{}}`, `expected a JSON value after v:, received "\nab\""`},
-	{"half a string", `{"v:\"ab\\":{}}`, `expected a JSON value after v:`},
+	{"unterminated string", `{"v:\"ab\\":{}}`, `expected a JSON value after v:`},
 	{"a bad key", `{"k:x":{}}`, `at byte 2: expected a JSON object with keys after k:, received "x"`},
 	{"a key that is a string", `{"k:\"a\"":{}}`, `expected a JSON object with keys after k:, received "\"a\""`},
 	{"a key that is a list", `{"k:[]":{}}`, `expected a JSON object with keys after k:, received "[]"`},
@@ -104,13 +104,13 @@ var invalid = []struct{ name, text, want string }{
 	{"a key with trailing data", `{"k:{\"a\":1}}":{}}`, `expected a JSON object with keys after k:`},
 	{"a bad escape", `{"f:\x":{}}`, `at byte 2: expected a path element`},
 	{"a control character", "{\"f:a\nb\":{}}", `at byte 2: expected a path element`},
-	{"an ignored value that is no JSON", `{"x:y":{"a"},"f:b":{}}`, `at byte 7: expected a JSON value, received "{\"a\"}"`},
+	{"an ignored value that is not JSON", `{"x:y":{"a"},"f:b":{}}`, `at byte 7: expected a JSON value, received "{\"a\"}"`},
 	{"dot without a value", `{"f:a":{".":}}`, `at byte 12: expected a JSON value, received ""`},
 	{"too deep", strings.Repeat(`{"f:a":`, 10_000) + "{}" + strings.Repeat("}", 10_000), `nested more than 10000 deep`},
 }
 
 func TestParseFieldsV1(t *testing.T) {
-	for _, test := range valid {
+	for _, test := range validTexts {
 		t.Run(test.name, func(t *testing.T) {
 			if test.want == "" {
 				test.want = test.text
@@ -127,18 +127,18 @@ func TestParseFieldsV1(t *testing.T) {
 	}
 }
 
-func TestParseFieldsV1Refuses(t *testing.T) {
-	for _, test := range invalid {
+func TestParseFieldsV1Errors(t *testing.T) {
+	for _, test := range invalidTexts {
 		t.Run(test.name, func(t *testing.T) {
 			s, err := ParseFieldsV1(test.text)
 			switch {
 			case err == nil:
-				t.Errorf("read as %s", s.FieldsV1())
+				t.Errorf("parsed as %s, want an error", s.FieldsV1())
 			case !strings.HasPrefix(err.Error(), "field set: at byte ") || !strings.Contains(err.Error(), test.want):
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 			if _, err := parseUpstream(test.text); err == nil {
-				t.Error("upstream reads it")
+				t.Error("upstream accepts it")
 			}
 		})
 	}
@@ -147,17 +147,17 @@ func TestParseFieldsV1Refuses(t *testing.T) {
 func TestDeepestSet(t *testing.T) {
 	text := strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999)
 	if !checkLikeUpstream(t, text) {
-		t.Error("10000 levels are refused")
+		t.Error("10000 levels are rejected")
 	}
 }
 
-// Levels share memory with each other, and readers share their stack: no level may
-// grow into the next, and a stack that waits for the next reader holds no set.
-func TestParsedLevelsAreApart(t *testing.T) {
+// TestParsedLevelsDoNotOverlap checks that a level can't be appended to, because levels share memory, and that a pooled
+// stack has no references to sets.
+func TestParsedLevelsDoNotOverlap(t *testing.T) {
 	var check func(s Set)
 	check = func(s Set) {
-		if cap(s.kids) != len(s.kids) {
-			t.Fatalf("a level of %d can grow to %d", len(s.kids), cap(s.kids))
+		if cap(s.children) != len(s.children) {
+			t.Fatalf("level of length %d has capacity %d", len(s.children), cap(s.children))
 		}
 		for i := range s.Len() {
 			check(s.Child(i))
@@ -167,40 +167,40 @@ func TestParsedLevelsAreApart(t *testing.T) {
 	_, _ = ParseFieldsV1(deployment("app") + "x")
 	stack := *stacks.Get().(*[]node)
 	for _, n := range stack[:cap(stack)] {
-		if n.text != "" || n.kids != nil {
-			t.Fatalf("the stack still holds %s", n.element())
+		if n.text != "" || n.children != nil {
+			t.Fatalf("the pooled stack refers to %s", n.element())
 		}
 	}
 }
 
-// Every text that one side writes is read by the other as the same set.
+// TestRoundTrip checks that this package and upstream parse each other's output as the same set.
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(2000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		p := randomPair(r, randomStock(r))
 		text := p.ours.FieldsV1()
 		if back := mustParse(t, text); !back.Equal(p.ours) {
-			t.Fatalf("seed %d: %s is read as %s", seed, text, back.FieldsV1())
+			t.Fatalf("seed %d: %s is parsed as %s", seed, text, back.FieldsV1())
 		}
 		checkSame(t, text, p.ours, mustParseUpstream(t, text))
 		raw, err := p.theirs.ToJSON()
 		if err != nil || !mustParse(t, string(raw)).Equal(p.ours) {
-			t.Fatalf("seed %d: %s is not read as %s", seed, raw, text)
+			t.Fatalf("seed %d: %s is not parsed as %s", seed, raw, text)
 		}
 	}
 	checkLikeUpstream(t, deployment("app"))
 	if text := deployment("app"); mustParse(t, text).FieldsV1() != text {
-		t.Error("the realistic set is not in order")
+		t.Error("the realistic set is not sorted")
 	}
 }
 
 func TestMutatedTexts(t *testing.T) {
 	read := 0
 	for seed := range uint64(6000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		text := randomPair(r, randomStock(r)).ours.FieldsV1()
 		if seed%3 == 0 {
-			text = valid[r.IntN(len(valid))].text
+			text = validTexts[r.IntN(len(validTexts))].text
 		}
 		for range 1 + r.IntN(3) {
 			text = mutate(r, text)
@@ -210,7 +210,7 @@ func TestMutatedTexts(t *testing.T) {
 		}
 	}
 	if read < 1000 {
-		t.Errorf("only %d texts could be read", read)
+		t.Errorf("only %d mutated texts are valid", read)
 	}
 }
 
@@ -219,7 +219,7 @@ var fragments = []string{
 	" ", "\n", ",", ":", `"`, `\`, `\"`, "{", "}", "[", "]", "0", "-", "e", ".", "true", `\u0066`, `\\u003c`, "<", "\u2028", "é", "\x01", "\xff",
 }
 
-// mutate makes a text that is a little different, and often still FieldsV1.
+// mutate returns a slightly modified text, which often still is FieldsV1.
 func mutate(r *rand.Rand, text string) string {
 	i := r.IntN(len(text) + 1)
 	j := min(len(text), i+r.IntN(12))
@@ -230,7 +230,7 @@ func mutate(r *rand.Rand, text string) string {
 		return text[:i] + text[i:j] + text[i:j] + text[j:]
 	case 2:
 		return text[:i] + fragments[r.IntN(len(fragments))] + text[i:]
-	case 3: // a member more, where one may be
+	case 3: // add a member
 		if at := strings.IndexByte(text[i:], '{'); at >= 0 {
 			return text[:i+at+1] + fragments[2+r.IntN(8)] + text[i+at+1:]
 		}
@@ -246,19 +246,18 @@ func mutate(r *rand.Rand, text string) string {
 	return text
 }
 
-// checkLikeUpstream fails unless a text is read as upstream reads it, or is refused
-// as it is; the differences that are allowed are those in differences_test.go. It
-// tells whether the text was read.
+// checkLikeUpstream fails the test unless this package and upstream parse a text to the same set, or both reject it,
+// except for the differences in differences_test.go. It reports whether the text is valid.
 func checkLikeUpstream(t *testing.T, text string) bool {
 	t.Helper()
 	ours, err := ParseFieldsV1(text)
 	theirs, theirErr := parseUpstream(text)
 	switch {
 	case err != nil && theirErr == nil && !readOnlyByUpstream(text):
-		t.Fatalf("%q is refused: %v\nupstream reads it as %s", text, err, toJSON(t, theirs))
-	case err == nil && theirErr != nil && !exotic.MatchString(text):
-		t.Fatalf("%q is read as %s\nupstream refuses it: %v", text, ours.FieldsV1(), theirErr)
-	case err == nil && theirErr == nil && !exotic.MatchString(text):
+		t.Fatalf("%q: %v\nupstream parses it as %s", text, err, toJSON(t, theirs))
+	case err == nil && theirErr != nil && !extremeNumbers.MatchString(text):
+		t.Fatalf("%q is parsed as %s\nupstream: %v", text, ours.FieldsV1(), theirErr)
+	case err == nil && theirErr == nil && !extremeNumbers.MatchString(text):
 		checkSame(t, fmt.Sprintf("%q", text), ours, theirs)
 	}
 	if err != nil {
@@ -266,16 +265,15 @@ func checkLikeUpstream(t *testing.T, text string) bool {
 	}
 	checkInvariants(t, ours)
 	if back := mustParse(t, ours.FieldsV1()); !back.Equal(ours) {
-		t.Fatalf("%q is written as %s and read back as %s", text, ours.FieldsV1(), back.FieldsV1())
+		t.Fatalf("%q is written as %s, which is parsed as %s", text, ours.FieldsV1(), back.FieldsV1())
 	}
 	return true
 }
 
-// exotic texts may have numbers that upstream rounds or refuses.
-var exotic = regexp.MustCompile(`-0|[0-9]{16}|[eE][+-]?[0-9]{3}`)
+// extremeNumbers matches texts that may have numbers that upstream rounds or rejects.
+var extremeNumbers = regexp.MustCompile(`-0|[0-9]{16}|[eE][+-]?[0-9]{3}`)
 
-// readOnlyByUpstream tells, without asking our own reader, whether a text is one of
-// those that upstream's reader takes and ours refuses.
+// readOnlyByUpstream reports, without using this package's parser, whether a text is valid for upstream only.
 func readOnlyByUpstream(text string) bool {
 	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || halfPair.MatchString(text) {
 		return true
@@ -288,7 +286,7 @@ func readOnlyByUpstream(text string) bool {
 		}
 		name, _ := token.(string)
 		if strings.HasPrefix(name, "v:") || strings.HasPrefix(name, "k:") {
-			if body := name[2:]; !json.Valid([]byte(body)) || hasDoubles(json.NewDecoder(strings.NewReader(body))) {
+			if body := name[2:]; !json.Valid([]byte(body)) || hasDuplicateNames(json.NewDecoder(strings.NewReader(body))) {
 				return true
 			}
 		}
@@ -297,8 +295,8 @@ func readOnlyByUpstream(text string) bool {
 
 var halfPair = regexp.MustCompile(`(?i)ud[89a-f]`)
 
-// hasDoubles reports whether an object in the text has a name twice.
-func hasDoubles(tokens *json.Decoder) bool {
+// hasDuplicateNames reports whether an object in the text has duplicate names.
+func hasDuplicateNames(tokens *json.Decoder) bool {
 	token, err := tokens.Token()
 	if err == io.EOF || err != nil {
 		return false
@@ -307,7 +305,7 @@ func hasDoubles(tokens *json.Decoder) bool {
 	switch token {
 	case json.Delim('['):
 		for tokens.More() {
-			if hasDoubles(tokens) {
+			if hasDuplicateNames(tokens) {
 				return true
 			}
 		}
@@ -315,7 +313,7 @@ func hasDoubles(tokens *json.Decoder) bool {
 	case json.Delim('{'):
 		for tokens.More() {
 			name, _ := tokens.Token()
-			if names[name] || hasDoubles(tokens) {
+			if names[name] || hasDuplicateNames(tokens) {
 				return true
 			}
 			names[name] = true

@@ -9,23 +9,23 @@ import (
 )
 
 func FuzzParseFieldsV1(f *testing.F) {
-	for _, test := range valid {
+	for _, test := range validTexts {
 		f.Add(test.text)
 	}
-	for _, test := range invalid {
+	for _, test := range invalidTexts {
 		f.Add(test.text[:min(len(test.text), 100)])
 	}
 	f.Add(deployment("app"))
 	f.Fuzz(func(t *testing.T, text string) {
 		before := allocated()
 		_, _ = ParseFieldsV1(text)
-		if cost := allocated() - before; cost > mostMemory(text, 100) {
+		if cost := allocated() - before; cost > maxMemory(text, 100) {
 			t.Errorf("%d bytes of text take %d bytes of memory", len(text), cost)
 		}
 		checkLikeUpstream(t, text)
 		if s, err := ParseFieldsV1(text); err == nil && s.FieldsV1() == text {
-			if found, ok := common(text, s); !ok || !found.Equal(s) {
-				t.Errorf("%q has not all of itself in common with itself", text)
+			if found, ok := textIntersection(text, s); !ok || !found.Equal(s) {
+				t.Errorf("the intersection of %q with itself differs from it", text)
 			}
 		}
 	})
@@ -42,40 +42,40 @@ func FuzzParsePath(f *testing.F) {
 		p, err := ParsePath(text)
 		if err != nil {
 			if !strings.Contains(err.Error(), ": at byte ") || !strings.Contains(err.Error(), ": expected ") {
-				t.Fatalf("an error that does not say where and what: %v", err)
+				t.Fatalf("error without offset or problem: %v", err)
 			}
 			return
 		}
 		back, err := ParsePath(p.Quoted())
 		if err != nil || !back.Equal(p) {
-			t.Fatalf("%q is written as %q, and read back as %q, %v", text, p.Quoted(), back.Quoted(), err)
+			t.Fatalf("%q: Quoted() = %q, which is parsed as %q, %v", text, p.Quoted(), back.Quoted(), err)
 		}
 		s := New(p)
 		checkInvariants(t, s)
 		if s.Has(p) != (len(p) > 0) {
-			t.Fatalf("the set of %q does not have it", text)
+			t.Fatalf("New(%q) does not have the path", text)
 		}
-		// Names may hold bytes that are no UTF-8, which FieldsV1 can't.
+		// Names may have invalid UTF-8, which FieldsV1 can't have.
 		again := mustParse(t, s.FieldsV1())
 		if again.FieldsV1() != mustParse(t, again.FieldsV1()).FieldsV1() {
-			t.Fatalf("%q does not settle", text)
+			t.Fatalf("FieldsV1 of %q changes when it is parsed and written again", text)
 		}
 	})
 }
 
-// allocated returns how many bytes the program has asked for so far.
+// allocated returns the number of bytes that the program has allocated so far.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// mostMemory bounds what reading a text may take: a fixed amount, for what the
-// runtime does at the same time, and some bytes for each byte of the text.
-func mostMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
+// maxMemory is the maximum number of bytes that parsing a text may allocate: a fixed amount for the runtime, and some
+// bytes per byte of the text.
+func maxMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
 
-// Texts whose cost would be quadratic if the reader were careless, with the memory
-// that each byte may take.
+// TestHostileTextsCostLittle parses texts that would make a careless parser take quadratic time or memory, each with a
+// limit of bytes per byte of text.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 1 << 20
 	var reversed []string
@@ -109,19 +109,19 @@ func TestHostileTextsCostLittle(t *testing.T) {
 	} {
 		start, before := time.Now(), allocated()
 		_, err := ParseFieldsV1(test.text)
-		if cost := allocated() - before; cost > mostMemory(test.text, test.each) {
+		if cost := allocated() - before; cost > maxMemory(test.text, test.each) {
 			t.Errorf("%s: %d bytes of text take %d bytes of memory", test.name, len(test.text), cost)
 		}
-		if took := time.Since(start); took > 10*time.Second { // a quadratic reader takes minutes
+		if took := time.Since(start); took > 10*time.Second { // quadratic parsing takes minutes
 			t.Errorf("%s: took %v", test.name, took)
 		}
 		if err != nil && len(err.Error()) > 1000 {
-			t.Errorf("%s: an error of %d bytes", test.name, len(err.Error()))
+			t.Errorf("%s: the error has %d bytes", test.name, len(err.Error()))
 		}
 	}
 }
 
-// Reading takes one allocation, whatever the size: the memory of all nodes.
+// TestParseFieldsV1Allocations checks that parsing makes one allocation for a text of any size.
 func TestParseFieldsV1Allocations(t *testing.T) {
 	text := deployment("app")
 	if got := testing.AllocsPerRun(100, func() { _, _ = ParseFieldsV1(text) }); got > 1 {

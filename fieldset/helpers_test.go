@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The oracle is structured-merge-diff, which Kubernetes uses. Random elements,
-// paths and sets are built on both sides.
+// The oracle is structured-merge-diff, the library that Kubernetes uses ("upstream"). Random elements, paths and sets
+// are built with both libraries.
 
 func mustParse(t testing.TB, text string) Set {
 	t.Helper()
@@ -50,7 +50,7 @@ func mustPath(t testing.TB, text string) Path {
 	return p
 }
 
-// setOf makes a set of paths that are spelled as ParsePath reads them.
+// setOf returns the set of the given paths, in the notation of ParsePath.
 func setOf(t testing.TB, paths ...string) Set {
 	t.Helper()
 	var all []Path
@@ -60,8 +60,8 @@ func setOf(t testing.TB, paths ...string) Set {
 	return New(all...)
 }
 
-// toJSON returns the oracle's FieldsV1 as a Kubernetes API server sends it: when it
-// encodes the object around, encoding/json escapes markup.
+// toJSON returns upstream's FieldsV1 as kube-apiserver sends it: encoding/json escapes HTML characters when it encodes
+// the object around it.
 func toJSON(t testing.TB, s *fieldpath.Set) string {
 	t.Helper()
 	text, err := s.ToJSON()
@@ -73,13 +73,13 @@ func toJSON(t testing.TB, s *fieldpath.Set) string {
 	return b.String()
 }
 
-// twin is an element on both sides.
-type twin struct {
+// elementPair is an element in both libraries.
+type elementPair struct {
 	ours   Element
 	theirs fieldpath.PathElement
 }
 
-// tricky are strings that some reader or writer could trip over.
+// tricky are strings that are special to some parser or encoder.
 var tricky = []string{
 	"", "a", "b", "ab", "name", "A", "Z", "_", "a.b", "example.com/app", ".", "..", "a b", " ", "é", "日本", "😀", "\u007f", "\u0085", "\ufeff", "\ufffd",
 	`"`, `\`, `\"`, `a"b`, `a\b`, `\u0041`, `\\`, "'", "<", ">", "&", "<a&b>", "\u2028", "\u2029", "a\u2028b",
@@ -122,27 +122,27 @@ func randomValue(r *rand.Rand, depth int) any {
 	return randomScalar(r)
 }
 
-func randomTwin(r *rand.Rand) twin {
+func randomElementPair(r *rand.Rand) elementPair {
 	switch r.IntN(8) {
 	case 0, 1:
-		return keyTwin(r)
+		return keyPair(r)
 	case 2:
-		return valueTwin(randomScalar(r))
+		return valuePair(randomScalar(r))
 	case 3:
-		return valueTwin(randomValue(r, 2))
+		return valuePair(randomValue(r, 2))
 	case 4:
 		i := r.IntN(12) - 1
-		return twin{IndexElement(i), fieldpath.IndexElement(i)}
+		return elementPair{IndexElement(i), fieldpath.IndexElement(i)}
 	}
 	name := tricky[r.IntN(len(tricky))]
-	return twin{NameElement(name), fieldpath.FieldNameElement(name)}
+	return elementPair{NameElement(name), fieldpath.FieldNameElement(name)}
 }
 
-func valueTwin(v any) twin {
-	return twin{ValueElement(fromGo(v)), fieldpath.ValueElement(value.NewValueInterface(upstreamGo(v)))}
+func valuePair(v any) elementPair {
+	return elementPair{ValueElement(fromGo(v)), fieldpath.ValueElement(value.NewValueInterface(upstreamGo(v)))}
 }
 
-func keyTwin(r *rand.Rand) twin {
+func keyPair(r *rand.Rand) elementPair {
 	fields := map[string]any{}
 	for range r.IntN(4) {
 		name := []string{"name", "containerPort", "protocol", "a"}[r.IntN(4)]
@@ -156,11 +156,11 @@ func keyTwin(r *rand.Rand) twin {
 	}
 	var ours []KeyField
 	var theirs []any
-	for name, v := range fields { // in any order: both sides sort
+	for name, v := range fields { // random order: both libraries sort
 		ours = append(ours, KeyField{name, fromGo(v)})
 		theirs = append(theirs, name, upstreamGo(v))
 	}
-	return twin{KeyElement(ours...), fieldpath.KeyElementByFields(theirs...)}
+	return elementPair{KeyElement(ours...), fieldpath.KeyElementByFields(theirs...)}
 }
 
 func fromGo(v any) document.Value {
@@ -171,7 +171,7 @@ func fromGo(v any) document.Value {
 	return d
 }
 
-// upstreamGo makes integers int64, which is what Kubernetes reads them as.
+// upstreamGo converts integers to int64, as Kubernetes decodes them.
 func upstreamGo(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -192,18 +192,17 @@ func upstreamGo(v any) any {
 	return v
 }
 
-// pair is a set on both sides.
-type pair struct {
+// setPair is a set in both libraries.
+type setPair struct {
 	ours   Set
 	theirs *fieldpath.Set
 	paths  []Path
 	upPath []fieldpath.Path
 }
 
-// randomPair makes a set of elements from a small stock, so that sets that are made
-// of one stock have much in common.
-func randomPair(r *rand.Rand, stock []twin) pair {
-	p := pair{theirs: fieldpath.NewSet()}
+// randomPair returns a set of elements from a small stock, so that sets of the same stock have many paths in common.
+func randomPair(r *rand.Rand, stock []elementPair) setPair {
+	p := setPair{theirs: fieldpath.NewSet()}
 	for range r.IntN(12) {
 		var ours Path
 		var theirs fieldpath.Path
@@ -218,17 +217,17 @@ func randomPair(r *rand.Rand, stock []twin) pair {
 	return p
 }
 
-func randomStock(r *rand.Rand) []twin {
-	stock := make([]twin, 2+r.IntN(8))
+func randomStock(r *rand.Rand) []elementPair {
+	stock := make([]elementPair, 2+r.IntN(8))
 	for i := range stock {
-		stock[i] = randomTwin(r)
+		stock[i] = randomElementPair(r)
 	}
 	return stock
 }
 
-func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
+func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// checkSame fails unless both sides hold the same set, in the same order.
+// checkSame fails the test unless both libraries have the same set, in the same order.
 func checkSame(t *testing.T, what string, ours Set, theirs *fieldpath.Set) {
 	t.Helper()
 	checkInvariants(t, ours)
@@ -236,7 +235,7 @@ func checkSame(t *testing.T, what string, ours Set, theirs *fieldpath.Set) {
 		t.Fatalf("%s:\n got %s\nwant %s", what, got, want)
 	}
 	if ours.Size() != theirs.Size() || ours.IsEmpty() != theirs.Empty() {
-		t.Fatalf("%s: size %d, empty %v, want %d, %v", what, ours.Size(), ours.IsEmpty(), theirs.Size(), theirs.Empty())
+		t.Fatalf("%s: Size() = %d, IsEmpty() = %v, want %d, %v", what, ours.Size(), ours.IsEmpty(), theirs.Size(), theirs.Empty())
 	}
 	var order []string
 	theirs.Iterate(func(p fieldpath.Path) { order = append(order, spellUpstream(t, p)) })
@@ -252,11 +251,11 @@ func checkSame(t *testing.T, what string, ours Set, theirs *fieldpath.Set) {
 	}
 }
 
-// spell joins the spellings of a path's elements.
+// spell concatenates the spellings of a path's elements.
 func spell(p Path) string {
 	var b strings.Builder
 	for _, e := range p {
-		b.WriteString(string(e.appendSpelled(nil)) + "\n")
+		b.WriteString(string(e.appendSpelling(nil)) + "\n")
 	}
 	return b.String()
 }
@@ -265,25 +264,25 @@ func spellUpstream(t testing.TB, p fieldpath.Path) string {
 	t.Helper()
 	var b strings.Builder
 	for _, e := range p {
-		// A set of one element is the way to its spelling inside of quotes.
+		// Upstream has no function for the spelling of one element, so it is cut from the FieldsV1 of a set.
 		text := toJSON(t, fieldpath.NewSet(fieldpath.Path{e}))
 		b.WriteString(strings.TrimSuffix(strings.TrimPrefix(text, `{"`), `":{}}`) + "\n")
 	}
 	return b.String()
 }
 
-// checkInvariants fails unless what doc.go promises about nodes holds.
+// checkInvariants fails the test unless the invariants of nodes in doc.go are true.
 func checkInvariants(t *testing.T, s Set) {
 	t.Helper()
-	for i, n := range s.kids {
-		if !n.member && len(n.kids) == 0 {
-			t.Fatalf("%s is there for nothing", n.element())
+	for i, n := range s.children {
+		if !n.member && len(n.children) == 0 {
+			t.Fatalf("%s is neither a member nor has children", n.element())
 		}
 		if n.kind == 0 {
-			t.Fatal("an element without a kind is in a set")
+			t.Fatal("a set has an element without a kind")
 		}
-		if i > 0 && s.kids[i-1].compare(&n) >= 0 {
-			t.Fatalf("%s is not before %s", s.kids[i-1].element(), n.element())
+		if i > 0 && s.children[i-1].compare(&n) >= 0 {
+			t.Fatalf("%s is not less than %s", s.children[i-1].element(), n.element())
 		}
 		checkInvariants(t, n.below())
 	}

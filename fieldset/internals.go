@@ -2,8 +2,8 @@ package fieldset
 
 import "github.com/cadastre/cadastre/internal/lib/access"
 
-// internals makes unexported parts of this package available to internal/lib/fastset: queries of FieldsV1 that do not
-// build the set, builders with shared memory, and elements by their spelling.
+// internals makes unexported parts of this package available to internal/lib/fastset: queries of FieldsV1 text that do
+// not build the set, builders with shared memory, and elements by their spelling.
 type internals struct{}
 
 func init() { access.RegisterFieldSet[Set, Element, ElementKind](internals{}) }
@@ -12,9 +12,11 @@ func (internals) NewBuilder() access.SetBuilder[Set, Element] { return new(build
 
 func (internals) NewArena() access.SetArena[Set] { return new(arena) }
 
-func (internals) Common(text string, paths Set) (Set, bool) { return common(text, paths) }
+func (internals) Intersection(text string, paths Set) (Set, bool) {
+	return textIntersection(text, paths)
+}
 
-func (internals) Lacking(text, than string) (Set, bool) { return lacking(text, than) }
+func (internals) Difference(text, other string) (Set, bool) { return textDifference(text, other) }
 
 func (internals) Element(kind ElementKind, spelling string) Element { return Element{kind, spelling} }
 

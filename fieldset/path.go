@@ -21,19 +21,19 @@ func Names(names ...string) Path {
 	return p
 }
 
-// String returns the path as in error messages of Kubernetes: .spec.containers[name="app"].image. Names with dots or
-// brackets are not quoted; see Quoted.
+// String returns the path in the notation of Kubernetes' error messages: .spec.containers[name="app"].image. Names with
+// dots or brackets are not quoted; see Quoted.
 func (p Path) String() string {
 	var array [128]byte
 	dst := array[:0]
 	for _, e := range p {
-		dst = e.appendShown(dst)
+		dst = e.appendString(dst)
 	}
 	return string(dst)
 }
 
-// Quoted returns the path in a notation that ParsePath parses as the same path, with quotes around names that need
-// them and lists and maps as JSON: .metadata.labels."example.com/app".
+// Quoted returns the path in a notation that ParsePath parses to the same path, with quotes around names that need them
+// and lists and maps as JSON: .metadata.labels."example.com/app".
 func (p Path) Quoted() string {
 	var array [128]byte
 	dst := array[:0]
@@ -54,13 +54,14 @@ func (e Element) appendQuoted(dst []byte) []byte {
 		dst = append(dst, quotedValue(e.Value())...)
 		return append(dst, ']')
 	}
-	return e.appendShown(dst)
+	return e.appendString(dst)
 }
 
-// appendQuotedKey appends a key. A usual one whose names need no quotes is what String has.
+// appendQuotedKey appends the keys of a Key element in the notation of Quoted, which is the notation of String if no
+// name needs quotes.
 func (e Element) appendQuotedKey(dst []byte) []byte {
-	if usual, ok := e.appendUsualKey(dst, isPlainName); ok {
-		return usual
+	if simple, ok := e.appendSimpleKey(dst, isPlainName); ok {
+		return simple
 	}
 	for i, f := range e.KeyFields() {
 		if i > 0 {
@@ -72,9 +73,9 @@ func (e Element) appendQuotedKey(dst []byte) []byte {
 	return dst
 }
 
-// isPlainName reports whether a name is read back as it is, without quotes.
+// isPlainName reports whether ParsePath parses the unquoted name to the same name.
 func isPlainName(name string) bool {
-	return name != "" && scan.AllOrdinary(name) && !strings.ContainsAny(name, ".[]=, \x7f")
+	return name != "" && scan.IsPlain(name) && !strings.ContainsAny(name, ".[]=, \x7f")
 }
 
 func appendQuotedName(dst []byte, name string) []byte {
@@ -84,8 +85,7 @@ func appendQuotedName(dst []byte, name string) []byte {
 	return append(dst, quotedName(name)...)
 }
 
-// quotedName puts quotes around a name that would be misread, or not be readable,
-// without them.
+// quotedName returns a name, with quotes if ParsePath would reject or misread it without them.
 func quotedName(name string) string {
 	quoted := strconv.Quote(name)
 	if name == "" || len(quoted) != len(name)+2 || strings.ContainsAny(name, ".[]=, ") {
@@ -104,10 +104,10 @@ func quotedValue(v document.Value) string {
 // Equal reports whether two paths are equal.
 func (p Path) Equal(other Path) bool { return p.Compare(other) == 0 }
 
-// Compare orders paths element by element; a path sorts before those below it.
+// Compare orders paths element by element; a path sorts before the paths below it.
 func (p Path) Compare(other Path) int {
 	if len(p) > 0 && len(other) > 0 && &p[0] == &other[0] {
-		return len(p) - len(other) // one is the beginning of the other
+		return len(p) - len(other) // both are slices of one array: one is a prefix of the other
 	}
 	for i := range min(len(p), len(other)) {
 		if c := p[i].Compare(other[i]); c != 0 {
@@ -126,10 +126,10 @@ func (p Path) Compare(other Path) int {
 //	          field), = or ] (of a key)
 //	value   = a string in quotes, or JSON
 //
-// Strings are in quotes as in Go, which is how Kubernetes shows them.
+// Quoted strings have Go syntax, as in Kubernetes' messages.
 
-// ParsePath parses the notation of String and Quoted. The leading dot is optional. String does not quote names, so
-// that only the result of Quoted is always parsed as the same path. Errors are of type [*SyntaxError].
+// ParsePath parses the notation of String and Quoted. The leading dot is optional. String does not quote names, so only
+// the result of Quoted is guaranteed to be parsed to the same path. Errors are of type [*SyntaxError].
 func ParsePath(text string) (Path, error) {
 	r := pathReader{text: text}
 	var p Path
@@ -143,7 +143,7 @@ func ParsePath(text string) (Path, error) {
 	return p, nil
 }
 
-// pathReader reads a path element by element. On an error pos is where it is.
+// pathReader parses a path element by element. After an error pos is the offset of the error.
 type pathReader struct {
 	text string
 	pos  int
@@ -153,15 +153,15 @@ func (r *pathReader) rest() string { return r.text[r.pos:] }
 
 func (r *pathReader) element() (Element, error) {
 	switch {
-	case r.at("[="):
+	case r.accept("[="):
 		v, err := r.value()
 		if err != nil {
 			return Element{}, err
 		}
 		return ValueElement(v), r.expect("]")
-	case r.at("["):
+	case r.accept("["):
 		return r.keysOrIndex()
-	case r.at(".") || r.pos == 0:
+	case r.accept(".") || r.pos == 0:
 		name, err := r.name(".[", "a field name")
 		return NameElement(name), err
 	}
@@ -169,7 +169,7 @@ func (r *pathReader) element() (Element, error) {
 }
 
 func (r *pathReader) keysOrIndex() (Element, error) {
-	if r.at("]") {
+	if r.accept("]") {
 		return KeyElement(), nil
 	}
 	end := strings.IndexAny(r.rest(), `="]`)
@@ -188,7 +188,7 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 	var fields []KeyField
 	for {
 		name, err := r.name("=]", "a key's name")
-		if err == nil && !r.at("=") {
+		if err == nil && !r.accept("=") {
 			err = r.expected("= and the key's value")
 		}
 		if err != nil {
@@ -199,13 +199,13 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 			return Element{}, err
 		}
 		fields = append(fields, KeyField{name, v})
-		if !r.at(",") {
+		if !r.accept(",") {
 			return KeyElement(fields...), r.expect("]")
 		}
 	}
 }
 
-// name reads a name in quotes, or one that ends before any of the given characters.
+// name parses a quoted name, or an unquoted name that ends before one of the given characters.
 func (r *pathReader) name(ends, what string) (string, error) {
 	if strings.HasPrefix(r.rest(), `"`) {
 		return r.quoted()
@@ -226,7 +226,7 @@ func (r *pathReader) value() (document.Value, error) {
 		s, err := r.quoted()
 		return document.NewString(s), err
 	}
-	text := r.rest()[:extent(r.rest())]
+	text := r.rest()[:valueEnd(r.rest())]
 	v, err := document.ParseJSON([]byte(text))
 	if err != nil {
 		return v, r.expected("a string in quotes, or JSON such as 1, true or null")
@@ -248,8 +248,8 @@ func (r *pathReader) quoted() (string, error) {
 	return s, nil
 }
 
-// at steps over the token if it is next.
-func (r *pathReader) at(token string) bool {
+// accept skips the token and returns true if the text continues with it.
+func (r *pathReader) accept(token string) bool {
 	if !strings.HasPrefix(r.rest(), token) {
 		return false
 	}
@@ -258,7 +258,7 @@ func (r *pathReader) at(token string) bool {
 }
 
 func (r *pathReader) expect(token string) error {
-	if r.at(token) {
+	if r.accept(token) {
 		return nil
 	}
 	return r.expected(token)

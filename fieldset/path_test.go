@@ -49,7 +49,7 @@ func TestParsePath(t *testing.T) {
 	} {
 		got, err := ParsePath(test.text)
 		if err != nil || !got.Equal(test.want) || len(got) != len(test.want) {
-			t.Errorf("%s is read as %s, %v, want %s", test.text, got.Quoted(), err, test.want.Quoted())
+			t.Errorf("ParsePath(%s) = %s, %v, want %s", test.text, got.Quoted(), err, test.want.Quoted())
 		}
 	}
 }
@@ -72,18 +72,18 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-func TestQuotedIsReadBack(t *testing.T) {
+func TestQuotedRoundTrip(t *testing.T) {
 	for seed := range uint64(3000) {
-		r := seeded(seed)
+		r := newRand(seed)
 		for _, p := range randomPair(r, randomStock(r)).paths {
 			if back, err := ParsePath(p.Quoted()); err != nil || !back.Equal(p) {
-				t.Fatalf("seed %d: %s is read as %s, %v", seed, p.Quoted(), back.Quoted(), err)
+				t.Fatalf("seed %d: ParsePath(%s) = %s, %v", seed, p.Quoted(), back.Quoted(), err)
 			}
 		}
 	}
 }
 
-// Errors say where, what was expected, and what was there instead.
+// TestParsePathErrors checks that errors have the offset, the expected and the received text.
 func TestParsePathErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{".", `path ".": at byte 1: expected a field name, received the end; an empty one is written ""`},
@@ -110,12 +110,12 @@ func TestParsePathErrors(t *testing.T) {
 	} {
 		p, err := ParsePath(test.text)
 		if err == nil {
-			t.Errorf("%s is read as %s", test.text, p.Quoted())
+			t.Errorf("ParsePath(%s) = %s, want an error", test.text, p.Quoted())
 		} else if syntax := (*SyntaxError)(nil); err.Error() != test.want || !errors.As(err, &syntax) {
 			t.Errorf("%s:\n got %v\nwant %s", test.text, err, test.want)
 		}
 	}
 	if _, err := ParsePath("[" + strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 1000 {
-		t.Error("a hostile path makes a huge error, or none")
+		t.Error("a hostile path has a huge error, or none")
 	}
 }

@@ -11,66 +11,63 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The reader of FieldsV1 is a recursive descent over the text. Nodes of levels that
-// are still open wait on the stack; they move to the arena, next to each other,
-// when their level closes. Names that are spelled as Kubernetes spells nearly all
-// of them become elements in one pass and without a copy (element); all others
-// are decoded.
+// reader is a recursive-descent parser of FieldsV1. Nodes of open levels are on the stack; when a level is closed, its
+// nodes move to the arena as one contiguous range. A name in the usual spelling of Kubernetes becomes an element in one
+// pass and without a copy (element); other names are decoded.
 //
-//	high <= cap(stack)    no more of the stack was used by levels that are closed
+//	highWater <= cap(stack)    the maximum length of the stack so far
 type reader struct {
-	text   string
-	pos    int
-	depth  int
-	stack  []node
-	high   int
-	arena  []node
-	pooled *[]node // where the stack came from
+	text      string
+	pos       int
+	depth     int
+	stack     []node
+	highWater int
+	arena     []node
+	pooled    *[]node // the pooled slice that stack belongs to
 }
 
-// ParseFieldsV1 decodes a set. Elements with unknown prefixes are ignored; elements with malformed values, and text
-// that is not nested JSON objects, are errors of type [*SyntaxError]. The set keeps the text alive.
+// ParseFieldsV1 parses a set. Elements with unknown prefixes are ignored; elements with malformed values, and text that
+// is not nested JSON objects, are errors of type [*SyntaxError]. The set keeps the text in memory.
 func ParseFieldsV1(text string) (Set, error) {
 	pooled := stacks.Get().(*[]node)
-	r := reader{text: text, stack: *pooled, arena: make([]node, estimate(text)), pooled: pooled}
+	r := reader{text: text, stack: *pooled, arena: make([]node, estimateNodes(text)), pooled: pooled}
 	defer r.release()
 	r.space()
-	kids, _, err := r.level()
+	children, _, err := r.level()
 	if r.space(); err == nil && r.pos < len(text) {
 		err = r.errorf("expected the end, received %q", text[r.pos])
 	}
 	if err != nil {
 		return Set{}, err
 	}
-	return Set{kids}, nil
+	return Set{children}, nil
 }
 
-// maxDepth is how deep a set may nest, in Kubernetes as well.
+// maxDepth is the maximum nesting of a set, as in Kubernetes.
 const maxDepth = 10_000
 
 var stacks = sync.Pool{New: func() any { s := make([]node, 0, 64); return &s }}
 
-// release gives the stack back, emptied so that it keeps no set alive.
+// release returns the stack to the pool, without references to sets.
 func (r *reader) release() {
 	if cap(r.stack) > 1<<14 {
 		return
 	}
-	r.high = max(r.high, len(r.stack)) // an error leaves levels open
-	clear(r.stack[:r.high])
+	r.highWater = max(r.highWater, len(r.stack)) // levels are still open after an error
+	clear(r.stack[:r.highWater])
 	*r.pooled = r.stack[:0]
 	stacks.Put(r.pooled)
 }
 
-// estimate guesses how many nodes a text has. There is a brace for each, but also
-// for each "." and in each key. Braces in names make the guess too large, so that
-// it is bounded by what is usual.
-func estimate(text string) int {
+// estimateNodes estimates the number of nodes in a text. There is an opening brace for each node, but also for each "."
+// and in each key. Braces in names make the estimate too large, so it is limited by the length of the text.
+func estimateNodes(text string) int {
 	return min(strings.Count(text, "{")*3/4, len(text)/16+4)
 }
 
-// level reads one JSON object, or null in place of an empty one. It returns the
-// nodes and whether the element above is a member.
-func (r *reader) level() (kids []node, member bool, err error) {
+// level parses one JSON object, or null, which means an empty object. It returns the nodes and whether the element
+// above is a member.
+func (r *reader) level() (children []node, member bool, err error) {
 	if r.depth == maxDepth {
 		return nil, false, r.errorf("nested more than %d deep", maxDepth)
 	}
@@ -84,25 +81,25 @@ func (r *reader) level() (kids []node, member bool, err error) {
 	r.depth++
 	r.space()
 	mark := len(r.stack)
-	for more := !r.at('}'); more; {
+	for more := !r.accept('}'); more; {
 		isDot, err := r.entry()
 		if err != nil {
 			return nil, false, err
 		}
 		member = member || isDot
 		r.space()
-		if more = r.at(','); more {
+		if more = r.accept(','); more {
 			r.space()
 		} else if err := r.expect('}'); err != nil {
 			return nil, false, err
 		}
 	}
 	r.depth--
-	kids = r.settle(mark)
-	return kids, member || len(kids) == 0, nil
+	children = r.closeLevel(mark)
+	return children, member || len(children) == 0, nil
 }
 
-// entry reads a name and what it stands for. It tells whether that is ".".
+// entry parses a name and its value. It reports whether the name is ".".
 func (r *reader) entry() (isDot bool, err error) {
 	e, err := r.element()
 	if err != nil {
@@ -120,31 +117,31 @@ func (r *reader) entry() (isDot bool, err error) {
 	if r.depth < maxDepth && strings.HasPrefix(r.text[r.pos:], "{}") {
 		r.pos += 2
 		n.member = true
-	} else if n.kids, n.member, err = r.level(); err != nil {
+	} else if n.children, n.member, err = r.level(); err != nil {
 		return false, err
 	}
 	r.stack = append(r.stack, n)
 	return false, nil
 }
 
-// settle moves the level that starts at mark from the stack to the arena.
-func (r *reader) settle(mark int) []node {
-	r.high = max(r.high, len(r.stack))
+// closeLevel moves the nodes from index mark on from the stack to the arena.
+func (r *reader) closeLevel(mark int) []node {
+	r.highWater = max(r.highWater, len(r.stack))
 	level := r.stack[mark:]
 	r.stack = r.stack[:mark]
 	if len(level) == 0 {
 		return nil
 	}
 	if !ascending(level) {
-		level = tidy(level)
+		level = sortAndMerge(level)
 	}
 	if len(r.arena) < len(level) {
-		r.arena = make([]node, max(len(level), estimate(r.text[r.pos:]), 8))
+		r.arena = make([]node, max(len(level), estimateNodes(r.text[r.pos:]), 8))
 	}
-	kids := r.arena[:len(level):len(level)]
+	children := r.arena[:len(level):len(level)]
 	r.arena = r.arena[len(level):]
-	copy(kids, level)
-	return kids
+	copy(children, level)
+	return children
 }
 
 func ascending(level []node) bool {
@@ -156,9 +153,9 @@ func ascending(level []node) bool {
 	return true
 }
 
-// tidy puts a level in order. An element that comes twice is a member if either
-// is; what is below the later one counts.
-func tidy(level []node) []node {
+// sortAndMerge sorts the nodes of a level. Of duplicate elements one remains: it is a member if any of them is, and has
+// the children of the last one that has any.
+func sortAndMerge(level []node) []node {
 	slices.SortStableFunc(level, compareNodes)
 	last := 0
 	for _, n := range level[1:] {
@@ -168,21 +165,21 @@ func tidy(level []node) []node {
 			continue
 		}
 		level[last].member = level[last].member || n.member
-		if len(n.kids) > 0 {
-			level[last].kids = n.kids
+		if len(n.children) > 0 {
+			level[last].children = n.children
 		}
 	}
 	return level[:last+1]
 }
 
-// skip steps over a value that does not matter, but must be JSON.
+// skip skips a value that has no meaning in a set, but must be valid JSON.
 func (r *reader) skip() error {
 	rest := r.text[r.pos:]
 	if strings.HasPrefix(rest, "{}") {
 		r.pos += 2
 		return nil
 	}
-	value := rest[:extent(rest)]
+	value := rest[:valueEnd(rest)]
 	if !json.Valid([]byte(value)) {
 		return r.errorf("expected a JSON value, received %s", shorten(value))
 	}
@@ -190,12 +187,12 @@ func (r *reader) skip() error {
 	return nil
 }
 
-// extent returns how far the value goes that s starts with, if it is JSON.
-func extent(s string) int { return extentFrom(s, 0) }
+// valueEnd returns the size of the JSON value at the start of s. Invalid JSON is not detected.
+func valueEnd(s string) int { return valueEndFrom(s, 0) }
 
-// extentFrom returns how far a value goes of which s is the rest, from inside of a number of
-// maps and lists.
-func extentFrom(s string, depth int) int {
+// valueEndFrom returns the size of the rest of a JSON value, where s starts inside of depth nested maps and lists of
+// the value.
+func valueEndFrom(s string, depth int) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':
@@ -218,10 +215,10 @@ func extentFrom(s string, depth int) int {
 	return len(s)
 }
 
-// closingQuote returns the place of the quote that ends the string whose content
-// starts at i; the end of s or beyond if there is none.
+// closingQuote returns the offset of the quote that ends the string with content from i on, or an offset of at least
+// len(s) if there is none.
 func closingQuote(s string, i int) int {
-	for i = scan.Ordinary(s, i); i < len(s) && s[i] != '"'; i = scan.Ordinary(s, i+1) {
+	for i = scan.PlainEnd(s, i); i < len(s) && s[i] != '"'; i = scan.PlainEnd(s, i+1) {
 		if s[i] == '\\' {
 			i++
 		}
@@ -229,8 +226,8 @@ func closingQuote(s string, i int) int {
 	return i
 }
 
-// at steps over c if it is next.
-func (r *reader) at(c byte) bool {
+// accept skips c and returns true if it is the next byte.
+func (r *reader) accept(c byte) bool {
 	if r.pos < len(r.text) && r.text[r.pos] == c {
 		r.pos++
 		return true
@@ -239,7 +236,7 @@ func (r *reader) at(c byte) bool {
 }
 
 func (r *reader) expect(c byte) error {
-	if r.at(c) {
+	if r.accept(c) {
 		return nil
 	}
 	return r.expected(c)
@@ -252,7 +249,7 @@ func (r *reader) expected(c byte) error {
 	return r.errorf("expected %q, received %q", c, r.text[r.pos])
 }
 
-// space skips white space, of which there is hardly ever any.
+// space skips white space. It is inlined, because FieldsV1 rarely has any.
 func (r *reader) space() {
 	if r.pos < len(r.text) && r.text[r.pos] <= ' ' {
 		r.skipSpace()
@@ -269,15 +266,14 @@ func (r *reader) errorf(format string, args ...any) error {
 	return &SyntaxError{What: "field set", At: r.pos, Err: fmt.Errorf(format, args...)}
 }
 
-// This file makes elements of the names in FieldsV1. An element's text is the
-// spelling that Kubernetes writes; a name that is surely spelled so already is
-// taken as it stands.
+// The functions below convert names in FieldsV1 to elements. The text of an element is the spelling that Kubernetes
+// writes; a name that provably has this spelling is not copied.
 
-// dot stands for the name "." that makes the element above a member. Like what an
-// unknown prefix stands for, it is of no kind.
+// dot represents the name ".", which makes the element above a member. It has no kind, like an element with an unknown
+// prefix.
 var dot = Element{text: "."}
 
-// element reads a name. An unknown prefix gives the zero Element.
+// element parses a name. It returns the zero Element for an unknown prefix.
 func (r *reader) element() (Element, error) {
 	s, pos := r.text, r.pos
 	if len(s)-pos < len(`"f:"`) || s[pos] != '"' {
@@ -286,11 +282,11 @@ func (r *reader) element() (Element, error) {
 	kind, start, end := ElementKind(0), pos+len(`"f:`), 0
 	switch s[pos+1 : start] {
 	case "f:":
-		kind, end = FieldName, scan.Ordinary(s, start)
+		kind, end = FieldName, scan.PlainEnd(s, start)
 	case "k:":
-		kind, end = Key, skipUsualKey(s, start)
+		kind, end = Key, skipSimpleKey(s, start)
 	case "v:":
-		kind, end = SetValue, skipUsualString(s, start)
+		kind, end = SetValue, skipSimpleString(s, start)
 	case `."`:
 		r.pos = start
 		return dot, nil
@@ -302,7 +298,7 @@ func (r *reader) element() (Element, error) {
 	return Element{kind, s[start:end]}, nil
 }
 
-// decodedElement reads a name whatever its spelling.
+// decodedElement parses a name with any spelling.
 func (r *reader) decodedElement() (Element, error) {
 	if err := r.expect('"'); err != nil {
 		return Element{}, err
@@ -340,22 +336,21 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// skipUsualString returns the end of the string that starts at i, without escapes
-// but for its quotes: \"app\". If there is no such string it returns len(s).
-func skipUsualString(s string, i int) int {
+// skipSimpleString returns the end of the simple string that starts at i, such as \"app\", or len(s) if there is none.
+func skipSimpleString(s string, i int) int {
 	if len(s)-i < len(`\"\"`) || s[i] != '\\' || s[i+1] != '"' {
 		return len(s)
 	}
-	i = scan.Ordinary(s, i+2)
+	i = scan.PlainEnd(s, i+2)
 	if len(s)-i < 2 || s[i] != '\\' || s[i+1] != '"' {
 		return len(s)
 	}
 	return i + 2
 }
 
-// skipUsualInteger does the same for an integer that is not negative, has no
-// leading zero and is small enough that Kubernetes keeps its digits.
-func skipUsualInteger(s string, i int) int {
+// skipSimpleInteger returns the end of the integer that starts at i, or len(s) if there is none. It accepts
+// non-negative integers without leading zeros of at most 15 digits, which Kubernetes does not round.
+func skipSimpleInteger(s string, i int) int {
 	end := skipDigits(s, i)
 	if size := end - i; size == 0 || size > 15 || size > 1 && s[i] == '0' {
 		return len(s)
@@ -363,28 +358,28 @@ func skipUsualInteger(s string, i int) int {
 	return end
 }
 
-// skipUsualKey does the same for an object whose names are in order, whose strings
-// have no escapes, and whose other values are integers.
-func skipUsualKey(s string, i int) int {
+// skipSimpleKey returns the end of the key object that starts at i, or len(s) if the object is not simple: with sorted
+// names, simple strings, and simple integers.
+func skipSimpleKey(s string, i int) int {
 	if i >= len(s) || s[i] != '{' {
 		return len(s)
 	}
 	last := ""
 	for {
-		start := i + 1 // behind the brace or the comma
-		i = skipUsualString(s, start)
+		start := i + 1 // after the brace or the comma
+		i = skipSimpleString(s, start)
 		if i >= len(s) || s[i] != ':' {
 			return len(s)
 		}
 		name := s[start:i]
-		if last != "" && compareUsualStrings(last, name) >= 0 {
+		if last != "" && compareSimpleStrings(last, name) >= 0 {
 			return len(s)
 		}
 		last = name
 		if i++; i < len(s) && s[i] == '\\' {
-			i = skipUsualString(s, i)
+			i = skipSimpleString(s, i)
 		} else {
-			i = skipUsualInteger(s, i)
+			i = skipSimpleInteger(s, i)
 		}
 		switch {
 		case i >= len(s):

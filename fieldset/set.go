@@ -7,27 +7,29 @@ import (
 	"strings"
 )
 
-// Set is an immutable set of paths. The zero Set is empty. The whole document,
-// the empty path, is never a member.
-type Set struct{ kids []node }
+// Set is an immutable set of paths. The zero Set is empty. The empty path, which is the whole document, is never a
+// member.
+type Set struct{ children []node }
 
-// node is an element with what the set says about it and about what is below it.
-// The element's parts are spread out because nodes are many: so they take less room.
+// node is an element of a set with its membership and its children. The fields of Element are inlined to make nodes
+// smaller.
 type node struct {
-	text   string
-	kids   []node
-	kind   ElementKind
-	member bool
+	text     string
+	children []node
+	kind     ElementKind
+	member   bool
 }
 
-func newNode(e Element, member bool, below Set) node { return node{e.text, below.kids, e.kind, member} }
+func newNode(e Element, member bool, below Set) node {
+	return node{e.text, below.children, e.kind, member}
+}
 
-// with returns a node for the same element that says something else.
-func (n *node) with(member bool, below Set) node { return node{n.text, below.kids, n.kind, member} }
+// with returns a node for the same element with another membership and other children.
+func (n *node) with(member bool, below Set) node { return node{n.text, below.children, n.kind, member} }
 
 func (n *node) element() Element { return Element{n.kind, n.text} }
 
-// compare orders nodes by their elements.
+// compare compares nodes by their elements.
 func (n *node) compare(other *node) int {
 	switch {
 	case n.kind != other.kind:
@@ -43,12 +45,12 @@ func (n *node) compare(other *node) int {
 // New returns the set of the given paths.
 func New(paths ...Path) Set {
 	sorted := slices.SortedFunc(slices.Values(paths), Path.Compare)
-	return Set{grow(sorted, 0)}
+	return Set{buildNodes(sorted, 0)}
 }
 
-// grow makes the nodes for sorted paths that share their first elements up to depth.
-func grow(paths []Path, depth int) []node {
-	var kids []node
+// buildNodes returns the nodes for sorted paths that have the same elements up to depth.
+func buildNodes(paths []Path, depth int) []node {
+	var children []node
 	for len(paths) > 0 {
 		if len(paths[0]) <= depth {
 			paths = paths[1:]
@@ -59,23 +61,23 @@ func grow(paths []Path, depth int) []node {
 			member = member || len(paths[same]) == depth+1
 			same++
 		}
-		kids = append(kids, newNode(e, member, Set{grow(paths[:same], depth+1)}))
+		children = append(children, newNode(e, member, Set{buildNodes(paths[:same], depth+1)}))
 		paths = paths[same:]
 	}
-	return kids
+	return children
 }
 
-// IsEmpty reports whether the set has no member.
-func (s Set) IsEmpty() bool { return len(s.kids) == 0 }
+// IsEmpty reports whether the set has no members.
+func (s Set) IsEmpty() bool { return len(s.children) == 0 }
 
 // Size returns the number of members.
 func (s Set) Size() int {
 	size := 0
-	for i := range s.kids {
-		if s.kids[i].member {
+	for i := range s.children {
+		if s.children[i].member {
 			size++
 		}
-		size += s.kids[i].below().Size()
+		size += s.children[i].below().Size()
 	}
 	return size
 }
@@ -92,15 +94,15 @@ func (s Set) Has(p Path) bool {
 	return member
 }
 
-// Below returns the members below an element, relative to it, and whether the element itself is a member.
+// Below returns the members below an element, relative to the element, and whether the element itself is a member.
 func (s Set) Below(e Element) (below Set, member bool) {
 	if i, ok := s.Find(e); ok {
-		return s.kids[i].below(), s.kids[i].member
+		return s.children[i].below(), s.children[i].member
 	}
 	return Set{}, false
 }
 
-// At returns the members below a path, relative to it.
+// At returns the members below a path, relative to the path.
 func (s Set) At(p Path) Set {
 	for _, e := range p {
 		s, _ = s.Below(e)
@@ -108,17 +110,17 @@ func (s Set) At(p Path) Set {
 	return s
 }
 
-func (n *node) below() Set { return Set{n.kids} }
+func (n *node) below() Set { return Set{n.children} }
 
-// Len returns the number of different first elements, which Element, Member and Child access by index, sorted.
-func (s Set) Len() int { return len(s.kids) }
+// Len returns the number of distinct first elements. Element, Member and Child access them by index, in sorted order.
+func (s Set) Len() int { return len(s.children) }
 
-// Find returns the index of an element among the first elements.
+// Find returns the index of an element among the first elements; ok is false if it is not one of them.
 func (s Set) Find(e Element) (i int, ok bool) {
-	low, high := 0, len(s.kids)
+	low, high := 0, len(s.children)
 	for low < high {
 		middle := int(uint(low+high) >> 1)
-		switch side := s.kids[middle].element().Compare(e); {
+		switch side := s.children[middle].element().Compare(e); {
 		case side == 0:
 			return middle, true
 		case side < 0:
@@ -131,24 +133,24 @@ func (s Set) Find(e Element) (i int, ok bool) {
 }
 
 // Element returns the first element with index i.
-func (s Set) Element(i int) Element { return s.kids[i].element() }
+func (s Set) Element(i int) Element { return s.children[i].element() }
 
-// Member reports whether the first element with index i is a member by itself.
-func (s Set) Member(i int) bool { return s.kids[i].member }
+// Member reports whether the path of the first element with index i alone is a member.
+func (s Set) Member(i int) bool { return s.children[i].member }
 
-// Child returns the members below the first element with index i, relative to it.
-func (s Set) Child(i int) Set { return s.kids[i].below() }
+// Child returns the members below the first element with index i, relative to that element.
+func (s Set) Child(i int) Set { return s.children[i].below() }
 
 // Equal reports whether two sets have the same members.
 func (s Set) Equal(other Set) bool {
-	if len(s.kids) != len(other.kids) {
+	if len(s.children) != len(other.children) {
 		return false
 	}
-	if len(s.kids) > 0 && &s.kids[0] == &other.kids[0] {
+	if len(s.children) > 0 && &s.children[0] == &other.children[0] {
 		return true
 	}
-	for i := range s.kids {
-		a, b := &s.kids[i], &other.kids[i]
+	for i := range s.children {
+		a, b := &s.children[i], &other.children[i]
 		if a.member != b.member || a.element() != b.element() || !a.below().Equal(b.below()) {
 			return false
 		}
@@ -156,8 +158,8 @@ func (s Set) Equal(other Set) bool {
 	return true
 }
 
-// All iterates over the members: first those with one element, sorted, then those below each first element. The path
-// is valid until the next iteration.
+// All iterates over the members: first those with one element, sorted, then the members below each first element. The
+// path is valid until the next iteration.
 func (s Set) All() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		path := make(Path, 0, 16)
@@ -167,14 +169,14 @@ func (s Set) All() iter.Seq[Path] {
 
 func (s Set) walk(path *Path, yield func(Path) bool) bool {
 	at := len(*path)
-	for i := range s.kids {
-		if s.kids[i].member && !yield(append(*path, s.kids[i].element())) {
+	for i := range s.children {
+		if s.children[i].member && !yield(append(*path, s.children[i].element())) {
 			return false
 		}
 	}
-	for i := range s.kids {
-		*path = append((*path)[:at], s.kids[i].element())
-		if !s.kids[i].below().walk(path, yield) {
+	for i := range s.children {
+		*path = append((*path)[:at], s.children[i].element())
+		if !s.children[i].below().walk(path, yield) {
 			return false
 		}
 	}
@@ -201,46 +203,45 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// builder makes a set bottom up with few allocations: the elements of one level
-// are collected on a stack, then moved to memory that many levels share.
+// builder builds a set bottom up with few allocations: the elements of one level are collected on a stack, then moved
+// to memory that many levels share.
 //
 //	mark := b.Mark()
 //	b.Push(element, true, below)
 //	set := b.Set(mark)
 //
-// Elements may come in any order, but each only once; in order is faster. The zero
-// builder is ready to use.
+// Elements may be pushed in any order, but each only once; sorted elements are faster. The zero builder is ready to
+// use.
 type builder struct {
-	stack []node
-	high  int // how much of the stack has been used
-	free  []node
-	chunk int // how much memory was made last
+	stack     []node
+	highWater int // the maximum length of the stack since Reset
+	free      []node
+	chunk     int // the size of the last allocation
 }
 
 // Mark starts a level.
 func (b *builder) Mark() int { return len(b.stack) }
 
-// Push adds an element to the innermost level. An element that is no member and
-// has nothing below it is left out.
+// Push adds an element to the innermost level. An element that is neither a member nor has paths below it is left out.
 func (b *builder) Push(e Element, member bool, below Set) {
 	if member || !below.IsEmpty() {
 		b.stack = append(b.stack, newNode(e, member, below))
 	}
 }
 
-// Reset makes the builder ready for other sets, and keeps nothing of those that it has made:
-// what is left of their memory goes with them.
+// Reset prepares the builder for other sets and drops its references to those that it has built, including the unused
+// rest of their memory.
 func (b *builder) Reset() {
-	b.high = max(b.high, len(b.stack))
-	clear(b.stack[:b.high])
-	if b.stack = b.stack[:0]; cap(b.stack) > mostScratch {
+	b.highWater = max(b.highWater, len(b.stack))
+	clear(b.stack[:b.highWater])
+	if b.stack = b.stack[:0]; cap(b.stack) > maxScratch {
 		b.stack = nil
 	}
-	b.free, b.chunk, b.high = nil, 0, 0
+	b.free, b.chunk, b.highWater = nil, 0, 0
 }
 
-// mostScratch is how many nodes of scratch memory are kept for later.
-const mostScratch = 1 << 12
+// maxScratch is the maximum number of nodes for which scratch memory is retained.
+const maxScratch = 1 << 12
 
 // Set finishes the level that was started at mark.
 func (b *builder) Set(mark int) Set {
@@ -255,12 +256,12 @@ func (b *builder) Set(mark int) Set {
 		b.chunk = min(2*b.chunk+8, 256)
 		b.free = make([]node, max(len(level), b.chunk))
 	}
-	kids := b.free[:len(level):len(level)]
+	children := b.free[:len(level):len(level)]
 	b.free = b.free[len(level):]
-	copy(kids, level)
-	b.high = max(b.high, len(b.stack))
+	copy(children, level)
+	b.highWater = max(b.highWater, len(b.stack))
 	b.stack = b.stack[:mark]
-	return Set{kids}
+	return Set{children}
 }
 
 func compareNodes(a, b node) int { return a.compare(&b) }

@@ -13,14 +13,14 @@ func TestNew(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{"nothing", nil, `{}`},
+		{"empty input", nil, `{}`},
 		{"the whole document is never a member", []string{""}, `{}`},
-		{"a path says nothing about those above it", []string{"a.b"}, `{"f:a":{"f:b":{}}}`},
+		{"a path does not imply the paths above it", []string{"a.b"}, `{"f:a":{"f:b":{}}}`},
 		{"a path and one below it", []string{"a.b", "a"}, `{"f:a":{".":{},"f:b":{}}}`},
-		{"one path twice", []string{"a", "a", "", ""}, `{"f:a":{}}`},
+		{"duplicate path", []string{"a", "a", "", ""}, `{"f:a":{}}`},
 		{"any order", []string{"b", `a[=2]`, "a[=1]", "a[0]", "a[k=1].x", "a.z"}, `{"f:a":{"f:z":{},"k:{\"k\":1}":{"f:x":{}},"v:1":{},"v:2":{},"i:0":{}},"f:b":{}}`},
 		{"equal numbers are one element", []string{"a[=1]", "a[=1.0].b", "a[=1e0]"}, `{"f:a":{"v:1":{".":{},"f:b":{}}}}`},
-		{"large numbers too", []string{"[=1e22]", "[=10000000000000000000000].a", "[=1.0e+22].b"}, `{"v:1e+22":{".":{},"f:a":{},"f:b":{}}}`},
+		{"large numbers", []string{"[=1e22]", "[=10000000000000000000000].a", "[=1.0e+22].b"}, `{"v:1e+22":{".":{},"f:a":{},"f:b":{}}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := setOf(t, test.paths...)
@@ -36,13 +36,13 @@ func TestAtAndBelow(t *testing.T) {
 	s := setOf(t, "spec", "spec.image", `spec.ports[port=80].name`)
 	below, member := s.Below(NameElement("spec"))
 	if want := setOf(t, "image", "ports[port=80].name"); !member || !below.Equal(want) {
-		t.Errorf("below spec: member %v\n%s", member, below)
+		t.Errorf("Below(spec) = member %v\n%s", member, below)
 	}
 	if below, member = s.Below(NameElement("none")); member || !below.IsEmpty() {
-		t.Errorf("below none: member %v\n%s", member, below)
+		t.Errorf("Below(none) = member %v\n%s", member, below)
 	}
 	if below, member = below.Below(IndexElement(0)); member || !below.IsEmpty() {
-		t.Errorf("below in the empty set: member %v\n%s", member, below)
+		t.Errorf("Below() of the empty set = member %v\n%s", member, below)
 	}
 	for path, want := range map[string]Set{
 		"":                        s,
@@ -54,15 +54,15 @@ func TestAtAndBelow(t *testing.T) {
 		"status.image":            {},
 	} {
 		if got := s.At(mustPath(t, path)); !got.Equal(want) {
-			t.Errorf("at %q:\n%swant\n%s", path, got, want)
+			t.Errorf("At(%q) =\n%swant\n%s", path, got, want)
 		}
 	}
 	if s.Has(nil) || s.Has(mustPath(t, "spec.ports")) || !s.Has(mustPath(t, "spec.ports[port=80].name")) {
-		t.Error("Has is wrong")
+		t.Error("Has returns wrong results")
 	}
 }
 
-func TestIterationStops(t *testing.T) {
+func TestAllStopsEarly(t *testing.T) {
 	s := setOf(t, "a", "b.c", "b.d.e", "f.g")
 	all := s.Paths()
 	for stop := range all {
@@ -74,11 +74,11 @@ func TestIterationStops(t *testing.T) {
 			}
 		}
 		if !slices.EqualFunc(got, all[:stop+1], Path.Equal) {
-			t.Errorf("stopped after %d: %v", stop+1, got)
+			t.Errorf("All() stopped after %d: %v", stop+1, got)
 		}
 	}
 	if got, want := s.String(), ".a\n.b.c\n.b.d.e\n.f.g\n"; got != want {
-		t.Errorf("String: %q, want %q", got, want)
+		t.Errorf("String() = %q, want %q", got, want)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestBuilder(t *testing.T) {
 	outer := b.Mark()
 	inner := b.Mark()
 	b.Push(NameElement("y"), true, Set{})
-	b.Push(NameElement("empty"), false, Set{}) // says nothing: left out
+	b.Push(NameElement("empty"), false, Set{}) // left out: neither a member nor with children
 	b.Push(IndexElement(0), true, Set{})
 	b.Push(NameElement("x"), true, Set{})
 	below := b.Set(inner)
@@ -99,12 +99,12 @@ func TestBuilder(t *testing.T) {
 	}
 	checkInvariants(t, s)
 	if empty := b.Set(b.Mark()); !empty.IsEmpty() {
-		t.Errorf("a level without elements: %s", empty)
+		t.Errorf("a level without elements = %s", empty)
 	}
 }
 
-// A builder hands out memory that many levels share; each must keep to its own.
-func TestBuilderLevelsAreApart(t *testing.T) {
+// TestBuilderLevelsDoNotOverlap checks that levels, which share memory, can't grow into each other.
+func TestBuilderLevelsDoNotOverlap(t *testing.T) {
 	var b builder
 	var sets []Set
 	for n := range 200 {
@@ -118,30 +118,30 @@ func TestBuilderLevelsAreApart(t *testing.T) {
 		if s.Size() != n%7 {
 			t.Fatalf("set %d has %d members, want %d", n, s.Size(), n%7)
 		}
-		if n%7 > 0 && cap(s.kids) != len(s.kids) {
-			t.Fatalf("set %d can grow into the next", n)
+		if n%7 > 0 && cap(s.children) != len(s.children) {
+			t.Fatalf("set %d has spare capacity", n)
 		}
 	}
 }
 
-func TestElementParts(t *testing.T) {
+func TestElementAccessors(t *testing.T) {
 	key := KeyElement(KeyField{"b", document.NewInt(1)}, KeyField{"a", document.NewString("x")}, KeyField{"gone", document.Value{}}, KeyField{"b", document.NewInt(2)})
 	if got, want := key.String(), `[a="x",b=2]`; got != want {
-		t.Errorf("keys are sorted, the last of a name stays, the absent are left out: %s, want %s", got, want)
+		t.Errorf("KeyElement() = %s, want %s", got, want)
 	}
 	if fields := key.KeyFields(); len(fields) != 2 || fields[0].Name != "a" || fields[0].Value.Text() != "x" || fields[1].Name != "b" {
-		t.Errorf("KeyFields: %v", fields)
+		t.Errorf("KeyFields() = %v", fields)
 	}
 	if ValueElement(document.Value{}) != (Element{}) {
-		t.Error("an absent value selects something")
+		t.Error("ValueElement(absent) is not the zero Element")
 	}
 	name, val, index := NameElement("n"), ValueElement(document.NewBool(true)), IndexElement(3)
 	for _, e := range []Element{key, name, val, index, {}} {
 		if e != name && e.Name() != "" || e != index && e.Index() != -1 || e != key && e.KeyFields() != nil || e != val && !e.Value().IsAbsent() {
-			t.Errorf("%s answers for another kind", e)
+			t.Errorf("an accessor for another kind returns a value of %s", e)
 		}
 	}
 	if name.Name() != "n" || name.Kind() != FieldName || !val.Value().Bool() || val.Kind() != SetValue || index.Index() != 3 || index.Kind() != Index {
-		t.Error("an element does not return what it was made of")
+		t.Error("an accessor does not return the constructor's argument")
 	}
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file orders elements by their spelling, in the common cases without decoding it. A key or a value in FieldsV1 is
-// JSON inside of a JSON string, so that everything in it is escaped twice: {\"name\":\"app\"}. Package fieldsv1 writes
-// that spelling.
+// This file orders elements by their spelling; common cases are not decoded. A key or a value in FieldsV1 is JSON
+// inside of a JSON string, so that everything in it is escaped twice: {\"name\":\"app\"}. Package fieldsv1 writes that
+// spelling. A simple string is a spelled string without escapes other than those of its quotes, a simple integer is a
+// non-negative integer.
 
-// compareKeys orders two spelled keys: field by field, first by name, then by
-// value; when one is the beginning of the other, the shorter comes first.
+// compareKeys compares two spelled keys field by field, first by name, then by value; if one is a prefix of the other,
+// the shorter key is less.
 func compareKeys(a, b string) int {
 	restA, restB := a, b
 	for {
@@ -22,15 +23,15 @@ func compareKeys(a, b string) int {
 			return compareKeysSlowly(a, b)
 		}
 		if fieldA == fieldB {
-			if fieldA == (spelledField{}) {
+			if fieldA == (keyFieldText{}) {
 				return 0
 			}
 			continue
 		}
 		switch {
-		case fieldA == spelledField{}:
+		case fieldA == keyFieldText{}:
 			return -1
-		case fieldB == spelledField{}:
+		case fieldB == keyFieldText{}:
 			return 1
 		}
 		if c := strings.Compare(fieldA.name, fieldB.name); c != 0 {
@@ -55,34 +56,34 @@ func compareKeysSlowly(a, b string) int {
 	return len(fieldsA) - len(fieldsB)
 }
 
-// compareValues orders two spelled values.
+// compareValues compares two spelled values.
 func compareValues(a, b string) int {
-	if isUsualString(a) && isUsualString(b) {
-		return compareUsualStrings(a, b)
+	if isSimpleString(a) && isSimpleString(b) {
+		return compareSimpleStrings(a, b)
 	}
-	if isUsualInteger(a) && isUsualInteger(b) {
+	if isSimpleInteger(a) && isSimpleInteger(b) {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	}
-	return document.Compare(spelledValue(a), spelledValue(b))
+	return document.Compare(decodeValue(a), decodeValue(b))
 }
 
-// isUsualString reports whether a spelled value is a string without escapes.
-func isUsualString(text string) bool {
+// isSimpleString reports whether a spelled value is a string without escapes.
+func isSimpleString(text string) bool {
 	return len(text) >= 4 && text[0] == '\\' && strings.IndexByte(text[2:], '\\') == len(text)-4
 }
 
-// compareUsualStrings orders two spelled strings without escapes.
-func compareUsualStrings(a, b string) int { return strings.Compare(a[2:len(a)-2], b[2:len(b)-2]) }
+// compareSimpleStrings compares two spelled strings without escapes.
+func compareSimpleStrings(a, b string) int { return strings.Compare(a[2:len(a)-2], b[2:len(b)-2]) }
 
-// isUsualInteger reports whether a spelled value is an integer that is not negative.
-func isUsualInteger(text string) bool { return skipDigits(text, 0) == len(text) }
+// isSimpleInteger reports whether a spelled value is a non-negative integer.
+func isSimpleInteger(text string) bool { return skipDigits(text, 0) == len(text) }
 
-type spelledField struct{ name, value string }
+type keyFieldText struct{ name, value string }
 
-// cutKeyField takes the next field off a spelled key whose names are simple
-// strings and whose values are simple strings or literals; ok is false for other
-// keys. At the end of the key it returns the zero field.
-func cutKeyField(rest *string) (f spelledField, ok bool) {
+// cutKeyField removes the next field from a spelled key and returns it. It supports keys with simple strings as names
+// and simple strings or literals as values; ok is false for other keys. At the end of the key it returns the zero
+// field.
+func cutKeyField(rest *string) (f keyFieldText, ok bool) {
 	s := *rest
 	if s == "}" || s == "{}" {
 		return f, true
@@ -105,8 +106,7 @@ func cutKeyField(rest *string) (f spelledField, ok bool) {
 	return f, true
 }
 
-// valueSize returns the length of the simple string or literal that s starts with,
-// 0 if it is neither.
+// valueSize returns the length of the simple string or literal at the start of s, 0 for other values.
 func valueSize(s string) int {
 	if strings.HasPrefix(s, `\"`) {
 		end := strings.IndexByte(s[2:], '\\')

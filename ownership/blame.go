@@ -29,13 +29,13 @@ type Line struct {
 // State is the ownership of a line.
 type State uint8
 
-// The states.
+// States of a line.
 const (
 	// Owned: the field has owners and a value.
 	Owned State = iota
 	// Unowned: the field has no owner, such as a default.
 	Unowned
-	// Container: the field itself has no owner; its children have lines of their own.
+	// Container: the field itself has no owner; its children have separate lines.
 	Container
 	// Untracked: managedFields never records the field; see [apply.UntrackedFields].
 	Untracked
@@ -47,7 +47,8 @@ const (
 	Uncertain
 )
 
-// String returns the state in one word, such as unowned.
+// String returns the state as it appears in JSON output of the command line: owned, unowned, container, fixed
+// (Untracked), absent, elsewhere (OtherVersion), uncertain.
 func (s State) String() string {
 	names := [...]string{"owned", "unowned", "container", "fixed", "absent", "elsewhere", "uncertain"}
 	if int(s) < len(names) {
@@ -56,51 +57,51 @@ func (s State) String() string {
 	return "State(" + strconv.Itoa(int(s)) + ")"
 }
 
-// fixed are the fields that nobody can own.
-var fixed = apply.UntrackedFields()
+// untrackedFields are the fields that managedFields never records.
+var untrackedFields = apply.UntrackedFields()
 
-// Blame returns an object as YAML, without managedFields, with the owners of every line.
+// Blame returns an object as lines of YAML, without managedFields, with the owners of every line.
 //
-// The schema decides which values are atomic. It may be nil; then a value is atomic unless an entry owns a part of it.
-// This differs only for a map that is owned while no field in it is.
+// The schema determines which values are atomic. It may be nil; then a value is atomic unless an entry owns a field
+// below it. The results differ only for a map that is owned while none of its fields is.
 //
 // Entries of other versions own the fields with the same path at the object's version. Fields that exist only at such
-// a version have the state OtherVersion, and fields that may correspond to them are Uncertain. others are the object
-// at the versions of such entries; without them every unowned field is Uncertain if there are fields with the state
-// OtherVersion.
+// a version have the state OtherVersion, and unowned fields that may correspond to them are Uncertain. others are the
+// object at the versions of such entries. If a version is missing in others, every unowned field is Uncertain as soon
+// as an entry of that version owns a field that the object does not have.
 func Blame(o apply.Object, t *schema.Type, others ...document.Value) ([]Line, error) {
-	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), others: map[string]document.Value{}}
+	b := blamer{entries: o.Entries, version: o.Document.Get("apiVersion").Text(), otherVersions: map[string]document.Value{}}
 	for _, other := range others {
-		b.others[other.Get("apiVersion").Text()] = other
+		b.otherVersions[other.Get("apiVersion").Text()] = other
 	}
-	root := place{value: o.Document, topology: t, sets: make([]fieldset.Set, len(o.Entries))}
+	root := node{value: o.Document, schemaType: t, sets: make([]fieldset.Set, len(o.Entries))}
 	for i := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
 		root.sets[i] = set
-		b.noticeElsewhere(o, i, set)
+		b.addMissingVersion(o, i, set)
 	}
 	b.fields(root, 0)
 	return b.lines, nil
 }
 
-// place is a value on the way through an object, with what all owners have there.
-type place struct {
+// node is a value of an object with the field sets of all entries below it.
+type node struct {
 	path  fieldset.Path
 	value document.Value
-	// topology is nil if it is not known.
-	topology *schema.Type
-	// sets are the entries' sets below path, and members says whose set has path itself.
+	// schemaType is nil if it is unknown.
+	schemaType *schema.Type
+	// sets are the field sets of the entries below path; members reports which sets have path itself as a member.
 	sets    []fieldset.Set
 	members []bool
 }
 
-// step returns the place that an element selects.
-func (p place) step(e fieldset.Element, v document.Value, t *schema.Type) place {
-	below := place{
-		path: append(slices.Clip(p.path), e), value: v, topology: t,
+// child returns the node of a child with the given path element, value and type.
+func (p node) child(e fieldset.Element, v document.Value, t *schema.Type) node {
+	below := node{
+		path: append(slices.Clip(p.path), e), value: v, schemaType: t,
 		sets: make([]fieldset.Set, len(p.sets)), members: make([]bool, len(p.sets)),
 	}
 	for i, set := range p.sets {
@@ -109,8 +110,8 @@ func (p place) step(e fieldset.Element, v document.Value, t *schema.Type) place 
 	return below
 }
 
-// all returns what anybody owns below the place.
-func (p place) all() fieldset.Set {
+// ownedBelow returns the union of the field sets below the node.
+func (p node) ownedBelow() fieldset.Set {
 	var all fieldset.Set
 	for _, set := range p.sets {
 		all = all.Union(set)
@@ -118,107 +119,109 @@ func (p place) all() fieldset.Set {
 	return all
 }
 
-// isOwned reports whether anybody owns the place itself.
-func (p place) isOwned() bool { return slices.Contains(p.members, true) }
+// isOwned reports whether any entry owns the node itself.
+func (p node) isOwned() bool { return slices.Contains(p.members, true) }
 
-// shape says how a value is shown.
+// shape is how a value is split into lines with separate owners.
 type shape uint8
 
 const (
-	leaf    shape = iota // as one
-	byField              // field by field
-	byItem               // item by item
+	leafShape shape = iota // the value is shown as one unit
+	mapShape               // each field of a map is shown separately
+	listShape              // each item of a list is shown separately
 )
 
-// shape decides by the topology, and without one by what is owned.
-func (p place) shape(depth int) shape {
+// shape returns the shape according to the schema, or, without one, according to the owned fields.
+func (p node) shape(depth int) shape {
 	if p.value.Len() == 0 || depth > maxDepth {
-		return leaf
+		return leafShape
 	}
 	isMap := p.value.Kind() == document.Map
-	granular := !p.all().IsEmpty() || !p.isOwned() && isMap
-	if t := p.topology; t != nil {
+	granular := !p.ownedBelow().IsEmpty() || !p.isOwned() && isMap
+	if t := p.schemaType; t != nil {
 		granular = isMap && t.Map != nil && !t.Map.Atomic || !isMap && t.List != nil && t.List.Relationship != schema.Atomic
 	}
 	switch {
 	case !granular:
-		return leaf
+		return leafShape
 	case isMap:
-		return byField
+		return mapShape
 	}
-	return byItem
+	return listShape
 }
 
-// maxDepth is how deep values are shown in parts; indentation makes the text of deeper ones grow with the
-// square of their depth.
+// maxDepth is the maximum depth to which values are split. Deeper values are shown as one unit, because indentation
+// makes the size of the output quadratic in the depth.
 const maxDepth = 64
 
-func (p place) fieldType(name string) *schema.Type {
-	if p.topology == nil || p.topology.Map == nil {
+func (p node) fieldType(name string) *schema.Type {
+	if p.schemaType == nil || p.schemaType.Map == nil {
 		return nil
 	}
-	t, _ := p.topology.Map.TypeOf(name)
+	t, _ := p.schemaType.Map.TypeOf(name)
 	return t
 }
 
-func (p place) itemType() *schema.Type {
-	if p.topology == nil || p.topology.List == nil {
+func (p node) itemType() *schema.Type {
+	if p.schemaType == nil || p.schemaType.List == nil {
 		return nil
 	}
-	return p.topology.List.Item
+	return p.schemaType.List.Item
 }
 
-// blamer collects lines.
+// blamer collects the lines of an object.
 type blamer struct {
-	entries []apply.Entry
-	version string // of the object
-	others  map[string]document.Value
-	// elsewhere are the versions at which somebody owns what the object does not have.
-	elsewhere []string
-	lines     []Line
+	entries       []apply.Entry
+	version       string // version of the object
+	otherVersions map[string]document.Value
+	// missingVersions are the versions with an entry that owns a field that the object does not have at its own
+	// version.
+	missingVersions []string
+	lines           []Line
 }
 
-// fields shows the fields of a map, then those that are owned and absent.
-func (b *blamer) fields(p place, indent int) {
+// fields adds the lines of a map's fields, followed by those of fields that are owned and absent.
+func (b *blamer) fields(p node, indent int) {
 	for name, v := range p.value.Fields() {
-		b.field(name, p.step(fieldset.NameElement(name), v, p.fieldType(name)), indent)
+		b.field(name, p.child(fieldset.NameElement(name), v, p.fieldType(name)), indent)
 	}
-	b.absentParts(p, indent)
+	b.absentChildren(p, indent)
 }
 
-func (b *blamer) field(name string, p place, indent int) {
+// field adds the lines of one field.
+func (b *blamer) field(name string, p node, indent int) {
 	switch p.shape(indent / 2) {
-	case byField:
+	case mapShape:
 		b.add(p, indent, fieldHead(name), Container)
 		b.fields(p, indent+2)
-	case byItem:
+	case listShape:
 		b.add(p, indent, fieldHead(name), Container)
 		b.items(p, indent)
 	default:
 		b.add(p, indent, fieldText(name, p.value), Unowned)
-		b.absentWithin(p, indent+2)
+		b.absentDescendants(p, indent+2)
 	}
 }
 
-// items shows the items of a granular list, then those that are owned and absent.
-func (b *blamer) items(p place, indent int) {
-	elements := itemElements(p.value, p.all())
+// items adds the lines of a granular list's items, followed by those of items that are owned and absent.
+func (b *blamer) items(p node, indent int) {
+	elements := itemElements(p.value, p.ownedBelow())
 	for i, v := range p.value.Items() {
-		item := p.step(elements[i], v, p.itemType())
-		if item.shape(indent/2) != byField || item.isOwned() && item.all().IsEmpty() && isTwin(elements, i) {
+		item := p.child(elements[i], v, p.itemType())
+		if item.shape(indent/2) != mapShape || item.isOwned() && item.ownedBelow().IsEmpty() && isDuplicate(elements, i) {
 			b.add(item, indent, itemText(v), Unowned)
-			b.absentWithin(item, indent+2)
+			b.absentDescendants(item, indent+2)
 			continue
 		}
 		first := len(b.lines)
 		b.fields(item, indent+2)
-		b.dash(&b.lines[first], item, indent)
+		b.makeItemLine(&b.lines[first], item, indent)
 	}
-	b.absentParts(p, indent)
+	b.absentChildren(p, indent)
 }
 
-// dash makes a line the first one of an item.
-func (b *blamer) dash(line *Line, item place, indent int) {
+// makeItemLine changes a line to the first line of a list item.
+func (b *blamer) makeItemLine(line *Line, item node, indent int) {
 	line.Text = strings.Repeat(" ", indent) + "- " + line.Text[indent+2:]
 	for _, owner := range b.owners(item) {
 		if !slices.Contains(line.Owners, owner) {
@@ -227,39 +230,41 @@ func (b *blamer) dash(line *Line, item place, indent int) {
 	}
 }
 
-// absentParts shows what is owned below a place that is shown in parts, and has no value. What is missing
-// inside of a part that is there is shown with that part.
-func (b *blamer) absentParts(p place, indent int) {
-	all := p.all()
+// absentChildren adds the lines of owned children without a value. Descendants of existing children are added with
+// these.
+func (b *blamer) absentChildren(p node, indent int) {
+	all := p.ownedBelow()
 	for i := range all.Len() {
-		if e := all.Element(i); child(p.value, e).IsAbsent() {
-			b.absent(p.step(e, document.Value{}, nil), len(p.path), indent)
+		if e := all.Element(i); childOf(p.value, e).IsAbsent() {
+			b.absent(p.child(e, document.Value{}, nil), len(p.path), indent)
 		}
 	}
 }
 
-// absentWithin shows what is owned below a place that is shown as one, and has no value.
-func (b *blamer) absentWithin(p place, indent int) { b.absentBelow(p, len(p.path), indent) }
+// absentDescendants adds the lines of owned descendants, without a value, of a node that is shown as one unit.
+func (b *blamer) absentDescendants(p node, indent int) { b.absentDescendantsOf(p, len(p.path), indent) }
 
-func (b *blamer) absentBelow(p place, shown, indent int) {
-	all := p.all()
+// absentDescendantsOf is the recursion of absentDescendants; shown is the length of the path prefix that is not
+// repeated.
+func (b *blamer) absentDescendantsOf(p node, shown, indent int) {
+	all := p.ownedBelow()
 	for i := range all.Len() {
-		part := p.step(all.Element(i), child(p.value, all.Element(i)), nil)
+		part := p.child(all.Element(i), childOf(p.value, all.Element(i)), nil)
 		if part.value.IsAbsent() {
 			b.absent(part, shown, indent)
 		} else {
-			b.absentBelow(part, shown, indent)
+			b.absentDescendantsOf(part, shown, indent)
 		}
 	}
 }
 
-// absent shows a place that has no value, by the part of its path after what is shown already. What is in
-// it is shown only if that has other owners.
-func (b *blamer) absent(p place, shown, indent int) {
+// absent adds the line of a node without a value; shown is the length of the path prefix that is not repeated.
+// Descendants are added only if they have other owners.
+func (b *blamer) absent(p node, shown, indent int) {
 	if p.isOwned() {
 		line := Line{Path: p.path, Owners: b.owners(p), State: Absent}
 		what := " is absent"
-		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.hasElsewhere(e, p.path) }); i >= 0 {
+		if i := slices.IndexFunc(line.Owners, func(e apply.Entry) bool { return b.isAtOtherVersion(e, p.path) }); i >= 0 {
 			line.State, what = OtherVersion, " is a field at "+line.Owners[i].APIVersion
 		}
 		line.Text = strings.Repeat(" ", indent) + "# " + strings.TrimPrefix(p.path[shown:].Quoted(), ".") + what
@@ -267,18 +272,18 @@ func (b *blamer) absent(p place, shown, indent int) {
 	}
 	for i, set := range p.sets {
 		if !set.IsEmpty() && !p.members[i] {
-			b.absentBelow(p, shown, indent)
+			b.absentDescendantsOf(p, shown, indent)
 			return
 		}
 	}
 }
 
-// add adds the lines of a place; unowned is their state if nobody owns it.
-func (b *blamer) add(p place, indent int, text []string, unowned State) {
+// add adds the lines of a node. unowned is the state if it has no owner.
+func (b *blamer) add(p node, indent int, text []string, unowned State) {
 	line := Line{Path: p.path, Owners: b.owners(p), State: Owned}
 	switch {
 	case len(line.Owners) > 0:
-	case fixed.Has(p.path) && unowned == Unowned:
+	case untrackedFields.Has(p.path) && unowned == Unowned:
 		line.State = Untracked
 	case unowned == Unowned && b.isUncertain(p.path):
 		line.State = Uncertain
@@ -293,7 +298,8 @@ func (b *blamer) add(p place, indent int, text []string, unowned State) {
 	}
 }
 
-func (b *blamer) owners(p place) []apply.Entry {
+// owners returns the entries that own the node itself.
+func (b *blamer) owners(p node) []apply.Entry {
 	var owners []apply.Entry
 	for i, member := range p.members {
 		if member {

@@ -14,11 +14,11 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-var update = flag.Bool("update", false, "write what was received to the golden files")
+var update = flag.Bool("update", false, "update the golden files")
 
-// TestBlame compares testdata/*.blame with who owns each line of testdata/*.yaml. Where that is another
-// without a topology, there is a second file, NAME-untold.blame. NAME@VERSION.yaml is the same object at another version;
-// without that it is NAME-alone.blame.
+// TestBlame compares the blame of testdata/NAME.yaml with NAME.blame. NAME-no-schema.blame is the blame without a
+// schema, if it differs. NAME@VERSION.yaml is the object at another version; NAME-one-version.blame is the blame
+// without it.
 func TestBlame(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -35,18 +35,19 @@ func TestBlame(t *testing.T) {
 				t.Fatal(err)
 			}
 			o, others := readYAML(t, string(text)), otherVersions(t, name)
-			with, without := blameText(t, o, topologyOf(t, o), others...), blameText(t, o, nil, others...)
-			golden(t, "testdata/"+name+".blame", with)
+			with, without := formatBlame(t, o, builtinType(t, o), others...), formatBlame(t, o, nil, others...)
+			compareGolden(t, "testdata/"+name+".blame", with)
 			if without != with {
-				golden(t, "testdata/"+name+"-untold.blame", without)
+				compareGolden(t, "testdata/"+name+"-no-schema.blame", without)
 			}
 			if len(others) > 0 {
-				golden(t, "testdata/"+name+"-alone.blame", blameText(t, o, topologyOf(t, o)))
+				compareGolden(t, "testdata/"+name+"-one-version.blame", formatBlame(t, o, builtinType(t, o)))
 			}
 		})
 	}
 }
 
+// otherVersions returns the documents of NAME@VERSION.yaml.
 func otherVersions(t *testing.T, name string) []document.Value {
 	t.Helper()
 	files, err := filepath.Glob("testdata/" + name + "@*.yaml")
@@ -64,8 +65,8 @@ func otherVersions(t *testing.T, name string) []document.Value {
 	return docs
 }
 
-// topologyOf knows the built-in kinds.
-func topologyOf(t *testing.T, o apply.Object) *schema.Type {
+// builtinType returns the schema of a built-in kind.
+func builtinType(t *testing.T, o apply.Object) *schema.Type {
 	t.Helper()
 	group, version, found := strings.Cut(o.Document.Get("apiVersion").Text(), "/")
 	if !found {
@@ -73,12 +74,13 @@ func topologyOf(t *testing.T, o apply.Object) *schema.Type {
 	}
 	kind, ok := api.BuiltinTopology(group, version, o.Document.Get("kind").Text())
 	if !ok {
-		t.Fatal("no such kind")
+		t.Fatalf("%s is not a built-in kind", o.Document.Get("kind"))
 	}
 	return kind
 }
 
-func golden(t *testing.T, file, got string) {
+// compareGolden compares a text with a golden file, which it writes first if -update is set.
+func compareGolden(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -87,11 +89,12 @@ func golden(t *testing.T, file, got string) {
 	}
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("%s: %v: received\n%s\nwant\n%s", file, err, got, want)
+		t.Errorf("%s: %v: got\n%s\nwant\n%s", file, err, got, want)
 	}
 }
 
-func blameText(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
+// formatBlame formats the lines of Blame, and checks that they are the object as YAML.
+func formatBlame(t *testing.T, o apply.Object, kind *schema.Type, others ...document.Value) string {
 	t.Helper()
 	lines, err := Blame(o, kind, others...)
 	if err != nil {
@@ -99,24 +102,24 @@ func blameText(t *testing.T, o apply.Object, kind *schema.Type, others ...docume
 	}
 	var b, yaml strings.Builder
 	for _, line := range lines {
-		var who []string
+		var columns []string
 		for _, e := range line.Owners {
-			who = append(who, e.Manager+"/"+string(e.Operation))
+			columns = append(columns, e.Manager+"/"+string(e.Operation))
 		}
 		for _, e := range line.ItemOwners {
-			who = append(who, "item:"+e.Manager+"/"+string(e.Operation))
+			columns = append(columns, "item:"+e.Manager+"/"+string(e.Operation))
 		}
 		if line.State != Owned {
-			who = append(who, []string{Unowned: "(nobody)", Container: ".", Untracked: "(fixed)", Absent: "(absent)", OtherVersion: "(elsewhere)", Uncertain: "(uncertain)"}[line.State])
+			columns = append(columns, []string{Unowned: "(unowned)", Container: ".", Untracked: "(untracked)", Absent: "(absent)", OtherVersion: "(other version)", Uncertain: "(uncertain)"}[line.State])
 		}
-		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(who, " "), line.Text)
+		fmt.Fprintf(&b, "%-44s| %s\n", strings.Join(columns, " "), line.Text)
 		if line.State != Absent && line.State != OtherVersion {
 			yaml.WriteString(line.Text + "\n")
 		}
 	}
 	again, err := document.ParseYAML([]byte(yaml.String()))
 	if err != nil || !document.Equal(again, o.Document) {
-		t.Errorf("the lines are not the object: %v\n%s", err, yaml.String())
+		t.Errorf("the lines are not the YAML of the object: %v\n%s", err, yaml.String())
 	}
 	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// A ConfigMap that kubectl applied client-side, then server-side: two managers own its data.
+// configMap was written by client-side apply, then by server-side apply: both managers own fields of its data.
 const configMap = `{
   "apiVersion": "v1", "kind": "ConfigMap",
   "data": {"key": "value", "legacy": "unused"},
@@ -23,6 +23,7 @@ const configMap = `{
   ]}
 }`
 
+// read returns the object in configMap.
 func read() apply.Object {
 	object, err := apply.ReadObject(configMap)
 	if err != nil {
@@ -31,13 +32,13 @@ func read() apply.Object {
 	return object
 }
 
-// path finds the field that a path means in an object.
+// path resolves a path expression in an object.
 func path(object apply.Object, text string) fieldset.Path {
-	written, err := ownership.ParsePath(text)
+	expression, err := ownership.ParsePath(text)
 	if err != nil {
 		panic(err)
 	}
-	found, err := written.Resolve(object)
+	found, err := expression.Resolve(object)
 	if err != nil {
 		panic(err)
 	}
@@ -123,14 +124,14 @@ func ExampleBlame() {
 		return
 	}
 	for _, line := range lines {
-		who := ""
+		owners := ""
 		for _, owner := range line.Owners {
-			who += owner.Manager + " "
+			owners += owner.Manager + " "
 		}
-		if who == "" {
-			who = line.State.String()
+		if owners == "" {
+			owners = line.State.String()
 		}
-		fmt.Printf("%-34s| %s\n", who, line.Text)
+		fmt.Printf("%-34s| %s\n", owners, line.Text)
 	}
 	// Output:
 	// fixed                             | apiVersion: v1
@@ -145,12 +146,12 @@ func ExampleBlame() {
 
 func ExampleParsePath() {
 	for _, text := range []string{`metadata.labels["example.com/team"]`, "spec.replicas["} {
-		written, err := ownership.ParsePath(text)
+		expression, err := ownership.ParsePath(text)
 		if err != nil {
 			fmt.Println(err)
 			continue
 		}
-		path, err := written.Resolve(apply.Object{})
+		path, err := expression.Resolve(apply.Object{})
 		fmt.Println(path.Quoted(), err)
 	}
 	// Output:
@@ -158,8 +159,8 @@ func ExampleParsePath() {
 	// path spec.replicas[: expected an item, such as [name=app], [=value] or [0], or a name in quotes, such as ["a.b/c"], received the end
 }
 
-// TakeOver is what kubectl does before it applies server-side. The annotation of client-side apply gets an owner of
-// its own, so that it stays for those who go back.
+// TakeOver migrates an object as kubectl does before it applies server-side. The last-applied annotation gets a
+// separate owner, so that it is not pruned and client-side apply remains possible.
 func ExampleTakeOver() {
 	object, err := apply.ReadObject(`{
 	  "apiVersion": "v1", "kind": "ConfigMap", "data": {"key": "value"},
@@ -202,7 +203,7 @@ func ExampleOwners() {
 	// <nil>
 }
 
-// What a manager owns, as the configuration that it would have to apply.
+// Extract returns the fields that a manager owns as a configuration that it can apply.
 func ExampleExtract() {
 	config, err := ownership.Extract(read(), ownership.Selector{Manager: "kubectl"}, schema.Untyped)
 	if err != nil {
@@ -219,7 +220,7 @@ func ExampleExtract() {
 	//   name: test
 }
 
-// Compare tells what an apply would do, from the object as it is and as a dry run answers it.
+// Compare returns the effect of an apply, here from the live object and the result of a dry run.
 func ExampleCompare() {
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("v1", schema.Untyped)})
 	if err != nil {
@@ -232,54 +233,55 @@ func ExampleCompare() {
 		return
 	}
 	before := read()
-	tried, err := engine.Apply(before, config, apply.Request{Manager: "kubectl", Version: "v1"})
+	dryRun, err := engine.Apply(before, config, apply.Request{Manager: "kubectl", Version: "v1"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	who := ownership.Selector{Manager: "kubectl", Operation: apply.Apply}
-	plan, err := ownership.Compare(before, tried.Object, who, schema.Untyped)
+	manager := ownership.Selector{Manager: "kubectl", Operation: apply.Apply}
+	plan, err := ownership.Compare(before, dryRun.Object, manager, schema.Untyped)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Print("added ", plan.Changes.Added, "gained ", plan.Gained, "released ", plan.Released)
-	for _, stay := range plan.Kept {
-		fmt.Println("stays", stay.Path, stay.Value, "for", stay.Owners[0].Manager)
+	for _, kept := range plan.Kept {
+		fmt.Println("kept", kept.Path, kept.Value, "owned by", kept.Owners[0].Manager)
 	}
 	// Output:
 	// added .data.color
 	// gained .data.color
 	// released .data.key
-	// stays .data.key "value" for kubectl-client-side-apply
+	// kept .data.key "value" owned by kubectl-client-side-apply
 }
 
-// A configuration that says, beside what it sets, that a field must be absent.
+// Unset adds an unset marker to a configuration, which requires a field to be absent.
 func ExamplePathExpression_Unset() {
 	config, err := document.ParseYAML([]byte(`{kind: Deployment, spec: {replicas: 2}}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	written, err := ownership.ParsePath("spec.template.spec.containers[name=app].resources")
+	expression, err := ownership.ParsePath("spec.template.spec.containers[name=app].resources")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	config, err = written.Unset(config)
+	config, err = expression.Unset(config)
 	fmt.Println(config, err)
 	// Output:
 	// {"kind":"Deployment","spec":{"replicas":2,"template":{"spec":{"containers":[{"name":"app","resources":{"k8s_io__value":"unset"}}]}}}} <nil>
 }
 
-// What an owner of a field has there: the value, or only that the map is there if others own its fields.
+// At returns the value that an owner of a path owns: for a granular map without its fields, which have separate
+// owners.
 func ExampleOwnedValues() {
-	parts, err := ownership.NewOwnedValues(read(), nil)
+	values, err := ownership.NewOwnedValues(read(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(parts.At(fieldset.Names("data")), parts.At(fieldset.Names("data", "legacy")))
+	fmt.Println(values.At(fieldset.Names("data")), values.At(fieldset.Names("data", "legacy")))
 	// Output:
 	// {} "unused"
 }

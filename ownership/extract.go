@@ -11,34 +11,35 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Extract returns the configuration that a manager must apply to own what it owns and to change nothing; see
-// [apply.Engine.Extract]. If the manager owns fields by both operations, Extract uses those that it applied. The
-// object must be at the version of the manager's entry; otherwise Extract returns an [*OtherVersionError].
-func Extract(o apply.Object, who Selector, t *schema.Type) (document.Value, error) {
+// Extract returns the configuration that a manager can apply to keep the fields that it owns and to change nothing;
+// see [apply.Engine.Extract]. If the manager has entries of both operations, Extract uses the Apply entry. It returns
+// [apply.ErrNoManagedFields] if the object has no entries, and an [*OtherVersionError] if the object is not at the
+// version of the manager's entry.
+func Extract(o apply.Object, manager Selector, t *schema.Type) (document.Value, error) {
 	if len(o.Entries) == 0 {
 		return document.Value{}, apply.ErrNoManagedFields
 	}
 	version := o.Document.Get("apiVersion").Text()
-	mine, err := entryOf(o, who)
+	entry, err := entryOf(o, manager)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if mine.APIVersion != version {
-		return document.Value{}, &OtherVersionError{Entry: mine, Received: version}
+	if entry.APIVersion != version {
+		return document.Value{}, &OtherVersionError{Entry: entry, Received: version}
 	}
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
 	if err != nil {
 		return document.Value{}, err
 	}
-	// What was written by Update is extracted as if it had been applied.
-	others := slices.DeleteFunc(slices.Clone(o.Entries), who.Selects)
-	mine.Operation = apply.Apply
-	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, mine)}
-	return engine.Extract(live, apply.Request{Manager: mine.Manager, Subresource: mine.Subresource, Version: version})
+	// An Update entry is extracted like an Apply entry.
+	others := slices.DeleteFunc(slices.Clone(o.Entries), manager.Selects)
+	entry.Operation = apply.Apply
+	live := apply.Object{Document: withStringData(o.Document), Entries: append(others, entry)}
+	return engine.Extract(live, apply.Request{Manager: entry.Manager, Subresource: entry.Subresource, Version: version})
 }
 
-// withStringData gives a Secret back what was written as text. Servers keep it with its data, so that no object has the
-// field whose owners they note.
+// withStringData adds stringData to a Secret, decoded from data. Servers move stringData to data when they store a
+// Secret, but managedFields records the owners of stringData.
 func withStringData(doc document.Value) document.Value {
 	if doc.Get("apiVersion").Text() != "v1" || doc.Get("kind").Text() != "Secret" {
 		return doc
@@ -52,27 +53,27 @@ func withStringData(doc document.Value) document.Value {
 	return doc.With("stringData", document.NewMap(texts...))
 }
 
-// entryOf returns the entry that is meant; those of operation Apply come first.
-func entryOf(o apply.Object, who Selector) (apply.Entry, error) {
-	best := -1
+// entryOf returns the entry that the selector selects, preferably with operation Apply.
+func entryOf(o apply.Object, manager Selector) (apply.Entry, error) {
+	selected := -1
 	for i, e := range o.Entries {
-		if who.Selects(e) && (best < 0 || e.Operation == apply.Apply && o.Entries[best].Operation != apply.Apply) {
-			best = i
+		if manager.Selects(e) && (selected < 0 || e.Operation == apply.Apply && o.Entries[selected].Operation != apply.Apply) {
+			selected = i
 		}
 	}
-	if best < 0 {
-		return apply.Entry{}, fmt.Errorf("%s owns nothing in this object; its managers are %s", who, describeManagers(o.Entries))
+	if selected < 0 {
+		return apply.Entry{}, fmt.Errorf("%s owns no field of this object; its managers are %s", manager, describeManagers(o.Entries))
 	}
-	return o.Entries[best], nil
+	return o.Entries[selected], nil
 }
 
-// OtherVersionError is returned when an object must be read at another version.
+// OtherVersionError is returned if the object must be read at another version.
 type OtherVersionError struct {
-	// Entry has the required version, and Received is the version of the object.
+	// Entry is the entry whose version is required; Received is the version of the object.
 	Entry    apply.Entry
 	Received string
 }
 
 func (e *OtherVersionError) Error() string {
-	return fmt.Sprintf("%q wrote at version %s: expected the object at that version, received it at %s", e.Entry.Manager, e.Entry.APIVersion, e.Received)
+	return fmt.Sprintf("expected the object at version %[2]s, at which manager %[1]q wrote it, received version %[3]s; read it at version %[2]s", e.Entry.Manager, e.Entry.APIVersion, e.Received)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// readYAML reads an object.
+// readYAML parses an object from YAML.
 func readYAML(t testing.TB, text string) apply.Object {
 	t.Helper()
 	doc, err := document.ParseYAML([]byte(text))
@@ -28,8 +28,8 @@ func readYAML(t testing.TB, text string) apply.Object {
 	return o
 }
 
-// paths reads paths in the syntax of fieldset.
-func paths(t testing.TB, texts ...string) []fieldset.Path {
+// mustPaths parses paths in the notation of fieldset.
+func mustPaths(t testing.TB, texts ...string) []fieldset.Path {
 	t.Helper()
 	all := make([]fieldset.Path, len(texts))
 	for i, text := range texts {
@@ -41,26 +41,26 @@ func paths(t testing.TB, texts ...string) []fieldset.Path {
 	return all
 }
 
-// entry makes an entry that owns paths. Who is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
-func entry(t testing.TB, who string, owned ...string) apply.Entry {
+// newEntry returns an entry that owns paths; id is MANAGER/OPERATION[/SUBRESOURCE][@VERSION].
+func newEntry(t testing.TB, id string, owned ...string) apply.Entry {
 	t.Helper()
-	who, version, found := strings.Cut(who, "@")
+	id, version, found := strings.Cut(id, "@")
 	if !found {
 		version = "v1"
 	}
-	parts := append(strings.Split(who, "/"), "")
+	parts := append(strings.Split(id, "/"), "")
 	return apply.Entry{
 		Manager: parts[0], Operation: apply.Operation(parts[1]), Subresource: parts[2], APIVersion: version,
-		FieldsV1: fieldset.New(paths(t, owned...)...).FieldsV1(),
+		FieldsV1: fieldset.New(mustPaths(t, owned...)...).FieldsV1(),
 	}
 }
 
-// show has a line for each entry, as entry takes them.
-func show(t testing.TB, entries []apply.Entry) string {
+// formatEntries formats entries, one per line: the id of newEntry and the owned paths.
+func formatEntries(t testing.TB, entries []apply.Entry) string {
 	t.Helper()
 	var b strings.Builder
 	for i, e := range entries {
-		set, err := fieldsOf(entries, i)
+		set, err := decodeFields(entries, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func show(t testing.TB, entries []apply.Entry) string {
 	return b.String()
 }
 
-// toUnstructured gives an object to client-go.
+// toUnstructured converts an object for client-go.
 func toUnstructured(t testing.TB, o apply.Object) *unstructured.Unstructured {
 	t.Helper()
 	u := &unstructured.Unstructured{}
@@ -90,7 +90,7 @@ func toUnstructured(t testing.TB, o apply.Object) *unstructured.Unstructured {
 	return u
 }
 
-// fromClientGo takes entries from client-go, in the order in which a server writes them.
+// fromClientGo converts entries of client-go, sorted as a server sorts them.
 func fromClientGo(t testing.TB, list []metav1.ManagedFieldsEntry) []apply.Entry {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"managedFields": list}})

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The listings of KEP-3517, in its order. Those of "Motivation" are the same story without managedFields.
+// The listings of KEP-3517, in its order. The listings of its section "Motivation" are the same without managedFields.
 const (
 	clientSideApplied = `
 apiVersion: v1
@@ -60,7 +60,7 @@ metadata:
   name: test
   namespace: default
 `
-	surprisinglyStillThere = `
+	legacyFieldStays = `
 apiVersion: v1
 kind: ConfigMap
 data: {key: value, legacy: unused}
@@ -104,15 +104,15 @@ metadata:
   name: test
   namespace: default
 `
-	// What the user applies, whole and without the field that should go; the annotation is what the
-	// server adds for kubectl.
-	whole = `
+	// The configurations that the user applies, with the legacy field and without it. The server adds the annotation for
+	// kubectl.
+	fullConfig = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: test, namespace: default}
 data: {key: value, legacy: unused}
 `
-	withoutLegacy = `
+	configWithoutLegacy = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: test, namespace: default}
@@ -120,37 +120,37 @@ data: {key: value}
 `
 )
 
-// TestKEP3517Listings plays the story of the KEP, and compares each of its listings.
+// TestKEP3517Listings runs the scenario of the KEP and compares the object with each listing.
 func TestKEP3517Listings(t *testing.T) {
 	created := readYAML(t, clientSideApplied)
-	s := &story{t: t, engine: configMaps(t)}
+	s := &scenario{t: t, engine: configMaps(t)}
 	s.update("kubectl-client-side-apply", created.Document)
-	s.want("applied client-side", clientSideApplied)
+	s.wantListing("applied client-side", clientSideApplied)
 
-	s.apply(whole)
-	s.annotate(serverSideApplied)
-	s.want("then server-side", serverSideApplied)
+	s.apply(fullConfig)
+	s.setDocument(serverSideApplied)
+	s.wantListing("then server-side", serverSideApplied)
 
-	s.apply(withoutLegacy)
-	s.annotate(surprisinglyStillThere)
-	s.want("without the field", surprisinglyStillThere)
+	s.apply(configWithoutLegacy)
+	s.setDocument(legacyFieldStays)
+	s.wantListing("without the field", legacyFieldStays)
 
 	s.migrate()
-	s.want("migrated", migrated)
-	s.apply(withoutLegacy)
+	s.wantListing("migrated", migrated)
+	s.apply(configWithoutLegacy)
 	if legacy := s.object.Document.Lookup("data", "legacy"); !legacy.IsAbsent() {
-		t.Errorf("the field is still there: %s", s.object.JSON())
+		t.Errorf("legacy is not pruned: %s", s.object.JSON())
 	}
 	if key := s.object.Document.Lookup("data", "key"); key.Text() != "value" {
-		t.Errorf("the other field is %s", key)
+		t.Errorf("data.key = %s, want value", key)
 	}
 }
 
-// TestKEP3517MigratesEveryState migrates each of the listings, as client-go does.
-func TestKEP3517MigratesEveryState(t *testing.T) {
+// TestKEP3517MigratesEachListing migrates each listing and compares the result with client-go's.
+func TestKEP3517MigratesEachListing(t *testing.T) {
 	for name, listing := range map[string]string{
 		"applied client-side": clientSideApplied, "then server-side": serverSideApplied,
-		"without the field": surprisinglyStillThere, "migrated": migrated,
+		"without the field": legacyFieldStays, "migrated": migrated,
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := readYAML(t, listing)
@@ -158,30 +158,31 @@ func TestKEP3517MigratesEveryState(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, readYAML(t, migrated).Entries); got != want {
-				t.Errorf("received\n%swant\n%s", got, want)
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, readYAML(t, migrated).Entries); got != want {
+				t.Errorf("Migrate() =\n%swant\n%s", got, want)
 			}
 			if result.NoOp() != (listing == migrated) {
-				t.Errorf("no-op: %v", result.NoOp())
+				t.Errorf("NoOp() = %v", result.NoOp())
 			}
 			peer := toUnstructured(t, o)
 			if err := csaupgrade.UpgradeManagedFields(peer, sets.New("kubectl-client-side-apply"), KubectlManager); err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, fromClientGo(t, peer.GetManagedFields())); got != want {
-				t.Errorf("received\n%sclient-go\n%s", got, want)
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, fromClientGo(t, peer.GetManagedFields())); got != want {
+				t.Errorf("Migrate() =\n%sclient-go returns\n%s", got, want)
 			}
 		})
 	}
 }
 
-// story is an object that several write.
-type story struct {
+// scenario is an object that several managers write.
+type scenario struct {
 	t      *testing.T
 	engine *apply.Engine
 	object apply.Object
 }
 
+// configMaps returns an engine for ConfigMaps.
 func configMaps(t *testing.T) *apply.Engine {
 	t.Helper()
 	kind, err := schema.FromGoType(reflect.TypeFor[corev1.ConfigMap]())
@@ -195,7 +196,7 @@ func configMaps(t *testing.T) *apply.Engine {
 	return engine
 }
 
-func (s *story) update(manager string, doc document.Value) {
+func (s *scenario) update(manager string, doc document.Value) {
 	s.t.Helper()
 	result, err := s.engine.Update(s.object, doc, apply.Request{Manager: manager, Version: "v1"})
 	if err != nil {
@@ -204,7 +205,7 @@ func (s *story) update(manager string, doc document.Value) {
 	s.object = result.Object
 }
 
-func (s *story) apply(configuration string) {
+func (s *scenario) apply(configuration string) {
 	s.t.Helper()
 	request := apply.Request{Manager: KubectlManager, Version: "v1", Time: time.Time{}}
 	result, err := s.engine.Apply(s.object, readYAML(s.t, configuration).Document, request)
@@ -214,12 +215,13 @@ func (s *story) apply(configuration string) {
 	s.object = result.Object
 }
 
-// annotate keeps the annotation up to date, which belongs to whoever has owned it.
-func (s *story) annotate(listing string) {
+// setDocument replaces the document by the document of a listing, with the annotation that the server updates. Its
+// owner does not change.
+func (s *scenario) setDocument(listing string) {
 	s.object.Document = readYAML(s.t, listing).Document
 }
 
-func (s *story) migrate() {
+func (s *scenario) migrate() {
 	s.t.Helper()
 	result, err := Migrate(s.object, Migration{To: KubectlManager})
 	if err != nil {
@@ -228,9 +230,9 @@ func (s *story) migrate() {
 	s.object.Entries = result.Entries
 }
 
-func (s *story) want(step, listing string) {
+func (s *scenario) wantListing(step, listing string) {
 	s.t.Helper()
 	if got, want := s.object.JSON(), readYAML(s.t, listing).JSON(); got != want {
-		s.t.Errorf("%s: received\n%s\nwant\n%s", step, got, want)
+		s.t.Errorf("%s: object =\n%s\nwant\n%s", step, got, want)
 	}
 }

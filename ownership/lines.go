@@ -12,37 +12,37 @@ func fieldText(name string, v document.Value) []string {
 	return textLines(document.NewMap(document.Field{Name: name, Value: v}))
 }
 
-// fieldHead returns the lines that come before the parts of a field's value.
+// fieldHead returns the lines before the children of a field.
 func fieldHead(name string) []string {
 	lines := fieldText(name, document.NewMap(document.Field{Name: "x", Value: document.NewNull()}))
 	return lines[:len(lines)-1]
 }
 
-// itemText returns an item of a list as lines of YAML.
+// itemText returns a list item as lines of YAML.
 func itemText(v document.Value) []string { return textLines(document.NewList(v)) }
 
+// textLines returns a value as lines of YAML.
 func textLines(v document.Value) []string {
 	return strings.Split(strings.TrimSuffix(v.YAML(), "\n"), "\n")
 }
 
-// itemElements returns the element of each item of a list, as far as a set has something of it, and its
-// index otherwise. Items that are the same, as a list may have been written with one twice, have the same
-// element.
+// itemElements returns the path elements of the items of a list: those that are in the set, and the index for all
+// other items. Duplicates have equal path elements.
 func itemElements(list document.Value, set fieldset.Set) []fieldset.Element {
 	keys := keyNames(set)
 	elements := make([]fieldset.Element, list.Len())
 	for i, item := range list.Items() {
 		e := elementOf(item, keys)
 		if _, ok := set.Find(e); !ok {
-			e = lenientElement(item, set, fieldset.IndexElement(i))
+			e = elementWithDefaults(item, set, fieldset.IndexElement(i))
 		}
 		elements[i] = e
 	}
 	return elements
 }
 
-// isTwin reports whether another item has the same element. Servers track such items each as a whole.
-func isTwin(elements []fieldset.Element, i int) bool {
+// isDuplicate reports whether another item has the same path element. Servers track duplicates as one unit.
+func isDuplicate(elements []fieldset.Element, i int) bool {
 	for j, e := range elements {
 		if j != i && e.Compare(elements[i]) == 0 {
 			return true
@@ -51,7 +51,7 @@ func isTwin(elements []fieldset.Element, i int) bool {
 	return false
 }
 
-// keyNames returns the keys that tell the items of a list apart, nil if it is none of that kind.
+// keyNames returns the names of the list map keys in a set, nil if the set has no keys.
 func keyNames(set fieldset.Set) []string {
 	for i := range set.Len() {
 		if e := set.Element(i); e.Kind() == fieldset.Key {
@@ -65,6 +65,7 @@ func keyNames(set fieldset.Set) []string {
 	return nil
 }
 
+// elementOf returns the path element of an item by the given keys, or by its value.
 func elementOf(item document.Value, keys []string) fieldset.Element {
 	if item.Kind() != document.Map {
 		return fieldset.ValueElement(item)
@@ -76,15 +77,16 @@ func elementOf(item document.Value, keys []string) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// lenientElement finds an element for an item that lacks a key, which has a default then.
-func lenientElement(item document.Value, set fieldset.Set, otherwise fieldset.Element) fieldset.Element {
+// elementWithDefaults returns the path element of the set that an item has if missing keys are defaulted, and the
+// fallback if there is none.
+func elementWithDefaults(item document.Value, set fieldset.Set, fallback fieldset.Element) fieldset.Element {
 	if item.Kind() != document.Map {
-		return otherwise
+		return fallback
 	}
 	for i := range set.Len() {
 		if same, _ := hasKeys(item, set.Element(i).KeyFields()); same {
 			return set.Element(i)
 		}
 	}
-	return otherwise
+	return fallback
 }

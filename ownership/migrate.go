@@ -11,36 +11,35 @@ import (
 // KubectlManager is the default field manager of kubectl apply --server-side.
 const KubectlManager = "kubectl"
 
-// clientSideApply is the name that kubectl has when it applies client-side, unless it is told another one.
-const clientSideApply = "kubectl-client-side-apply"
+// clientSideApplyManager is the default field manager of kubectl's client-side apply.
+const clientSideApplyManager = "kubectl-client-side-apply"
 
-// Migration describes which fields an applier takes over.
+// Migration describes which managers lose their fields to an applier.
 type Migration struct {
-	// From are the managers that lose their fields; nil means [ClientSideApply].
+	// From are the managers that lose their fields. Nil means [ClientSideApply].
 	From []Selector
-	// To is the field manager that applies. It is required.
+	// To is the field manager of Server-Side Apply that receives the fields. It is required.
 	To string
-	// Subresource is the subresource to which it applies, "" for the resource itself.
+	// Subresource is the subresource of the receiving entry, "" for the resource itself.
 	Subresource string
-	// KeepLastApplied preserves the annotation of client-side apply; see [LastAppliedManager].
+	// KeepLastApplied preserves the last-applied annotation of client-side apply; see [LastAppliedManager].
 	KeepLastApplied bool
 }
 
-// ClientSideApply selects the entries of kubectl's client-side apply: its own manager, and the one that owns the
-// fields from before managedFields existed.
+// ClientSideApply selects the Update entries of kubectl's client-side apply, and those of [apply.BeforeFirstApply].
 func ClientSideApply() []Selector {
 	return []Selector{
-		{Manager: clientSideApply, Operation: apply.Update},
+		{Manager: clientSideApplyManager, Operation: apply.Update},
 		{Manager: apply.BeforeFirstApply, Operation: apply.Update},
 	}
 }
 
-// Migrate transfers all fields of other managers to an applier and removes their entries, so that fields which the
-// applier leaves out of its configuration are removed with its next apply. Values do not change. Entries of the status
-// subresource are never changed.
+// Migrate transfers all fields of other managers to an applier and removes their entries, so that fields that the
+// applier's next configuration does not have are pruned. Values do not change. Entries of the status subresource are
+// never changed.
 //
-// If fields of several versions are combined, the object must be at the version of the applier's entry; otherwise
-// Migrate returns an [*OtherVersionError].
+// If the entries have different versions, the object must be at the version of the applier's entry; otherwise Migrate
+// returns an [*OtherVersionError].
 func Migrate(o apply.Object, m Migration) (Result, error) {
 	if m.From == nil {
 		m.From = ClientSideApply()
@@ -48,30 +47,31 @@ func Migrate(o apply.Object, m Migration) (Result, error) {
 	if err := m.check(); err != nil {
 		return Result{}, err
 	}
-	result, err := change{
-		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
-		to:    &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
+	result, err := ownerChange{
+		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) { return owned, anySelects(m.From, e) },
+		receiver: &Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource},
 	}.apply(o)
 	if err != nil || !m.KeepLastApplied {
 		return result, err
 	}
-	return keepLastApplied(o, result)
+	return addLastAppliedEntry(o, result)
 }
 
+// check validates the migration.
 func (m Migration) check() error {
 	if m.To == "" {
-		return errors.New("migrate: expected the name of the manager that gets the fields, received none")
+		return errors.New("migrate: expected the name of the manager that receives the fields, received none; set Migration.To")
 	}
 	if m.Subresource == AnySubresource {
-		return fmt.Errorf("migrate: expected one endpoint for %q to apply to, received any", m.To)
+		return fmt.Errorf("migrate: expected one subresource for manager %q, received *; set Migration.Subresource", m.To)
 	}
 	to := Selector{Manager: m.To, Operation: apply.Apply, Subresource: m.Subresource}
 	for _, s := range append([]Selector{to}, m.From...) {
 		switch {
 		case s.Manager == "":
-			return errors.New("migrate: expected the names of the managers that give their fields up, received none")
-		case s.Subresource == status:
-			return fmt.Errorf("migrate: %s: expected another endpoint: status says what somebody saw, not what somebody wants", s)
+			return errors.New("migrate: expected the names of the managers that lose their fields, received an empty name")
+		case s.Subresource == statusSubresource:
+			return fmt.Errorf("migrate: %s: expected a subresource other than status, which reports observed state", s)
 		}
 	}
 	return nil

@@ -27,111 +27,111 @@ func TestMigrate(t *testing.T) {
 	}{
 		{
 			"no applier yet", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, csa, "data", "data.key"), entry(t, "other/Update", "data.x")},
+			[]apply.Entry{newEntry(t, csa, "data", "data.key"), newEntry(t, "other/Update", "data.x")},
 			"kubectl/Apply: .data .data.key\nother/Update: .data.x\n",
 		},
 		{
-			"both own everything", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, csa, "data", "data.key", "data.legacy")},
+			"applier and client-side apply own fields", Migration{To: "kubectl"},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, csa, "data", "data.key", "data.legacy")},
 			"kubectl/Apply: .data .data.key .data.legacy\n",
 		},
 		{
-			"nothing to do", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "kubectl/Update", "data.legacy")},
+			"no entry of client-side apply", Migration{To: "kubectl"},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, "kubectl/Update", "data.legacy")},
 			"",
 		},
 		{
-			"what belonged to nobody before the first apply", Migration{To: "kubectl"},
-			[]apply.Entry{entry(t, "kubectl/Apply", "data.key"), entry(t, "before-first-apply/Update", "data.legacy")},
+			"fields of before-first-apply", Migration{To: "kubectl"},
+			[]apply.Entry{newEntry(t, "kubectl/Apply", "data.key"), newEntry(t, "before-first-apply/Update", "data.legacy")},
 			"kubectl/Apply: .data.key .data.legacy\n",
 		},
 		{
-			"many names, any operation",
+			"several managers, any operation",
 			Migration{From: []Selector{{Manager: "a"}, {Manager: "b"}, {Manager: "c", Operation: apply.Update}}, To: "ci"},
 			[]apply.Entry{
-				entry(t, "a/Apply", "data.a"), entry(t, "c/Apply", "data.kept"),
-				entry(t, "b/Update", "data.b"), entry(t, "c/Update", "data.c"),
+				newEntry(t, "a/Apply", "data.a"), newEntry(t, "c/Apply", "data.kept"),
+				newEntry(t, "b/Update", "data.b"), newEntry(t, "c/Update", "data.c"),
 			},
 			"c/Apply: .data.kept\nci/Apply: .data.a .data.b .data.c\n",
 		},
 		{
-			"an Update of the applier's own", Migration{From: []Selector{{Manager: "ci"}}, To: "ci"},
-			[]apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "ci/Update", "data.b")},
+			"Update entry of the applier", Migration{From: []Selector{{Manager: "ci"}}, To: "ci"},
+			[]apply.Entry{newEntry(t, "ci/Apply", "data.a"), newEntry(t, "ci/Update", "data.b")},
 			"ci/Apply: .data.a .data.b\n",
 		},
 		{
-			"status is never touched", Migration{From: []Selector{{Manager: "a", Subresource: AnySubresource}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas"), entry(t, "a/Update/status", "status.x")},
+			"entries of status do not change", Migration{From: []Selector{{Manager: "a", Subresource: AnySubresource}}, To: "ci"},
+			[]apply.Entry{newEntry(t, "a/Update", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas"), newEntry(t, "a/Update/status", "status.x")},
 			"ci/Apply: .spec.a .spec.replicas\na/Update/status: .status.x\n",
 		},
 		{
-			"the main endpoint alone unless others are named", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			"only the main resource by default", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
+			[]apply.Entry{newEntry(t, "a/Update", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas")},
 			"ci/Apply: .spec.a\na/Update/scale: .spec.replicas\n",
 		},
 		{
-			"at another endpoint", Migration{From: []Selector{{Manager: "a", Subresource: "scale"}}, To: "ci", Subresource: "scale"},
-			[]apply.Entry{entry(t, "ci/Apply", "spec.a"), entry(t, "a/Update/scale", "spec.replicas")},
+			"subresource", Migration{From: []Selector{{Manager: "a", Subresource: "scale"}}, To: "ci", Subresource: "scale"},
+			[]apply.Entry{newEntry(t, "ci/Apply", "spec.a"), newEntry(t, "a/Update/scale", "spec.replicas")},
 			"ci/Apply: .spec.a\nci/Apply/scale: .spec.replicas\n",
 		},
 		{
-			"an entry without fields goes too", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
-			[]apply.Entry{entry(t, "a/Update"), entry(t, "ci/Apply", "spec.a"), entry(t, "other/Update")},
+			"an entry without fields is removed", Migration{From: []Selector{{Manager: "a"}}, To: "ci"},
+			[]apply.Entry{newEntry(t, "a/Update"), newEntry(t, "ci/Apply", "spec.a"), newEntry(t, "other/Update")},
 			"ci/Apply: .spec.a\nother/Update:\n",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := apply.Object{Document: document.NewMap(), Entries: test.before}
-			was := show(t, test.before)
+			beforeText := formatEntries(t, test.before)
 			result, err := Migrate(before, test.migration)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if now := show(t, test.before); now != was {
-				t.Errorf("the entries that were given changed to\n%s", now)
+			if now := formatEntries(t, test.before); now != beforeText {
+				t.Errorf("Migrate() modified its argument:\n%s", now)
 			}
 			if result.NoOp() != (test.after == "") {
-				t.Errorf("no-op: %v", result.NoOp())
+				t.Errorf("NoOp() = %v", result.NoOp())
 			}
 			want := test.after
 			if want == "" {
-				want = was
+				want = beforeText
 			}
-			if got := show(t, result.Entries); got != want {
-				t.Errorf("received\n%swant\n%s", got, want)
+			if got := formatEntries(t, result.Entries); got != want {
+				t.Errorf("Entries =\n%swant\n%s", got, want)
 			}
 			again, err := Migrate(apply.Object{Document: before.Document, Entries: result.Entries}, test.migration)
-			if err != nil || !again.NoOp() || show(t, again.Entries) != want {
-				t.Errorf("again: %v, no-op %v\n%s", err, again.NoOp(), show(t, again.Entries))
+			if err != nil || !again.NoOp() || formatEntries(t, again.Entries) != want {
+				t.Errorf("Migrate() again: error = %v, NoOp() = %v\n%s", err, again.NoOp(), formatEntries(t, again.Entries))
 			}
 		})
 	}
 }
 
-func TestMigrateTellsWhatMoves(t *testing.T) {
-	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", "data.a"), entry(t, "old/Update", "data.a", "data.b")}}
+func TestMigrateReportsMoves(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", "data.a"), newEntry(t, "old/Update", "data.a", "data.b")}}
 	result, err := Migrate(o, Migration{From: []Selector{{Manager: "old"}}, To: "ci"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(result.Moves) != 1 {
-		t.Fatalf("%d moves", len(result.Moves))
+		t.Fatalf("len(Moves) = %d, want 1", len(result.Moves))
 	}
 	m := result.Moves[0]
 	if m.From.Manager != "old" || m.Fields.String() != ".data.a\n.data.b\n" || m.Gained.String() != ".data.b\n" || !m.Lost.IsEmpty() {
-		t.Errorf("received %+v", m)
+		t.Errorf("Move = %+v", m)
 	}
 }
 
-// TestMigrateVersions has sets of several versions come together. Kubernetes' own migration forgets those
-// of a version that is not the applier's, so that nobody owns the fields any more.
+// TestMigrateVersions merges field sets of several versions. client-go's migration drops the field sets of other
+// versions than the applier's, so that their fields lose their owner.
 func TestMigrateVersions(t *testing.T) {
 	entries := []apply.Entry{
-		entry(t, "ci/Apply@example.com/v2", "spec.size"),
-		entry(t, "old/Update@example.com/v1", "spec.color", "spec.oldName", "spec.parts", `spec.parts[name="a"].count`, `spec.parts[name="gone"].count`),
+		newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
+		newEntry(t, "old/Update@example.com/v1", "spec.color", "spec.oldName", "spec.parts", `spec.parts[name="a"].count`, `spec.parts[name="gone"].count`),
 	}
 	migration := Migration{From: []Selector{{Manager: "old"}}, To: "ci"}
-	t.Run("what the object does not have at the applier's version stays behind", func(t *testing.T) {
+	t.Run("fields that the object does not have at the applier's version are lost", func(t *testing.T) {
 		o := readYAML(t, `
 apiVersion: example.com/v2
 spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
@@ -141,21 +141,21 @@ spec: {size: 1, color: red, newName: x, parts: [{name: a, count: 1}]}`)
 			t.Fatal(err)
 		}
 		want := `ci/Apply@example.com/v2: .spec.color .spec.parts .spec.size .spec.parts[name="a"].count` + "\n"
-		if got := show(t, result.Entries); got != want {
-			t.Errorf("received\n%swant\n%s", got, want)
+		if got := formatEntries(t, result.Entries); got != want {
+			t.Errorf("Entries =\n%swant\n%s", got, want)
 		}
 		if got, want := result.Moves[0].Lost.String(), `.spec.oldName`+"\n"+`.spec.parts[name="gone"].count`+"\n"; got != want {
-			t.Errorf("lost\n%swant\n%s", got, want)
+			t.Errorf("Lost =\n%swant\n%s", got, want)
 		}
 	})
-	t.Run("what was owned as a whole is owned with all that is in it", func(t *testing.T) {
+	t.Run("an owned map is replaced by its fields", func(t *testing.T) {
 		o := readYAML(t, `
 apiVersion: example.com/v2
 spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 		o.Entries = []apply.Entry{
-			entry(t, "ci/Apply@example.com/v2", "spec.size"),
-			entry(t, "old/Update@example.com/v1", "spec.whole", "spec.container"),
-			entry(t, "other/Update@example.com/v1", "spec.container.of"),
+			newEntry(t, "ci/Apply@example.com/v2", "spec.size"),
+			newEntry(t, "old/Update@example.com/v1", "spec.whole", "spec.container"),
+			newEntry(t, "other/Update@example.com/v1", "spec.container.of"),
 		}
 		result, err := Migrate(o, migration)
 		if err != nil {
@@ -163,62 +163,62 @@ spec: {size: 1, whole: {name: a, more: {kind: b}}, container: {of: x}}`)
 		}
 		want := "ci/Apply@example.com/v2: .spec.container .spec.size .spec.whole.name .spec.whole.more.kind\n" +
 			"other/Update@example.com/v1: .spec.container.of\n"
-		if got := show(t, result.Entries); got != want {
-			t.Errorf("received\n%swant\n%s", got, want)
+		if got := formatEntries(t, result.Entries); got != want {
+			t.Errorf("Entries =\n%swant\n%s", got, want)
 		}
 		if m := result.Moves[0]; m.Gained.String() != ".spec.container\n.spec.whole\n" || !m.Lost.IsEmpty() {
-			t.Errorf("gained %s, lost %s", m.Gained, m.Lost)
+			t.Errorf("Gained = %s, Lost = %s", m.Gained, m.Lost)
 		}
 	})
-	t.Run("the object has to be at the applier's version", func(t *testing.T) {
+	t.Run("the object must be at the applier's version", func(t *testing.T) {
 		o := readYAML(t, `apiVersion: example.com/v1`)
 		o.Entries = entries
 		_, err := Migrate(o, migration)
 		var other *OtherVersionError
 		if !errors.As(err, &other) || other.Entry.Manager != "ci" || other.Entry.APIVersion != "example.com/v2" || other.Received != "example.com/v1" {
-			t.Errorf("received %v", err)
+			t.Errorf("Migrate() error = %v, want an OtherVersionError", err)
 		}
 	})
-	t.Run("any version does if all are of one", func(t *testing.T) {
+	t.Run("entries of one version do not depend on the object's version", func(t *testing.T) {
 		o := readYAML(t, `apiVersion: example.com/v1`)
-		o.Entries = []apply.Entry{entry(t, "ci/Apply@example.com/v2", "spec.size"), entry(t, "old/Update@example.com/v2", "spec.newName")}
+		o.Entries = []apply.Entry{newEntry(t, "ci/Apply@example.com/v2", "spec.size"), newEntry(t, "old/Update@example.com/v2", "spec.newName")}
 		result, err := Migrate(o, migration)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := show(t, result.Entries), "ci/Apply@example.com/v2: .spec.newName .spec.size\n"; got != want {
-			t.Errorf("received\n%swant\n%s", got, want)
+		if got, want := formatEntries(t, result.Entries), "ci/Apply@example.com/v2: .spec.newName .spec.size\n"; got != want {
+			t.Errorf("Entries =\n%swant\n%s", got, want)
 		}
 	})
 }
 
-func TestMigrateRefuses(t *testing.T) {
+func TestMigrateErrors(t *testing.T) {
 	bad := apply.Object{Entries: []apply.Entry{{Manager: "a", Operation: apply.Update, APIVersion: "v1", FieldsV1: `{"f:x":1}`}}}
 	for _, test := range []struct {
 		object    apply.Object
 		migration Migration
 		want      string
 	}{
-		{apply.Object{}, Migration{}, "migrate: expected the name of the manager that gets the fields, received none"},
-		{apply.Object{}, Migration{To: "ci", From: []Selector{{}}}, "names of the managers that give their fields up, received none"},
-		{apply.Object{}, Migration{To: "ci", Subresource: "status"}, `migrate: "ci" by Apply at status: expected another endpoint`},
-		{apply.Object{}, Migration{To: "ci", Subresource: AnySubresource}, `expected one endpoint for "ci" to apply to, received any`},
-		{apply.Object{}, Migration{To: "ci", From: []Selector{{Manager: "a", Subresource: "status"}}}, `migrate: "a" at status: expected another endpoint`},
-		{bad, Migration{To: "ci"}, `.metadata.managedFields[0]: the fields of "a" can't be read: `},
+		{apply.Object{}, Migration{}, "migrate: expected the name of the manager that receives the fields, received none"},
+		{apply.Object{}, Migration{To: "ci", From: []Selector{{}}}, "names of the managers that lose their fields, received an empty name"},
+		{apply.Object{}, Migration{To: "ci", Subresource: "status"}, `migrate: "ci" by Apply at status: expected a subresource other than status`},
+		{apply.Object{}, Migration{To: "ci", Subresource: AnySubresource}, `expected one subresource for manager "ci", received *`},
+		{apply.Object{}, Migration{To: "ci", From: []Selector{{Manager: "a", Subresource: "status"}}}, `migrate: "a" at status: expected a subresource other than status`},
+		{bad, Migration{To: "ci"}, `.metadata.managedFields[0]: expected a field set of manager "a": `},
 	} {
 		if _, err := Migrate(test.object, test.migration); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: received %v, want %s", test.migration, err, test.want)
+			t.Errorf("Migrate(%+v) error = %v, want it to contain %s", test.migration, err, test.want)
 		}
 	}
 }
 
-// TestMigrateOracle compares random migrations with client-go's.
+// TestMigrateOracle compares random migrations with those of client-go.
 func TestMigrateOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	changed := 0
 	for range 2000 {
 		o := randomObject(t, random)
-		names := pick(random, []string{"kubectl-client-side-apply", "before-first-apply", "a", "b"})
+		names := randomSubset(random, []string{"kubectl-client-side-apply", "before-first-apply", "a", "b"})
 		subresource := []string{"", "", "scale"}[random.IntN(3)]
 		migration := Migration{From: []Selector{}, To: "ssa", Subresource: subresource}
 		for _, name := range names {
@@ -234,7 +234,7 @@ func TestMigrateOracle(t *testing.T) {
 		}
 		want := fromClientGo(t, peer.GetManagedFields())
 		if !slices.EqualFunc(result.Entries, want, sameEntry) {
-			t.Fatalf("%+v of\n%s\nreceived\n%s\nwant\n%s", migration, show(t, o.Entries), show(t, result.Entries), show(t, want))
+			t.Fatalf("%+v of\n%s\nMigrate() =\n%s\nwant\n%s", migration, formatEntries(t, o.Entries), formatEntries(t, result.Entries), formatEntries(t, want))
 		}
 		if !result.NoOp() {
 			changed++
@@ -242,20 +242,20 @@ func TestMigrateOracle(t *testing.T) {
 		comparePatches(t, o, result, names, subresource)
 	}
 	if changed < 500 {
-		t.Errorf("only %d migrations did anything", changed)
+		t.Errorf("%d migrations changed something, want at least 500", changed)
 	}
 }
 
-// comparePatches compares what client-go's patch makes of an object with what ours does.
+// comparePatches compares the objects that client-go's patch and ours result in.
 func comparePatches(t *testing.T, o apply.Object, result Result, names []string, subresource string) {
 	t.Helper()
 	theirs, err := csaupgrade.UpgradeManagedFieldsPatch(toUnstructured(t, o), sets.New(names...), "ssa", csaupgrade.Subresource(subresource))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Theirs also finds something to do where it only spells a set anew.
+	// client-go's patch may also be non-empty if only the encoding of a field set changes.
 	if theirs == nil && !result.NoOp() {
-		t.Fatalf("client-go has nothing to do, we have %+v", result.Moves)
+		t.Fatalf("client-go returns no patch, Migrate() moves %+v", result.Moves)
 	}
 	if result.NoOp() {
 		return
@@ -264,13 +264,13 @@ func comparePatches(t *testing.T, o apply.Object, result Result, names []string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := patched(t, o, ours), patched(t, o, theirs); got != want {
-		t.Fatalf("patched to\n%s\nwant\n%s", got, want)
+	if got, want := applyPatch(t, o, ours), applyPatch(t, o, theirs); got != want {
+		t.Fatalf("patched object =\n%s\nwant\n%s", got, want)
 	}
 }
 
-// patched applies a patch, and sorts entries as a server does.
-func patched(t *testing.T, o apply.Object, patch []byte) string {
+// applyPatch applies a JSON patch and sorts the entries as a server does.
+func applyPatch(t *testing.T, o apply.Object, patch []byte) string {
 	t.Helper()
 	doc, err := document.ParseJSON(o.JSON())
 	if err != nil {
@@ -291,6 +291,7 @@ func patched(t *testing.T, o apply.Object, patch []byte) string {
 	return after.JSON()
 }
 
+// sameEntry reports whether two entries are equal; the encoding of their field sets may differ.
 func sameEntry(a, b apply.Entry) bool {
 	x, xErr := a.Fields()
 	y, yErr := b.Fields()
@@ -299,22 +300,23 @@ func sameEntry(a, b apply.Entry) bool {
 		a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
 }
 
-// randomObject has entries of one time, as client-go keeps that of any of them.
+// randomObject returns an object with random entries. All entries have the same time, because client-go's merged
+// entry has the time of an arbitrary one.
 func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: x, resourceVersion: "7"}}`)
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for range random.IntN(6) {
-		who := []string{"kubectl-client-side-apply/Update", "before-first-apply/Update", "a/Update", "b/Update", "b/Apply", "ssa/Apply", "ssa/Update"}[random.IntN(7)]
-		who += []string{"", "", "/scale", "/status"}[random.IntN(4)]
-		if known[who] {
+		id := []string{"kubectl-client-side-apply/Update", "before-first-apply/Update", "a/Update", "b/Update", "b/Apply", "ssa/Apply", "ssa/Update"}[random.IntN(7)]
+		id += []string{"", "", "/scale", "/status"}[random.IntN(4)]
+		if seen[id] {
 			continue
 		}
-		known[who] = true
+		seen[id] = true
 		var owned []string
 		for range 1 + random.IntN(5) {
 			owned = append(owned, fmt.Sprintf("data.k%d", random.IntN(6)), fmt.Sprintf(`list[name="n%d"].x`, random.IntN(3)))
 		}
-		e := entry(t, who, owned[:1+random.IntN(len(owned)-1)]...)
+		e := newEntry(t, id, owned[:1+random.IntN(len(owned)-1)]...)
 		e.Time = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 		o.Entries = append(o.Entries, e)
 	}
@@ -322,10 +324,11 @@ func randomObject(t testing.TB, random *rand.Rand) apply.Object {
 	return o
 }
 
-func pick(random *rand.Rand, names []string) []string {
-	some := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
-	if len(some) == 0 {
+// randomSubset returns a random non-empty subset of the names.
+func randomSubset(random *rand.Rand, names []string) []string {
+	subset := slices.DeleteFunc(slices.Clone(names), func(string) bool { return random.IntN(2) == 0 })
+	if len(subset) == 0 {
 		return names[:1]
 	}
-	return some
+	return subset
 }

@@ -8,57 +8,58 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The syntax of written paths:
+// The syntax of path expressions:
 //
-//	path  = [ "." ] step { step }             the first dot may be left out
+//	path  = [ "." ] step { step }             the first dot is optional
 //	step  = "." name                          a field
-//	      | "[" quoted "]"                    a field whose name has dots, or the item of a set
-//	      | "[" key "=" value { "," … } "]"   an item of a list, by some of its keys
-//	      | "[" "=" value "]"                 the item of a set
-//	      | "[" number "]"                    an item by its place, counted from 0
-//	name  = characters up to the next . or [, of which any may have a backslash before it; or quoted
+//	      | "[" quoted "]"                    a field whose name has dots, or an item of a list of type set
+//	      | "[" key "=" value { "," … } "]"   an item of a list of type map, by some of its keys
+//	      | "[" "=" value "]"                 an item of a list of type set
+//	      | "[" number "]"                    an item by its index
+//	name  = characters up to the next . or [, each optionally escaped by a backslash; or quoted
 //	value = quoted, or characters up to the next , or ]
 //
-// Quotes are single or double. A value without quotes that could be a number or a boolean is whichever the
-// object has.
+// Quotes are single or double. A value without quotes that is a valid number or boolean matches that value or the
+// string.
 
-// PathExpression is a path as users write it, such as spec.containers[name=app].image. The object decides which field
-// it selects; see [PathExpression.Resolve].
+// PathExpression is a path in the notation of users, such as spec.containers[name=app].image. Which field it selects
+// depends on the object; see [PathExpression.Resolve].
 type PathExpression struct {
 	text  string
 	steps []step
 }
 
-// step is one step of a written path.
+// step is one step of a path expression.
 type step struct {
 	kind stepKind
-	// name is the field's, or the text in the brackets.
+	// name is the name of the field, or the text in the brackets.
 	name string
-	// keys are the keys of an item; the item of a set has one without a name.
-	keys  []writtenKey
+	// keys are the keys of a list item; an item of a list of type set has one key without a name.
+	keys  []keyExpression
 	index int
-	// end is where the step ends in the text.
+	// end is the offset in the text at which the step ends.
 	end int
 }
 
+// stepKind is the syntax of a step.
 type stepKind uint8
 
 const (
-	byName   stepKind = iota // .name
-	byQuoted                 // ["name"]
-	byKeys                   // [key=value]
-	byValue                  // [=value]
-	byIndex                  // [0]
+	nameStep   stepKind = iota // a field: .name
+	quotedStep                 // a quoted field name or set item: ["name"]
+	keysStep                   // a list item by keys: [key=value]
+	valueStep                  // a set item by value: [=value]
+	indexStep                  // a list item by index: [0]
 )
 
-// writtenKey is a key with its value as it was written.
-type writtenKey struct {
+// keyExpression is a key of a list item with the text of its value.
+type keyExpression struct {
 	name, text string
 	quoted     bool
 }
 
-// values returns what a written value may mean, the likeliest first.
-func (k writtenKey) values() []document.Value {
+// values returns the values that the text may denote, the most likely one first.
+func (k keyExpression) values() []document.Value {
 	text := document.NewString(k.text)
 	if !k.quoted {
 		if v, err := document.ParseJSON(k.text); err == nil && v.IsScalar() {
@@ -68,13 +69,13 @@ func (k writtenKey) values() []document.Value {
 	return []document.Value{text}
 }
 
-// PathError is a problem with a path expression.
+// PathError is an error in a path expression, or in resolving it.
 type PathError struct {
-	// Path is the expression.
+	// Path is the text of the expression.
 	Path string
-	// At is the byte offset of the problem.
+	// At is the byte offset of the error.
 	At int
-	// Problem has the expected and the received text, and what to do.
+	// Problem describes the expected text, the received text, and the remedy.
 	Problem string
 }
 
@@ -85,10 +86,10 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("path %s: after %s: %s", e.Path, e.Path[:e.At], e.Problem)
 }
 
-// ParsePath parses a path expression such as spec.containers[name=app].image or metadata.labels["example.com/team"],
-// or the notation of [fieldset.Path]. Errors are of type [*PathError].
+// ParsePath parses a path expression such as spec.containers[name=app].image or metadata.labels["example.com/team"];
+// the notation of [fieldset.Path] is also valid. Errors are of type [*PathError].
 func ParsePath(text string) (PathExpression, error) {
-	r := pathReader{text: text}
+	r := pathParser{text: text}
 	p := PathExpression{text: text}
 	for r.pos < len(text) {
 		s, problem := r.step()
@@ -104,27 +105,28 @@ func ParsePath(text string) (PathExpression, error) {
 	return p, nil
 }
 
-// String returns the expression as it was written.
+// String returns the text of the expression.
 func (p PathExpression) String() string { return p.text }
 
-// pathReader reads a path step by step. On a problem pos is where it is.
-type pathReader struct {
+// pathParser parses a path expression step by step. After an error, pos is its offset.
+type pathParser struct {
 	text string
 	pos  int
 }
 
-func (r *pathReader) rest() string { return r.text[r.pos:] }
+// rest returns the text that is not parsed yet.
+func (r *pathParser) rest() string { return r.text[r.pos:] }
 
-// received shows what comes next.
-func (r *pathReader) received() string {
+// describeNext describes the text at the current position, for errors.
+func (r *pathParser) describeNext() string {
 	if r.pos == len(r.text) {
 		return "the end"
 	}
 	return strconv.Quote(r.rest())
 }
 
-// take goes past a text if it is next.
-func (r *pathReader) take(text string) bool {
+// consume advances past a text if it is at the current position, and reports whether it is.
+func (r *pathParser) consume(text string) bool {
 	if strings.HasPrefix(r.rest(), text) {
 		r.pos += len(text)
 		return true
@@ -132,21 +134,23 @@ func (r *pathReader) take(text string) bool {
 	return false
 }
 
-func (r *pathReader) step() (s step, problem string) {
+// step parses one step.
+func (r *pathParser) step() (s step, problem string) {
 	switch {
-	case r.take("["):
+	case r.consume("["):
 		return r.brackets()
-	case r.take(".") || r.pos == 0:
+	case r.consume(".") || r.pos == 0:
 		s.name, _, problem = r.word(".[", "the name of a field")
 		return s, problem
 	}
-	return s, fmt.Sprintf("expected . or [, received %s", r.received())
+	return s, fmt.Sprintf("expected . or [, received %s", r.describeNext())
 }
 
-func (r *pathReader) brackets() (s step, problem string) {
-	if r.take("=") {
-		s.kind = byValue
-		s.keys = []writtenKey{{}}
+// brackets parses a step after its opening bracket.
+func (r *pathParser) brackets() (s step, problem string) {
+	if r.consume("=") {
+		s.kind = valueStep
+		s.keys = []keyExpression{{}}
 		s.keys[0].text, s.keys[0].quoted, problem = r.word("]", "the value of an item")
 		return s, r.close(problem)
 	}
@@ -158,7 +162,7 @@ func (r *pathReader) brackets() (s step, problem string) {
 		return r.keys(word)
 	}
 	if s.name = word; quoted {
-		s.kind = byQuoted
+		s.kind = quotedStep
 		return s, r.close("")
 	}
 	index, err := strconv.Atoi(word)
@@ -166,23 +170,23 @@ func (r *pathReader) brackets() (s step, problem string) {
 		r.pos -= len(word)
 		return s, fmt.Sprintf(`expected an item, such as [name=%[1]s] or [0], or a name in quotes, ["%[1]s"]; received [%[1]s]`, word)
 	}
-	s.kind, s.index = byIndex, index
+	s.kind, s.index = indexStep, index
 	return s, r.close("")
 }
 
-// keys reads the keys of an item; the name of the first has been read.
-func (r *pathReader) keys(name string) (s step, problem string) {
-	s.kind = byKeys
+// keys parses the keys of an item after the name of the first key.
+func (r *pathParser) keys(name string) (s step, problem string) {
+	s.kind = keysStep
 	for {
-		key := writtenKey{name: name}
-		if !r.take("=") {
-			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.received())
+		key := keyExpression{name: name}
+		if !r.consume("=") {
+			return s, fmt.Sprintf("expected = and the value of the key %s, received %s", name, r.describeNext())
 		}
 		if key.text, key.quoted, problem = r.word(",]", "the value of the key "+name); problem != "" {
 			return s, problem
 		}
 		s.keys = append(s.keys, key)
-		if !r.take(",") {
+		if !r.consume(",") {
 			return s, r.close("")
 		}
 		if name, _, problem = r.word("=]", "the name of a key"); problem != "" {
@@ -191,16 +195,16 @@ func (r *pathReader) keys(name string) (s step, problem string) {
 	}
 }
 
-// close reads the bracket at the end, unless there has been a problem already.
-func (r *pathReader) close(problem string) string {
-	if problem == "" && !r.take("]") {
-		return fmt.Sprintf("expected ], received %s", r.received())
+// close parses the closing bracket, unless there is a problem already.
+func (r *pathParser) close(problem string) string {
+	if problem == "" && !r.consume("]") {
+		return fmt.Sprintf("expected ], received %s", r.describeNext())
 	}
 	return problem
 }
 
-// word reads what is in quotes, or up to any of the given characters.
-func (r *pathReader) word(ends, what string) (word string, quoted bool, problem string) {
+// word parses a quoted text, or a text up to any of the characters in ends.
+func (r *pathParser) word(ends, what string) (word string, quoted bool, problem string) {
 	if rest := r.rest(); rest != "" && (rest[0] == '"' || rest[0] == '\'') {
 		word, problem = r.quoted(rest[0])
 		return word, true, problem
@@ -214,21 +218,20 @@ func (r *pathReader) word(ends, what string) (word string, quoted bool, problem 
 		r.pos++
 	}
 	if b.Len() == 0 {
-		return "", false, fmt.Sprintf("expected %s, received %s", what, r.received())
+		return "", false, fmt.Sprintf("expected %s, received %s", what, r.describeNext())
 	}
 	return b.String(), false, ""
 }
 
-// quoted reads what is in quotes. In double ones there are the escapes that Go has, as fieldset.Path shows
-// them.
-func (r *pathReader) quoted(quote byte) (word, problem string) {
+// quoted parses a quoted text. Double quotes have the escapes of Go, as in [fieldset.Path.Quoted].
+func (r *pathParser) quoted(quote byte) (word, problem string) {
 	if quote == '"' {
 		prefix, err := strconv.QuotedPrefix(r.rest())
 		if err != nil {
 			return "", fmt.Sprintf("expected a name or value in quotes, received %s without a closing quote", r.rest())
 		}
 		r.pos += len(prefix)
-		word, _ = strconv.Unquote(prefix) // a prefix in quotes can be read
+		word, _ = strconv.Unquote(prefix) // QuotedPrefix returns only valid literals
 		return word, ""
 	}
 	end := strings.IndexByte(r.rest()[1:], quote)

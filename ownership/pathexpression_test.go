@@ -8,6 +8,7 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
+// deployment returns the object in testdata/deployment.yaml.
 func deployment(t testing.TB) apply.Object {
 	t.Helper()
 	text, err := os.ReadFile("testdata/deployment.yaml")
@@ -20,7 +21,7 @@ func deployment(t testing.TB) apply.Object {
 func TestPathExpression(t *testing.T) {
 	const container = `.spec.template.spec.containers[name="app"]`
 	const pod = "spec.template.spec"
-	for written, want := range map[string]string{
+	for expression, want := range map[string]string{
 		"spec.replicas":    ".spec.replicas",
 		".spec.replicas":   ".spec.replicas",
 		`spec["replicas"]`: ".spec.replicas",
@@ -35,32 +36,32 @@ func TestPathExpression(t *testing.T) {
 		pod + ".containers[1]":                                             `.spec.template.spec.containers[name="proxy"]`,
 		pod + ".containers[name=app].ports[containerPort=80]":              container + `.ports[containerPort=80,protocol="TCP"]`,
 		pod + `.containers[name=app].ports[protocol=TCP,containerPort=80]`: container + `.ports[containerPort=80,protocol="TCP"]`,
-		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // owned and absent
-		pod + ".containers[name=app].notThereYet":                          container + ".notThereYet",
+		pod + ".containers[name=app].env[name=OLD]":                        container + `.env[name="OLD"]`, // the item is owned and absent
+		pod + ".containers[name=app].newField":                             container + ".newField",
 		"metadata.finalizers[=example.com/a]":                              `.metadata.finalizers[="example.com/a"]`,
 		`metadata.finalizers["example.com/a"]`:                             `.metadata.finalizers[="example.com/a"]`,
 		"metadata.finalizers[1]":                                           `.metadata.finalizers[="example.com/b"]`,
 	} {
-		p, err := ParsePath(written)
+		p, err := ParsePath(expression)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
 		path, err := p.Resolve(deployment(t))
 		if err != nil || path.Quoted() != want {
-			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
+			t.Errorf("%s: Resolve() = %s, %v; want %s", expression, path.Quoted(), err, want)
 		}
-		if p.String() != written {
-			t.Errorf("%s is shown as %s", written, p)
+		if p.String() != expression {
+			t.Errorf("String() = %s, want %s", p, expression)
 		}
 	}
 }
 
-// TestPathExpressionReadsShown reads every path that the object has owners for as it is shown.
-func TestPathExpressionReadsShown(t *testing.T) {
+// TestParsePathRoundTrip: ParsePath and Resolve return every owned path of the object from its quoted notation.
+func TestParsePathRoundTrip(t *testing.T) {
 	o := deployment(t)
 	for i := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,35 +72,35 @@ func TestPathExpressionReadsShown(t *testing.T) {
 				continue
 			}
 			if got, err := p.Resolve(o); err != nil || !got.Equal(path) {
-				t.Errorf("%s: received %s, %v", path.Quoted(), got.Quoted(), err)
+				t.Errorf("%s: Resolve() = %s, %v", path.Quoted(), got.Quoted(), err)
 			}
 		}
 	}
 }
 
-// TestWrittenValues has values without quotes that may be numbers or text.
-func TestWrittenValues(t *testing.T) {
-	o := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
-	for written, want := range map[string]string{
+// TestUnquotedKeyValues: a value without quotes matches a number, a boolean or a string.
+func TestUnquotedKeyValues(t *testing.T) {
+	o := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", `a[name="8080"]`, `b[port=8080]`, `c[name="true"]`, `d[=1]`, `e[x="1"]`, `e[x=1]`)}}
+	for expression, want := range map[string]string{
 		"a[name=8080]": `.a[name="8080"]`,
 		"b[port=8080]": `.b[port=8080]`,
 		"c[name=true]": `.c[name="true"]`,
 		"d[=1]":        `.d[=1]`,
 		`e[x="1"]`:     `.e[x="1"]`,
 	} {
-		p, err := ParsePath(written)
+		p, err := ParsePath(expression)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if path, err := p.Resolve(o); err != nil || path.Quoted() != want {
-			t.Errorf("%s: received %s, %v; want %s", written, path.Quoted(), err, want)
+			t.Errorf("%s: Resolve() = %s, %v; want %s", expression, path.Quoted(), err, want)
 		}
 	}
 }
 
 func TestPathExpressionErrors(t *testing.T) {
 	const containers = "spec.template.spec.containers"
-	for written, want := range map[string]string{
+	for expression, want := range map[string]string{
 		"":                                `path "": expected the path of a field, such as spec.replicas, received none`,
 		".":                               `path .: expected the name of a field, received the end`,
 		"spec..x":                         `path spec..x: after spec.: expected the name of a field, received ".x"`,
@@ -116,28 +117,28 @@ func TestPathExpressionErrors(t *testing.T) {
 		"a[app]":                          `path a[app]: after a[: expected an item, such as [name=app] or [0], or a name in quotes, ["app"]; received [app]`,
 		containers + ".image":             `path spec.template.spec.containers.image: after spec.template.spec.containers: expected one of the list's items [name="app"], [name="proxy"], received the field image`,
 		containers + "[name=web]":         `path spec.template.spec.containers[name=web]: after spec.template.spec.containers: expected one of the list's items [name="app"], [name="proxy"], received [name=web]`,
-		containers + "[7]":                `path spec.template.spec.containers[7]: after spec.template.spec.containers: expected one of 3 items, received the number 7; items are counted from 0`,
-		containers + "[2]":                `path spec.template.spec.containers[2]: after spec.template.spec.containers: nobody owns anything of the item 2: map {"image":"nobody","name":"stranger"}`,
-		containers + "[name=app].args[0]": `path spec.template.spec.containers[name=app].args[0]: after spec.template.spec.containers[name=app].args: the list is owned as a whole: leave out what comes after it`,
-		"spec.replicas.x":                 `path spec.replicas.x: after spec.replicas: expected the end of the path, as the field is number 2; received the field x`,
-		"spec[name=x]":                    `path spec[name=x]: after spec: expected a list, to select one of its items, found map`,
+		containers + "[7]":                `path spec.template.spec.containers[7]: after spec.template.spec.containers: expected an index less than 3, received 7`,
+		containers + "[2]":                `path spec.template.spec.containers[2]: after spec.template.spec.containers: expected an owned item; item 2 has no owner: map {"image":"unowned","name":"other"}`,
+		containers + "[name=app].args[0]": `path spec.template.spec.containers[name=app].args[0]: after spec.template.spec.containers[name=app].args: expected the end of the path, because the list is owned as a whole; remove the item`,
+		"spec.replicas.x":                 `path spec.replicas.x: after spec.replicas: expected the end of the path, because the field is number 2; received the field x`,
+		"spec[name=x]":                    `path spec[name=x]: after spec: expected a list, received map`,
 		"metadata.finalizers[name=example.com/a]": `path metadata.finalizers[name=example.com/a]: after metadata.finalizers: expected one of the list's items [="example.com/a"], [="example.com/b"], received [name=example.com/a]`,
-		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, found nothing there`,
+		"spec.nothing[0]":                         `path spec.nothing[0]: after spec.nothing: expected a list with items, received absent`,
 	} {
-		p, err := ParsePath(written)
+		p, err := ParsePath(expression)
 		if err == nil {
 			_, err = p.Resolve(deployment(t))
 		}
 		var problem *PathError
 		if !errors.As(err, &problem) || !hasPrefix(err.Error(), want) {
-			t.Errorf("%s: received\n%v\nwant\n%s", written, err, want)
+			t.Errorf("%s: error =\n%v\nwant\n%s", expression, err, want)
 		}
 	}
-	both := apply.Object{Entries: []apply.Entry{entry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
+	both := apply.Object{Entries: []apply.Entry{newEntry(t, "ci/Apply", `ports[port=80,protocol="TCP"]`, `ports[port=80,protocol="UDP"]`)}}
 	p, _ := ParsePath("ports[port=80]")
-	want := `path ports[port=80]: after ports: expected one item, received [port=80], which is [port=80,protocol="TCP"], [port=80,protocol="UDP"]; add keys`
+	want := `path ports[port=80]: after ports: expected keys of one item, received [port=80], which matches [port=80,protocol="TCP"], [port=80,protocol="UDP"]; add keys`
 	if _, err := p.Resolve(both); err == nil || err.Error() != want {
-		t.Errorf("received %v, want %s", err, want)
+		t.Errorf("Resolve() error = %v, want %s", err, want)
 	}
 }
 
@@ -145,7 +146,7 @@ func hasPrefix(text, prefix string) bool {
 	return len(text) >= len(prefix) && text[:len(prefix)] == prefix
 }
 
-// FuzzParsePath has any text read without a panic, and errors say where.
+// FuzzParsePath: ParsePath and Resolve do not panic for any text, and return only errors of type PathError.
 func FuzzParsePath(f *testing.F) {
 	for _, seed := range []string{"spec.replicas", `a["b"]['c'][d=e,f="g"][=1][0]`, `a\.b.c\`, "[", "a[b=", `"x"`} {
 		f.Add(seed)
@@ -163,12 +164,12 @@ func FuzzParsePath(f *testing.F) {
 	})
 }
 
-// TestPathExpressionIsIn looks for paths in a configuration, which nobody owns.
+// TestPathExpressionIsIn tests paths in a configuration, which has no field sets.
 func TestPathExpressionIsIn(t *testing.T) {
 	config := readYAML(t, `
 metadata: {labels: {a.b: c}, finalizers: [x]}
 spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], empty: [], nothing: null}`).Document
-	for written, want := range map[string]bool{
+	for expression, want := range map[string]bool{
 		"spec.replicas":                         true,
 		"spec.nothing":                          true,
 		"spec.other":                            false,
@@ -176,12 +177,12 @@ spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], e
 		`metadata.labels["a.b"]`:                true,
 		"metadata.labels.a.b":                   false,
 		"spec.ports[port=80].name":              true,
-		"spec.ports[port=80,protocol=TCP].name": true, // as protocol has a default
+		"spec.ports[port=80,protocol=TCP].name": true, // protocol may be defaulted
 		"spec.ports[port=81,protocol=TCP].port": false,
 		"spec.ports[protocol=UDP]":              true,
 		"spec.ports[other=1]":                   false,
 		"spec.ports[port=81].name":              false,
-		"spec.ports[5].name":                    true, // of the object, whose items may be others
+		"spec.ports[5].name":                    true, // an index refers to the object's items and matches any item
 		"spec.ports[5].other":                   false,
 		"spec.ports.port":                       false,
 		"spec.empty":                            true,
@@ -191,12 +192,12 @@ spec: {replicas: 0, ports: [{port: 80, name: web}, {port: 81, protocol: UDP}], e
 		`metadata.finalizers["x"]`:              true,
 		"metadata.finalizers[=y]":               false,
 	} {
-		p, err := ParsePath(written)
+		p, err := ParsePath(expression)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := p.IsIn(config); got != want {
-			t.Errorf("%s: received %v, want %v", written, got, want)
+			t.Errorf("%s: IsIn() = %v, want %v", expression, got, want)
 		}
 	}
 }

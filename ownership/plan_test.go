@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// writes plays what several managers apply to a Deployment, and returns the object after each.
-func writes(t *testing.T, configurations ...[2]string) []apply.Object {
+// applyAll applies configurations to a Deployment, each a manager and a spec, and returns the object after each.
+func applyAll(t *testing.T, configurations ...[2]string) []apply.Object {
 	t.Helper()
 	live := apply.Object{}
-	kind := topologyOf(t, readYAML(t, "{apiVersion: apps/v1, kind: Deployment}"))
+	kind := builtinType(t, readYAML(t, "{apiVersion: apps/v1, kind: Deployment}"))
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion("apps/v1", kind), Unset: true})
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,8 @@ func writes(t *testing.T, configurations ...[2]string) []apply.Object {
 	return all
 }
 
-func showPlan(p Plan) string {
+// formatPlan formats a plan, one part per line.
+func formatPlan(p Plan) string {
 	var b strings.Builder
 	for _, part := range []struct {
 		name string
@@ -49,7 +50,7 @@ func showPlan(p Plan) string {
 		fmt.Fprintf(&b, "%s lost %s\n", m.From.Manager, strings.Join(strings.Fields(m.Fields.String()), " "))
 	}
 	for _, s := range p.Kept {
-		fmt.Fprintf(&b, "%s stays %s, %s\n", s.Path, s.Value, describeManagers(s.Owners))
+		fmt.Fprintf(&b, "%s keeps %s, owned by %s\n", s.Path, s.Value, describeManagers(s.Owners))
 	}
 	return b.String()
 }
@@ -57,7 +58,7 @@ func showPlan(p Plan) string {
 func TestCompare(t *testing.T) {
 	for _, test := range []struct {
 		name           string
-		configurations [][2]string // the last one is what is compared, by its manager
+		configurations [][2]string // pairs of manager and spec; the objects before and after the last apply are compared
 		want           string
 	}{
 		{"create", [][2]string{{"ci", "{replicas: 1}"}}, `
@@ -87,19 +88,19 @@ released .spec.paused
 			[][2]string{{"ci", "{replicas: 1, paused: true}"}, {"ops", "{paused: true}"}, {"ci", "{replicas: 1}"}},
 			`
 released .spec.paused
-.spec.paused stays true, "ops" by Apply
+.spec.paused keeps true, owned by "ops" by Apply
 `,
 		},
 		{
-			"a map that another one has fields in",
+			"released map with fields of another manager",
 			[][2]string{{"ci", "{replicas: 1, template: {metadata: {labels: {}}}}"}, {"ops", "{template: {metadata: {labels: {a: b}}}}"}, {"ci", "{replicas: 1}"}},
 			`
 released .spec.template.metadata.labels
-.spec.template.metadata.labels stays {"a":"b"}, "ops" by Apply
+.spec.template.metadata.labels keeps {"a":"b"}, owned by "ops" by Apply
 `,
 		},
 		{
-			"an item that another one needs", [][2]string{
+			"released item with fields of another manager", [][2]string{
 				{"ci", "{template: {spec: {containers: [{name: a, image: x}]}}}"},
 				{"ops", "{template: {spec: {containers: [{name: a, tty: true}]}}}"},
 				{"ci", "{replicas: 1}"},
@@ -109,11 +110,11 @@ added .spec.replicas
 removed .spec.template.spec.containers[name="a"].image
 gained .spec.replicas
 released .spec.template.spec.containers[name="a"] .spec.template.spec.containers[name="a"].image .spec.template.spec.containers[name="a"].name
-.spec.template.spec.containers[name="a"].name stays "a", "ops" by Apply
+.spec.template.spec.containers[name="a"].name keeps "a", owned by "ops" by Apply
 `,
 		},
 		{
-			"an item", [][2]string{
+			"released item", [][2]string{
 				{"ci", "{template: {spec: {containers: [{name: a, image: x}, {name: b, image: x}]}}}"},
 				{"ci", "{template: {spec: {containers: [{name: a, image: z}]}}}"},
 			},
@@ -125,64 +126,64 @@ released .spec.template.spec.containers[name="b"] .spec.template.spec.containers
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			states := append([]apply.Object{{}}, writes(t, test.configurations...)...)
+			states := append([]apply.Object{{}}, applyAll(t, test.configurations...)...)
 			before, after := states[len(states)-2], states[len(states)-1]
-			who := Selector{Manager: test.configurations[len(test.configurations)-1][0]}
-			plan, err := Compare(before, after, who, topologyOf(t, after))
+			manager := Selector{Manager: test.configurations[len(test.configurations)-1][0]}
+			plan, err := Compare(before, after, manager, builtinType(t, after))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := "\n" + showPlan(plan); got != test.want {
-				t.Errorf("received%swant%s", got, test.want)
+			if got := "\n" + formatPlan(plan); got != test.want {
+				t.Errorf("Compare() =%swant%s", got, test.want)
 			}
 			if plan.IsEmpty() != (test.want == "\n") {
-				t.Errorf("empty: %v", plan.IsEmpty())
+				t.Errorf("IsEmpty() = %v", plan.IsEmpty())
 			}
 		})
 	}
 }
 
-// TestCompareTakeOver has a manager get what client-side apply wrote, and leave some of it out: what is there nevertheless
-// stays, whether somebody else owns it or nobody does.
+// TestCompareTakeOver: an applier takes over the fields of client-side apply and does not apply all of them. The
+// fields that remain in the object are Kept, with and without another owner.
 func TestCompareTakeOver(t *testing.T) {
 	annotation := `metadata.annotations."` + LastAppliedAnnotation + `"`
 	before := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3, gone: 4}}`)
 	before.Entries = []apply.Entry{
-		entry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
-		entry(t, "ops/Apply", "spec.shared"),
+		newEntry(t, "kubectl-client-side-apply/Update", "metadata.annotations", annotation, "spec", "spec.a", "spec.default", "spec.gone", "spec.shared"),
+		newEntry(t, "ops/Apply", "spec.shared"),
 	}
 	after := readYAML(t, `{apiVersion: v1, metadata: {annotations: {`+LastAppliedAnnotation+`: x}}, spec: {a: 1, default: 2, shared: 3}}`)
 	after.Entries = []apply.Entry{
-		entry(t, "kubectl/Apply", "spec.a"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "ops/Apply", "spec.shared"),
+		newEntry(t, "kubectl/Apply", "spec.a"), newEntry(t, "kubectl-last-applied/Apply", annotation), newEntry(t, "ops/Apply", "spec.shared"),
 	}
 	plan, err := Compare(before, after, Selector{Manager: "kubectl"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, stays, _ := strings.Cut(showPlan(plan), ".spec.shared\n")
-	if want := ".spec.default stays 2, no managers\n.spec.shared stays 3, \"ops\" by Apply\n"; stays != want {
-		t.Errorf("received\n%swant\n%s", showPlan(plan), want)
+	_, kept, _ := strings.Cut(formatPlan(plan), ".spec.shared\n")
+	if want := ".spec.default keeps 2, owned by no managers\n.spec.shared keeps 3, owned by \"ops\" by Apply\n"; kept != want {
+		t.Errorf("Compare() =\n%swant\n%s", formatPlan(plan), want)
 	}
 }
 
-// TestCompareOtherVersion has a manager own the same by longer and by shorter paths, as another version has it: that it
-// does not give up.
+// TestCompareOtherVersion: if a manager owns a field at another version by a longer or shorter path, the field is not
+// Kept.
 func TestCompareOtherVersion(t *testing.T) {
 	before := readYAML(t, `{apiVersion: v2, spec: {whole: {x: 1}, parts: {y: 2}, given: {z: 3}}}`)
-	before.Entries = []apply.Entry{entry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
+	before.Entries = []apply.Entry{newEntry(t, "ci/Apply@v1", "spec.whole", "spec.parts.y", "spec.given.z")}
 	after := before
-	after.Entries = []apply.Entry{entry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
+	after.Entries = []apply.Entry{newEntry(t, "ci/Apply@v2", "spec.whole.x", "spec.parts")}
 	plan, err := Compare(before, after, Selector{Manager: "ci"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(plan.Kept) != 1 || plan.Kept[0].Path.String() != ".spec.given.z" || len(plan.Kept[0].Owners) != 0 {
-		t.Errorf("received\n%s", showPlan(plan))
+		t.Errorf("Compare() =\n%s", formatPlan(plan))
 	}
 }
 
-// TestCompareMany: who owns what stays is read once, and not for each field.
-func TestCompareMany(t *testing.T) {
+// TestCompareCostIsLinear: Compare decodes the field sets once, not once per kept field.
+func TestCompareCostIsLinear(t *testing.T) {
 	cost := func(n int) uint64 {
 		var fields, owned strings.Builder
 		for i := range n {
@@ -191,18 +192,18 @@ func TestCompareMany(t *testing.T) {
 		}
 		before := readYAML(t, "{apiVersion: v1, data: {"+fields.String()+"}}")
 		all := `{"f:data":{` + owned.String()[1:] + `}}`
-		mine, theirs := apply.Entry{Manager: "me", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "you", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
-		before.Entries = []apply.Entry{mine, theirs}
-		after := apply.Object{Document: before.Document, Entries: []apply.Entry{theirs}}
+		first, second := apply.Entry{Manager: "alice", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}, apply.Entry{Manager: "bob", Operation: apply.Apply, APIVersion: "v1", FieldsV1: all}
+		before.Entries = []apply.Entry{first, second}
+		after := apply.Object{Document: before.Document, Entries: []apply.Entry{second}}
 		compare := func() Plan {
-			p, err := Compare(before, after, Selector{Manager: "me"}, nil)
+			p, err := Compare(before, after, Selector{Manager: "alice"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p
 		}
 		if p := compare(); len(p.Kept) != n {
-			t.Fatalf("expected %d fields to stay, received %d", n, len(p.Kept))
+			t.Fatalf("len(Kept) = %d, want %d", len(p.Kept), n)
 		}
 		var start, end runtime.MemStats
 		runtime.ReadMemStats(&start)
@@ -211,15 +212,15 @@ func TestCompareMany(t *testing.T) {
 		return end.TotalAlloc - start.TotalAlloc
 	}
 	if few, many := cost(500), cost(2000); many > 8*few {
-		t.Errorf("500 fields take %d bytes, and 2,000 take %d", few, many)
+		t.Errorf("500 fields allocate %d bytes, 2000 fields %d; want at most 8 times as much", few, many)
 	}
 }
 
 func TestExtract(t *testing.T) {
 	o := deployment(t)
 	for _, test := range []struct {
-		who  Selector
-		want string
+		manager Selector
+		want    string
 	}{
 		{Selector{Manager: "sidecars"}, `
 apiVersion: apps/v1
@@ -238,43 +239,43 @@ kind: Deployment
 metadata: {name: web, namespace: default}
 status: {replicas: 2}`},
 	} {
-		got, err := Extract(o, test.who, topologyOf(t, o))
+		got, err := Extract(o, test.manager, builtinType(t, o))
 		if want := readYAML(t, test.want).Document; err != nil || got.JSON() != want.JSON() {
-			t.Errorf("%s: received\n%s, %v; want\n%s", test.who, got.YAML(), err, want.YAML())
+			t.Errorf("Extract(%s) =\n%s, %v; want\n%s", test.manager, got.YAML(), err, want.YAML())
 		}
 	}
-	config, err := Extract(o, Selector{Manager: "ci"}, topologyOf(t, o))
+	config, err := Extract(o, Selector{Manager: "ci"}, builtinType(t, o))
 	if err != nil || !strings.Contains(config.YAML(), "minReadySeconds:\n    k8s_io__value: unset\n") {
-		t.Errorf("what is owned and absent is not unset: %v\n%s", err, config.YAML())
+		t.Errorf("Extract() has no marker for an owned, absent field: %v\n%s", err, config.YAML())
 	}
 }
 
-// TestExtractPrefersApply has a manager that writes both ways.
+// TestExtractPrefersApply: if a manager has entries of both operations, the Apply entry is extracted.
 func TestExtractPrefersApply(t *testing.T) {
 	o := readYAML(t, "{apiVersion: apps/v1, kind: Deployment, spec: {replicas: 1, paused: true}}")
-	o.Entries = []apply.Entry{entry(t, "ci/Update@apps/v1", "spec.paused"), entry(t, "ci/Apply@apps/v1", "spec.replicas")}
-	for who, want := range map[Selector]string{
+	o.Entries = []apply.Entry{newEntry(t, "ci/Update@apps/v1", "spec.paused"), newEntry(t, "ci/Apply@apps/v1", "spec.replicas")}
+	for manager, want := range map[Selector]string{
 		{Manager: "ci"}: `{"replicas":1}`, {Manager: "ci", Operation: apply.Update}: `{"paused":true}`,
 	} {
-		if got, err := Extract(o, who, topologyOf(t, o)); err != nil || got.Get("spec").JSON() != want {
-			t.Errorf("%s: received %s, %v; want %s", who, got, err, want)
+		if got, err := Extract(o, manager, builtinType(t, o)); err != nil || got.Get("spec").JSON() != want {
+			t.Errorf("Extract(%s) = %s, %v; want %s", manager, got, err, want)
 		}
 	}
 }
 
-func TestExtractRefuses(t *testing.T) {
+func TestExtractErrors(t *testing.T) {
 	o := deployment(t)
-	kind := topologyOf(t, o)
+	kind := builtinType(t, o)
 	if _, err := Extract(apply.Object{Document: o.Document}, Selector{Manager: "ci"}, kind); !errors.Is(err, apply.ErrNoManagedFields) {
-		t.Errorf("no entries: %v", err)
+		t.Errorf("Extract() without entries: error = %v", err)
 	}
-	want := `"nobody" owns nothing in this object; its managers are "ci" by Apply, "sidecars" by Apply, "kubectl-edit" by Update, "controller" by Update at status`
-	if _, err := Extract(o, Selector{Manager: "nobody"}, kind); err == nil || err.Error() != want {
-		t.Errorf("nobody: %v", err)
+	want := `"unknown" owns no field of this object; its managers are "ci" by Apply, "sidecars" by Apply, "kubectl-edit" by Update, "controller" by Update at status`
+	if _, err := Extract(o, Selector{Manager: "unknown"}, kind); err == nil || err.Error() != want {
+		t.Errorf("Extract(unknown) error = %v, want %s", err, want)
 	}
-	o.Entries = append(o.Entries, entry(t, "old/Apply@apps/v1beta1", "spec.replicas"))
+	o.Entries = append(o.Entries, newEntry(t, "old/Apply@apps/v1beta1", "spec.replicas"))
 	var other *OtherVersionError
 	if _, err := Extract(o, Selector{Manager: "old"}, kind); !errors.As(err, &other) || !strings.Contains(err.Error(), "apps/v1beta1") {
-		t.Errorf("another version: %v", err)
+		t.Errorf("Extract() at another version: error = %v", err)
 	}
 }

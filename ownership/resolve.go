@@ -10,13 +10,13 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Resolve returns the path that the expression selects in an object. List items are found by some of their keys or by
-// index, in the document and in the field sets. The field need not exist. Errors are of type [*PathError], or an
-// [*apply.EntryError] if a field set can't be decoded.
+// Resolve returns the path that the expression selects in an object. List items are selected by some of their keys or
+// by index, and are looked up in the document and in the field sets. The field need not exist. Errors are of type
+// [*PathError], or [*apply.EntryError] if a field set can't be decoded.
 func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
-	at := spot{value: o.Document}
+	at := resolver{value: o.Document}
 	for i := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
@@ -30,51 +30,51 @@ func (p PathExpression) Resolve(o apply.Object) (fieldset.Path, error) {
 			return nil, &PathError{Path: p.text, At: end, Problem: problem}
 		}
 		path = append(path, e)
-		at.value = child(at.value, e)
-		at.owned, at.whole = at.owned.Below(e)
+		at.value = childOf(at.value, e)
+		at.owned, at.isOwned = at.owned.Below(e)
 		end = s.end
 	}
 	return path, nil
 }
 
-// spot is where a written path has led to.
-type spot struct {
+// resolver is the state after some steps of a path expression.
+type resolver struct {
 	value document.Value
-	// owned is what anybody owns below it, and whole says whether anybody owns the spot itself.
-	owned fieldset.Set
-	whole bool
+	// owned is the union of the field sets below the current value; isOwned reports whether an entry owns the value
+	// itself.
+	owned   fieldset.Set
+	isOwned bool
 }
 
-// element returns what a step selects.
-func (at spot) element(s step) (e fieldset.Element, problem string) {
+// element returns the path element that a step selects.
+func (at resolver) element(s step) (e fieldset.Element, problem string) {
 	isList := at.value.Kind() == document.List || len(at.items()) > 0
 	switch {
-	case s.kind == byName && isList:
+	case s.kind == nameStep && isList:
 		return e, fmt.Sprintf("expected one of the list's items%s, received the field %s", at.choices(), s.name)
-	case s.kind == byName, s.kind == byQuoted && !isList:
+	case s.kind == nameStep, s.kind == quotedStep && !isList:
 		if at.value.IsScalar() {
-			return e, fmt.Sprintf("expected the end of the path, as the field is %s; received the field %s", describe(at.value), s.name)
+			return e, fmt.Sprintf("expected the end of the path, because the field is %s; received the field %s", describe(at.value), s.name)
 		}
 		return fieldset.NameElement(s.name), ""
 	case !isList && at.value.IsAbsent():
-		return e, "expected a list with items, found nothing there"
+		return e, "expected a list with items, received absent"
 	case !isList:
-		return e, fmt.Sprintf("expected a list, to select one of its items, found %s", describe(at.value))
-	case len(at.items()) == 0 && !at.whole:
-		return e, "nobody owns the list, nor anything of its items"
+		return e, fmt.Sprintf("expected a list, received %s", describe(at.value))
+	case len(at.items()) == 0 && !at.isOwned:
+		return e, "expected an owned list or item; neither the list nor any of its items has an owner"
 	case len(at.items()) == 0:
-		return e, "the list is owned as a whole: leave out what comes after it"
-	case s.kind == byIndex:
-		return at.byIndex(s.index)
-	case s.kind == byQuoted:
-		return at.byKeys([]writtenKey{{text: s.name, quoted: true}})
+		return e, "expected the end of the path, because the list is owned as a whole; remove the item"
+	case s.kind == indexStep:
+		return at.elementByIndex(s.index)
+	case s.kind == quotedStep:
+		return at.elementByKeys([]keyExpression{{text: s.name, quoted: true}})
 	}
-	return at.byKeys(s.keys)
+	return at.elementByKeys(s.keys)
 }
 
-// items returns the elements of items that anybody owns something of; there are some if the list is owned
-// item by item.
-func (at spot) items() []fieldset.Element {
+// items returns the path elements of items in the field sets. If there are any, the list is granular.
+func (at resolver) items() []fieldset.Element {
 	var items []fieldset.Element
 	for i := range at.owned.Len() {
 		if e := at.owned.Element(i); e.Kind() == fieldset.Key || e.Kind() == fieldset.SetValue {
@@ -84,20 +84,22 @@ func (at spot) items() []fieldset.Element {
 	return items
 }
 
-func (at spot) byIndex(i int) (e fieldset.Element, problem string) {
+// elementByIndex returns the path element of the i-th item.
+func (at resolver) elementByIndex(i int) (e fieldset.Element, problem string) {
 	if i >= at.value.Len() {
-		return e, fmt.Sprintf("expected one of %d items, received the number %d; items are counted from 0", at.value.Len(), i)
+		return e, fmt.Sprintf("expected an index less than %d, received %d", at.value.Len(), i)
 	}
 	if e = itemElements(at.value, at.owned)[i]; e.Kind() == fieldset.Index {
-		return e, fmt.Sprintf("nobody owns anything of the item %d: %s", i, describe(at.value.At(i)))
+		return e, fmt.Sprintf("expected an owned item; item %d has no owner: %s", i, describe(at.value.At(i)))
 	}
 	return e, ""
 }
 
-func (at spot) byKeys(keys []writtenKey) (e fieldset.Element, problem string) {
+// elementByKeys returns the path element of the only item that has the given keys.
+func (at resolver) elementByKeys(keys []keyExpression) (e fieldset.Element, problem string) {
 	var found []fieldset.Element
 	for _, item := range at.items() {
-		if hasWritten(item, keys) {
+		if hasKeyExpressions(item, keys) {
 			found = append(found, item)
 		}
 	}
@@ -107,26 +109,27 @@ func (at spot) byKeys(keys []writtenKey) (e fieldset.Element, problem string) {
 	case 0:
 		return e, fmt.Sprintf("expected one of the list's items%s, received %s", at.choices(), showKeys(keys))
 	}
-	return e, fmt.Sprintf("expected one item, received %s, which is %s; add keys", showKeys(keys), listElements(found))
+	return e, fmt.Sprintf("expected keys of one item, received %s, which matches %s; add keys", showKeys(keys), listElements(found))
 }
 
-// hasWritten reports whether an element has all the keys that were written.
-func hasWritten(e fieldset.Element, keys []writtenKey) bool {
+// hasKeyExpressions reports whether a path element has all the given keys.
+func hasKeyExpressions(e fieldset.Element, keys []keyExpression) bool {
 	for _, key := range keys {
-		if !hasOne(e, key) {
+		if !hasKeyExpression(e, key) {
 			return false
 		}
 	}
 	return true
 }
 
-func hasOne(e fieldset.Element, key writtenKey) bool {
-	for _, wanted := range key.values() {
-		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), wanted) {
+// hasKeyExpression reports whether a path element has the given key.
+func hasKeyExpression(e fieldset.Element, key keyExpression) bool {
+	for _, value := range key.values() {
+		if e.Kind() == fieldset.SetValue && key.name == "" && document.Equal(e.Value(), value) {
 			return true
 		}
 		for _, field := range e.KeyFields() {
-			if field.Name == key.name && document.Equal(field.Value, wanted) {
+			if field.Name == key.name && document.Equal(field.Value, value) {
 				return true
 			}
 		}
@@ -134,8 +137,8 @@ func hasOne(e fieldset.Element, key writtenKey) bool {
 	return false
 }
 
-// choices shows some items, for errors.
-func (at spot) choices() string {
+// choices returns some items, for errors.
+func (at resolver) choices() string {
 	items := at.items()
 	if len(items) == 0 {
 		return ""
@@ -143,13 +146,14 @@ func (at spot) choices() string {
 	return " " + listElements(items)
 }
 
-// mostChoices is how many items an error shows.
-const mostChoices = 5
+// maxChoices is the maximum number of items in an error.
+const maxChoices = 5
 
+// listElements formats path elements, for errors.
 func listElements(elements []fieldset.Element) string {
 	var texts []string
 	for i, e := range elements {
-		if i == mostChoices {
+		if i == maxChoices {
 			texts = append(texts, fmt.Sprintf("and %d more", len(elements)-i))
 			break
 		}
@@ -158,7 +162,8 @@ func listElements(elements []fieldset.Element) string {
 	return strings.Join(texts, ", ")
 }
 
-func showKeys(keys []writtenKey) string {
+// showKeys formats the keys of an expression, for errors.
+func showKeys(keys []keyExpression) string {
 	texts := make([]string, len(keys))
 	for i, key := range keys {
 		texts[i] = key.name + "=" + key.text
@@ -166,47 +171,48 @@ func showKeys(keys []writtenKey) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-// describe shows a value in an error.
+// describe returns the kind of a value and the beginning of its JSON, for errors.
 func describe(v document.Value) string {
-	const most = 60
+	const maxBytes = 60
 	text := v.JSON()
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
+	if len(text) > maxBytes {
+		text = strings.ToValidUTF8(text[:maxBytes], "") + "…"
 	}
 	return v.Kind().String() + " " + text
 }
 
-// IsIn reports whether a configuration has a value at the path. List items are found by some of their keys; an index
-// matches any item.
+// IsIn reports whether a configuration has a value at the path. List items match if they have at least one of the
+// given keys and no other value for any of them; an index matches any item.
 func (p PathExpression) IsIn(config document.Value) bool { return isIn(config, p.steps) }
 
+// isIn is the recursion of IsIn.
 func isIn(v document.Value, steps []step) bool {
 	if len(steps) == 0 || v.IsAbsent() {
 		return !v.IsAbsent()
 	}
 	s, rest := steps[0], steps[1:]
 	if v.Kind() == document.Map {
-		return (s.kind == byName || s.kind == byQuoted) && isIn(v.Get(s.name), rest)
+		return (s.kind == nameStep || s.kind == quotedStep) && isIn(v.Get(s.name), rest)
 	}
 	for _, item := range v.Items() {
-		if s.mayMean(item) && isIn(item, rest) {
+		if s.mayMatch(item) && isIn(item, rest) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayMean reports whether a step may mean an item of a list. Keys that an item lacks may have defaults.
-func (s step) mayMean(item document.Value) bool {
+// mayMatch reports whether a step may select a list item. Keys that the item does not have may be defaulted.
+func (s step) mayMatch(item document.Value) bool {
 	switch s.kind {
-	case byIndex:
+	case indexStep:
 		return true
-	case byKeys:
-		had := slices.DeleteFunc(slices.Clone(s.keys), func(k writtenKey) bool { return item.Get(k.name).IsAbsent() })
-		return len(had) > 0 && isWritten(item, had)
-	case byQuoted:
+	case keysStep:
+		present := slices.DeleteFunc(slices.Clone(s.keys), func(k keyExpression) bool { return item.Get(k.name).IsAbsent() })
+		return len(present) > 0 && matchesKeys(item, present)
+	case quotedStep:
 		return document.Equal(item, document.NewString(s.name))
-	case byValue:
+	case valueStep:
 		return slices.ContainsFunc(s.keys[0].values(), func(v document.Value) bool { return document.Equal(item, v) })
 	}
 	return false

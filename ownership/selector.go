@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/apply"
 )
 
-// AnySubresource in a [Selector] stands for the resource itself and every subresource except status.
+// AnySubresource in a [Selector] selects the resource itself and every subresource except status.
 const AnySubresource = "*"
 
-// status is the endpoint that reports what is, not what somebody wants.
-const status = "status"
+// statusSubresource reports observed state, and is not affected by changes of the desired state's owners.
+const statusSubresource = "status"
 
 // Selector selects managedFields entries.
 type Selector struct {
-	// Manager is the name; "" selects every manager.
+	// Manager is the name of the field manager; "" selects every manager.
 	Manager string
 	// Operation selects the operation; "" selects both.
 	Operation apply.Operation
@@ -30,46 +30,47 @@ func (s Selector) Selects(e apply.Entry) bool {
 		return false
 	}
 	if s.Subresource == AnySubresource {
-		return e.Subresource != status
+		return e.Subresource != statusSubresource
 	}
 	return s.Subresource == e.Subresource
 }
 
-// String describes the selector.
+// String describes the selector, for messages.
 func (s Selector) String() string {
-	who := "any manager"
+	text := "any manager"
 	if s.Manager != "" {
-		who = fmt.Sprintf("%q", s.Manager)
+		text = fmt.Sprintf("%q", s.Manager)
 	}
 	if s.Operation != "" {
-		who += " by " + string(s.Operation)
+		text += " by " + string(s.Operation)
 	}
 	if s.Subresource == "" || s.Subresource == AnySubresource {
-		return who
+		return text
 	}
-	return who + " at " + s.Subresource
+	return text + " at " + s.Subresource
 }
 
-// where says how and at which endpoint the entries of whatever manager are meant.
-func (s Selector) where() string {
-	how := ""
+// scope describes the operation and subresource of the selector, for messages.
+func (s Selector) scope() string {
+	text := ""
 	if s.Operation != "" {
-		how = " by " + string(s.Operation)
+		text = " by " + string(s.Operation)
 	}
 	switch s.Subresource {
 	case AnySubresource:
-		return how + " at any endpoint but " + status
+		return text + " of any subresource except " + statusSubresource
 	case "":
-		return how + " at the main endpoint"
+		return text + " of the main resource"
 	}
-	return how + " at " + s.Subresource
+	return text + " of subresource " + s.Subresource
 }
 
+// anySelects reports whether any of the selectors selects the entry.
 func anySelects(selectors []Selector, e apply.Entry) bool {
 	return slices.ContainsFunc(selectors, func(s Selector) bool { return s.Selects(e) })
 }
 
-// describeManagers names the managers of entries, for errors.
+// describeManagers lists the managers of entries, each once, for messages.
 func describeManagers(entries []apply.Entry) string {
 	if len(entries) == 0 {
 		return "no managers"

@@ -7,24 +7,24 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// LastAppliedAnnotation is the annotation in which kubectl's client-side apply keeps its last configuration.
+// LastAppliedAnnotation is the annotation in which kubectl's client-side apply stores its last configuration.
 const LastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
 
 // LastAppliedManager is the field manager that kubectl makes the owner of [LastAppliedAnnotation] when it migrates to
-// Server-Side Apply. Without another owner the annotation would be removed with the next apply, and returning to
-// client-side apply would miss it.
+// Server-Side Apply. Without this owner the next apply would prune the annotation, which client-side apply requires.
 const LastAppliedManager = "kubectl-last-applied"
 
-// An apply may ask a server to take over in the same write, with this parameter in its query and this value, unlike
-// Kubernetes. Servers that know of it declare it in their OpenAPI.
+// TakeOverParameter is a query parameter of apply requests; with the value FromClientSideApply the server migrates the
+// object as [TakeOver] does, in the same write. Kubernetes does not have it; servers that support it declare it in their
+// OpenAPI documents.
 const (
 	TakeOverParameter   = "takeOver"
 	FromClientSideApply = "client-side-apply"
 )
 
-// TakeOver migrates an object as kubectl does before its first server-side apply: from all managers that wrote it by
-// client-side apply, whatever their names. If the applier is kubectl, for which servers maintain
-// [LastAppliedAnnotation], the annotation gets an owner that preserves it.
+// TakeOver migrates an object as kubectl does before its first server-side apply: it moves the fields of all managers
+// that used client-side apply, independent of their names. If the applier is kubectl, for which servers update
+// [LastAppliedAnnotation], the annotation gets the additional owner [LastAppliedManager].
 func TakeOver(o apply.Object, applier string) (Result, error) {
 	from, err := ClientSideManagers(o)
 	if err != nil {
@@ -33,12 +33,13 @@ func TakeOver(o apply.Object, applier string) (Result, error) {
 	return Migrate(o, Migration{From: from, To: applier, KeepLastApplied: applier == KubectlManager})
 }
 
-// ClientSideManagers returns the managers that wrote an object by client-side apply: kubectl's default manager, and
-// every manager that owns [LastAppliedAnnotation] by an update, because kubectl can be told to use another name.
+// ClientSideManagers returns the managers that wrote the object by client-side apply: kubectl's default manager, and
+// every manager with an Update entry that owns [LastAppliedAnnotation], because the manager's name is an option of
+// kubectl.
 func ClientSideManagers(o apply.Object) ([]Selector, error) {
-	all := []Selector{{Manager: clientSideApply, Operation: apply.Update}}
+	all := []Selector{{Manager: clientSideApplyManager, Operation: apply.Update}}
 	for i, e := range o.Entries {
-		owned, err := fieldsOf(o.Entries, i)
+		owned, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
@@ -50,33 +51,36 @@ func ClientSideManagers(o apply.Object) ([]Selector, error) {
 	return all, nil
 }
 
-// keepLastApplied adds the owner of the annotation, unless it does not move, or an applier owns it already and goes on to.
-func keepLastApplied(o apply.Object, result Result) (Result, error) {
+// addLastAppliedEntry adds an entry of LastAppliedManager that owns the annotation, unless the annotation does not
+// move, or an Apply entry keeps owning it.
+func addLastAppliedEntry(o apply.Object, result Result) (Result, error) {
 	if !slices.ContainsFunc(result.Moves, func(m Move) bool { return m.Fields.Has(lastAppliedPath()) }) {
 		return result, nil
 	}
 	owners, err := Owners(o, lastAppliedPath())
-	keeps := func(e apply.Entry) bool {
-		return e.Operation == apply.Apply && (!result.gives(e) || e.Manager == LastAppliedManager) // who takes it from that one means it
+	retains := func(e apply.Entry) bool {
+		// If LastAppliedManager itself releases the annotation, that is intended: it gets no new entry.
+		return e.Operation == apply.Apply && (!result.hasReleased(e) || e.Manager == LastAppliedManager)
 	}
-	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, keeps) {
+	if err != nil || len(owners) == 0 || slices.ContainsFunc(owners, retains) {
 		return result, err
 	}
-	keeper := apply.Entry{
+	entry := apply.Entry{
 		Manager: LastAppliedManager, Operation: apply.Apply, APIVersion: owners[0].APIVersion, Time: owners[0].Time,
 		FieldsV1: fieldset.New(lastAppliedPath()).FieldsV1(),
 	}
-	result.LastAppliedEntry = &keeper
-	result.Entries = append(result.Entries, keeper)
+	result.LastAppliedEntry = &entry
+	result.Entries = append(result.Entries, entry)
 	apply.SortEntries(result.Entries)
 	return result, nil
 }
 
-// gives reports whether an entry gives fields up.
-func (r Result) gives(e apply.Entry) bool {
+// hasReleased reports whether an entry released fields.
+func (r Result) hasReleased(e apply.Entry) bool {
 	return slices.ContainsFunc(r.Moves, func(m Move) bool { return m.From == e })
 }
 
+// lastAppliedPath returns the path of LastAppliedAnnotation.
 func lastAppliedPath() fieldset.Path {
 	return fieldset.Names("metadata", "annotations", LastAppliedAnnotation)
 }

@@ -8,7 +8,7 @@ import (
 
 func TestTakeOver(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
-	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	entryWithAnnotation := func(id string) apply.Entry { return newEntry(t, id, ".data.a", annotation) }
 	for _, test := range []struct {
 		name    string
 		entries []apply.Entry
@@ -16,49 +16,49 @@ func TestTakeOver(t *testing.T) {
 		want    []apply.Entry
 	}{
 		{
-			"kubectl keeps the annotation", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			"kubectl preserves the annotation", []apply.Entry{entryWithAnnotation("kubectl-client-side-apply/Update")}, KubectlManager,
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"beside others, in Kubernetes' order", []apply.Entry{entry(t, "hpa/Update", ".data.b"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation), entry(t, "hpa/Update", ".data.b")},
+			"entries are sorted as in Kubernetes", []apply.Entry{newEntry(t, "hpa/Update", ".data.b"), entryWithAnnotation("kubectl-client-side-apply/Update")}, KubectlManager,
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation), newEntry(t, "hpa/Update", ".data.b")},
 		},
 		{
-			"others do not, as nobody keeps it up to date", []apply.Entry{wrote("kubectl-client-side-apply/Update")}, "ci",
-			[]apply.Entry{wrote("ci/Apply")},
+			"other appliers do not preserve the annotation", []apply.Entry{entryWithAnnotation("kubectl-client-side-apply/Update")}, "ci",
+			[]apply.Entry{entryWithAnnotation("ci/Apply")},
 		},
 		{
-			"by any name", []apply.Entry{wrote("deploy-script/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+			"client-side apply with another manager name", []apply.Entry{entryWithAnnotation("deploy-script/Update")}, KubectlManager,
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
 		{
-			"who owns no annotation did not apply", []apply.Entry{entry(t, "editor/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "editor/Update", ".data.a")},
+			"manager without annotation", []apply.Entry{newEntry(t, "editor/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "editor/Update", ".data.a")},
 		},
 		{
-			"an applier owns it", []apply.Entry{wrote("ops/Apply"), wrote("kubectl-client-side-apply/Update")}, KubectlManager,
-			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
+			"another applier owns the annotation", []apply.Entry{entryWithAnnotation("ops/Apply"), entryWithAnnotation("kubectl-client-side-apply/Update")}, KubectlManager,
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), entryWithAnnotation("ops/Apply")},
 		},
 		{
-			"before there were managers", []apply.Entry{wrote("before-first-apply/Update")}, "ci",
-			[]apply.Entry{wrote("ci/Apply")},
+			"before-first-apply with annotation", []apply.Entry{entryWithAnnotation("before-first-apply/Update")}, "ci",
+			[]apply.Entry{entryWithAnnotation("ci/Apply")},
 		},
 		{
-			"before there were managers, by who knows", []apply.Entry{entry(t, "before-first-apply/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "before-first-apply/Update", ".data.a")},
+			"before-first-apply without annotation", []apply.Entry{newEntry(t, "before-first-apply/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "before-first-apply/Update", ".data.a")},
 		},
 		{
-			"at another endpoint", []apply.Entry{wrote("odd/Update/scale")}, KubectlManager,
-			[]apply.Entry{wrote("odd/Update/scale")},
+			"subresource", []apply.Entry{entryWithAnnotation("odd/Update/scale")}, KubectlManager,
+			[]apply.Entry{entryWithAnnotation("odd/Update/scale")},
 		},
 		{
-			"at another endpoint, which says nothing about the main one",
-			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")}, KubectlManager,
-			[]apply.Entry{entry(t, "odd/Update", ".data.a"), wrote("odd/Update/scale")},
+			"main resource without and subresource with annotation",
+			[]apply.Entry{newEntry(t, "odd/Update", ".data.a"), entryWithAnnotation("odd/Update/scale")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "odd/Update", ".data.a"), entryWithAnnotation("odd/Update/scale")},
 		},
 		{
-			"without an annotation", []apply.Entry{entry(t, "kubectl-client-side-apply/Update", ".data.a")}, KubectlManager,
-			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a")},
+			"default manager without annotation", []apply.Entry{newEntry(t, "kubectl-client-side-apply/Update", ".data.a")}, KubectlManager,
+			[]apply.Entry{newEntry(t, "kubectl/Apply", ".data.a")},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,34 +68,35 @@ func TestTakeOver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, test.want); got != want {
-				t.Errorf("received\n%s\nwant\n%s", got, want)
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, test.want); got != want {
+				t.Errorf("Entries =\n%s\nwant\n%s", got, want)
 			}
 			o.Entries = result.Entries
 			if again, err := TakeOver(o, test.applier); err != nil || !again.NoOp() {
-				t.Errorf("again: %v, %v", again.Moves, err)
+				t.Errorf("TakeOver() again: Moves = %v, error = %v", again.Moves, err)
 			}
 		})
 	}
 }
 
-// TestMigrateKeepsLastApplied: an applier that gives the annotation up does not keep it; one that does not give it up does.
-func TestMigrateKeepsLastApplied(t *testing.T) {
+// TestMigrateKeepLastApplied: KeepLastApplied adds an entry of LastAppliedManager, unless another applier still owns
+// the annotation or LastAppliedManager itself releases it.
+func TestMigrateKeepLastApplied(t *testing.T) {
 	const annotation = `.metadata.annotations."kubectl.kubernetes.io/last-applied-configuration"`
-	wrote := func(who string) apply.Entry { return entry(t, who, ".data.a", annotation) }
+	entryWithAnnotation := func(id string) apply.Entry { return newEntry(t, id, ".data.a", annotation) }
 	m := Migration{From: []Selector{{Manager: "ci"}, {Manager: LastAppliedManager}}, To: KubectlManager, KeepLastApplied: true}
 	for name, test := range map[string]struct{ entries, want []apply.Entry }{
-		"the only one": {
-			[]apply.Entry{wrote("ci/Apply")},
-			[]apply.Entry{wrote("kubectl/Apply"), entry(t, "kubectl-last-applied/Apply", annotation)},
+		"only owner releases": {
+			[]apply.Entry{entryWithAnnotation("ci/Apply")},
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
 		},
-		"the one that did": {
-			[]apply.Entry{entry(t, "kubectl/Apply", ".data.a"), entry(t, "kubectl-last-applied/Apply", annotation)},
-			[]apply.Entry{wrote("kubectl/Apply")},
+		"LastAppliedManager releases": {
+			[]apply.Entry{newEntry(t, "kubectl/Apply", ".data.a"), newEntry(t, "kubectl-last-applied/Apply", annotation)},
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply")},
 		},
-		"one of two": {
-			[]apply.Entry{wrote("ci/Apply"), wrote("ops/Apply")},
-			[]apply.Entry{wrote("kubectl/Apply"), wrote("ops/Apply")},
+		"one of two owners releases": {
+			[]apply.Entry{entryWithAnnotation("ci/Apply"), entryWithAnnotation("ops/Apply")},
+			[]apply.Entry{entryWithAnnotation("kubectl/Apply"), entryWithAnnotation("ops/Apply")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,17 +106,17 @@ func TestMigrateKeepsLastApplied(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := show(t, result.Entries), show(t, test.want); got != want {
-				t.Errorf("received\n%s\nwant\n%s", got, want)
+			if got, want := formatEntries(t, result.Entries), formatEntries(t, test.want); got != want {
+				t.Errorf("Entries =\n%s\nwant\n%s", got, want)
 			}
 		})
 	}
 }
 
-func TestTakeOverOfWhatCantBeRead(t *testing.T) {
+func TestTakeOverInvalidEntry(t *testing.T) {
 	o := readYAML(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: test}}`)
 	o.Entries = []apply.Entry{{Manager: "kubectl-client-side-apply", Operation: apply.Update, APIVersion: "v1", FieldsV1: "{"}}
 	if _, err := TakeOver(o, KubectlManager); err == nil {
-		t.Error("fields that can't be read were taken over")
+		t.Error("TakeOver() succeeded with an invalid field set")
 	}
 }

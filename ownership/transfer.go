@@ -10,59 +10,60 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Release removes the fields at some paths, and everything below them, from the entries of managers. Values do not
-// change: a field without owners keeps its value until it is written. An applier whose configuration has the field
-// owns it again with its next apply. Release returns a [*NotOwnedError] if none of the managers owns anything at a
-// path.
+// Release removes the fields at or below some paths from the entries of the selected managers. Values do not change:
+// a field without owners keeps its value until it is written. An applier whose configuration has the field owns it
+// again after its next apply. Release returns a [*NotOwnedError] if none of the selected managers owns a field at or
+// below a path.
 func Release(o apply.Object, from Selector, paths ...fieldset.Path) (Result, error) {
-	return give(o, from, nil, paths)
+	return move(o, from, nil, paths)
 }
 
-// Transfer moves the ownership of the fields at some paths, and everything below them, from managers to another one.
-// Values do not change. It returns a [*NotOwnedError] if none of the managers owns anything at a path, unless the
-// other one owns it already, and an [*OtherVersionError] if the entries have different versions and the object is not
-// at the version of the new owner's entry.
+// Transfer moves the ownership of the fields at or below some paths from the selected managers to another manager.
+// Values do not change. It returns a [*NotOwnedError] if none of the selected managers owns a field at or below a
+// path, unless the other manager owns one already, and an [*OtherVersionError] if the entries have different versions
+// and the object is not at the version of the receiving entry.
 func Transfer(o apply.Object, from, to Selector, paths ...fieldset.Path) (Result, error) {
 	switch {
 	case to.Manager == "":
-		return Result{}, errors.New("transfer: expected the name of the manager that gets the fields, received none")
+		return Result{}, errors.New("transfer: expected the name of the manager that receives the fields, received none")
 	case to.Subresource == AnySubresource:
-		return Result{}, fmt.Errorf("transfer: expected one endpoint for %q, received any", to.Manager)
+		return Result{}, fmt.Errorf("transfer: expected one subresource for manager %q, received *", to.Manager)
 	case to.Operation == "":
 		to.Operation = apply.Apply
 	}
-	return give(o, from, &to, paths)
+	return move(o, from, &to, paths)
 }
 
-func give(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
+// move releases the fields at or below the paths, and adds them to the receiver if there is one.
+func move(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) (Result, error) {
 	if slices.ContainsFunc(paths, func(p fieldset.Path) bool { return len(p) == 0 }) || len(paths) == 0 {
 		return Result{}, errors.New("expected the path of a field, received none")
 	}
 	if err := checkOwned(o, from, to, paths); err != nil {
 		return Result{}, err
 	}
-	wanted := fieldset.New(paths...)
-	return change{
-		gives: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
-			given := owned.Covered(wanted)
-			return given, from.Selects(e) && !given.IsEmpty()
+	selected := fieldset.New(paths...)
+	return ownerChange{
+		released: func(e apply.Entry, owned fieldset.Set) (fieldset.Set, bool) {
+			released := owned.Covered(selected)
+			return released, from.Selects(e) && !released.IsEmpty()
 		},
-		to: to,
+		receiver: to,
 	}.apply(o)
 }
 
-// NotOwnedError is returned when a field to release or transfer is not owned by the selected managers.
+// NotOwnedError is returned if a field to release or transfer is not owned by the selected managers.
 type NotOwnedError struct {
 	Path fieldset.Path
-	// From selects the managers.
+	// From is the selector of the managers.
 	From Selector
-	// Owners are the entries that own the field.
+	// Owners are the entries that own the field or a field below it.
 	Owners []apply.Entry
 	// Exists reports whether a selected manager has an entry.
 	Exists bool
-	// Managers are all entries of the object.
+	// Managers are the managed fields entries of the object.
 	Managers []apply.Entry
-	// Whole are the selected entries that own an atomic value which contains the field, at WholePath.
+	// Whole are the entries that own an atomic value that contains the field, at WholePath.
 	Whole     []apply.Entry
 	WholePath fieldset.Path
 }
@@ -71,25 +72,26 @@ func (e *NotOwnedError) Error() string {
 	path := strings.TrimPrefix(e.Path.Quoted(), ".")
 	switch {
 	case len(e.Managers) == 0:
-		return path + ": nobody owns anything in this object"
+		return path + ": expected an owned field, received an object without managedFields entries"
 	case !e.Exists && e.From.Manager != "":
-		return fmt.Sprintf("%s: %s owns nothing in this object; its managers are %s", path, e.From, describeManagers(e.Managers))
+		return fmt.Sprintf("%s: %s owns no field of this object; its managers are %s", path, e.From, describeManagers(e.Managers))
 	case len(e.Whole) > 0:
-		return fmt.Sprintf("%s: it is a part of %s, which is owned as a whole, by %s; name that",
+		return fmt.Sprintf("%s: the field is part of %s, which is owned as a whole by %s; use that path",
 			path, strings.TrimPrefix(e.WholePath.Quoted(), "."), describeManagers(e.Whole))
 	case len(e.Owners) > 0 && e.From.Manager == "":
-		return fmt.Sprintf("%s: nobody owns it%s; its owners are %s", path, e.From.where(), describeManagers(e.Owners))
+		return fmt.Sprintf("%s: no manager%s owns it; its owners are %s", path, e.From.scope(), describeManagers(e.Owners))
 	case len(e.Owners) > 0:
 		return fmt.Sprintf("%s: %s does not own it; its owners are %s", path, e.From, describeManagers(e.Owners))
-	case fixed.Has(e.Path):
-		return path + ": nobody can own it: it says which object this is, or the server keeps it"
+	case untrackedFields.Has(e.Path):
+		return path + ": managedFields does not track this field, because it identifies the object or the server maintains it"
 	case e.From.Manager == "":
-		return path + ": nobody owns it"
+		return path + ": the field has no owner"
 	}
-	return fmt.Sprintf("%s: %s does not own it; nobody does", path, e.From)
+	return fmt.Sprintf("%s: %s does not own it; the field has no owner", path, e.From)
 }
 
-// checkOwned looks for a path at which there is nothing to do, and nothing was done before.
+// checkOwned returns a NotOwnedError for the first path at which neither the selected managers nor the receiver own a
+// field.
 func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Path) error {
 	exists := slices.ContainsFunc(o.Entries, from.Selects)
 	for _, path := range paths {
@@ -102,7 +104,7 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 		}
 		problem := &NotOwnedError{Path: path, From: from, Owners: owners, Exists: exists, Managers: o.Entries}
 		for n := len(path) - 1; n > 0 && len(problem.Whole) == 0; n-- {
-			if problem.Whole, err = wholeOwners(o, path[:n]); err != nil {
+			if problem.Whole, err = atomicOwners(o, path[:n]); err != nil {
 				return err
 			}
 			problem.WholePath = path[:n]
@@ -112,11 +114,11 @@ func checkOwned(o apply.Object, from Selector, to *Selector, paths []fieldset.Pa
 	return nil
 }
 
-// wholeOwners returns the entries that own a field, and nothing in it, although there is something in it.
-func wholeOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
+// atomicOwners returns the entries that own a non-empty container at a path but no field below it.
+func atomicOwners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	for i, e := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +134,7 @@ func Owners(o apply.Object, path fieldset.Path) ([]apply.Entry, error) {
 	var owners []apply.Entry
 	at := fieldset.New(path)
 	for i, e := range o.Entries {
-		set, err := fieldsOf(o.Entries, i)
+		set, err := decodeFields(o.Entries, i)
 		if err != nil {
 			return nil, err
 		}

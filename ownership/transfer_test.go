@@ -12,12 +12,13 @@ import (
 
 const app = `spec.containers[name="app"]`
 
-func shared(t *testing.T) apply.Object {
+// sharedObject returns an object with entries of several managers.
+func sharedObject(t *testing.T) apply.Object {
 	return apply.Object{Document: document.NewMap(), Entries: []apply.Entry{
-		entry(t, "ci/Apply", "spec.replicas", app, app+".image", app+".name"),
-		entry(t, "hpa/Update/scale", "spec.replicas"),
-		entry(t, "kubectl-edit/Update", app+".image", app+".env", app+`.env[name="X"]`, app+`.env[name="X"].value`),
-		entry(t, "kubelet/Update/status", "status.ready"),
+		newEntry(t, "ci/Apply", "spec.replicas", app, app+".image", app+".name"),
+		newEntry(t, "hpa/Update/scale", "spec.replicas"),
+		newEntry(t, "kubectl-edit/Update", app+".image", app+".env", app+`.env[name="X"]`, app+`.env[name="X"].value`),
+		newEntry(t, "kubelet/Update/status", "status.ready"),
 	}}
 }
 
@@ -37,14 +38,14 @@ kubelet/Update/status: .status.ready
 `,
 		},
 		{
-			"all that is in it, and the entry with it", Selector{Manager: "kubectl-edit"}, []string{app},
+			"an item with all fields, which empties the entry", Selector{Manager: "kubectl-edit"}, []string{app},
 			`ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name
 hpa/Update/scale: .spec.replicas
 kubelet/Update/status: .status.ready
 `,
 		},
 		{
-			"several fields of everybody, at every endpoint", Selector{Subresource: AnySubresource}, []string{"spec.replicas", app + ".env"},
+			"several fields of all managers and subresources", Selector{Subresource: AnySubresource}, []string{"spec.replicas", app + ".env"},
 			`ci/Apply: .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name
 kubectl-edit/Update: .spec.containers[name="app"].image
 kubelet/Update/status: .status.ready
@@ -52,20 +53,20 @@ kubelet/Update/status: .status.ready
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			result, err := Release(shared(t), test.from, paths(t, test.paths...)...)
+			result, err := Release(sharedObject(t), test.from, mustPaths(t, test.paths...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := show(t, result.Entries); got != test.after {
-				t.Errorf("received\n%swant\n%s", got, test.after)
+			if got := formatEntries(t, result.Entries); got != test.after {
+				t.Errorf("Entries =\n%swant\n%s", got, test.after)
 			}
 		})
 	}
 }
 
 func TestTransfer(t *testing.T) {
-	o := shared(t)
-	result, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	o := sharedObject(t)
+	result, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, mustPaths(t, app+".image", app+".env")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,23 +75,23 @@ gitops/Apply: .spec.containers[name="app"].env .spec.containers[name="app"].imag
 hpa/Update/scale: .spec.replicas
 kubelet/Update/status: .status.ready
 `
-	if got := show(t, result.Entries); got != want {
-		t.Errorf("received\n%swant\n%s", got, want)
+	if got := formatEntries(t, result.Entries); got != want {
+		t.Errorf("Entries =\n%swant\n%s", got, want)
 	}
 	o.Entries = result.Entries
-	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, paths(t, app+".image", app+".env")...)
+	again, err := Transfer(o, Selector{Subresource: AnySubresource}, Selector{Manager: "gitops"}, mustPaths(t, app+".image", app+".env")...)
 	if err != nil || !again.NoOp() {
-		t.Errorf("again: %v, %+v", err, again.Moves)
+		t.Errorf("Transfer() again: error = %v, Moves = %+v", err, again.Moves)
 	}
-	back, err := Transfer(o, Selector{Manager: "gitops"}, Selector{Manager: "ci"}, paths(t, app+".image")...)
-	if err != nil || !strings.Contains(show(t, back.Entries), `ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name`) {
-		t.Errorf("back: %v\n%s", err, show(t, back.Entries))
+	back, err := Transfer(o, Selector{Manager: "gitops"}, Selector{Manager: "ci"}, mustPaths(t, app+".image")...)
+	if err != nil || !strings.Contains(formatEntries(t, back.Entries), `ci/Apply: .spec.replicas .spec.containers[name="app"] .spec.containers[name="app"].image .spec.containers[name="app"].name`) {
+		t.Errorf("Transfer() back: error = %v\n%s", err, formatEntries(t, back.Entries))
 	}
 }
 
-func TestGiveRefuses(t *testing.T) {
-	o := shared(t)
-	replicas := paths(t, "spec.replicas")
+func TestReleaseAndTransferErrors(t *testing.T) {
+	o := sharedObject(t)
+	replicas := mustPaths(t, "spec.replicas")
 	release := func(from Selector, paths ...fieldset.Path) error { _, err := Release(o, from, paths...); return err }
 	transfer := func(from, to Selector) error { _, err := Transfer(o, from, to, replicas...); return err }
 	for _, test := range []struct {
@@ -99,19 +100,19 @@ func TestGiveRefuses(t *testing.T) {
 	}{
 		{release(Selector{Manager: "ci"}), "expected the path of a field, received none"},
 		{release(Selector{Manager: "ci"}, fieldset.Path{}), "expected the path of a field, received none"},
-		{release(Selector{Manager: "nobody"}, replicas...), `spec.replicas: "nobody" owns nothing in this object; its managers are "ci" by Apply, "hpa" by Update at scale, "kubectl-edit" by Update, "kubelet" by Update at status`},
+		{release(Selector{Manager: "unknown"}, replicas...), `spec.replicas: "unknown" owns no field of this object; its managers are "ci" by Apply, "hpa" by Update at scale, "kubectl-edit" by Update, "kubelet" by Update at status`},
 		{release(Selector{Manager: "kubectl-edit"}, replicas...), `spec.replicas: "kubectl-edit" does not own it; its owners are "ci" by Apply, "hpa" by Update at scale`},
-		{release(Selector{Manager: "ci"}, paths(t, "spec.paused")...), `spec.paused: "ci" does not own it; nobody does`},
-		{transfer(Selector{Manager: "ci"}, Selector{}), "expected the name of the manager that gets the fields, received none"},
-		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnySubresource}), `expected one endpoint for "x", received any`},
+		{release(Selector{Manager: "ci"}, mustPaths(t, "spec.paused")...), `spec.paused: "ci" does not own it; the field has no owner`},
+		{transfer(Selector{Manager: "ci"}, Selector{}), "expected the name of the manager that receives the fields, received none"},
+		{transfer(Selector{Manager: "ci"}, Selector{Manager: "x", Subresource: AnySubresource}), `expected one subresource for manager "x", received *`},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
-			t.Errorf("received %v, want %s", test.err, test.want)
+			t.Errorf("error = %v, want it to contain %s", test.err, test.want)
 		}
 	}
 	var notOwned *NotOwnedError
 	if err := release(Selector{Manager: "kubectl-edit"}, replicas...); !errors.As(err, &notOwned) || len(notOwned.Owners) != 2 {
-		t.Errorf("received %v", err)
+		t.Errorf("Release() error = %v, want a NotOwnedError with two owners", err)
 	}
 }
 
@@ -123,25 +124,25 @@ func TestPatch(t *testing.T) {
 		want    string
 	}{
 		{
-			"guarded by the revision", []apply.Entry{entry(t, "ci/Apply", "data.a")},
+			"includes the resourceVersion", []apply.Entry{newEntry(t, "ci/Apply", "data.a")},
 			`[{"op":"replace","path":"/metadata/managedFields","value":[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:a":{}}},"manager":"ci","operation":"Apply"}]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`,
 		},
 		{
-			"no entries left", nil,
+			"no entries", nil,
 			`[{"op":"replace","path":"/metadata/managedFields","value":[{}]},{"op":"replace","path":"/metadata/resourceVersion","value":"7"}]`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			patch, err := Patch(o, test.entries)
 			if err != nil || string(patch) != test.want {
-				t.Errorf("received %s, %v; want %s", patch, err, test.want)
+				t.Errorf("Patch() = %s, %v; want %s", patch, err, test.want)
 			}
 		})
 	}
 	if _, err := Patch(readYAML(t, `{metadata: {name: x}}`), nil); err == nil || !strings.Contains(err.Error(), "resourceVersion") {
-		t.Errorf("without a revision: %v", err)
+		t.Errorf("Patch() without resourceVersion: error = %v", err)
 	}
 	if _, err := Patch(o, []apply.Entry{{FieldsV1: "{"}}); err == nil {
-		t.Error("bad fields were written")
+		t.Error("Patch() succeeded with an invalid field set")
 	}
 }

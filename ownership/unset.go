@@ -9,12 +9,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// UnsetExtension is the OpenAPI extension by which a server declares that apply understands unset markers.
+// UnsetExtension is the OpenAPI extension by which a server declares that it supports unset markers.
 const UnsetExtension = "x-cadastre-unset"
 
-var marker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
+var unsetMarker = document.NewMap(document.Field{Name: apply.UnsetMarkerKey, Value: document.NewString(apply.UnsetMarkerValue)})
 
-// HasUnsetMarker reports whether a configuration has an unset marker.
+// HasUnsetMarker reports whether a configuration contains an unset marker.
 func HasUnsetMarker(config document.Value) bool {
 	if config.Kind() == document.Map && config.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue {
 		return true
@@ -27,20 +27,20 @@ func HasUnsetMarker(config document.Value) bool {
 	return false
 }
 
-// CheckKeys returns a [*PathError] if the expression selects a list item by only some of the keys of the list. The
+// CheckKeys returns a [*PathError] if the expression selects a list item without all keys that have no default. The
 // schema may be nil; fields without a schema are not checked.
 func (p PathExpression) CheckKeys(t *schema.Type) error {
 	start := 0
 	for _, s := range p.steps {
 		switch {
-		case t != nil && s.kind == byKeys && t.List != nil:
+		case t != nil && s.kind == keysStep && t.List != nil:
 			for _, key := range t.List.Keys {
-				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k writtenKey) bool { return k.name == key.Name }) {
-					return &PathError{Path: p.text, At: start, Problem: fmt.Sprintf("expected an item by all keys of the list, received none for %s; add ,%s=VALUE", key.Name, key.Name)}
+				if key.Default.IsAbsent() && !slices.ContainsFunc(s.keys, func(k keyExpression) bool { return k.name == key.Name }) {
+					return &PathError{Path: p.text, At: start, Problem: fmt.Sprintf("expected all keys of the list item, received none for %s; add ,%s=VALUE", key.Name, key.Name)}
 				}
 			}
 			t = t.List.Item
-		case t != nil && (s.kind == byName || s.kind == byQuoted) && t.Map != nil:
+		case t != nil && (s.kind == nameStep || s.kind == quotedStep) && t.Map != nil:
 			t, _ = t.Map.TypeOf(s.name)
 		default:
 			return nil
@@ -50,8 +50,8 @@ func (p PathExpression) CheckKeys(t *schema.Type) error {
 	return nil
 }
 
-// Unset returns the configuration with an unset marker at the path. List items must be selected by all their keys, and
-// are added if they are missing. Errors are of type [*PathError].
+// Unset returns the configuration with an unset marker at the path. List items must be selected by all their keys,
+// and are added if they are missing. Errors are of type [*PathError].
 func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	out, problem, at := p.unsetIn(config, 0)
 	if problem != "" {
@@ -60,25 +60,25 @@ func (p PathExpression) Unset(config document.Value) (document.Value, error) {
 	return out, nil
 }
 
-// unsetIn puts the marker to where the steps from i on lead to in a value.
+// unsetIn returns the value with the marker at the path of the steps from i on.
 func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, problem string, at int) {
 	if i == len(p.steps) {
-		if !v.IsAbsent() && !document.Equal(v, marker) {
-			return v, fmt.Sprintf("the configuration has %s there: leave it out to unset the field", describe(v)), 0
+		if !v.IsAbsent() && !document.Equal(v, unsetMarker) {
+			return v, fmt.Sprintf("expected no value in the configuration, received %s; remove it to unset the field", describe(v)), 0
 		}
-		return marker, "", 0
+		return unsetMarker, "", 0
 	}
 	s, end := p.steps[i], 0
 	if i > 0 {
 		end = p.steps[i-1].end
 	}
 	switch {
-	case s.kind == byKeys && (v.IsAbsent() || v.Kind() == document.List):
+	case s.kind == keysStep && (v.IsAbsent() || v.Kind() == document.List):
 		return p.unsetItem(v, i)
-	case s.kind != byName && s.kind != byQuoted:
-		return v, "expected a field, or an item by its keys, such as [name=app]", end
+	case s.kind != nameStep && s.kind != quotedStep:
+		return v, "expected a field, or a list item by its keys, such as [name=app]", end
 	case !v.IsAbsent() && v.Kind() != document.Map:
-		return v, fmt.Sprintf("expected a map with the field %s, the configuration has %s", s.name, describe(v)), end
+		return v, fmt.Sprintf("expected a map with the field %s in the configuration, received %s", s.name, describe(v)), end
 	}
 	field, problem, at := p.unsetIn(v.Get(s.name), i+1)
 	if problem != "" {
@@ -87,19 +87,20 @@ func (p PathExpression) unsetIn(v document.Value, i int) (out document.Value, pr
 	return v.With(s.name, field), "", 0
 }
 
-// unsetItem goes on in the item that step i names. The item itself is unset by a marker beside its keys.
+// unsetItem returns the list with the marker below the item that step i selects, or in the item itself, beside its
+// keys, if step i is the last one.
 func (p PathExpression) unsetItem(list document.Value, i int) (out document.Value, problem string, at int) {
 	keys := p.steps[i].keys
 	items := make([]document.Value, 0, list.Len()+1)
-	place := -1
+	index := -1
 	for j, item := range list.Items() {
-		if isWritten(item, keys) {
-			place = j
+		if matchesKeys(item, keys) {
+			index = j
 		}
 		items = append(items, item)
 	}
-	if place < 0 {
-		place = len(items)
+	if index < 0 {
+		index = len(items)
 		item := document.NewMap()
 		for _, key := range keys {
 			item = item.With(key.name, key.values()[0])
@@ -107,18 +108,18 @@ func (p PathExpression) unsetItem(list document.Value, i int) (out document.Valu
 		items = append(items, item)
 	}
 	if i+1 < len(p.steps) {
-		items[place], problem, at = p.unsetIn(items[place], i+1)
+		items[index], problem, at = p.unsetIn(items[index], i+1)
 		return document.NewList(items...), problem, at
 	}
-	if items[place].Len() > len(keys) && items[place].Get(apply.UnsetMarkerKey).IsAbsent() {
-		return list, fmt.Sprintf("the configuration has %s there: leave it out to unset the item", describe(items[place])), 0
+	if items[index].Len() > len(keys) && items[index].Get(apply.UnsetMarkerKey).IsAbsent() {
+		return list, fmt.Sprintf("expected no value in the configuration, received %s; remove it to unset the item", describe(items[index])), 0
 	}
-	items[place] = items[place].With(apply.UnsetMarkerKey, document.NewString(apply.UnsetMarkerValue))
+	items[index] = items[index].With(apply.UnsetMarkerKey, document.NewString(apply.UnsetMarkerValue))
 	return document.NewList(items...), "", 0
 }
 
-// isWritten reports whether an item has all the keys that were written.
-func isWritten(item document.Value, keys []writtenKey) bool {
+// matchesKeys reports whether an item has all the given keys.
+func matchesKeys(item document.Value, keys []keyExpression) bool {
 	for _, key := range keys {
 		found := false
 		for _, v := range key.values() {

@@ -8,26 +8,27 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// ValueAt returns the value of a document at a path, absent if there is none. It needs no schema, because the path
-// identifies list items.
+// ValueAt returns the value of a document at a path, absent if there is none. It requires no schema, because path
+// elements identify list items.
 func ValueAt(doc document.Value, path fieldset.Path) document.Value {
 	for _, e := range path {
-		doc = child(doc, e)
+		doc = childOf(doc, e)
 	}
 	return doc
 }
 
-// OwnedValues returns the owned values of an object by path.
-type OwnedValues struct{ root place }
+// OwnedValues looks up owned values of an object by path.
+type OwnedValues struct{ root node }
 
-// NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see [Blame].
+// NewOwnedValues decodes the field sets of an object. The schema is that of the object's version, or nil; see
+// [Blame].
 func NewOwnedValues(o apply.Object, t *schema.Type) (OwnedValues, error) {
-	sets, err := setsOf(o.Entries)
-	return OwnedValues{place{value: o.Document, topology: t, sets: sets}}, err
+	sets, err := decodeAll(o.Entries)
+	return OwnedValues{node{value: o.Document, schemaType: t, sets: sets}}, err
 }
 
-// At returns the value that owners of a path own there. A map, list or item that is owned field by field is returned
-// empty, except for the keys of the item. For duplicate items it is the list of them.
+// At returns the value that an owner of the path owns. A granular map, list or item is returned without its fields
+// and items, which have separate owners; an item has its keys. For duplicate items it returns the list of them.
 func (p OwnedValues) At(path fieldset.Path) document.Value {
 	at := p.root
 	for _, e := range path {
@@ -35,36 +36,36 @@ func (p OwnedValues) At(path fieldset.Path) document.Value {
 		if e.Kind() == fieldset.FieldName {
 			below = at.fieldType(e.Name())
 		}
-		at = at.step(e, child(at.value, e), below)
+		at = at.child(e, childOf(at.value, e), below)
 	}
-	if twins := p.twinsAt(path); len(twins) > 1 && at.all().IsEmpty() {
-		return document.NewList(twins...)
+	if duplicates := p.duplicatesAt(path); len(duplicates) > 1 && at.ownedBelow().IsEmpty() {
+		return document.NewList(duplicates...)
 	}
 	switch at.shape(0) {
-	case byField:
+	case mapShape:
 		return keysOf(path)
-	case byItem:
+	case listShape:
 		return document.NewList()
 	}
 	return at.value
 }
 
-// twinsAt are all items that have the keys at the end of a path: servers track items that have the same each as a whole.
-func (p OwnedValues) twinsAt(path fieldset.Path) []document.Value {
+// duplicatesAt returns all items that have the keys at the end of a path. Servers track duplicates as one unit.
+func (p OwnedValues) duplicatesAt(path fieldset.Path) []document.Value {
 	if len(path) == 0 || path[len(path)-1].Kind() != fieldset.Key {
 		return nil
 	}
 	last := path[len(path)-1]
-	var twins []document.Value
+	var duplicates []document.Value
 	for _, item := range ValueAt(p.root.value, path[:len(path)-1]).Items() {
 		if _, all := hasKeys(item, last.KeyFields()); all {
-			twins = append(twins, item)
+			duplicates = append(duplicates, item)
 		}
 	}
-	return twins
+	return duplicates
 }
 
-// keysOf are the fields that tell an item apart, none if the path is not that of a keyed one.
+// keysOf returns a map of the keys at the end of a path, empty if the path does not end with a list map item.
 func keysOf(path fieldset.Path) document.Value {
 	keys := document.NewMap()
 	if len(path) == 0 {
@@ -76,8 +77,8 @@ func keysOf(path fieldset.Path) document.Value {
 	return keys
 }
 
-// child returns the part of a value that an element selects, absent if there is none.
-func child(v document.Value, e fieldset.Element) document.Value {
+// childOf returns the child of a value that a path element selects, absent if there is none.
+func childOf(v document.Value, e fieldset.Element) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
 	}
@@ -87,7 +88,7 @@ func child(v document.Value, e fieldset.Element) document.Value {
 	return document.Value{}
 }
 
-// find returns the place of the item that an element selects in a list, -1 if there is none.
+// find returns the index of the item that a path element selects in a list, -1 if there is none.
 func find(v document.Value, e fieldset.Element) int {
 	if v.Kind() != document.List {
 		return -1
@@ -98,9 +99,9 @@ func find(v document.Value, e fieldset.Element) int {
 			return i
 		}
 	case fieldset.SetValue:
-		wanted := e.Value()
+		value := e.Value()
 		for i, item := range v.Items() {
-			if document.Equal(item, wanted) {
+			if document.Equal(item, value) {
 				return i
 			}
 		}
@@ -110,48 +111,49 @@ func find(v document.Value, e fieldset.Element) int {
 	return -1
 }
 
-// findKeyed prefers an item that has all keys. One that lacks some is meant if there is no better one:
-// keys that are left out have defaults.
+// findKeyed returns the index of the item with all the given keys, or else of the first item without some of them,
+// because missing keys may be defaulted.
 func findKeyed(v document.Value, keys []fieldset.KeyField) int {
-	lacking := -1
+	partial := -1
 	for i, item := range v.Items() {
 		switch same, all := hasKeys(item, keys); {
 		case same && all:
 			return i
-		case same && lacking < 0:
-			lacking = i
+		case same && partial < 0:
+			partial = i
 		}
 	}
-	return lacking
+	return partial
 }
 
-// hasKeys reports whether an item has at least one of the keys, none of them with another value, and
-// whether it has all of them.
+// hasKeys reports whether an item has at least one of the keys and no other value for any of them (same), and whether
+// it has all of them (all).
 func hasKeys(item document.Value, keys []fieldset.KeyField) (same, all bool) {
-	has := 0
+	matches := 0
 	for _, key := range keys {
 		switch value := item.Get(key.Name); {
 		case value.IsAbsent():
 		case document.Equal(value, key.Value):
-			has++
+			matches++
 		default:
 			return false, false
 		}
 	}
-	return has > 0, has == len(keys)
+	return matches > 0, matches == len(keys)
 }
 
-// present returns the part of a set that a document has values for.
-func present(doc document.Value, set fieldset.Set) fieldset.Set {
+// existingFields returns the fields of a set for which a document has values.
+func existingFields(doc document.Value, set fieldset.Set) fieldset.Set {
 	var b fastset.Builder
-	return presentIn(&b, doc, set)
+	return existingFieldsIn(&b, doc, set)
 }
 
-func presentIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
+// existingFieldsIn is the recursion of existingFields.
+func existingFieldsIn(b *fastset.Builder, v document.Value, set fieldset.Set) fieldset.Set {
 	mark := b.Mark()
 	for i := range set.Len() {
-		if part := child(v, set.Element(i)); !part.IsAbsent() {
-			below := presentIn(b, part, set.Child(i))
+		if part := childOf(v, set.Element(i)); !part.IsAbsent() {
+			below := existingFieldsIn(b, part, set.Child(i))
 			b.Push(set.Element(i), set.Member(i), below)
 		}
 	}

@@ -7,19 +7,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadCRD loads the topology of each version of a CustomResourceDefinition
-// (apiextensions.k8s.io/v1), by the version's name.
+// LoadCRD loads the topology of each version of a CustomResourceDefinition (apiextensions.k8s.io/v1), by the version's
+// name.
 //
-// The schemas must be structural. Every kind, and every part marked with
-// x-kubernetes-embedded-resource, has the fields apiVersion, kind and metadata,
-// whatever its schema says about them; metadata has the topology that it has in
-// the built-in kinds. A version without a schema is untyped.
+// The schemas must be structural. Every kind, and every part marked with x-kubernetes-embedded-resource, has the fields
+// apiVersion, kind and metadata, regardless of its schema for them; metadata has the same topology as in the built-in
+// kinds. A version without a schema is untyped.
 func LoadCRD(doc document.Value) (map[string]*Type, error) {
 	if err := checkCRD(doc); err != nil {
 		return nil, err
 	}
 	r := newReader()
-	spec, at := doc.Get("spec"), rootPlace("spec")
+	spec, at := doc.Get("spec"), rootLocation("spec")
 	r.preserve = r.flag(spec, at, "preserveUnknownFields")
 	r.declareObjectMeta()
 	r.custom = true
@@ -37,7 +36,7 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 		}
 		root := r.version(version, at)
 		root.name = modelName(spec, name)
-		types[name] = l.mention(ref{to: root})
+		types[name] = l.typeOf(ref{to: root})
 	}
 	l.run()
 	if err := r.err(); err != nil {
@@ -46,24 +45,24 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 	return types, nil
 }
 
-// checkCRD reports what keeps a document from being read as a CRD at all.
+// checkCRD returns an error for a document that is not a CRD of the supported version.
 func checkCRD(doc document.Value) error {
 	const kind, apiVersion = "CustomResourceDefinition", "apiextensions.k8s.io/v1"
 	switch {
 	case doc.Kind() != document.Map:
 		return &Error{Expected: "a " + kind + ", which is a map", Received: describe(doc)}
 	case doc.Get("kind").Text() != kind:
-		return &Error{Place: "kind", Expected: kind, Received: describe(doc.Get("kind"))}
+		return &Error{Path: "kind", Expected: kind, Received: describe(doc.Get("kind"))}
 	case doc.Get("apiVersion").Text() != apiVersion:
-		return &Error{Place: "apiVersion", Expected: apiVersion, Received: describe(doc.Get("apiVersion")),
+		return &Error{Path: "apiVersion", Expected: apiVersion, Received: describe(doc.Get("apiVersion")),
 			Advice: "convert the definition to this version"}
 	case doc.Lookup("spec", "versions").Kind() != document.List:
-		return &Error{Place: "spec.versions", Expected: "a list of versions", Received: describe(doc.Lookup("spec", "versions"))}
+		return &Error{Path: "spec.versions", Expected: "a list of versions", Received: describe(doc.Lookup("spec", "versions"))}
 	}
 	return nil
 }
 
-// modelName is what kube-apiserver calls the type of a custom kind.
+// modelName returns kube-apiserver's OpenAPI name for the type of a custom kind.
 func modelName(spec document.Value, version string) string {
 	group := strings.Split(spec.Get("group").Text(), ".")
 	slices.Reverse(group)
@@ -71,34 +70,33 @@ func modelName(spec document.Value, version string) string {
 }
 
 // version reads the root type of one version.
-func (r *reader) version(v document.Value, at *place) *draft {
+func (r *reader) version(v document.Value, at *location) *draft {
 	at = at.field("schema").field("openAPIV3Schema")
-	root := given(given(v, "schema"), "openAPIV3Schema")
+	root := nonNull(nonNull(v, "schema"), "openAPIV3Schema")
 	if root.IsAbsent() {
-		// Not even metadata is typed then; kube-apiserver does the same.
+		// As in kube-apiserver, metadata is not typed either.
 		return &draft{fields: &mapDraft{element: ref{to: untypedDraft}}}
 	}
-	if word := given(root, "type"); word.Kind() == document.String && word.Text() != "object" && word.Text() != "" {
+	if word := nonNull(root, "type"); word.Kind() == document.String && word.Text() != "object" && word.Text() != "" {
 		r.add(at.field("type"), "object, because a kind is a map", describe(word), "write type: object")
 	}
 	d := *r.read(root, at, nesting{preserve: r.preserve, root: true})
 	return &d
 }
 
-// checkStructural reports a schema object of a CRD that accepts anything without
-// saying that it wants to.
-func (r *reader) checkStructural(v document.Value, at *place) {
-	if !r.custom || given(v, "x-kubernetes-int-or-string").Bool() ||
-		given(v, "x-kubernetes-preserve-unknown-fields").Bool() {
+// checkStructural reports a schema object of a CRD that accepts any value without x-kubernetes-int-or-string or
+// x-kubernetes-preserve-unknown-fields.
+func (r *reader) checkStructural(v document.Value, at *location) {
+	if !r.custom || nonNull(v, "x-kubernetes-int-or-string").Bool() ||
+		nonNull(v, "x-kubernetes-preserve-unknown-fields").Bool() {
 		return
 	}
 	r.add(at, "a structural schema, which has a type", "no type",
 		"write the type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields")
 }
 
-// asResource gives a struct the fields that every resource has, instead of what it
-// says about them itself.
-func (r *reader) asResource(fields []fieldDraft) []fieldDraft {
+// withResourceFields replaces the declarations of apiVersion, kind and metadata by those that every resource has.
+func (r *reader) withResourceFields(fields []fieldDraft) []fieldDraft {
 	fields = slices.DeleteFunc(fields, func(f fieldDraft) bool {
 		return f.name == "apiVersion" || f.name == "kind" || f.name == "metadata"
 	})

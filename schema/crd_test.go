@@ -37,14 +37,14 @@ func loadCRD(t *testing.T, text string) (*schema.Type, error) {
 		return nil, err
 	}
 	if versions["v1"] == nil {
-		t.Fatal("there is no version v1")
+		t.Fatal("version v1 is missing")
 	}
 	checkInvariants(t, versions["v1"])
 	return versions["v1"], nil
 }
 
 var crdRoots = []struct{ name, more, root, want string }{
-	{"nothing but resource", "", `{type: object}`, "{apiVersion: string, kind: string, metadata: META}"},
+	{"resource fields only", "", `{type: object}`, "{apiVersion: string, kind: string, metadata: META}"},
 	{
 		"what it says about metadata does not count", "",
 		`{type: object, properties: {apiVersion: {type: string, default: x}, kind: {type: string}, metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}}}`,
@@ -103,8 +103,7 @@ var crdRoots = []struct{ name, more, root, want string }{
 	{"no schema", "", `null`, "{*: untyped}"},
 }
 
-// meta is what metadata must look like; in a preserving CRD all its structs have
-// an element type.
+// meta is the expected topology of metadata. With preserveUnknownFields all its structs have an element type.
 var meta, preservingMeta = func() (string, string) {
 	entry := "{apiVersion: string, fieldsType: string, fieldsV1: {*: untyped}, manager: string, operation: string, subresource: string, time: scalar+}"
 	owner := `atomic{apiVersion: string="", blockOwnerDeletion: boolean, controller: boolean, kind: string="", name: string="", uid: string=""+}`
@@ -126,18 +125,18 @@ func TestCRDRoots(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if root.Name != "com.example.stable.v1.Foo" {
-				t.Errorf("the root is called %q", root.Name)
+				t.Errorf("root.Name = %q", root.Name)
 			}
 		})
 	}
 }
 
-func TestCRDMistakes(t *testing.T) {
+func TestCRDErrors(t *testing.T) {
 	for _, test := range []struct{ name, property, place, says string }{
 		{"reference", `{$ref: '#/definitions/Foo'}`, "", "expected a structural schema, which has no $ref"},
 		{"reference in allOf", `{type: object, allOf: [{$ref: '#/definitions/Foo'}]}`, "", "which has no $ref"},
 		{"no type", `{}`, "", "expected a structural schema, which has a type"},
-		{"switching preservation off", `{type: object, x-kubernetes-preserve-unknown-fields: false}`, ".x-kubernetes-preserve-unknown-fields", "received false; remove it"},
+		{"preserve-unknown-fields: false", `{type: object, x-kubernetes-preserve-unknown-fields: false}`, ".x-kubernetes-preserve-unknown-fields", "received false; remove it"},
 		{"empty keys", `{type: array, items: {type: object}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: []}`, "", "no x-kubernetes-list-map-keys"},
 		{"tuple", `{type: array, items: [{type: string}]}`, ".items", "received a list"},
 	} {
@@ -151,14 +150,14 @@ func TestCRDMistakes(t *testing.T) {
 func TestCRDDocuments(t *testing.T) {
 	crd := crdDocument("", `{type: object}`)
 	for name, test := range map[string]struct{ text, says string }{
-		"no map":          {`[]`, "which is a map, received a list"},
-		"another kind":    {`{kind: Pod, apiVersion: v1}`, `kind: expected CustomResourceDefinition, received the string "Pod"`},
-		"another version": {strings.Replace(crd, "k8s.io/v1", "k8s.io/v1beta1", 1), "convert the definition"},
-		"no versions":     {strings.Replace(crd, "versions:", "wersions:", 1), "spec.versions: expected a list of versions, received nothing"},
-		"unnamed version": {strings.Replace(crd, "name: v1,", "", 1), "spec.versions[0].name"},
-		"version twice":   {crd + "\n  - {name: v1}", `spec.versions[1].name: expected each version once, received "v1" again`},
-		"scalar root":     {crdDocument("", `{type: string}`), "openAPIV3Schema.type: expected object"},
-		"map at the root": {crdDocument("", `{type: object, additionalProperties: {type: string}}`), "openAPIV3Schema.additionalProperties"},
+		"not a map":         {`[]`, "which is a map, received a list"},
+		"another kind":      {`{kind: Pod, apiVersion: v1}`, `kind: expected CustomResourceDefinition, received the string "Pod"`},
+		"another version":   {strings.Replace(crd, "k8s.io/v1", "k8s.io/v1beta1", 1), "convert the definition"},
+		"no versions":       {strings.Replace(crd, "versions:", "wersions:", 1), "spec.versions: expected a list of versions, received nothing"},
+		"unnamed version":   {strings.Replace(crd, "name: v1,", "", 1), "spec.versions[0].name"},
+		"duplicate version": {crd + "\n  - {name: v1}", `spec.versions[1].name: expected each version once, received "v1" again`},
+		"scalar root":       {crdDocument("", `{type: string}`), "openAPIV3Schema.type: expected object"},
+		"map at the root":   {crdDocument("", `{type: object, additionalProperties: {type: string}}`), "openAPIV3Schema.additionalProperties"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.LoadCRD(parse(t, test.text))
@@ -177,11 +176,11 @@ func TestCRDsShareMetadata(t *testing.T) {
 		return typ
 	}
 	if a, b := metadata(), metadata(); a != b {
-		t.Error("two CRDs have two types of metadata")
+		t.Error("two CRDs have different types of metadata")
 	}
 }
 
-// oracleCRD converts a CRD as kube-apiserver does for apply.
+// oracleCRD converts a CRD with kube-apiserver's code for apply.
 func oracleCRD(t *testing.T, doc document.Value) *smd.Schema {
 	t.Helper()
 	var crd apiextensions.CustomResourceDefinition
@@ -206,7 +205,7 @@ func compareCRD(t *testing.T, text string) {
 		t.Fatal(err)
 	}
 	name := "com.example.stable.v1.Foo"
-	c := compare(oracleCRD(t, parse(t, text)), func(place, difference string) {
+	c := newComparison(oracleCRD(t, parse(t, text)), func(place, difference string) {
 		t.Errorf("%s: %s", place, difference)
 	})
 	c.types("Foo", root, smd.TypeRef{NamedType: &name})
@@ -218,7 +217,7 @@ func TestOracleCRDs(t *testing.T) {
 	}
 }
 
-// TestOracleRandomCRDs compares on random structural schemas.
+// TestOracleRandomCRDs compares random structural schemas.
 func TestOracleRandomCRDs(t *testing.T) {
 	for seed := range uint64(200) {
 		g := structuralGenerator{generator{Rand: rand.New(rand.NewPCG(seed, 2))}}
@@ -239,7 +238,7 @@ func TestOracleRandomCRDs(t *testing.T) {
 	}
 }
 
-// structuralGenerator makes schemas that a CRD may have.
+// structuralGenerator generates structural schemas.
 type structuralGenerator struct{ generator }
 
 func (g structuralGenerator) structural(depth int) map[string]any {

@@ -2,16 +2,15 @@ package schema
 
 import "github.com/cadastre/cadastre/document"
 
-// A draft is a type as a schema declares it: what it refers to may be declared
-// later, be the draft itself, or be overridden at the place of the reference. The
-// readers (OpenAPI, CRD, Go types, types text) know a syntax and make drafts; the
-// linker knows the meaning and makes Types of them.
+// draft is a type as a schema declares it: a type that it refers to may be declared later, be the draft itself, or be
+// overridden by the reference. The readers (OpenAPI, CRD, Go types, structured-merge-diff) parse a syntax and produce
+// drafts; the linker converts them to Types.
 //
 // A draft is an alias of another, or has at least one of scalar, list and fields.
 type draft struct {
 	name  string
 	alias *ref
-	// linked is the Type of a draft that was linked before, by another load.
+	// linked is the Type of a draft that another load has linked before.
 	linked *Type
 	scalar Scalar
 	list   *listDraft
@@ -19,9 +18,9 @@ type draft struct {
 }
 
 type listDraft struct {
-	at *place
-	// associative lists are sets without keys and keyed lists with them. The keys
-	// of an atomic list matter only once a reference overrides it.
+	at *location
+	// associative lists are sets without keys and keyed lists with them. The keys of an atomic list take effect only if
+	// a reference overrides its relationship.
 	associative bool
 	keys        []string
 	item        ref
@@ -30,26 +29,26 @@ type listDraft struct {
 type mapDraft struct {
 	atomic bool
 	fields []fieldDraft
-	// element.to is nil when undeclared fields are refused.
+	// element.to is nil if undeclared fields are rejected.
 	element ref
 }
 
 type fieldDraft struct {
 	name  string
 	value ref
-	// fallback is the default; null and absent both mean that there is none.
-	fallback document.Value
+	// defaultValue is the default; null and absent both mean that there is none.
+	defaultValue document.Value
 }
 
-// ref is one mention of a draft, by name or in place.
+// ref is one reference to a draft, by name or inline.
 type ref struct {
 	to       *draft
 	override override
-	at       *place
+	at       *location
 }
 
-// override is what a reference says about the relationship inside the map or the
-// list that it refers to, against what the type itself says.
+// override is the relationship that a reference declares for the map or list that it refers to, instead of the type's
+// own.
 type override uint8
 
 const (
@@ -71,32 +70,32 @@ var untypedDraft, opaqueDraft = func() (untyped, opaque *draft) {
 	return untyped, opaque
 }()
 
-// wellKnown returns Untyped or Opaque for the drafts that spell one of them, so
-// that "anything goes here" is one pointer however a schema says it.
+// wellKnown returns Untyped or Opaque for drafts that are equivalent to one of them, so that each is one pointer for
+// every spelling in a schema; otherwise nil.
 func (d *draft) wellKnown() *Type {
 	switch {
-	case d.spellsOpaque():
+	case d.isOpaque():
 		return Opaque
-	case d.acceptsAnything() && !d.fields.atomic && d.list.item.to.spellsOpaque():
-		if e := d.fields.element.to; e == d || e.spellsUntypedItself() {
+	case d.acceptsAnything() && !d.fields.atomic && d.list.item.to.isOpaque():
+		if e := d.fields.element.to; e == d || e.isUntyped() {
 			return Untyped
 		}
 	}
 	return nil
 }
 
-// spellsOpaque reports whether d is atomic and made of nothing but itself.
-func (d *draft) spellsOpaque() bool {
+// isOpaque reports whether d is atomic and its items and elements are d itself.
+func (d *draft) isOpaque() bool {
 	return d.acceptsAnything() && d.fields.atomic && d.list.item.to == d && d.fields.element.to == d
 }
 
-func (d *draft) spellsUntypedItself() bool {
+func (d *draft) isUntyped() bool {
 	return d.acceptsAnything() && !d.fields.atomic &&
-		d.list.item.to.spellsOpaque() && d.fields.element.to == d
+		d.list.item.to.isOpaque() && d.fields.element.to == d
 }
 
-// acceptsAnything reports whether d takes a value of any shape, and declares no
-// field and no relationship between items.
+// acceptsAnything reports whether d accepts values of any shape, and declares no fields and no relationship between
+// items.
 func (d *draft) acceptsAnything() bool {
 	return d.alias == nil && d.scalar == AnyScalar &&
 		d.list != nil && !d.list.associative && len(d.list.keys) == 0 && d.list.item.plain() &&

@@ -11,20 +11,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error is a problem in a schema. A loader returns one for each problem, joined; errors.As finds the first.
+// Error is a problem in a schema. A loader returns one Error for each problem, joined; errors.As finds the first.
 type Error struct {
-	// Place is the path in the schema, such as definitions.io.example.Foo.properties.bar.
-	Place string
+	// Path is the path of the problem in the schema, such as definitions.io.example.Foo.properties.bar.
+	Path string
 	// Expected and Received describe the required and the actual content.
 	Expected, Received string
-	// Advice is what to do. It is empty if Expected implies it.
+	// Advice is the suggested correction. It is empty if Expected implies it.
 	Advice string
 }
 
 func (e *Error) Error() string {
 	var b strings.Builder
-	if e.Place != "" {
-		b.WriteString(e.Place)
+	if e.Path != "" {
+		b.WriteString(e.Path)
 		b.WriteString(": ")
 	}
 	fmt.Fprintf(&b, "expected %s, received %s", e.Expected, e.Received)
@@ -35,18 +35,17 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// maxProblems bounds how many problems one load reports, so that a hostile schema
-// can not make the answer larger than the question.
+// maxProblems is the maximum number of problems that one load reports, which limits the size of the error for a hostile
+// schema.
 const maxProblems = 20
 
-// problems collects what is wrong with a schema while it is being loaded, so that
-// its author sees all mistakes at once.
+// problems collects the problems of a schema during a load, so that the author gets all of them at once.
 type problems struct {
 	found []error
 	more  int
 }
 
-func (p *problems) add(at *place, expected, received, advice string) {
+func (p *problems) add(at *location, expected, received, advice string) {
 	if len(p.found) == maxProblems {
 		p.more++
 		return
@@ -62,27 +61,25 @@ func (p *problems) err() error {
 	return errors.Join(p.found...)
 }
 
-// place is where a loader is in a schema. It is a list from the leaf to the root,
-// so that walking costs one small allocation a step and text is made only for
-// problems.
-type place struct {
-	parent *place
+// location is a reader's position in a schema. It is a linked list from the leaf to the root, so that a step costs one
+// small allocation and the text is built only for problems.
+type location struct {
+	parent *location
 	step   string
 }
 
-func rootPlace(step string) *place { return &place{step: step} }
+func rootLocation(step string) *location { return &location{step: step} }
 
-func (p *place) field(name string) *place { return &place{p, name} }
+func (p *location) field(name string) *location { return &location{p, name} }
 
-func (p *place) index(i int) *place { return &place{p, "[" + strconv.Itoa(i) + "]"} }
+func (p *location) index(i int) *location { return &location{p, "[" + strconv.Itoa(i) + "]"} }
 
-// maxPlaceSteps is how many steps of a place are shown: what is deeper does not
-// help a reader, and the depth may be a hostile schema's choice.
-const maxPlaceSteps = 64
+// maxLocationSteps is the maximum number of steps in the text of a location, because a hostile schema may nest deeply.
+const maxLocationSteps = 64
 
-func (p *place) String() string {
+func (p *location) String() string {
 	var steps []string
-	for ; p != nil && len(steps) < maxPlaceSteps; p = p.parent {
+	for ; p != nil && len(steps) < maxLocationSteps; p = p.parent {
 		steps = append(steps, p.step)
 	}
 	if p != nil {
@@ -92,10 +89,10 @@ func (p *place) String() string {
 	return strings.ReplaceAll(strings.Join(steps, "."), ".[", "[")
 }
 
-// maxShown is how much of a received text an error repeats.
+// maxShown is the maximum size of received text in an error.
 const maxShown = 60
 
-// describe says what a value is, in the words of an error message.
+// describe describes a value for an error message.
 func describe(v document.Value) string {
 	switch v.Kind() {
 	case document.String:
@@ -111,7 +108,7 @@ func describe(v document.Value) string {
 
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// clip shortens a text, between two characters, to what an error repeats.
+// clip truncates a text to maxShown bytes, between two characters.
 func clip(s string) string {
 	if len(s) <= maxShown {
 		return s

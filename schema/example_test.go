@@ -78,7 +78,7 @@ func ExampleLoadOpenAPI() {
 	// protocol "TCP"
 }
 
-func ExampleLoadOpenAPI_mistake() {
+func ExampleLoadOpenAPI_error() {
 	doc, err := document.ParseJSON([]byte(`{"definitions": {"Foo": {
 	  "type": "object",
 	  "properties": {"bar": {"$ref": "#/definitions/Baz"}}

@@ -1,6 +1,6 @@
 package schema
 
-// LimitObjects lowers the limit on schema objects, and returns what restores it.
+// LimitObjects lowers the limit of schema objects, and returns a function that restores it.
 func LimitObjects(n int) (restore func()) {
 	before := maxObjects
 	maxObjects = n

@@ -8,31 +8,30 @@ import (
 
 // This file reads the x-kubernetes-* extensions of one schema object.
 
-// flag reads a boolean extension; absent means false.
-func (r *reader) flag(v document.Value, at *place, name string) bool {
-	f := given(v, name)
+// flag reads a boolean extension; an absent one is false.
+func (r *reader) flag(v document.Value, at *location, name string) bool {
+	f := nonNull(v, name)
 	if !f.IsAbsent() && f.Kind() != document.Bool {
 		r.add(at.field(name), "true or false", describe(f), "")
 	}
 	return f.Bool()
 }
 
-// preserves reports whether a schema object keeps undeclared fields. A CRD can not
-// say that it does not, so that nobody expects to switch it off further inside.
-func (r *reader) preserves(v document.Value, at *place) bool {
+// preserves reports whether a schema object preserves undeclared fields. In a CRD the extension can't be false, because
+// it can't be switched off for nested objects.
+func (r *reader) preserves(v document.Value, at *location) bool {
 	const extension = "x-kubernetes-preserve-unknown-fields"
 	preserve := r.flag(v, at, extension)
-	if r.custom && !preserve && given(v, extension).Kind() == document.Bool {
+	if r.custom && !preserve && nonNull(v, extension).Kind() == document.Bool {
 		r.add(at.field(extension), "true, or no such field", "false", "remove it")
 	}
 	return preserve
 }
 
-// mapOverride reads x-kubernetes-map-type: of a map type the relationship, of a
-// reference the override.
-func (r *reader) mapOverride(v document.Value, at *place) override {
+// mapOverride reads x-kubernetes-map-type, which is the relationship of a map type, or the override of a reference.
+func (r *reader) mapOverride(v document.Value, at *location) override {
 	const extension = "x-kubernetes-map-type"
-	word := given(v, extension)
+	word := nonNull(v, extension)
 	switch {
 	case word.IsAbsent():
 	case word.Text() == "atomic":
@@ -45,14 +44,13 @@ func (r *reader) mapOverride(v document.Value, at *place) override {
 	return asDeclared
 }
 
-// listRelationship reads how the items of a list belong together. A list type
-// counts; without one the older patch strategy does; without both, lists are
-// atomic. CRDs have no patch strategies.
-func (r *reader) listRelationship(v document.Value, at *place) (associative bool, keys []string) {
-	if !given(v, "x-kubernetes-list-type").IsAbsent() {
+// listRelationship reads the relationship of a list's items. A list type has precedence over the older patch strategy;
+// without both, lists are atomic. CRDs have no patch strategies.
+func (r *reader) listRelationship(v document.Value, at *location) (associative bool, keys []string) {
+	if !nonNull(v, "x-kubernetes-list-type").IsAbsent() {
 		return r.listType(v, at)
 	}
-	strategy := given(v, "x-kubernetes-patch-strategy")
+	strategy := nonNull(v, "x-kubernetes-patch-strategy")
 	if strategy.IsAbsent() || r.custom {
 		return false, nil
 	}
@@ -61,11 +59,11 @@ func (r *reader) listRelationship(v document.Value, at *place) (associative bool
 		r.add(at, "a patch strategy", describe(strategy), "write merge, replace or retainKeys")
 		return false, nil
 	}
-	return r.patchStrategy(strategy.Text(), given(v, "x-kubernetes-patch-merge-key"), at)
+	return r.patchStrategy(strategy.Text(), nonNull(v, "x-kubernetes-patch-merge-key"), at)
 }
 
-func (r *reader) listType(v document.Value, at *place) (associative bool, keys []string) {
-	switch word := given(v, "x-kubernetes-list-type"); word.Text() {
+func (r *reader) listType(v document.Value, at *location) (associative bool, keys []string) {
+	switch word := nonNull(v, "x-kubernetes-list-type"); word.Text() {
 	case "atomic":
 		return false, nil
 	case "set":
@@ -78,25 +76,25 @@ func (r *reader) listType(v document.Value, at *place) (associative bool, keys [
 	}
 }
 
-func (r *reader) mapKeys(v document.Value, at *place) []string {
+func (r *reader) mapKeys(v document.Value, at *location) []string {
 	const extension = "x-kubernetes-list-map-keys"
-	keys := given(v, extension)
+	keys := nonNull(v, extension)
 	if keys.IsAbsent() || r.custom && keys.Len() == 0 {
-		r.add(at, "the fields that tell the items of the list apart", "no "+extension,
+		r.add(at, "the fields that identify the items of the list", "no "+extension,
 			"name them, or use another x-kubernetes-list-type")
 		return nil
 	}
-	return r.texts(keys, at.field(extension))
+	return r.stringList(keys, at.field(extension))
 }
 
-// texts reads a list of distinct strings.
-func (p *problems) texts(v document.Value, at *place) []string {
+// stringList reads a list of distinct strings.
+func (p *problems) stringList(v document.Value, at *location) []string {
 	if v.Kind() != document.List {
 		p.add(at, "a list of field names", describe(v), "")
 		return nil
 	}
 	seen := make(map[string]bool, v.Len())
-	texts := make([]string, 0, v.Len())
+	stringList := make([]string, 0, v.Len())
 	for i, item := range v.Items() {
 		text := item.Text()
 		switch {
@@ -106,15 +104,15 @@ func (p *problems) texts(v document.Value, at *place) []string {
 			p.add(at.index(i), "each field name once", quote(text)+" again", "remove it")
 		default:
 			seen[text] = true
-			texts = append(texts, text)
+			stringList = append(stringList, text)
 		}
 	}
-	return texts
+	return stringList
 }
 
-// patchStrategy converts what strategic merge patch knows about a list: merged
-// with a key it is keyed by it, merged without one it is a set.
-func (p *problems) patchStrategy(strategy string, key document.Value, at *place) (associative bool, keys []string) {
+// patchStrategy converts the tags of strategic merge patch: a list that is merged with a merge key is keyed by it, one
+// that is merged without is a set.
+func (p *problems) patchStrategy(strategy string, key document.Value, at *location) (associative bool, keys []string) {
 	merge, replace := false, false
 	for word := range strings.SplitSeq(strategy, ",") {
 		switch word {
@@ -136,7 +134,7 @@ func (p *problems) patchStrategy(strategy string, key document.Value, at *place)
 		return true, nil
 	case key.Kind() != document.String:
 		p.add(at, "a patch merge key that is a string", describe(key),
-			"name the field that tells the items of the list apart")
+			"name the field that identifies the items of the list")
 	default:
 		return true, []string{key.Text()}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The fuzz targets feed hostile input to each loader. A loader may refuse it, but
-// what it accepts must keep the promises of Type.
+// The fuzz targets pass hostile input to each loader. A loader may reject it, but accepted types must satisfy the
+// invariants of Type.
 
 func checkSchema(t *testing.T, s *schema.Schema, err error) {
 	if (s == nil) != (err != nil) {
@@ -35,7 +35,7 @@ func FuzzLoadOpenAPI(f *testing.F) {
 	for _, test := range openAPIProperties {
 		seedJSON(f, propertyDocument(test.property))
 	}
-	for _, test := range openAPIMistakes {
+	for _, test := range openAPIErrors {
 		seedJSON(f, propertyDocument(test.property))
 	}
 	for seed := range uint64(20) {
@@ -51,7 +51,7 @@ func FuzzLoadOpenAPI(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What both accept means the same to both.
+		// The topologies of documents that both accept are equal.
 		oracle, err := oracleOpenAPI(t, text)
 		if err != nil {
 			return
@@ -97,8 +97,7 @@ func FuzzLoadTypes(f *testing.F) {
 	})
 }
 
-// FuzzFromGoType builds Go types from bytes: each byte is an instruction that
-// wraps the type so far.
+// FuzzFromGoType builds Go types from bytes: each byte is an instruction that wraps the current type.
 func FuzzFromGoType(f *testing.F) {
 	f.Add([]byte{0, 5, 6, 7, 8, 9})
 	f.Add([]byte{3, 12, 13, 14, 4, 15})

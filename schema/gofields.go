@@ -8,36 +8,34 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// goField is a field of a Go struct, or of a struct that it embeds, as a candidate
-// for a field of the JSON.
+// goField is a field of a Go struct, or of an embedded struct, that may become a JSON field.
 type goField struct {
 	reflect.StructField
-	name   string
-	tagged bool
-	text   bool // the tag's option "string": a scalar written in quotes
-	always bool // written even if it is zero
-	depth  int
+	name         string
+	tagged       bool
+	quoted       bool // the tag's option "string": a scalar that is encoded in quotes
+	neverOmitted bool // encoded even if it is zero
+	depth        int
 }
 
-// readStruct returns the fields that the JSON of a struct has.
-func (g *goReader) readStruct(t reflect.Type, at *place, depth int) []fieldDraft {
+// readStruct returns the JSON fields of a struct.
+func (g *goReader) readStruct(t reflect.Type, at *location, depth int) []fieldDraft {
 	var fields []fieldDraft
 	for _, f := range dominant(g.candidates(t)) {
 		at := at.field(f.name)
 		tg := tags{f.Tag.Get("patchStrategy"), f.Tag.Get("patchMergeKey")}
 		d := g.read(f.Type, tg, at, depth+1)
-		fallback := zeroDefault(f.Type, f.always)
-		if f.text && d.scalar != NoScalar && d.list == nil && d.fields == nil {
-			d, fallback = &draft{scalar: String}, document.Value{}
+		defaultValue := zeroDefault(f.Type, f.neverOmitted)
+		if f.quoted && d.scalar != NoScalar && d.list == nil && d.fields == nil {
+			d, defaultValue = &draft{scalar: String}, document.Value{}
 		}
-		fields = append(fields, fieldDraft{f.name, ref{to: d, at: at}, fallback})
+		fields = append(fields, fieldDraft{f.name, ref{to: d, at: at}, defaultValue})
 	}
 	return fields
 }
 
-// candidates returns the fields of a struct and of all structs embedded in it,
-// level by level. A struct that was embedded before, on a level nearer to the
-// root, can not add a field that counts.
+// candidates returns the fields of a struct and of all embedded structs, level by level. A struct that is also embedded
+// on a level nearer to the root is skipped, because the fields of the nearer one have precedence.
 func (g *goReader) candidates(t reflect.Type) []goField {
 	var found []goField
 	visited := map[reflect.Type]bool{t: true}
@@ -63,8 +61,8 @@ func (g *goReader) candidates(t reflect.Type) []goField {
 	return found
 }
 
-// readField reads the JSON tag of a field. A field that the JSON does not have gets
-// no name; if it is a struct whose fields the JSON has instead, that is returned.
+// readField reads the JSON tag of a field. A field that is not in the JSON has an empty name; if it is an embedded
+// struct whose fields are promoted, the struct is returned.
 func readField(f reflect.StructField, depth int) (field goField, embedded reflect.Type) {
 	tag := f.Tag.Get("json")
 	if tag == "-" {
@@ -87,17 +85,16 @@ func readField(f reflect.StructField, depth int) (field goField, embedded reflec
 	}
 	field = goField{StructField: f, name: name, tagged: name != "", depth: depth}
 	words := strings.Split(options, ",")
-	field.text = slices.Contains(words, "string")
-	field.always = !slices.Contains(words, "omitempty") && !slices.Contains(words, "omitzero")
+	field.quoted = slices.Contains(words, "string")
+	field.neverOmitted = !slices.Contains(words, "omitempty") && !slices.Contains(words, "omitzero")
 	if name == "" {
 		field.name = f.Name
 	}
 	return field, nil
 }
 
-// dominant keeps of the candidates with the same name the one that encoding/json
-// takes: the nearest to the root, then the one with a tag. If that leaves several,
-// the JSON has none of them.
+// dominant returns the candidates that encoding/json encodes: of those with the same name the nearest to the root, then
+// the one with a tag. If several remain, none of them is encoded.
 func dominant(candidates []goField) []goField {
 	groups := map[string][]goField{}
 	var names []string
@@ -130,17 +127,16 @@ func rank(f goField) int {
 	return 1
 }
 
-// zeroDefault returns the default of a field that has a value in Go even if the
-// JSON has none: the generators of Kubernetes' schemas declare the same. Types
-// with a JSON of their own read null as their zero value, and have none.
-func zeroDefault(t reflect.Type, always bool) document.Value {
+// zeroDefault returns the default of a field that has a value in Go if the JSON has none, as Kubernetes' schema
+// generators declare it. Types with custom JSON have no default, because they decode null to their zero value.
+func zeroDefault(t reflect.Type, neverOmitted bool) document.Value {
 	switch kind := t.Kind(); {
-	case kind == reflect.Pointer, ownJSON(&draft{}, t):
+	case kind == reflect.Pointer, fillCustomJSON(&draft{}, t):
 	case kind == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous:
-		return zeroDefault(t.Field(0).Type, always)
+		return zeroDefault(t.Field(0).Type, neverOmitted)
 	case kind == reflect.Struct:
 		return document.NewMap()
-	case !always:
+	case !neverOmitted:
 	case kind == reflect.String:
 		return document.NewString("")
 	case kind == reflect.Bool:

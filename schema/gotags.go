@@ -9,25 +9,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FromGoType returns the topology of the JSON that values of a Go type have.
+// FromGoType returns the topology of the JSON encoding of a Go type.
 //
-// Fields are named as encoding/json names them. The tags patchStrategy and
-// patchMergeKey of a field that is a list say how its items belong together; lists
-// without them are atomic, maps and structs are granular. Undeclared fields are
-// refused by structs, except by those without any fields. A field that Go always
-// writes has its zero value as default. Types that say what their JSON is, with a method
-// OpenAPISchemaType or by being text, are believed; other types with a JSON of
-// their own are [Opaque].
+// Fields have their names of encoding/json. The tags patchStrategy and patchMergeKey of a list field determine the
+// relationship of its items; lists without them are atomic, maps and structs are granular. Structs reject undeclared
+// fields, except structs without any fields. A field that is always encoded has its zero value as default. A type that
+// declares its JSON, with a method OpenAPISchemaType or by implementing encoding.TextMarshaler, has that topology;
+// other types with custom JSON are [Opaque].
 //
-// Tags know less than schemas do: nothing about other defaults, atomic maps and
-// structs, or more than one key.
+// Tags can't express other defaults, atomic maps and structs, or more than one key.
 func FromGoType(t reflect.Type) (*Type, error) {
 	if t == nil {
 		return nil, &Error{Expected: "a Go type", Received: "nil", Advice: "pass reflect.TypeFor[T]()"}
 	}
 	g := &goReader{drafts: map[goShape]*draft{}}
 	l := newLinker(&g.problems)
-	typ := l.mention(ref{to: g.read(t, tags{}, rootPlace(t.String()), 0)})
+	typ := l.typeOf(ref{to: g.read(t, tags{}, rootLocation(t.String()), 0)})
 	l.run()
 	if err := g.err(); err != nil {
 		return nil, err
@@ -35,8 +32,8 @@ func FromGoType(t reflect.Type) (*Type, error) {
 	return typ, nil
 }
 
-// leaveOut is the advice for what JSON can not hold.
-const leaveOut = `leave the field out with the tag json:"-"`
+// adviceOmit is the advice for a field that JSON can't express.
+const adviceOmit = `exclude the field with the tag json:"-"`
 
 // goReader reads Go types as drafts.
 type goReader struct {
@@ -44,22 +41,20 @@ type goReader struct {
 	drafts map[goShape]*draft
 }
 
-// goShape is what decides a draft: the same Go type may be used by fields with
-// different tags.
+// goShape is the key of a draft: fields of the same Go type may have different tags.
 type goShape struct {
 	typ  reflect.Type
 	tags tags
 }
 
-// tags are the tags of a field that say how its items belong together.
+// tags are the tags of a field that determine the relationship of its items.
 type tags struct{ strategy, key string }
 
-// read returns the draft of a Go type. It is remembered before it is filled, so
-// that recursive types end.
-func (g *goReader) read(t reflect.Type, tg tags, at *place, depth int) *draft {
+// read returns the draft of a Go type. The draft is stored before it is filled, so that recursive types terminate.
+func (g *goReader) read(t reflect.Type, tg tags, at *location, depth int) *draft {
 	t = g.value(t, at)
 	if depth > maxNesting {
-		g.add(at, "types nested less deep than the limit", "more levels than it allows", leaveOut)
+		g.add(at, "types nested less deep than the limit", "more levels than it allows", adviceOmit)
 		return opaqueDraft
 	}
 	if !isList(t) {
@@ -71,14 +66,14 @@ func (g *goReader) read(t reflect.Type, tg tags, at *place, depth int) *draft {
 	}
 	d := &draft{name: goName(t)}
 	g.drafts[shape] = d
-	if ownJSON(d, t) {
+	if fillCustomJSON(d, t) {
 		return d
 	}
 	switch t.Kind() {
 	case reflect.Struct:
 		d.fields = &mapDraft{fields: g.readStruct(t, at, depth)}
 		if len(d.fields.fields) == 0 {
-			d.fields.element = ref{to: untypedDraft} // as OpenAPI takes an empty struct
+			d.fields.element = ref{to: untypedDraft} // as in OpenAPI, an empty struct accepts any field
 		}
 	case reflect.Map:
 		g.checkKey(t.Key(), at)
@@ -93,16 +88,15 @@ func (g *goReader) read(t reflect.Type, tg tags, at *place, depth int) *draft {
 	return d
 }
 
-// value follows pointers, which JSON does not show. A pointer type can be made of
-// nothing but itself.
-func (g *goReader) value(t reflect.Type, at *place) reflect.Type {
+// value dereferences pointer types, which JSON does not show. A pointer type may refer to itself endlessly.
+func (g *goReader) value(t reflect.Type, at *location) reflect.Type {
 	for range maxNesting {
 		if t.Kind() != reflect.Pointer {
 			return t
 		}
 		t = t.Elem()
 	}
-	g.add(at, "a type that ends", "the endless pointer type "+quote(t.String()), leaveOut)
+	g.add(at, "a type without endless pointers", "the endless pointer type "+quote(t.String()), adviceOmit)
 	return reflect.TypeFor[any]()
 }
 
@@ -115,8 +109,7 @@ func goName(t reflect.Type) string {
 
 func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
 
-// openAPIType is what the types of Kubernetes whose JSON is not that of their
-// structure implement.
+// openAPIType is implemented by Kubernetes' types with custom JSON.
 type openAPIType interface {
 	OpenAPISchemaType() []string
 }
@@ -125,17 +118,17 @@ type openAPIFormat interface {
 	OpenAPISchemaFormat() string
 }
 
-// ownJSON fills the draft of a type whose JSON does not follow from its structure.
-func ownJSON(d *draft, t reflect.Type) bool {
+// fillCustomJSON fills the draft of a type with custom JSON. It returns false for other types.
+func fillCustomJSON(d *draft, t reflect.Type) bool {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
-		d.scalar = AnyScalar // as a string of the format date-time
+		d.scalar = AnyScalar // like a string with the format date-time
 	case t == reflect.TypeFor[json.Number]():
 		d.scalar = Numeric
 	case t.Kind() == reflect.Interface:
 		return false
 	case implements[openAPIType](t):
-		saysOpenAPI(d, t)
+		fillFromOpenAPI(d, t)
 	case implements[json.Marshaler](t):
 		d.alias = &ref{to: opaqueDraft}
 	case implements[encoding.TextMarshaler](t):
@@ -146,15 +139,14 @@ func ownJSON(d *draft, t reflect.Type) bool {
 	return true
 }
 
-// implements reports whether values of type t, or pointers to them, have the
-// methods of an interface.
+// implements reports whether the type t, or a pointer to it, implements an interface.
 func implements[I any](t reflect.Type) bool {
 	i := reflect.TypeFor[I]()
 	return t.Implements(i) || reflect.PointerTo(t).Implements(i)
 }
 
-// saysOpenAPI fills a draft with what a type's own methods say.
-func saysOpenAPI(d *draft, t reflect.Type) {
+// fillFromOpenAPI fills a draft from the OpenAPI methods of a type.
+func fillFromOpenAPI(d *draft, t reflect.Type) {
 	self := reflect.New(t).Interface()
 	format := ""
 	if f, ok := self.(openAPIFormat); ok {
@@ -164,7 +156,7 @@ func saysOpenAPI(d *draft, t reflect.Type) {
 	if words := self.(openAPIType).OpenAPISchemaType(); len(words) > 0 {
 		word = words[0]
 	}
-	// OpenAPI says of a quantity that it is a string, but its JSON may be a number.
+	// The OpenAPI type of a quantity is string, but its JSON may be a number.
 	_, alsoNumber := self.(interface{ OpenAPIV3OneOfTypes() []string })
 	switch {
 	case word == "string" && alsoNumber:
@@ -184,7 +176,7 @@ func saysOpenAPI(d *draft, t reflect.Type) {
 	}
 }
 
-func (g *goReader) readList(d *draft, t reflect.Type, tg tags, at *place, depth int) {
+func (g *goReader) readList(d *draft, t reflect.Type, tg tags, at *location, depth int) {
 	if isBytes(t) {
 		d.scalar = String // base64
 		return
@@ -206,7 +198,7 @@ func isBytes(t reflect.Type) bool {
 		!implements[json.Marshaler](e) && !implements[encoding.TextMarshaler](e)
 }
 
-func (g *goReader) scalar(t reflect.Type, at *place) Scalar {
+func (g *goReader) scalar(t reflect.Type, at *location) Scalar {
 	switch t.Kind() {
 	case reflect.String:
 		return String
@@ -217,12 +209,12 @@ func (g *goReader) scalar(t reflect.Type, at *place) Scalar {
 		reflect.Float32, reflect.Float64:
 		return Numeric
 	}
-	g.add(at, "a type that JSON can hold", "the Go type "+quote(t.String()), leaveOut)
+	g.add(at, "a type that JSON can express", "the Go type "+quote(t.String()), adviceOmit)
 	return AnyScalar
 }
 
-// checkKey refuses maps whose keys can not be names in JSON.
-func (g *goReader) checkKey(key reflect.Type, at *place) {
+// checkKey reports maps with keys that can't be names in JSON.
+func (g *goReader) checkKey(key reflect.Type, at *location) {
 	switch key.Kind() {
 	case reflect.String,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -230,6 +222,6 @@ func (g *goReader) checkKey(key reflect.Type, at *place) {
 		return
 	}
 	if !implements[encoding.TextMarshaler](key) {
-		g.add(at, "a map whose keys are strings", "keys of the Go type "+quote(key.String()), leaveOut)
+		g.add(at, "a map whose keys are strings", "keys of the Go type "+quote(key.String()), adviceOmit)
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// contradictions are the lists of Kubernetes whose tags say something else than
-// the markers that its schemas are made of. KEP-555 lets the markers win; a schema
-// loader sees them, a reader of Go types can not.
+// contradictions are the lists of Kubernetes whose struct tags contradict the markers from which its schemas are
+// generated. By KEP-555 the markers win, which only schema loaders see.
 var contradictions = map[string]string{
 	"v1.Container.ports":                   "list keyed(containerPort), oracle keyed(containerPort,protocol)",
 	"v1.EphemeralContainer.ports":          "list keyed(containerPort), oracle keyed(containerPort,protocol)",
@@ -24,11 +23,11 @@ var contradictions = map[string]string{
 	"v1.JobStatus.conditions":              "list keyed(type), oracle atomic",
 }
 
-// unsaid reports whether a difference is something that only markers can say.
-func unsaid(place, difference string) bool {
+// onlyInMarkers reports whether a difference can only be expressed by markers.
+func onlyInMarkers(place, difference string) bool {
 	switch {
 	case place == "opaque":
-		return true // FieldsV1 and RawExtension are empty structs to the generator
+		return true // the generator treats FieldsV1 and RawExtension as empty structs
 	case difference == "atomic map false, oracle true":
 		return true
 	case strings.HasPrefix(difference, "list atomic, oracle "):
@@ -39,8 +38,7 @@ func unsaid(place, difference string) bool {
 	return false
 }
 
-// TestGoTypesOfKubernetes compares what the tags of all built-in kinds say with
-// client-go's schema.
+// TestGoTypesOfKubernetes compares the struct tags of all built-in kinds with client-go's schema.
 func TestGoTypesOfKubernetes(t *testing.T) {
 	oracle, err := typed.NewParser(typed.YAMLObject(clientGoTypes(t)))
 	if err != nil {
@@ -54,7 +52,7 @@ func TestGoTypesOfKubernetes(t *testing.T) {
 		}
 		name := named.OpenAPIModelName()
 		if _, ok := oracle.Schema.FindNamedType(name); !ok {
-			continue // lists and options can not be applied
+			continue // lists and options can't be applied
 		}
 		ours, err := schema.FromGoType(typ)
 		if err != nil {
@@ -63,10 +61,10 @@ func TestGoTypesOfKubernetes(t *testing.T) {
 		}
 		compared++
 		checkInvariants(t, ours)
-		compare(&oracle.Schema, func(place, difference string) {
+		newComparison(&oracle.Schema, func(place, difference string) {
 			if contradictions[place] == difference {
 				found[place] = true
-			} else if !unsaid(place, difference) {
+			} else if !onlyInMarkers(place, difference) {
 				t.Errorf("%s: %s", place, difference)
 			}
 		}).types(name, ours, smd.TypeRef{NamedType: &name})
@@ -76,7 +74,7 @@ func TestGoTypesOfKubernetes(t *testing.T) {
 	}
 	for place := range contradictions {
 		if !found[place] {
-			t.Errorf("%s is no contradiction any more", place)
+			t.Errorf("%s no longer differs; remove it from contradictions", place)
 		}
 	}
 }

@@ -25,15 +25,15 @@ type (
 	}
 	Deep  struct{ Shadow, Twice, Depth string }
 	Other struct {
-		Twice  string `json:"twice"`
-		Untold int    `json:"Depth2"`
+		Twice string `json:"twice"`
+		Unset int    `json:"Depth2"`
 	}
 	embedding struct {
 		embedded `json:",inline"`
 		Named    `json:"named"`
 		*Middle
 		Other
-		//lint:ignore U1000 reflection sees it
+		//lint:ignore U1000 used by reflection
 		words
 		Shadow int `json:"shadow"`
 	}
@@ -49,7 +49,7 @@ type (
 	}
 	level        int
 	quotedText   string
-	ownJSON      struct{ Field int }
+	customJSON   struct{ Field int }
 	pointerJSON  struct{ Field int }
 	timeLike     struct{ Field int }
 	anything     struct{ Field int }
@@ -58,14 +58,14 @@ type (
 	arrayLike    struct{ Field int }
 	endless      *endless
 	selfEmbedded struct {
-		//lint:ignore U1000 reflection sees it
+		//lint:ignore U1000 used by reflection
 		*selfEmbedded
 		A string
 	}
 )
 
 func (level) MarshalText() ([]byte, error)         { return []byte("high"), nil }
-func (ownJSON) MarshalJSON() ([]byte, error)       { return []byte("{}"), nil }
+func (customJSON) MarshalJSON() ([]byte, error)    { return []byte("{}"), nil }
 func (*pointerJSON) MarshalJSON() ([]byte, error)  { return []byte("{}"), nil }
 func (timeLike) OpenAPISchemaType() []string       { return []string{"string"} }
 func (timeLike) OpenAPISchemaFormat() string       { return "date-time" }
@@ -96,11 +96,11 @@ func TestGoTypes(t *testing.T) {
 			B string `json:"y,omitempty"`
 			C string `json:",omitempty"`
 			D string `json:"-"`
-			//lint:ignore SA5008 the name really is a dash
+			//lint:ignore SA5008 the field's name is a dash
 			E string `json:"-,"`
 			F int    `json:"f,string"`
 			G *bool  `json:",string"`
-			//lint:ignore SA5008 the option is ignored here
+			//lint:ignore SA5008 the option is ignored for lists
 			H []int `json:",string"`
 			i string
 		}](), `{-: string="", C: string, G: string, H: atomic[numeric], f: string, y: string, z: string=""}`},
@@ -134,8 +134,8 @@ func TestGoTypes(t *testing.T) {
 			A words `patchStrategy:"merge"`
 			B words
 		}](), "{A: set[string], B: atomic[string]}"},
-		{"JSON of their own", reflect.TypeFor[struct {
-			A ownJSON
+		{"custom JSON", reflect.TypeFor[struct {
+			A customJSON
 			B pointerJSON
 			C timeLike
 			D *anything
@@ -170,7 +170,7 @@ func TestGoTypes(t *testing.T) {
 	}
 }
 
-// TestGoTypesFieldsOfJSON asks encoding/json which fields a struct has.
+// TestGoTypesFieldsOfJSON compares the fields with those that encoding/json encodes.
 func TestGoTypesFieldsOfJSON(t *testing.T) {
 	for _, v := range []any{embedding{Middle: &Middle{}}, embedded{}, tree{}, item{Value: new(int64)}} {
 		typ, err := schema.FromGoType(reflect.TypeOf(v))
@@ -204,7 +204,7 @@ func TestGoTypesName(t *testing.T) {
 	}
 }
 
-func TestGoTypesMistakes(t *testing.T) {
+func TestGoTypesErrors(t *testing.T) {
 	deep := reflect.TypeFor[string]()
 	for range 2000 {
 		deep = reflect.SliceOf(deep)
@@ -219,7 +219,7 @@ func TestGoTypesMistakes(t *testing.T) {
 			A struct {
 				B chan int `json:"b"`
 			} `json:"a"`
-		}](), []string{".a.b: expected a type that JSON can hold", `"chan int"`, `json:"-"`}},
+		}](), []string{".a.b: expected a type that JSON can express", `"chan int"`, `json:"-"`}},
 		{"map key", reflect.TypeFor[map[bool]string](), []string{"a map whose keys are strings", `"bool"`}},
 		{"strategy", reflect.TypeFor[struct {
 			A []string `patchStrategy:"mix"`

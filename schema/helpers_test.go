@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// parse reads YAML or JSON.
+// parse parses YAML or JSON.
 func parse(t testing.TB, text string) document.Value {
 	t.Helper()
 	converted, err := yaml.YAMLToJSON([]byte(text))
@@ -31,8 +31,8 @@ func parseJSON(t testing.TB, text []byte) document.Value {
 	return v
 }
 
-// topology writes a type in a short form: {name: string, *: untyped} for maps,
-// keyed(a, b=1)[item] for lists, alternatives with bars between them.
+// topology returns a type in a short notation: {name: string, *: untyped} for maps, keyed(a, b=1)[item] for lists,
+// alternatives separated by bars.
 func topology(t *schema.Type) string { return writer{}.write(t) }
 
 type writer struct{ around []*schema.Type }
@@ -99,8 +99,7 @@ func (w writer) fields(m *schema.Map) string {
 	return text
 }
 
-// checkInvariants walks a compiled type and reports what the documentation of Type
-// rules out.
+// checkInvariants fails the test if a type violates the invariants of doc.go.
 func checkInvariants(t testing.TB, root *schema.Type) {
 	t.Helper()
 	seen := map[*schema.Type]bool{}
@@ -132,7 +131,7 @@ func invariants(t *schema.Type) (next []*schema.Type, err error) {
 			return nil, fmt.Errorf("relationship %d with %d keys", l.Relationship, len(l.Keys))
 		}
 		if len(l.Keys) > 0 && (l.Item == nil || l.Item.Map == nil) {
-			return nil, fmt.Errorf("a keyed list of items that are no maps")
+			return nil, fmt.Errorf("keyed list with items that are not maps")
 		}
 		next = append(next, l.Item)
 	}
@@ -153,7 +152,7 @@ func invariants(t *schema.Type) (next []*schema.Type, err error) {
 	return next, nil
 }
 
-// wantError checks that an error has all parts that an author needs.
+// wantError fails the test unless the error contains all parts.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
@@ -161,7 +160,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not say %q:\n%v", part, err)
+			t.Errorf("error does not contain %q:\n%v", part, err)
 		}
 	}
 }

@@ -8,13 +8,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// linker turns drafts into Types.
+// linker converts drafts to Types.
 //
-// A (draft, override) pair is one Type, made when it is first mentioned and filled
-// later from a queue. So recursive types end, equal overrides share one pointer,
-// the number of Types is at most three times that of drafts, and the depth of a
-// schema does not cost stack. What needs complete Types (the defaults of keys) is
-// done when the queue is empty.
+// Each pair of draft and override is one Type, allocated at the first reference and filled later from a queue.
+// Therefore recursive types terminate, equal overrides share one pointer, there are at most three Types per draft, and
+// deep schemas need no deep stack. The defaults of keys need complete Types and are assigned when the queue is empty.
 type linker struct {
 	problems *problems
 	types    map[target]*Type
@@ -25,17 +23,16 @@ type linker struct {
 	defaults map[string]document.Value
 }
 
-// target is what a reference means in the end: a draft that is no alias, and the
-// override that counts.
+// target is a resolved reference: a draft that is not an alias, and the override that applies to it.
 type target struct {
 	draft    *draft
 	override override
 }
 
-// keyedList is a list whose keys wait for their defaults.
+// keyedList is a list whose keys have no defaults yet.
 type keyedList struct {
 	list *List
-	at   *place
+	at   *location
 }
 
 func newLinker(p *problems) *linker {
@@ -48,9 +45,9 @@ func newLinker(p *problems) *linker {
 	}
 }
 
-// mention returns the Type that a reference means. It is complete only after run.
-func (l *linker) mention(r ref) *Type {
-	t := l.effective(l.resolve(r), r.at)
+// typeOf returns the Type that a reference refers to. It is complete only after run.
+func (l *linker) typeOf(r ref) *Type {
+	t := l.checkOverride(l.resolve(r), r.at)
 	if t.override == asDeclared {
 		if t.draft.linked != nil {
 			return t.draft.linked
@@ -68,7 +65,7 @@ func (l *linker) mention(r ref) *Type {
 	return typ
 }
 
-// run completes all Types that were mentioned.
+// run completes all Types that typeOf has returned.
 func (l *linker) run() {
 	for len(l.queue) > 0 {
 		last := len(l.queue) - 1
@@ -85,7 +82,7 @@ func (l *linker) run() {
 func (l *linker) fill(typ *Type, t target) {
 	if t.draft.fields != nil {
 		typ.Map = l.fillMap(t.draft.fields, t.override)
-		// An override counts for the first alternative only, and maps come first.
+		// An override applies to the first alternative only, and maps are first.
 		t.override = asDeclared
 	}
 	if t.draft.list != nil {
@@ -99,21 +96,21 @@ func (l *linker) fillMap(d *mapDraft, o override) *Map {
 		m.Atomic = o == toAtomic
 	}
 	if d.element.to != nil {
-		m.Element = l.mention(d.element)
+		m.Element = l.typeOf(d.element)
 	}
 	if len(d.fields) == 0 {
 		return m
 	}
 	m.Fields = make([]Field, len(d.fields))
 	for i, f := range d.fields {
-		m.Fields[i] = Field{l.intern(f.name), l.mention(f.value), l.detach(f.fallback)}
+		m.Fields[i] = Field{l.intern(f.name), l.typeOf(f.value), l.detach(f.defaultValue)}
 	}
 	slices.SortFunc(m.Fields, func(a, b Field) int { return cmp.Compare(a.Name, b.Name) })
 	return m
 }
 
 func (l *linker) fillList(d *listDraft, o override) *List {
-	list := &List{Item: l.mention(d.item)}
+	list := &List{Item: l.typeOf(d.item)}
 	associative := d.associative
 	if o != asDeclared {
 		associative = o == toAssociative
@@ -133,13 +130,13 @@ func (l *linker) fillList(d *listDraft, o override) *List {
 	return list
 }
 
-// findDefaults gives the keys of a list the defaults of the item's fields. A key
-// that the item does not declare has none: the item may still take such a field.
+// findDefaults sets the defaults of a list's keys to the defaults of the item's fields. A key that is not a declared
+// field of the item has none; the item may still accept it as an undeclared field.
 func (l *linker) findDefaults(k keyedList) {
 	item := k.list.Item.Map
 	if item == nil {
 		l.problems.add(k.at, "items that are maps, because the list is keyed by "+quote(k.list.Keys[0].Name),
-			"items that can not be a map", "make the list a set or atomic, or its items maps")
+			"items that can't be maps", "make the list a set or atomic, or its items maps")
 		return
 	}
 	for i := range k.list.Keys {
@@ -149,18 +146,18 @@ func (l *linker) findDefaults(k keyedList) {
 	}
 }
 
-// resolve follows aliases. The override nearest to the use wins.
+// resolve resolves aliases. The override that is nearest to the reference wins.
 func (l *linker) resolve(r ref) target {
 	end := target{draft: r.to}
 	if r.to.alias != nil {
-		end = l.follow(r.to)
+		end = l.resolveAlias(r.to)
 	}
 	return end.with(r.override)
 }
 
-// follow returns what an alias means in the end, and remembers it for every alias
-// on the way, so that a long chain is walked once and a circle is reported once.
-func (l *linker) follow(d *draft) target {
+// resolveAlias returns the target of an alias and stores it for every alias on the way, so that a long chain is
+// followed only once and a cycle is reported once.
+func (l *linker) resolveAlias(d *draft) target {
 	var chain []*draft
 	walked := map[*draft]bool{}
 	for d.alias != nil && !walked[d] {
@@ -177,7 +174,7 @@ func (l *linker) follow(d *draft) target {
 	}
 	if walked[d] {
 		l.problems.add(d.alias.at, "a reference that leads to a type",
-			"a circle of references through "+quote(d.name), "declare the type at one of its places")
+			"a cycle of references through "+quote(d.name), "declare the type in one of these places")
 		end = target{draft: opaqueDraft}
 	}
 	for _, alias := range slices.Backward(chain) {
@@ -194,27 +191,27 @@ func (t target) with(o override) target {
 	return t
 }
 
-// effective checks an override against the draft that it changes, and drops it
-// when the draft already says the same.
-func (l *linker) effective(t target, at *place) target {
+// checkOverride reports an override that does not apply to its draft, and removes an override that equals the draft's
+// own relationship.
+func (l *linker) checkOverride(t target, at *location) target {
 	if t.override == asDeclared {
 		return t
 	}
-	fits, same := false, false
+	applies, same := false, false
 	switch d := t.draft; {
 	case d.fields != nil:
-		fits = t.override != toAssociative
+		applies = t.override != toAssociative
 		same = d.fields.atomic == (t.override == toAtomic)
 	case d.list != nil:
-		fits = t.override != toGranular
+		applies = t.override != toGranular
 		same = d.list.associative == (t.override == toAssociative)
 	}
-	if !fits {
-		l.problems.add(at, "a reference to a "+t.override.fits(),
+	if !applies {
+		l.problems.add(at, "a reference to a "+t.override.applicableShapes(),
 			"a reference to "+t.draft.shape()+" with the override "+quote(t.override.String()),
 			"remove the override, or refer to another type")
 	}
-	if !fits || same {
+	if !applies || same {
 		t.override = asDeclared
 	}
 	return t
@@ -224,12 +221,12 @@ func (o override) String() string {
 	return [...]string{asDeclared: "", toAtomic: "atomic", toGranular: "granular", toAssociative: "associative"}[o]
 }
 
-// fits names the shapes that an override can change.
-func (o override) fits() string {
+// applicableShapes returns the shapes that an override applies to, for error messages.
+func (o override) applicableShapes() string {
 	return [...]string{asDeclared: "type", toAtomic: "map or list", toGranular: "map", toAssociative: "list"}[o]
 }
 
-// shape names the first alternative of a draft, for error messages.
+// shape describes the first alternative of a draft, for error messages.
 func (d *draft) shape() string {
 	shape := "a scalar type"
 	switch {
@@ -244,8 +241,7 @@ func (d *draft) shape() string {
 	return shape
 }
 
-// intern returns an equal string that is shared between its uses and does not keep
-// the schema's text in memory.
+// intern returns an equal string that is shared between its uses and does not keep the schema's text in memory.
 func (l *linker) intern(s string) string {
 	if known, ok := l.names[s]; ok {
 		return known
@@ -255,8 +251,8 @@ func (l *linker) intern(s string) string {
 	return s
 }
 
-// detach returns an equal value that does not keep the schema's document in
-// memory; null becomes absent, because both mean that there is no default.
+// detach returns an equal value that does not keep the schema's document in memory. Null becomes absent, because both
+// mean that there is no default.
 func (l *linker) detach(v document.Value) document.Value {
 	if v.IsAbsent() || v.Kind() == document.Null {
 		return document.Value{}

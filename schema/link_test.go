@@ -16,7 +16,7 @@ func field(t *testing.T, typ *schema.Type, name string) *schema.Type {
 	t.Helper()
 	f, declared := typ.Map.TypeOf(name)
 	if !declared {
-		t.Fatalf("there is no field %q", name)
+		t.Fatalf("field %q is missing", name)
 	}
 	return f
 }
@@ -30,13 +30,13 @@ func TestReferencesSharePointers(t *testing.T) {
 	}
 	plain, atomic := field(t, root, "a"), field(t, root, "d")
 	if field(t, root, "b") != plain || field(t, root, "c") != plain {
-		t.Error("references without an effective override have types of their own")
+		t.Error("references without an effective override do not share a type")
 	}
 	if field(t, root, "e") != atomic {
 		t.Error("equal overrides do not share a type")
 	}
 	if atomic == plain || atomic.Name != "Pair" || field(t, atomic, "a") != field(t, plain, "a") {
-		t.Error("an override is not a copy of the type that shares all inside")
+		t.Error("a type with an override does not share the types of its fields")
 	}
 }
 
@@ -49,16 +49,16 @@ func TestCircularAliases(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.LoadOpenAPI(parse(t, `{definitions: `+text+`}`))
-			wantError(t, err, "definitions.", "expected a reference that leads to a type, received a circle of references", "declare the type")
-			if n := strings.Count(err.Error(), "circle"); n != 1 {
-				t.Errorf("reported %d times:\n%v", n, err)
+			wantError(t, err, "definitions.", "expected a reference that leads to a type, received a cycle of references", "declare the type")
+			if n := strings.Count(err.Error(), "cycle"); n != 1 {
+				t.Errorf("the cycle is reported %d times, want 1:\n%v", n, err)
 			}
 		})
 	}
 }
 
-// TestLongAliasChain has every link of the chain used, which would be quadratic if
-// chains were walked again and again.
+// TestLongAliasChain refers to every alias of a long chain, which would take quadratic time if the chain were followed
+// for each.
 func TestLongAliasChain(t *testing.T) {
 	const length = 50_000
 	var b strings.Builder
@@ -74,11 +74,11 @@ func TestLongAliasChain(t *testing.T) {
 	first, _ := s.Type("T0")
 	last, _ := s.Type("T" + strconv.Itoa(length-1))
 	if first != last {
-		t.Error("the chain does not lead to its end")
+		t.Error("the aliases do not resolve to the type at the end of the chain")
 	}
 }
 
-// nested returns a value that is n times inside of itself.
+// nested returns inner, wrapped n times in before and after.
 func nested(inner, before, after string, n int) []byte {
 	return []byte(strings.Repeat(before, n) + inner + strings.Repeat(after, n))
 }
@@ -92,7 +92,7 @@ func TestDeepNesting(t *testing.T) {
 	_, err = schema.LoadTypes(parseJSON(t, []byte(`{"types":[{"name":"A","map":{"elementType":`+string(atom)+`}}]}`)))
 	wantError(t, err, "schemas nested less deep than the limit")
 
-	// Depth that no document could have inline is fine through references.
+	// Through references a schema may nest deeper than inline.
 	var b strings.Builder
 	b.WriteString(`{"definitions":{"T0":{"type":"string"}`)
 	for i := 1; i < 20_000; i++ {
@@ -106,8 +106,8 @@ func TestDeepNesting(t *testing.T) {
 	checkInvariants(t, last)
 }
 
-// TestSharedDocumentParts has a document of a few values that share parts, and that
-// would be 3^40 schemas if all were read.
+// TestSharedDocumentParts loads a document of few values that share parts, which would be 3^40 schema objects without a
+// limit.
 func TestSharedDocumentParts(t *testing.T) {
 	defer schema.LimitObjects(10_000)()
 	object := parse(t, `{type: string}`)
@@ -127,8 +127,8 @@ func TestSharedDocumentParts(t *testing.T) {
 	wantError(t, err, "fewer schemas than the limit")
 }
 
-// TestSchemaDoesNotKeepDocument checks that a loaded schema, which lives long, does
-// not keep the text that it was loaded from.
+// TestSchemaDoesNotKeepDocument checks that a loaded schema, which has a long lifetime, does not keep the text in
+// memory that it was loaded from.
 func TestSchemaDoesNotKeepDocument(t *testing.T) {
 	text := []byte(`{"definitions":{"A":{"type":"object","description":"` + strings.Repeat("x", 32<<20) +
 		`","properties":{"field":{"type":"string","default":"word"}}}}}`)
@@ -142,7 +142,7 @@ func TestSchemaDoesNotKeepDocument(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 16<<20 {
-		t.Errorf("the schema keeps %d bytes", kept)
+		t.Errorf("the schema retains %d bytes", kept)
 	}
 	a, _ := s.Type("A")
 	if got := topology(a); got != `{field: string="word"}` {
@@ -155,7 +155,7 @@ func TestUntypedAndOpaque(t *testing.T) {
 	checkInvariants(t, schema.Untyped)
 	checkInvariants(t, schema.Opaque)
 	if schema.Untyped.Map.Atomic || schema.Untyped.Map.Element != schema.Untyped || schema.Untyped.List.Item != schema.Opaque {
-		t.Error("untyped maps are not granular all the way down")
+		t.Error("untyped maps are not granular at every level")
 	}
 	if !schema.Opaque.Map.Atomic || schema.Opaque.Map.Element != schema.Opaque {
 		t.Error("opaque maps are not atomic")
@@ -166,21 +166,21 @@ func TestFind(t *testing.T) {
 	m := &schema.Map{Element: schema.Untyped}
 	for i := range 20 {
 		if _, ok := m.Find("f10"); ok != (i > 0) {
-			t.Fatalf("found %v among %d fields", ok, i)
+			t.Fatalf("Find() = %v with %d fields", ok, i)
 		}
 		m.Fields = append(m.Fields, schema.Field{Name: "f" + strconv.Itoa(10+i), Type: schema.Opaque})
 	}
 	for i, f := range m.Fields {
 		if got, ok := m.Find(f.Name); !ok || got != &m.Fields[i] {
-			t.Errorf("%s is not found", f.Name)
+			t.Errorf("Find(%s): not found", f.Name)
 		}
 	}
 	for _, name := range []string{"", "f1", "f100", "f3", "z"} {
 		if _, ok := m.Find(name); ok {
-			t.Errorf("%q is found", name)
+			t.Errorf("Find(%q): found, want not found", name)
 		}
 		if typ, declared := m.TypeOf(name); declared || typ != schema.Untyped {
-			t.Errorf("%q is declared", name)
+			t.Errorf("TypeOf(%q): declared, want not declared", name)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestResolve(t *testing.T) {
 		{&schema.Type{}, document.Null, schema.NoAlternative},
 	} {
 		if got := test.typ.Resolve(test.kind); got != test.want {
-			t.Errorf("%s as %s: got %d, want %d", topology(test.typ), test.kind, got, test.want)
+			t.Errorf("%s: Resolve(%s) = %d, want %d", topology(test.typ), test.kind, got, test.want)
 		}
 	}
 }

@@ -2,34 +2,33 @@ package schema
 
 import "hash/maphash"
 
-// lookup finds the fields of a struct by hash. It is made when it is first needed.
-// Every field of every document is looked up in one, so that it matters.
+// lookup is a hash table from the names of a struct's fields to their indexes. It is built at the first lookup. Merging
+// looks up every field of every document, so it is on the hot path.
 type lookup struct {
-	// slots has places in Fields, plus one; 0 is an empty slot. There are at
-	// least four times as many slots as fields, and their number is a power of two.
+	// slots has indexes of Fields plus one; 0 is an empty slot. The number of slots is a power of two and at least four
+	// times the number of fields.
 	slots []uint32
-	// count is how many fields there were. A Map that is still being put
-	// together may get more.
+	// count is the number of fields when the table was built. A Map that is still being built may get more fields.
 	count int
-	// reach is how far from its slot a field may be found.
-	reach int
-	// careful says that the names have so much in common that their hash must look
-	// at all of each.
-	careful bool
+	// maxProbe is the maximum distance of a field from the slot of its hash.
+	maxProbe int
+	// fullHash means that the names are so similar that the whole name must be hashed.
+	fullHash bool
 }
 
-// seed is one for the process: hashes are not kept.
+// seed is the hash seed of the process; hashes are not stored.
 var seed = maphash.MakeSeed()
 
-// few is how many fields are looked through rather than looked up.
-const few = 3
+// maxLinearFields is the maximum number of fields that are searched linearly.
+const maxLinearFields = 3
 
-// near is how far from its slot a field may be before the hash is made carefully.
-const near = 4
+// maxSampleProbe is the maximum distance of a field from its slot with sampled hashes; beyond it the whole name is
+// hashed.
+const maxSampleProbe = 4
 
-// find returns the place of the declared field of that name, -1 if there is none.
+// find returns the index of the declared field with the given name, -1 if there is none.
 func (m *Map) find(name string) int {
-	if len(m.Fields) <= few {
+	if len(m.Fields) <= maxLinearFields {
 		for i := range m.Fields {
 			if m.Fields[i].Name == name {
 				return i
@@ -44,7 +43,7 @@ func (m *Map) find(name string) int {
 	}
 	mask := uint64(len(l.slots) - 1)
 	slot := l.hash(name) & mask
-	for steps := 0; steps <= l.reach && l.slots[slot] != 0; steps++ {
+	for steps := 0; steps <= l.maxProbe && l.slots[slot] != 0; steps++ {
 		if i := int(l.slots[slot] - 1); m.Fields[i].Name == name {
 			return i
 		}
@@ -53,9 +52,9 @@ func (m *Map) find(name string) int {
 	return -1
 }
 
-// hash is made of a few bytes of the name, unless that is not enough.
+// hash returns a hash of a few bytes of the name, or of the whole name if fullHash is set.
 func (l *lookup) hash(name string) uint64 {
-	if l.careful {
+	if l.fullHash {
 		return maphash.String(seed, name)
 	}
 	size := len(name)
@@ -68,21 +67,20 @@ func (l *lookup) hash(name string) uint64 {
 
 func newLookup(fields []Field) *lookup {
 	l := &lookup{count: len(fields)}
-	if !l.fill(fields, near) {
-		l.careful = true
+	if !l.fill(fields, maxSampleProbe) {
+		l.fullHash = true
 		l.fill(fields, len(fields))
 	}
 	return l
 }
 
-// fill puts the fields into slots. It gives up when one is further from its slot than
-// the limit.
+// fill assigns the fields to slots. It returns false if a field is further from its slot than the limit.
 func (l *lookup) fill(fields []Field, limit int) (ok bool) {
 	size := 1
 	for size < 4*len(fields) {
 		size *= 2
 	}
-	l.slots, l.reach = make([]uint32, size), 0
+	l.slots, l.maxProbe = make([]uint32, size), 0
 	mask := uint64(size - 1)
 	for i := range fields {
 		slot, steps := l.hash(fields[i].Name)&mask, 0
@@ -94,7 +92,7 @@ func (l *lookup) fill(fields []Field, limit int) (ok bool) {
 			return false
 		}
 		l.slots[slot] = uint32(i + 1)
-		l.reach = max(l.reach, steps)
+		l.maxProbe = max(l.maxProbe, steps)
 	}
 	return true
 }

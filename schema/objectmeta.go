@@ -8,8 +8,8 @@ import (
 
 const objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// objectMetaDefinitions is what every custom resource has as metadata. Structural
-// schemas can not refer to it, and may not repeat it.
+// objectMetaDefinitions are the definitions of metadata in every custom resource. Structural schemas can't refer to
+// them, and may not repeat them.
 const objectMetaDefinitions = `{
   "` + objectMetaName + `": {
     "type": "object",
@@ -74,25 +74,25 @@ const objectMetaDefinitions = `{
 var parseObjectMeta = sync.OnceValue(func() document.Value {
 	definitions, err := document.ParseJSON([]byte(objectMetaDefinitions))
 	if err != nil {
-		panic("schema: the definitions of metadata are not JSON: " + err.Error())
+		panic("schema: parsing the definitions of metadata: " + err.Error())
 	}
 	return definitions
 })
 
-// linkObjectMeta makes the one Type of metadata that all custom kinds share, unless
-// they preserve unknown fields everywhere.
+// linkObjectMeta returns the Type of metadata that all custom kinds share, except those of CRDs with
+// preserveUnknownFields.
 var linkObjectMeta = sync.OnceValue(func() *Type {
 	r := newReader()
 	r.declareAll(parseObjectMeta(), nil)
 	metadata := r.link(nil).types[objectMetaName]
 	if err := r.err(); err != nil {
-		panic("schema: the definitions of metadata are wrong: " + err.Error())
+		panic("schema: loading the definitions of metadata: " + err.Error())
 	}
 	return metadata
 })
 
-// declareObjectMeta makes the type of metadata known to a reader. Where a whole CRD
-// preserves unknown fields, metadata does so too.
+// declareObjectMeta adds the definition of metadata to a reader. In a CRD with preserveUnknownFields, metadata
+// preserves unknown fields, too.
 func (r *reader) declareObjectMeta() {
 	if r.preserve {
 		r.declareAll(parseObjectMeta(), nil)

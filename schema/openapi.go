@@ -7,12 +7,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadOpenAPI loads the types of an OpenAPI document: the definitions of version 2
-// or the component schemas of version 3.
+// LoadOpenAPI loads the types of an OpenAPI document: the definitions of version 2 or the component schemas of version
+// 3.
 //
-// A type is found by its name, and also as a kind if it has the extension
-// x-kubernetes-group-version-kind. If two types claim the same kind, as some
-// aggregated documents do, the one whose name sorts first is the kind's.
+// A type is found by its name, and also as a kind if it has the extension x-kubernetes-group-version-kind. If two types
+// declare the same kind, as in some aggregated documents, the kind is the type whose name sorts first.
 func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	if doc.Kind() != document.Map {
 		return nil, &Error{Expected: "an OpenAPI document, which is a map", Received: describe(doc)}
@@ -21,7 +20,7 @@ func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	switch {
 	case definitions.Kind() == document.Map:
 	case definitions.IsAbsent() && (!doc.Get("openapi").IsAbsent() || !doc.Get("swagger").IsAbsent()):
-		return &Schema{}, nil // a group without types of its own
+		return &Schema{}, nil // an API group without types
 	default:
 		return nil, &Error{at.String(), "a map of schemas by name", describe(definitions),
 			"pass a whole OpenAPI document, version 2 (definitions) or 3 (components.schemas)"}
@@ -35,22 +34,21 @@ func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	return s, nil
 }
 
-func findDefinitions(doc document.Value) (*place, document.Value) {
+func findDefinitions(doc document.Value) (*location, document.Value) {
 	if v := doc.Get("definitions"); !v.IsAbsent() {
-		return rootPlace("definitions"), v
+		return rootLocation("definitions"), v
 	}
-	return rootPlace("components").field("schemas"), doc.Lookup("components", "schemas")
+	return rootLocation("components").field("schemas"), doc.Lookup("components", "schemas")
 }
 
-// Types whose OpenAPI schema says less than their JSON does: kube-apiserver knows
-// them by name.
+// Types with JSON that their OpenAPI schema does not fully describe; kube-apiserver recognizes them by name, too.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
 // declareAll reads definitions that may refer to each other in any order.
-func (r *reader) declareAll(definitions document.Value, at *place) {
+func (r *reader) declareAll(definitions document.Value, at *location) {
 	for name := range definitions.Fields() {
 		r.definitions[name] = &draft{name: name}
 	}
@@ -59,14 +57,14 @@ func (r *reader) declareAll(definitions document.Value, at *place) {
 	}
 }
 
-func (r *reader) declare(d *draft, v document.Value, at *place) {
+func (r *reader) declare(d *draft, v document.Value, at *location) {
 	switch {
 	case d.name == quantityName:
 		d.scalar = AnyScalar
 	case d.name == rawExtensionName:
 		d.alias = &ref{to: opaqueDraft}
-	case given(v, "$ref").Text() != "":
-		target := r.mention(v, at, nesting{})
+	case nonNull(v, "$ref").Text() != "":
+		target := r.readRef(v, at, nesting{})
 		d.alias = &target
 	default:
 		name := d.name
@@ -75,7 +73,7 @@ func (r *reader) declare(d *draft, v document.Value, at *place) {
 	}
 }
 
-// link turns all definitions into Types.
+// link converts all definitions to Types.
 func (r *reader) link(kinds map[groupVersionKind]*draft) *Schema {
 	l := newLinker(&r.problems)
 	s := &Schema{
@@ -83,21 +81,21 @@ func (r *reader) link(kinds map[groupVersionKind]*draft) *Schema {
 		kinds: make(map[groupVersionKind]*Type, len(kinds)),
 	}
 	for name, d := range r.definitions {
-		s.types[l.intern(name)] = l.mention(ref{to: d})
+		s.types[l.intern(name)] = l.typeOf(ref{to: d})
 	}
 	for k, d := range kinds {
-		s.kinds[groupVersionKind{l.intern(k.group), l.intern(k.version), l.intern(k.kind)}] = l.mention(ref{to: d})
+		s.kinds[groupVersionKind{l.intern(k.group), l.intern(k.version), l.intern(k.kind)}] = l.typeOf(ref{to: d})
 	}
 	l.run()
 	return s
 }
 
-// kinds reads which definitions are kinds.
-func (r *reader) kinds(definitions document.Value, at *place) map[groupVersionKind]*draft {
+// kinds returns the definitions that are kinds.
+func (r *reader) kinds(definitions document.Value, at *location) map[groupVersionKind]*draft {
 	const extension = "x-kubernetes-group-version-kind"
 	kinds := map[groupVersionKind]*draft{}
 	for name, v := range definitions.Fields() {
-		list := given(v, extension)
+		list := nonNull(v, extension)
 		if list.IsAbsent() {
 			continue
 		}
@@ -116,7 +114,7 @@ func (r *reader) kinds(definitions document.Value, at *place) map[groupVersionKi
 	return kinds
 }
 
-func (r *reader) groupVersionKind(v document.Value, at *place) (groupVersionKind, bool) {
+func (r *reader) groupVersionKind(v document.Value, at *location) (groupVersionKind, bool) {
 	group, version, kind := v.Get("group"), v.Get("version"), v.Get("kind")
 	for _, part := range []document.Value{group, version, kind} {
 		if part.Kind() != document.String {
@@ -128,8 +126,8 @@ func (r *reader) groupVersionKind(v document.Value, at *place) (groupVersionKind
 	return k, k.kind != ""
 }
 
-// lookup returns the definition that a reference names. Only the last step counts,
-// so that a schema may be moved between versions of OpenAPI unchanged.
+// lookup returns the definition that a reference names. It ignores all but the last element of the reference, so that a
+// schema may be moved between versions of OpenAPI unchanged.
 func (r *reader) lookup(reference string) (*draft, bool) {
 	if !strings.HasPrefix(reference, "#/") {
 		return nil, false
@@ -142,7 +140,7 @@ func (r *reader) lookup(reference string) (*draft, bool) {
 	return d, ok
 }
 
-// unescape undoes the escapes of a JSON pointer in a URI fragment.
+// unescape decodes a JSON pointer element in a URI fragment.
 func unescape(name string) string {
 	if decoded, err := url.PathUnescape(name); err == nil {
 		name = decoded

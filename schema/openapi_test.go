@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadProperty loads a document whose type Root has one field, f, with the given
-// schema, and returns the field's type.
+// loadProperty loads a document with a type Root that has one field f with the given schema, and returns the field's
+// type.
 func loadProperty(t *testing.T, property string) (*schema.Type, error) {
 	t.Helper()
 	s, err := schema.LoadOpenAPI(parse(t, propertyDocument(property)))
@@ -18,12 +18,12 @@ func loadProperty(t *testing.T, property string) (*schema.Type, error) {
 	}
 	root, ok := s.Type("Root")
 	if !ok {
-		t.Fatal("there is no type Root")
+		t.Fatal("type Root is missing")
 	}
 	checkInvariants(t, root)
 	f, ok := root.Map.Find("f")
 	if !ok {
-		t.Fatal("there is no field f")
+		t.Fatal("field f is missing")
 	}
 	return f.Type, nil
 }
@@ -46,7 +46,7 @@ definitions:
 
 const pair, pairDefault = "{a: string, b: numeric=1}", "b=1"
 
-// openAPIProperties has one line for each thing that a schema object can say.
+// openAPIProperties has a case for each keyword of a schema object.
 var openAPIProperties = []struct{ name, property, want string }{
 	{"string", `{type: string}`, "string"},
 	{"bytes", `{type: string, format: byte}`, "string"},
@@ -58,14 +58,14 @@ var openAPIProperties = []struct{ name, property, want string }{
 	{"boolean", `{type: boolean}`, "boolean"},
 	{"nullable type list", `{type: ["null", string]}`, "string"},
 	{"int-or-string extension", `{x-kubernetes-int-or-string: true}`, "untyped"},
-	{"nothing declared", `{}`, "untyped"},
+	{"no declared fields", `{}`, "untyped"},
 	{"type null", `{type: null, items: null, properties: null, additionalProperties: null}`, "untyped"},
 	{"untyped atomic map", `{x-kubernetes-map-type: atomic}`, "scalar|atomic[opaque]|atomic{*: untyped}"},
 	{"untyped list with items", `{items: {type: string}}`, "scalar|atomic[string]|{*: untyped}"},
 
 	{"free-form object", `{type: object}`, "{*: untyped}"},
-	{"object that refuses", `{type: object, additionalProperties: false}`, "{}"},
-	{"object that accepts", `{type: object, properties: {a: {type: string}}, additionalProperties: true}`, "{a: string, *: untyped}"},
+	{"object that rejects undeclared fields", `{type: object, additionalProperties: false}`, "{}"},
+	{"object that accepts undeclared fields", `{type: object, properties: {a: {type: string}}, additionalProperties: true}`, "{a: string, *: untyped}"},
 	{"struct", `{type: object, properties: {b: {type: string}, a: {type: integer}}}`, "{a: numeric, b: string}"},
 	{"map of strings", `{type: object, additionalProperties: {type: string}}`, "{*: string}"},
 	{"granular map", `{type: object, x-kubernetes-map-type: granular}`, "{*: untyped}"},
@@ -82,7 +82,7 @@ var openAPIProperties = []struct{ name, property, want string }{
 		`{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {$ref: '#/definitions/Pair'}}}`,
 		"{a: " + pair + ", *: untyped}",
 	},
-	{"embedded resource is for CRDs only", `{type: object, x-kubernetes-embedded-resource: true}`, "{*: untyped}"},
+	{"embedded resource outside of a CRD", `{type: object, x-kubernetes-embedded-resource: true}`, "{*: untyped}"},
 	{"defaults", `{type: object, properties: {a: {type: string, default: x}, b: {type: string, default: null}}}`, `{a: string="x", b: string}`},
 
 	{"list", `{type: array, items: {type: string}}`, "atomic[string]"},
@@ -124,7 +124,7 @@ var openAPIProperties = []struct{ name, property, want string }{
 	{"override to atomic", `{$ref: '#/definitions/Pair', x-kubernetes-map-type: atomic}`, "atomic" + pair},
 	{"override in allOf", `{allOf: [{$ref: '#/definitions/Pair'}], x-kubernetes-map-type: atomic}`, "atomic" + pair},
 	{"override to granular", `{$ref: '#/definitions/AtomicPair', x-kubernetes-map-type: granular}`, "{a: string}"},
-	{"override to the same", `{$ref: '#/definitions/AtomicPair', x-kubernetes-map-type: atomic}`, "atomic{a: string}"},
+	{"override without effect", `{$ref: '#/definitions/AtomicPair', x-kubernetes-map-type: atomic}`, "atomic{a: string}"},
 	{"alias with an override", `{$ref: '#/definitions/AtomicAlias'}`, "atomic" + pair},
 	{"override of an override", `{$ref: '#/definitions/AtomicAlias', x-kubernetes-map-type: granular}`, pair},
 	{"override of a list", `{$ref: '#/definitions/Texts', x-kubernetes-map-type: atomic}`, "atomic[string]"},
@@ -152,23 +152,22 @@ func TestOpenAPIProperties(t *testing.T) {
 	}
 }
 
-// openAPIMistakes has a property that is refused, the place in it, and what the
-// error must say beside the place.
-var openAPIMistakes = []struct{ name, property, place, says string }{
+// openAPIErrors has properties that are rejected, the place in the property, and the rest of the error.
+var openAPIErrors = []struct{ name, property, place, want string }{
 	{"unknown reference", `{$ref: '#/definitions/Gone'}`, "", `expected a $ref to a type of this document, received $ref "#/definitions/Gone"; declare`},
 	{"foreign reference", `{$ref: 'https://example.org/Pair'}`, "", `"https://example.org/Pair"`},
-	{"reference that is no string", `{$ref: [a]}`, "", "expected a $ref that is a string, received a list"},
+	{"reference that is not a string", `{$ref: [a]}`, "", "expected a $ref that is a string, received a list"},
 	{"unknown type", `{type: file}`, ".type", `received "file"`},
-	{"type that is no string", `{type: 3}`, ".type", "received the number 3"},
-	{"schema that is no map", `true`, "", "expected a schema, which is a map, received the boolean true"},
-	{"properties that are no map", `{type: object, properties: [a]}`, ".properties", "received a list"},
+	{"type that is not a string", `{type: 3}`, ".type", "received the number 3"},
+	{"schema that is not a map", `true`, "", "expected a schema, which is a map, received the boolean true"},
+	{"properties that are not a map", `{type: object, properties: [a]}`, ".properties", "received a list"},
 	{"array without items", `{type: array}`, "", "received no items; write items"},
 	{"tuple", `{type: array, items: [{type: string}]}`, ".items", "expected a schema, which is a map, received a list"},
 	{"unknown list type", `{type: array, items: {}, x-kubernetes-list-type: bag}`, ".x-kubernetes-list-type", `expected atomic, set or map, received the string "bag"`},
 	{"no keys", `{type: array, items: {}, x-kubernetes-list-type: map}`, "", "no x-kubernetes-list-map-keys; name them"},
-	{"keys that are no list", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: a}`, ".x-kubernetes-list-map-keys", "a list of field names"},
-	{"a key that is no string", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, 1]}`, ".x-kubernetes-list-map-keys[1]", "the number 1"},
-	{"a key twice", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, a]}`, ".x-kubernetes-list-map-keys[1]", `received "a" again`},
+	{"keys that are not a list", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: a}`, ".x-kubernetes-list-map-keys", "a list of field names"},
+	{"a key that is not a string", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, 1]}`, ".x-kubernetes-list-map-keys[1]", "the number 1"},
+	{"duplicate key", `{type: array, items: {}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a, a]}`, ".x-kubernetes-list-map-keys[1]", `received "a" again`},
 	{"keyed scalars", `{type: array, items: {type: string}, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [a]}`, "", `keyed by "a"`},
 	{"unknown map type", `{type: object, x-kubernetes-map-type: bag}`, ".x-kubernetes-map-type", `expected atomic or granular, received the string "bag"`},
 	{"unknown override", `{$ref: '#/definitions/Pair', x-kubernetes-map-type: bag}`, ".x-kubernetes-map-type", `"bag"`},
@@ -176,30 +175,30 @@ var openAPIMistakes = []struct{ name, property, place, says string }{
 	{"granular override of a list", `{$ref: '#/definitions/Texts', x-kubernetes-map-type: granular}`, "", `a list type, "Texts",`},
 	{"unknown strategy", `{type: array, items: {}, x-kubernetes-patch-strategy: mix}`, ".x-kubernetes-patch-strategy", `received "mix"`},
 	{"contradictory strategy", `{type: array, items: {}, x-kubernetes-patch-strategy: "merge,replace"}`, ".x-kubernetes-patch-strategy", "either merge or replace"},
-	{"strategy that is no string", `{type: array, items: {}, x-kubernetes-patch-strategy: [merge]}`, ".x-kubernetes-patch-strategy", "received a list"},
-	{"merge key that is no string", `{type: array, items: {}, x-kubernetes-patch-strategy: merge, x-kubernetes-patch-merge-key: 1}`, ".x-kubernetes-patch-strategy", "received the number 1"},
-	{"flag that is no boolean", `{type: object, x-kubernetes-preserve-unknown-fields: "yes"}`, ".x-kubernetes-preserve-unknown-fields", `expected true or false, received the string "yes"`},
+	{"strategy that is not a string", `{type: array, items: {}, x-kubernetes-patch-strategy: [merge]}`, ".x-kubernetes-patch-strategy", "received a list"},
+	{"merge key that is not a string", `{type: array, items: {}, x-kubernetes-patch-strategy: merge, x-kubernetes-patch-merge-key: 1}`, ".x-kubernetes-patch-strategy", "received the number 1"},
+	{"flag that is not a boolean", `{type: object, x-kubernetes-preserve-unknown-fields: "yes"}`, ".x-kubernetes-preserve-unknown-fields", `expected true or false, received the string "yes"`},
 }
 
-func TestOpenAPIMistakes(t *testing.T) {
-	for _, test := range openAPIMistakes {
+func TestOpenAPIErrors(t *testing.T) {
+	for _, test := range openAPIErrors {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := loadProperty(t, test.property)
-			wantError(t, err, "definitions.Root.properties.f"+test.place+": ", test.says)
+			wantError(t, err, "definitions.Root.properties.f"+test.place+": ", test.want)
 			if n := strings.Count(err.Error(), "\n"); n > 0 {
-				t.Errorf("one mistake is reported %d times:\n%v", n+1, err)
+				t.Errorf("one problem is reported %d times:\n%v", n+1, err)
 			}
 		})
 	}
 }
 
-func TestOpenAPIErrorHasParts(t *testing.T) {
+func TestOpenAPIErrorFields(t *testing.T) {
 	_, err := loadProperty(t, `{type: file}`)
 	var e *schema.Error
 	if !errors.As(err, &e) {
-		t.Fatalf("%T is no *schema.Error", err)
+		t.Fatalf("error is a %T, want a *schema.Error", err)
 	}
-	if e.Place != "definitions.Root.properties.f.type" || e.Received != `"file"` || e.Expected == "" {
+	if e.Path != "definitions.Root.properties.f.type" || e.Received != `"file"` || e.Expected == "" {
 		t.Errorf("got %+v", e)
 	}
 }
@@ -210,12 +209,12 @@ func TestOpenAPIReportsAllProblems(t *testing.T) {
 
 	many := strings.Repeat("{type: x}, ", 100)
 	_, err = loadProperty(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {`+
-		numbered(many)+`}}}}}`)
+		withNames(many)+`}}}}}`)
 	wantError(t, err, "and 80 more problems")
 }
 
-// numbered gives each item of a comma-separated list a name.
-func numbered(items string) string {
+// withNames gives each item of a comma-separated list a name.
+func withNames(items string) string {
 	var b strings.Builder
 	for i, item := range strings.SplitAfter(strings.TrimSuffix(items, ", "), ", ") {
 		b.WriteString("f" + strings.Repeat("x", i) + ": " + item)
@@ -241,11 +240,11 @@ func TestOpenAPIVersions(t *testing.T) {
 		t.Fatalf("a document without types: %v", err)
 	}
 	if _, ok := s.Type("Text"); ok {
-		t.Error("an empty document has a type")
+		t.Error("Types() of an empty document returned a type")
 	}
 	for _, text := range []string{`{}`, `[]`, `null`, `{definitions: []}`, `{components: {schemas: 1}}`} {
 		if _, err := schema.LoadOpenAPI(parse(t, text)); err == nil {
-			t.Errorf("%s is accepted", text)
+			t.Errorf("LoadOpenAPI(%s) succeeded, want an error", text)
 		}
 	}
 }
@@ -272,7 +271,7 @@ definitions:
 		t.Errorf("one type for two kinds: got %p and %p", core, apps)
 	}
 	if _, ok := s.Kind("", "v2", "Options"); ok {
-		t.Error("an unknown kind is found")
+		t.Error("Kind() of an unknown kind: found, want not found")
 	}
 	for _, extension := range []string{`{}`, `[1]`, `[{group: "", version: v1}]`, `[{group: 1, version: v1, kind: A}]`} {
 		_, err := schema.LoadOpenAPI(parse(t, `{definitions: {A: {type: object, x-kubernetes-group-version-kind: `+extension+`}}}`))
@@ -307,7 +306,7 @@ func TestSchemaTypesAreSorted(t *testing.T) {
 	for name, typ := range s.Types() {
 		names += name
 		if typ.Name != name {
-			t.Errorf("%s is called %s", name, typ.Name)
+			t.Errorf("type %s has the name %s", name, typ.Name)
 		}
 		if name == "b" {
 			break

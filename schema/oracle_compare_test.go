@@ -13,23 +13,22 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// A comparison walks one of our types and structured-merge-diff's side by side and
-// notes where they say different things.
+// comparison compares a Type with structured-merge-diff's type recursively and reports the differences.
 type comparison struct {
 	oracle  *smd.Schema
 	visited map[visit]bool
-	// report is called with the place and kind of each difference.
+	// report is called with the path and the kind of each difference.
 	report func(place, difference string)
 }
 
-// visit is a pair of places that was compared before. TypeRef is comparable, and a
-// schema has finitely many of them, so that a comparison of recursive types ends.
+// visit is a pair of types that has been compared. TypeRef is comparable, and a schema has finitely many of them, so
+// that the comparison of recursive types terminates.
 type visit struct {
 	ours   *schema.Type
 	theirs smd.TypeRef
 }
 
-func compare(oracle *smd.Schema, report func(place, difference string)) *comparison {
+func newComparison(oracle *smd.Schema, report func(place, difference string)) *comparison {
 	return &comparison{oracle, map[visit]bool{}, report}
 }
 
@@ -50,7 +49,7 @@ func (c *comparison) types(place string, ours *schema.Type, theirs smd.TypeRef) 
 		return
 	}
 	if ours.Name != "" {
-		place = ours.Name // a named type is compared once, wherever it is used
+		place = ours.Name // a named type is compared once for all its uses
 	}
 	if got, want := scalarName(ours.Scalar), oracleScalar(atom.Scalar); got != want {
 		c.report(place, fmt.Sprintf("scalar %q, oracle %q", got, want))
@@ -174,7 +173,7 @@ func scalarName(s schema.Scalar) string {
 // differences compares all named types of two schemas.
 func differences(ours *schema.Schema, oracle *smd.Schema) []string {
 	var found []string
-	c := compare(oracle, func(place, difference string) {
+	c := newComparison(oracle, func(place, difference string) {
 		found = append(found, place+": "+difference)
 	})
 	names := map[string]bool{}

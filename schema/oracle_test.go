@@ -20,17 +20,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// moduleDir returns where the source of a module is, for its test data.
+// moduleDir returns the directory of a module's source, for its test data.
 func moduleDir(t testing.TB, module string) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
 	if err != nil || len(strings.TrimSpace(string(dir))) == 0 {
-		t.Skipf("the source of %s is not at hand: %v", module, err)
+		t.Skipf("the source of %s is not available: %v", module, err)
 	}
 	return strings.TrimSpace(string(dir))
 }
 
-// oracleOpenAPI converts the schemas of a document as kube-apiserver does.
+// oracleOpenAPI converts the schemas of a document with kube-apiserver's code.
 func oracleOpenAPI(t testing.TB, text []byte) (*smd.Schema, error) {
 	t.Helper()
 	var doc struct {
@@ -46,7 +46,7 @@ func oracleOpenAPI(t testing.TB, text []byte) (*smd.Schema, error) {
 	return schemaconv.ToSchemaFromOpenAPI(doc.Definitions, false)
 }
 
-// compareOpenAPI loads a document with both, and reports every difference.
+// compareOpenAPI loads a document with both implementations and reports every difference.
 func compareOpenAPI(t *testing.T, text []byte) {
 	t.Helper()
 	oracle, err := oracleOpenAPI(t, text)
@@ -62,14 +62,14 @@ func compareOpenAPI(t *testing.T, text []byte) {
 	}
 	for i, difference := range differences(ours, oracle) {
 		if i == 20 {
-			t.Fatal("and more")
+			t.Fatal("further differences omitted")
 		}
 		t.Error(difference)
 	}
 }
 
-// TestOracleFiles compares on the documents that kube-openapi itself is tested
-// with: the whole of Kubernetes' version 2, and custom resources of both versions.
+// TestOracleFiles compares the test documents of kube-openapi: all of Kubernetes in version 2, and custom resources in
+// both versions.
 func TestOracleFiles(t *testing.T) {
 	dir := filepath.Join(moduleDir(t, "k8s.io/kube-openapi"), "pkg/schemaconv/testdata")
 	files := []string{filepath.Join(dir, "swagger.json")}
@@ -86,7 +86,7 @@ func TestOracleFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Some of the files are JSON only by YAML's standards.
+			// Some of the files are not JSON but YAML.
 			if text, err = yaml.YAMLToJSON(text); err != nil {
 				t.Fatal(err)
 			}
@@ -95,8 +95,8 @@ func TestOracleFiles(t *testing.T) {
 	}
 }
 
-// TestOracleGenerated compares on the definitions that apiextensions-apiserver is
-// built with. They have defaults, oneOf and recursive types.
+// TestOracleGenerated compares the definitions of apiextensions-apiserver. They have defaults, oneOf and recursive
+// types.
 func TestOracleGenerated(t *testing.T) {
 	definitions := map[string]spec.Schema{}
 	for name, def := range openapi.GetOpenAPIDefinitions(func(name string) spec.Ref {
@@ -111,11 +111,11 @@ func TestOracleGenerated(t *testing.T) {
 	compareOpenAPI(t, text)
 }
 
-// TestOracleProperties compares on every line of the table of extensions.
+// TestOracleProperties compares every case of openAPIProperties.
 func TestOracleProperties(t *testing.T) {
 	differ := map[string]string{
-		"nullable type list": "kube-openapi takes the first type, even if it is null",
-		"replaced list":      "kube-openapi does not know the strategy replace, Go tags use it",
+		"nullable type list": "kube-openapi uses the first type, even if it is null",
+		"replaced list":      "kube-openapi does not support the strategy replace, which Go tags use",
 		"alias":              "kube-openapi drops types that are references, and what refers to them",
 	}
 	for _, test := range openAPIProperties {
@@ -131,8 +131,8 @@ func TestOracleProperties(t *testing.T) {
 	}
 }
 
-// TestOracleRandom compares on random documents. Where the oracle refuses one, we
-// refuse it too; where we accept one, the topologies are equal.
+// TestOracleRandom compares random documents. The loader rejects every document that the oracle rejects; topologies of
+// accepted documents are equal.
 func TestOracleRandom(t *testing.T) {
 	accepted := 0
 	for seed := range uint64(3000) {
@@ -144,7 +144,7 @@ func TestOracleRandom(t *testing.T) {
 		}
 		accepted++
 		if oracleErr != nil {
-			t.Fatalf("seed %d: only the oracle refuses: %v\n%s", seed, oracleErr, text)
+			t.Fatalf("seed %d: LoadOpenAPI succeeded, the oracle fails: %v\n%s", seed, oracleErr, text)
 		}
 		for _, typ := range ours.Types() {
 			checkInvariants(t, typ)
@@ -154,11 +154,11 @@ func TestOracleRandom(t *testing.T) {
 		}
 	}
 	if accepted < 1000 {
-		t.Errorf("only %d documents were accepted: the test compares too little", accepted)
+		t.Errorf("only %d documents were accepted", accepted)
 	}
 }
 
-// randomDocument returns an OpenAPI document that is mostly right.
+// randomDocument returns an OpenAPI document that is mostly valid.
 func randomDocument(r *rand.Rand) []byte {
 	g := generator{r, 1 + r.IntN(6)}
 	definitions := map[string]any{}
@@ -181,7 +181,7 @@ func (g generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 func (g generator) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// schema returns a reference or a schema in place.
+// schema returns a reference or an inline schema.
 func (g generator) schema(depth int) map[string]any {
 	if !g.oneIn(4) {
 		return g.object(depth)

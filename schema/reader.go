@@ -4,29 +4,27 @@ import "github.com/cadastre/cadastre/document"
 
 // reader reads OpenAPI schema objects, of OpenAPI documents and of CRDs, as drafts.
 //
-// Its methods go together like this:
+// Call graph of its methods:
 //
-//	mention     a property, an item, an additional property: a $ref, or in place
+//	readRef     a property, an item, an additional property: a $ref, or inline
 //	  read        one schema object, by its type
 //	    readMap     properties, additionalProperties, x-kubernetes-map-type
 //	    readList    items, x-kubernetes-list-type, patch strategies
 //
-// A reader never stops at a problem: it notes it, and goes on as if the place were
-// untyped.
+// A reader does not stop at a problem: it records the problem and continues as if the part were untyped.
 type reader struct {
 	problems
 	definitions map[string]*draft
-	// preserve is where every type starts: undeclared fields are kept.
+	// preserve means that all types preserve undeclared fields.
 	preserve bool
-	// custom is set for the schema of a CRD, which is structural.
+	// custom means that the schema is that of a CRD, which must be structural.
 	custom bool
-	// objects counts what was read so far.
+	// objects is the number of schema objects read so far.
 	objects int
 }
 
-// given returns the named field. Null is as good as absent: that is how the Go
-// types of Kubernetes read a schema.
-func given(v document.Value, name string) document.Value {
+// nonNull returns the named field, absent if it is null: Kubernetes' Go types do not distinguish the two.
+func nonNull(v document.Value, name string) document.Value {
 	if field := v.Get(name); field.Kind() != document.Null {
 		return field
 	}
@@ -35,31 +33,31 @@ func given(v document.Value, name string) document.Value {
 
 func newReader() *reader { return &reader{definitions: map[string]*draft{}} }
 
-// Limits on what a schema may be. They are far beyond any schema in use, and far
-// below what would hurt.
+// maxNesting is the maximum nesting of a schema, and maxObjects the maximum number of schema objects. Both are far
+// beyond any schema in use, and limit the cost of hostile schemas.
 const maxNesting = 1_000
 
-var maxObjects = 2 << 20 // a variable for tests only
+var maxObjects = 2 << 20 // a variable so that tests can lower it
 
-// nesting is what a schema object inherits from those around it.
+// nesting is the context that a schema object inherits from the objects around it.
 type nesting struct {
-	// depth is how many objects are around.
+	// depth is the number of enclosing objects.
 	depth int
-	// preserve says that undeclared fields are kept. It holds inside the object
-	// that says so, but not behind references.
+	// preserve means that undeclared fields are preserved. It applies to the objects inside of the object that declares
+	// it, but not to references.
 	preserve bool
-	// root says that this is the object of a CRD's kind itself.
+	// root means that the object is the root of a CRD's version.
 	root bool
 }
 
 func (n nesting) inside() nesting { return nesting{depth: n.depth + 1, preserve: n.preserve} }
 
-// mention reads a schema object that may be a reference. The single-element allOf
-// is how OpenAPI 3 lets a reference have siblings, such as a default.
-func (r *reader) mention(v document.Value, at *place, n nesting) ref {
-	reference := given(v, "$ref")
+// readRef reads a schema object that may be a reference. In OpenAPI 3 a reference with siblings, such as a default, is
+// an allOf with one element.
+func (r *reader) readRef(v document.Value, at *location, n nesting) ref {
+	reference := nonNull(v, "$ref")
 	if all := v.Get("allOf"); reference.Text() == "" && all.Kind() == document.List && all.Len() == 1 {
-		reference = given(all.At(0), "$ref")
+		reference = nonNull(all.At(0), "$ref")
 	}
 	switch {
 	case reference.Kind() == document.String && r.custom:
@@ -79,14 +77,14 @@ func (r *reader) mention(v document.Value, at *place, n nesting) ref {
 	return ref{to: untypedDraft, at: at}
 }
 
-// read reads a schema object that is no reference.
-func (r *reader) read(v document.Value, at *place, n nesting) *draft {
-	if !r.enter(v, at, n) {
+// read reads a schema object that is not a reference.
+func (r *reader) read(v document.Value, at *location, n nesting) *draft {
+	if !r.checkLimits(v, at, n) {
 		return untypedDraft
 	}
 	n.preserve = n.preserve || r.preserves(v, at)
 	d := &draft{}
-	switch word := r.typeWord(v, at); word {
+	switch word := r.typeName(v, at); word {
 	case "":
 		r.checkStructural(v, at)
 		d.scalar = AnyScalar
@@ -110,8 +108,8 @@ func (r *reader) read(v document.Value, at *place, n nesting) *draft {
 	return d
 }
 
-// enter reports whether v can be read at all.
-func (r *reader) enter(v document.Value, at *place, n nesting) bool {
+// checkLimits reports whether v is a schema object within the limits.
+func (r *reader) checkLimits(v document.Value, at *location, n nesting) bool {
 	r.objects++
 	switch {
 	case v.Kind() != document.Map:
@@ -127,11 +125,10 @@ func (r *reader) enter(v document.Value, at *place, n nesting) bool {
 	return false
 }
 
-// typeWord returns the type of a schema object, or "" if it has none. Where a list
-// of types is allowed the first counts; null counts for nothing, because every
-// place accepts it.
-func (r *reader) typeWord(v document.Value, at *place) string {
-	t := given(v, "type")
+// typeName returns the type of a schema object, or "" if it has none. Of a list of types it returns the first that is
+// not null, because null is always accepted.
+func (r *reader) typeName(v document.Value, at *location) string {
+	t := nonNull(v, "type")
 	for _, item := range t.Items() {
 		if item.Text() != "null" {
 			t = item
@@ -148,8 +145,8 @@ func (r *reader) typeWord(v document.Value, at *place) string {
 	return ""
 }
 
-// stringScalar returns what a string of some format accepts. A format may mean
-// that the JSON is no string: int-or-string, and what later versions add.
+// stringScalar returns the scalars that a string with the given format accepts. Formats other than byte, such as
+// int-or-string, may allow JSON that is not a string.
 func stringScalar(format string) Scalar {
 	if format == "" || format == "byte" {
 		return String
@@ -157,16 +154,16 @@ func stringScalar(format string) Scalar {
 	return AnyScalar
 }
 
-func (r *reader) readMap(v document.Value, at *place, n nesting) *mapDraft {
+func (r *reader) readMap(v document.Value, at *location, n nesting) *mapDraft {
 	m := &mapDraft{atomic: r.mapOverride(v, at) == toAtomic, fields: r.readFields(v, at, n)}
 	if r.custom && (n.root || r.flag(v, at, "x-kubernetes-embedded-resource")) {
-		m.fields = r.asResource(m.fields)
+		m.fields = r.withResourceFields(m.fields)
 	}
-	more := given(v, "additionalProperties")
+	more := nonNull(v, "additionalProperties")
 	at = at.field("additionalProperties")
 	switch {
 	case more.IsAbsent():
-		// Without any properties this is a free-form object.
+		// An object without properties is a free-form object.
 		if n.preserve || len(m.fields) == 0 {
 			m.element = ref{to: untypedDraft, at: at}
 		}
@@ -177,13 +174,13 @@ func (r *reader) readMap(v document.Value, at *place, n nesting) *mapDraft {
 			m.element = ref{to: untypedDraft, at: at}
 		}
 	default:
-		m.element = r.mention(more, at, n.inside())
+		m.element = r.readRef(more, at, n.inside())
 	}
 	return m
 }
 
-func (r *reader) readFields(v document.Value, at *place, n nesting) []fieldDraft {
-	properties := given(v, "properties")
+func (r *reader) readFields(v document.Value, at *location, n nesting) []fieldDraft {
+	properties := nonNull(v, "properties")
 	at = at.field("properties")
 	if properties.IsAbsent() {
 		return nil
@@ -195,26 +192,26 @@ func (r *reader) readFields(v document.Value, at *place, n nesting) []fieldDraft
 	fields := make([]fieldDraft, 0, properties.Len())
 	for name, property := range properties.Fields() {
 		fields = append(fields, fieldDraft{
-			name:     name,
-			value:    r.mention(property, at.field(name), n.inside()),
-			fallback: property.Get("default"),
+			name:         name,
+			value:        r.readRef(property, at.field(name), n.inside()),
+			defaultValue: property.Get("default"),
 		})
 	}
 	return fields
 }
 
-func (r *reader) readList(v document.Value, at *place, n nesting) *listDraft {
+func (r *reader) readList(v document.Value, at *location, n nesting) *listDraft {
 	list := &listDraft{at: at, item: ref{to: opaqueDraft, at: at}}
 	list.associative, list.keys = r.listRelationship(v, at)
-	if items := given(v, "items"); !items.IsAbsent() {
-		list.item = r.mention(items, at.field("items"), n.inside())
+	if items := nonNull(v, "items"); !items.IsAbsent() {
+		list.item = r.readRef(items, at.field("items"), n.inside())
 	}
 	return list
 }
 
-// checkItems reports an array that does not say what is in it.
-func (r *reader) checkItems(v document.Value, at *place) {
-	if given(v, "items").IsAbsent() {
+// checkItems reports an array without a schema for its items.
+func (r *reader) checkItems(v document.Value, at *location) {
+	if nonNull(v, "items").IsAbsent() {
 		r.add(at, "the schema of the items of an array", "no items", "write items: {} to accept anything")
 	}
 }

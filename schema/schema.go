@@ -14,7 +14,7 @@ type Schema struct {
 
 type groupVersionKind struct{ group, version, kind string }
 
-// Type returns the type with the given name, or the one that the name is an alias of.
+// Type returns the type with the given name. For an alias it returns the type that the alias refers to.
 func (s *Schema) Type(name string) (*Type, bool) {
 	t, ok := s.types[name]
 	return t, ok

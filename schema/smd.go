@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadTypes loads the types of a schema in the language of structured-merge-diff,
-// which is what client-go's apply configurations carry for the built-in kinds:
+// LoadTypes loads the types of a schema in the language of structured-merge-diff, in which client-go's apply
+// configurations have the schema of the built-in kinds:
 //
 //	types:
 //	- name: example
@@ -20,19 +20,18 @@ import (
 //	          elementRelationship: associative
 //	          keys: [number]
 //
-// The language does not say which types are kinds, so they are found by name only.
-// The names __untyped_deduced_ and __untyped_atomic_ mean [Untyped] and [Opaque]
-// where the document does not declare them.
+// The language does not declare kinds, so types are found by name only. The names __untyped_deduced_ and
+// __untyped_atomic_ mean [Untyped] and [Opaque] unless the document declares them.
 func LoadTypes(doc document.Value) (*Schema, error) {
 	if doc.Kind() != document.Map {
 		return nil, &Error{Expected: "a map with a list of types", Received: describe(doc)}
 	}
 	types := doc.Get("types")
 	if types.Kind() != document.List {
-		return nil, &Error{Place: "types", Expected: "a list of types", Received: describe(types)}
+		return nil, &Error{Path: "types", Expected: "a list of types", Received: describe(types)}
 	}
 	r := typesReader{newReader()}
-	r.declareTypes(types, rootPlace("types"))
+	r.declareTypes(types, rootLocation("types"))
 	s := r.link(nil)
 	if err := r.err(); err != nil {
 		return nil, err
@@ -40,11 +39,11 @@ func LoadTypes(doc document.Value) (*Schema, error) {
 	return s, nil
 }
 
-// typesReader reads the language of structured-merge-diff as drafts. An atom is
-// the description of a type; a type reference is a name or an atom in place.
+// typesReader reads the language of structured-merge-diff as drafts. An atom is the description of a type; a type
+// reference is a name or an inline atom.
 type typesReader struct{ *reader }
 
-func (r *typesReader) declareTypes(types document.Value, at *place) {
+func (r *typesReader) declareTypes(types document.Value, at *location) {
 	r.definitions["__untyped_deduced_"] = untypedDraft
 	r.definitions["__untyped_atomic_"] = opaqueDraft
 	drafts := make([]*draft, types.Len())
@@ -64,31 +63,31 @@ func (r *typesReader) declareTypes(types document.Value, at *place) {
 	for i, v := range types.Items() {
 		at := at.index(i)
 		if name := drafts[i].name; name != "" {
-			at = rootPlace("types").field(name)
+			at = rootLocation("types").field(name)
 		}
 		r.readAtom(drafts[i], v, at, 0)
 	}
 }
 
-// readAtom fills a draft with the alternatives that an atom has.
-func (r *typesReader) readAtom(d *draft, v document.Value, at *place, depth int) {
-	if !r.enter(v, at, nesting{depth: depth}) {
+// readAtom fills a draft with the alternatives of an atom.
+func (r *typesReader) readAtom(d *draft, v document.Value, at *location, depth int) {
+	if !r.checkLimits(v, at, nesting{depth: depth}) {
 		d.scalar = AnyScalar
 		return
 	}
-	d.scalar = r.readScalar(given(v, "scalar"), at.field("scalar"))
-	if list := given(v, "list"); !list.IsAbsent() {
+	d.scalar = r.readScalar(nonNull(v, "scalar"), at.field("scalar"))
+	if list := nonNull(v, "list"); !list.IsAbsent() {
 		d.list = r.readListAtom(list, at.field("list"), depth+1)
 	}
-	if fields := given(v, "map"); !fields.IsAbsent() {
+	if fields := nonNull(v, "map"); !fields.IsAbsent() {
 		d.fields = r.readMapAtom(fields, at.field("map"), depth+1)
 	}
 	if d.scalar == NoScalar && d.list == nil && d.fields == nil {
-		r.add(at, "scalar, list or map", "none of them", "a type that accepts nothing is of no use")
+		r.add(at, "scalar, list or map", "none of them", "declare at least one")
 	}
 }
 
-func (r *typesReader) readScalar(v document.Value, at *place) Scalar {
+func (r *typesReader) readScalar(v document.Value, at *location) Scalar {
 	switch {
 	case v.IsAbsent():
 		return NoScalar
@@ -104,33 +103,33 @@ func (r *typesReader) readScalar(v document.Value, at *place) Scalar {
 	return AnyScalar
 }
 
-func (r *typesReader) readListAtom(v document.Value, at *place, depth int) *listDraft {
+func (r *typesReader) readListAtom(v document.Value, at *location, depth int) *listDraft {
 	o := r.relationship(v, at, toAtomic, toAssociative)
 	if o == asDeclared {
-		r.add(at, "elementRelationship: atomic or associative", "neither", "every list states its relationship")
+		r.add(at, "elementRelationship: atomic or associative", "neither", "declare the relationship of the list")
 	}
 	list := &listDraft{at: at, associative: o == toAssociative}
-	if keys := given(v, "keys"); !keys.IsAbsent() {
-		list.keys = r.texts(keys, at.field("keys"))
+	if keys := nonNull(v, "keys"); !keys.IsAbsent() {
+		list.keys = r.stringList(keys, at.field("keys"))
 	}
-	list.item = r.reference(given(v, "elementType"), at.field("elementType"), depth)
+	list.item = r.reference(nonNull(v, "elementType"), at.field("elementType"), depth)
 	return list
 }
 
-func (r *typesReader) readMapAtom(v document.Value, at *place, depth int) *mapDraft {
+func (r *typesReader) readMapAtom(v document.Value, at *location, depth int) *mapDraft {
 	m := &mapDraft{
 		atomic: r.relationship(v, at, toGranular, toAtomic) == toAtomic,
-		fields: r.readFieldAtoms(given(v, "fields"), at.field("fields"), depth),
+		fields: r.readFieldAtoms(nonNull(v, "fields"), at.field("fields"), depth),
 	}
-	element := given(v, "elementType")
-	refused := element.IsAbsent() || element.Kind() == document.Map && element.Len() == 0
-	if !refused {
+	element := nonNull(v, "elementType")
+	rejected := element.IsAbsent() || element.Kind() == document.Map && element.Len() == 0
+	if !rejected {
 		m.element = r.reference(element, at.field("elementType"), depth)
 	}
 	return m
 }
 
-func (r *typesReader) readFieldAtoms(v document.Value, at *place, depth int) []fieldDraft {
+func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) []fieldDraft {
 	if !v.IsAbsent() && v.Kind() != document.List {
 		r.add(at, "a list of fields", describe(v), "")
 	}
@@ -146,25 +145,25 @@ func (r *typesReader) readFieldAtoms(v document.Value, at *place, depth int) []f
 		}
 		declared[name.Text()] = true
 		fields = append(fields, fieldDraft{
-			name:     name.Text(),
-			value:    r.reference(given(item, "type"), at.field(name.Text()).field("type"), depth),
-			fallback: item.Get("default"),
+			name:         name.Text(),
+			value:        r.reference(nonNull(item, "type"), at.field(name.Text()).field("type"), depth),
+			defaultValue: item.Get("default"),
 		})
 	}
 	return fields
 }
 
 // reference reads a type reference.
-func (r *typesReader) reference(v document.Value, at *place, depth int) ref {
+func (r *typesReader) reference(v document.Value, at *location, depth int) ref {
 	to := ref{to: opaqueDraft, at: at, override: r.relationship(v, at, toAtomic, toGranular, toAssociative)}
-	named := given(v, "namedType")
+	named := nonNull(v, "namedType")
 	if named.IsAbsent() {
 		to.to = &draft{}
 		r.readAtom(to.to, v, at, depth)
 		return to
 	}
 	for _, atom := range []string{"scalar", "list", "map"} {
-		if !given(v, atom).IsAbsent() {
+		if !nonNull(v, atom).IsAbsent() {
 			r.add(at, "either namedType or a type in place", "namedType and "+atom, "remove one of them")
 		}
 	}
@@ -180,11 +179,11 @@ func (r *typesReader) reference(v document.Value, at *place, depth int) ref {
 	return to
 }
 
-// relationship reads elementRelationship, which may be one of the given: of a list
-// or map the relationship, of a reference the override.
-func (r *typesReader) relationship(v document.Value, at *place, allowed ...override) override {
+// relationship reads elementRelationship, which is the relationship of a list or map, or the override of a reference.
+// Values that are not in allowed are reported.
+func (r *typesReader) relationship(v document.Value, at *location, allowed ...override) override {
 	const field = "elementRelationship"
-	word := given(v, field)
+	word := nonNull(v, field)
 	if word.IsAbsent() || word.Kind() == document.String && word.Text() == "" {
 		return asDeclared
 	}
@@ -199,5 +198,5 @@ func (r *typesReader) relationship(v document.Value, at *place, allowed ...overr
 	return allowed[0]
 }
 
-// relationshipWords are the names that the language has for relationships.
+// relationshipWords are the values of elementRelationship.
 var relationshipWords = [...]string{toAtomic: "atomic", toGranular: "separable", toAssociative: "associative"}

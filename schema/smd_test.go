@@ -22,12 +22,12 @@ func loadTypes(t *testing.T, field string) (*schema.Type, error) {
 	}
 	root, ok := s.Type("Root")
 	if !ok {
-		t.Fatal("there is no type Root")
+		t.Fatal("type Root is missing")
 	}
 	checkInvariants(t, root)
 	f, ok := root.Map.Find("f")
 	if !ok {
-		t.Fatal("there is no field f")
+		t.Fatal("field f is missing")
 	}
 	return f.Type, nil
 }
@@ -67,7 +67,7 @@ var typesFields = []struct{ name, field, want string }{
 	{"numeric", `{scalar: numeric}`, "numeric"},
 	{"boolean", `{scalar: boolean}`, "boolean"},
 	{"any scalar", `{scalar: untyped}`, "scalar"},
-	{"all at once", `{scalar: string, list: {elementType: {scalar: string}, elementRelationship: associative}, map: {elementType: {scalar: string}}}`, "string|set[string]|{*: string}"},
+	{"several problems", `{scalar: string, list: {elementType: {scalar: string}, elementRelationship: associative}, map: {elementType: {scalar: string}}}`, "string|set[string]|{*: string}"},
 	{"named", `{namedType: Pair}`, pair},
 	{"nullable", `{namedType: Pair, nullable: true}`, pair},
 	{"empty map", `{map: {}}`, "{}"},
@@ -80,7 +80,7 @@ var typesFields = []struct{ name, field, want string }{
 	{"override to separable", `{namedType: Pair, elementRelationship: separable}`, pair},
 	{"override to a set", `{namedType: Texts, elementRelationship: associative}`, "set[string]"},
 	{"override to a keyed list", `{namedType: Pairs, elementRelationship: associative}`, "keyed(a, " + pairDefault + ")[" + pair + "]"},
-	{"override in place", `{map: {elementType: {scalar: string}}, elementRelationship: atomic}`, "atomic{*: string}"},
+	{"override of an inline type", `{map: {elementType: {scalar: string}}, elementRelationship: atomic}`, "atomic{*: string}"},
 	{"override of the map only", `{namedType: __untyped_deduced_, elementRelationship: atomic}`, "scalar|atomic[opaque]|atomic{*: untyped}"},
 	{"untyped", `{namedType: __untyped_deduced_}`, "untyped"},
 	{"opaque", `{namedType: __untyped_atomic_}`, "opaque"},
@@ -94,7 +94,7 @@ var typesFields = []struct{ name, field, want string }{
 		`{scalar: untyped, list: {elementType: {namedType: __untyped_deduced_}, elementRelationship: atomic}, map: {elementType: {namedType: __untyped_deduced_}}}`,
 		"scalar|atomic[untyped]|{*: untyped}",
 	},
-	{"granular all the way down", `{namedType: Loose}`, "scalar|atomic[^Loose]|{*: ^Loose}"},
+	{"granular at every level", `{namedType: Loose}`, "scalar|atomic[^Loose]|{*: ^Loose}"},
 	{"recursion", `{namedType: Tree}`, "{left: ^Tree, right: atomic{left: ^Tree, right: ^Tree}}"},
 }
 
@@ -113,26 +113,26 @@ func TestTypesFields(t *testing.T) {
 	}
 }
 
-func TestTypesMistakes(t *testing.T) {
+func TestTypesErrors(t *testing.T) {
 	for _, test := range []struct{ name, field, place, says string }{
 		{"unknown name", `{namedType: Gone}`, ".namedType", `expected a type of this schema, received "Gone"; declare`},
-		{"name that is no string", `{namedType: [a]}`, ".namedType", "received a list"},
+		{"name that is not a string", `{namedType: [a]}`, ".namedType", "received a list"},
 		{"name and type", `{namedType: Pair, scalar: string}`, "", "namedType and scalar"},
-		{"nothing", `{}`, "", "expected scalar, list or map, received none of them"},
+		{"empty input", `{}`, "", "expected scalar, list or map, received none of them"},
 		{"no map", `string`, "", `received the string "string"`},
 		{"unknown scalar", `{scalar: text}`, ".scalar", `the string "text"`},
-		{"list without relationship", `{list: {elementType: {scalar: string}}}`, ".list", "every list states"},
+		{"list without relationship", `{list: {elementType: {scalar: string}}}`, ".list", "declare the relationship"},
 		{"separable list", `{list: {elementType: {scalar: string}, elementRelationship: separable}}`, ".list.elementRelationship", "expected atomic or associative"},
 		{"list without items", `{list: {elementRelationship: atomic}}`, ".list.elementType", "received nothing"},
-		{"keys that are no list", `{list: {elementType: {namedType: Pair}, elementRelationship: associative, keys: a}}`, ".list.keys", "a list of field names"},
+		{"keys that are not a list", `{list: {elementType: {namedType: Pair}, elementRelationship: associative, keys: a}}`, ".list.keys", "a list of field names"},
 		{"keyed scalars", `{list: {elementType: {scalar: string}, elementRelationship: associative, keys: [a]}}`, ".list", "items that are maps"},
 		{"associative map", `{map: {elementRelationship: associative}}`, ".map.elementRelationship", "expected separable or atomic"},
 		{"unknown override", `{namedType: Pair, elementRelationship: x}`, ".elementRelationship", `"x"`},
 		{"override of a scalar", `{namedType: Text, elementRelationship: atomic}`, "", "a scalar type"},
 		{"associative override of a map", `{namedType: Pair, elementRelationship: associative}`, "", "expected a reference to a list"},
-		{"fields that are no list", `{map: {fields: {}}}`, ".map.fields", "a list of fields"},
+		{"fields that are not a list", `{map: {fields: {}}}`, ".map.fields", "a list of fields"},
 		{"field without name", `{map: {fields: [{type: {scalar: string}}]}}`, ".map.fields[0].name", "the name of the field"},
-		{"field twice", `{map: {fields: [{name: a, type: {scalar: string}}, {name: a, type: {scalar: string}}]}}`, ".map.fields[1].name", `"a" again`},
+		{"duplicate field", `{map: {fields: [{name: a, type: {scalar: string}}, {name: a, type: {scalar: string}}]}}`, ".map.fields[1].name", `"a" again`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := loadTypes(t, test.field)
@@ -162,7 +162,7 @@ func TestTypesDocuments(t *testing.T) {
 	}
 }
 
-// compareTypes reads a text with both, and reports every difference.
+// compareTypes loads a text with both implementations and reports every difference.
 func compareTypes(t *testing.T, text string) *schema.Schema {
 	t.Helper()
 	oracle, err := typed.NewParser(typed.YAMLObject(text))
@@ -175,15 +175,15 @@ func compareTypes(t *testing.T, text string) *schema.Schema {
 	}
 	for i, difference := range differences(ours, &oracle.Schema) {
 		if i == 20 {
-			t.Fatal("and more")
+			t.Fatal("further differences omitted")
 		}
 		t.Error(difference)
 	}
 	return ours
 }
 
-// clientGoTypes returns the text that client-go's apply configurations carry. It is
-// in an internal package, so it is read from the source.
+// clientGoTypes returns the schema of client-go's apply configurations. It is in an internal package, so it is read
+// from the source.
 func clientGoTypes(t testing.TB) string {
 	t.Helper()
 	file := filepath.Join(moduleDir(t, "k8s.io/client-go"), "applyconfigurations/internal/internal.go")
@@ -213,15 +213,15 @@ func TestTypesOfClientGo(t *testing.T) {
 		checkInvariants(t, typ)
 	}
 	if names < 500 {
-		t.Errorf("only %d types", names)
+		t.Errorf("only %d types were loaded", names)
 	}
 	port, _ := s.Type("io.k8s.api.core.v1.ServiceSpec")
 	ports, ok := port.Map.Find("ports")
 	if !ok || listName(ports.Type.List) != "keyed(port,protocol)" {
-		t.Errorf("got the ports %v", ports)
+		t.Errorf("ports = %v", ports)
 	}
 	if protocol := ports.Type.List.Keys[1]; !document.Equal(protocol.Default, document.NewString("TCP")) {
-		t.Errorf("got the default %v", protocol.Default)
+		t.Errorf("default = %v", protocol.Default)
 	}
 	if untyped, _ := s.Type("__untyped_deduced_"); untyped != schema.Untyped {
 		t.Error("the deduced type is not Untyped")

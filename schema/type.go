@@ -35,11 +35,11 @@ const (
 
 // String returns the accepted scalars in one word, such as numeric.
 func (s Scalar) String() string {
-	return named("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
+	return constantName("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
 }
 
-// named returns the name of a constant of a type, for people.
-func named(typ string, constant uint8, names ...string) string {
+// constantName returns the name of a constant, or its type and number if it has none.
+func constantName(typ string, constant uint8, names ...string) string {
 	if int(constant) < len(names) {
 		return names[constant]
 	}
@@ -62,14 +62,14 @@ const (
 
 // String returns the relationship in one word, such as keyed.
 func (r Relationship) String() string {
-	return named("Relationship", uint8(r), "atomic", "set", "keyed")
+	return constantName("Relationship", uint8(r), "atomic", "set", "keyed")
 }
 
 // List is the list alternative of a Type.
 type List struct {
 	Relationship Relationship
-	// Keys names the fields that identify an item of a Keyed list, in the order
-	// of the schema. It is empty for other lists.
+	// Keys are the fields that identify an item of a Keyed list, in the order of the schema. It is empty for other
+	// lists.
 	Keys []Key
 	// Item is the topology of every item.
 	Item *Type
@@ -78,12 +78,12 @@ type List struct {
 // Key is a key field of a keyed list.
 type Key struct {
 	Name string
-	// Default replaces a missing key field; it is absent if there is none.
+	// Default is the value of a missing key field; it is absent if there is none.
 	Default document.Value
 }
 
-// Map is the map alternative of a Type: a struct when it has fields, a plain map
-// when it has an element type, or both.
+// Map is the map alternative of a Type: a struct if it has fields, a map with arbitrary names if it has an element
+// type, or both.
 type Map struct {
 	// Atomic maps and structs are replaced as a whole.
 	Atomic bool
@@ -103,7 +103,7 @@ type Field struct {
 	Default document.Value
 }
 
-// Find returns the declared field with the given name.
+// Find returns the declared field with the given name, and false if there is none.
 func (m *Map) Find(name string) (*Field, bool) {
 	if i := m.find(name); i >= 0 {
 		return &m.Fields[i], true
@@ -143,7 +143,7 @@ func (t *Type) Resolve(kind document.Kind) Alternative {
 // Alternative is one of the three shapes of a Type.
 type Alternative uint8
 
-// The alternatives, in the order in which null prefers them.
+// The alternatives, in the order of precedence for null.
 const (
 	NoAlternative Alternative = iota
 	MapAlternative

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNames: constants are shown by name, and those that there are not by number.
+// TestNames checks that constants have names, and unknown values a number.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		constant fmt.Stringer
@@ -15,7 +15,7 @@ func TestNames(t *testing.T) {
 		{NoScalar, "none"}, {Numeric, "numeric"}, {String, "string"}, {Boolean, "boolean"}, {AnyScalar, "any"}, {Scalar(9), "Scalar(9)"},
 	} {
 		if got := c.constant.String(); got != c.want {
-			t.Errorf("received %s, want %s", got, c.want)
+			t.Errorf("String() = %s, want %s", got, c.want)
 		}
 	}
 }

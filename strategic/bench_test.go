@@ -11,9 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The benchmarks go from bytes to bytes, beside apimachinery's strategicpatch: a Deployment
-// whose image and replicas change, and a container with more and more variables, all of which
-// are touched.
+// The benchmarks start and end with JSON, and compare with apimachinery's strategicpatch: a Deployment whose image and
+// replicas change, and a container with up to 10,000 environment variables, all of which change.
 
 const benchDeployment = `
 apiVersion: apps/v1
@@ -60,7 +59,7 @@ spec:
       containers: [{name: web, image: 'registry.example.org/shop/web:1.2.4', env: [{name: D, value: "4"}]}]
 `
 
-// benchCase is an object and what becomes of it.
+// benchCase is an object, a patch and the patched object.
 type benchCase struct {
 	name          string
 	kind          reflect.Type
@@ -68,11 +67,12 @@ type benchCase struct {
 	patched       []byte
 }
 
+// benchCases returns the cases of all benchmarks.
 func benchCases(b *testing.B) []benchCase {
 	cases := []benchCase{{name: "deployment", kind: deployment, object: mustParse(b, benchDeployment), patch: mustParse(b, benchPatch)}}
 	for _, size := range []int{10, 100, 1000, 10_000} {
 		cases = append(cases, benchCase{name: fmt.Sprintf("items=%d", size), kind: reflect.TypeFor[corev1.Pod](),
-			object: variables(size, false), patch: variables(size, true)})
+			object: envPod(size, false), patch: envPod(size, true)})
 	}
 	for i, c := range cases {
 		patched, err := Merge(c.object, c.patch, mustType(b, c.kind))
@@ -84,8 +84,8 @@ func benchCases(b *testing.B) []benchCase {
 	return cases
 }
 
-// variables makes a pod with so many variables, or a patch that changes each, in reverse.
-func variables(count int, patch bool) document.Value {
+// envPod returns a pod with count environment variables, or a patch that changes each of them, in reverse order.
+func envPod(count int, patch bool) document.Value {
 	items := make([]document.Value, count)
 	for i := range items {
 		n, value := i, "old"
@@ -100,7 +100,7 @@ func variables(count int, patch bool) document.Value {
 	return document.NewMap(document.Field{Name: "spec", Value: document.NewMap(document.Field{Name: "containers", Value: document.NewList(container)})})
 }
 
-// slow are the cases in which strategicpatch takes many seconds.
+// slow reports whether strategicpatch takes many seconds for the case.
 func (c *benchCase) slow() bool { return c.name == "items=10000" }
 
 func BenchmarkMerge(b *testing.B) {
@@ -126,7 +126,7 @@ func BenchmarkMerge(b *testing.B) {
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
 			if c.slow() {
-				b.Skip("takes many seconds")
+				b.Skip("strategicpatch takes many seconds")
 			}
 			b.ReportAllocs()
 			data := reflect.New(c.kind).Interface()
@@ -162,7 +162,7 @@ func BenchmarkDiff(b *testing.B) {
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
 			if c.slow() {
-				b.Skip("takes many seconds")
+				b.Skip("strategicpatch takes many seconds")
 			}
 			b.ReportAllocs()
 			data := reflect.New(c.kind).Interface()

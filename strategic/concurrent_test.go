@@ -10,10 +10,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestConcurrent merges into one object from many sides, with a type that is not loaded yet,
-// and memory that goes from hand to hand.
+// TestConcurrent merges into one object concurrently, with a type that is not loaded yet, and with pooled memory.
 func TestConcurrent(t *testing.T) {
-	type ownPod struct{ corev1.Pod } // another Go type, so that it is new to this test
+	type ownPod struct{ corev1.Pod } // a new Go type, which is not cached yet
 	typ := mustType(t, reflect.TypeFor[ownPod]())
 	object := mustParse(t, `{spec: {containers: [{name: a, ports: [{containerPort: 1}]}, {name: b}]}, metadata: {finalizers: [x, w]}}`)
 	patch := mustParse(t, `{spec: {$setElementOrder/containers: [{name: b}, {name: a}], containers: [{name: a, ports: [{containerPort: 2}]}]},
@@ -31,7 +30,7 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 	for i, got := range results {
 		if !document.Equal(got, want) {
-			t.Fatalf("merge %d: %s", i, got)
+			t.Fatalf("Merge() %d = %s, want %s", i, got, want)
 		}
 	}
 }

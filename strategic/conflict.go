@@ -6,28 +6,29 @@ import (
 
 // ConflictError is returned for a three-way patch that would overwrite a change by another writer.
 type ConflictError struct {
-	// Path is the first conflicting field, such as .spec.replicas.
+	// Path is the path of the first conflicting field, such as .spec.replicas.
 	Path string
-	// Wanted is the value in the patch, and Changed the value of the other change; null means removal.
+	// Wanted is the value in the patch, Changed is the value that the other writer set; null means that the field is
+	// removed.
 	Wanted, Changed document.Value
 }
 
 func (e *ConflictError) Error() string {
-	return e.Path + ": somebody else changed this to " + show(e.Changed) + ", the patch would change it to " + show(e.Wanted) +
-		"; adopt the change, or overwrite it"
+	return e.Path + ": another writer changed the value to " + show(e.Changed) + ", the patch would change it to " + show(e.Wanted) +
+		"; apply the changed value, or overwrite it"
 }
 
-// conflict returns how two patches of one map contradict each other, nil if they don't.
-func conflict(t *Type, wanted, changed document.Value) *ConflictError {
-	a, b := wanted.Get(patchDirective), changed.Get(patchDirective)
+// conflict returns the first conflict between two patches of one map, nil if there is none.
+func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
+	a, b := patch.Get(patchDirective), otherPatch.Get(patchDirective)
 	if !document.Equal(a, b) {
-		return &ConflictError{Wanted: wanted, Changed: changed}
+		return &ConflictError{Wanted: patch, Changed: otherPatch}
 	}
-	for name, value := range wanted.Fields() {
+	for name, value := range patch.Fields() {
 		if isDirective(name) {
 			continue
 		}
-		other := changed.Get(name)
+		other := otherPatch.Get(name)
 		if other.IsAbsent() {
 			continue
 		}
@@ -39,34 +40,35 @@ func conflict(t *Type, wanted, changed document.Value) *ConflictError {
 	return nil
 }
 
-func fieldConflict(f *field, wanted, changed document.Value) *ConflictError {
-	switch kind := wanted.Kind(); {
-	case kind == document.Map && changed.Kind() == document.Map && !f.replace:
-		return conflict(f.typ, wanted, changed)
-	case kind == document.List && changed.Kind() == document.List && f.merge && f.key != "":
-		return itemConflict(f, wanted, changed)
-	case kind == document.List && changed.Kind() == document.List && f.merge:
-		return nil // either adds what it adds
+// fieldConflict returns the first conflict between two patches of one field, nil if there is none.
+func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
+	switch kind := patch.Kind(); {
+	case kind == document.Map && otherPatch.Kind() == document.Map && !f.replace:
+		return conflict(f.typ, patch, otherPatch)
+	case kind == document.List && otherPatch.Kind() == document.List && f.merge && f.key != "":
+		return itemConflict(f, patch, otherPatch)
+	case kind == document.List && otherPatch.Kind() == document.List && f.merge:
+		return nil // lists of scalars do not conflict: the items that both patches add are kept
 	}
-	if document.Equal(wanted, changed) {
+	if document.Equal(patch, otherPatch) {
 		return nil
 	}
-	return &ConflictError{Wanted: wanted, Changed: changed}
+	return &ConflictError{Wanted: patch, Changed: otherPatch}
 }
 
-// itemConflict compares the items of two lists that have the same key.
-func itemConflict(f *field, wanted, changed document.Value) *ConflictError {
+// itemConflict returns the first conflict between items with equal merge keys, nil if there is none.
+func itemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	var memory scratch
-	ids := memory.identities(changed.Len())
-	for _, item := range changed.Items() {
+	ids := memory.identities(otherPatch.Len())
+	for _, item := range otherPatch.Items() {
 		ids.add(identify(item.Get(f.key)))
 	}
-	for _, item := range wanted.Items() {
-		place := ids.find(identify(item.Get(f.key)))
-		if place < 0 {
+	for _, item := range patch.Items() {
+		position := ids.find(identify(item.Get(f.key)))
+		if position < 0 {
 			continue
 		}
-		if c := conflict(f.typ, item, changed.At(place)); c != nil {
+		if c := conflict(f.typ, item, otherPatch.At(position)); c != nil {
 			c.Path = keyStep(f.key, item.Get(f.key)) + c.Path
 			return c
 		}

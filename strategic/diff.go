@@ -4,25 +4,25 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// How patches are made. There is one walk for both sorts. It looks at three maps: what the
-// author wants now (modified), what he wanted before (original), and what is there (current).
-// What he wants and is not there is set; what he no longer wants and is there is removed; the
-// rest is somebody else's and is left alone. A two-way patch is one where the original is what
-// is there.
+// Two-way and three-way patches are computed by the same recursion over three maps: the new configuration (modified),
+// the last configuration (original) and the live object (current). Fields of modified that differ from current are set;
+// fields of original that are not in modified are removed if current has them; all other fields of current are left
+// unchanged. In a two-way patch, original is current.
 
-// Diff returns a strategic merge patch that turns one map into another; absent and null count as an empty map. With a
-// nil type it is a JSON merge patch. If nothing changes, the patch is an empty map. Errors are of type [*Error].
+// Diff returns a strategic merge patch that turns one map into another; absent and null values are taken for empty
+// maps. With a nil type it returns a JSON merge patch. If nothing changes, the patch is an empty map. Errors are of
+// type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
 	return d.diffRoot(t, versions{original, original, modified})
 }
 
-// diffRoot makes the patch of an object; it is an empty map if there is nothing to change.
+// diffRoot returns the patch of an object, an empty map if nothing changes.
 func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
-	for _, whole := range []document.Value{v.original, v.current, v.modified} {
-		if whole.IsScalar() || whole.Kind() == document.List {
-			return document.Value{}, malformed("an object, which is a map", describe(whole), "")
+	for _, input := range []document.Value{v.original, v.current, v.modified} {
+		if input.IsScalar() || input.Kind() == document.List {
+			return document.Value{}, malformed("an object, which is a map", describe(input), "")
 		}
 	}
 	patch, err := d.diffMap(t, false, v)
@@ -32,25 +32,27 @@ func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
 	return patch, err
 }
 
-// versions are those of one part of an object; each may be absent.
+// versions are the three inputs for one part of an object; each may be absent.
 type versions struct{ original, current, modified document.Value }
 
-// twoWay reports whether all that is there is the author's.
+// twoWay reports whether the patch is a two-way patch of this part.
 func (v versions) twoWay() bool { return document.Same(v.original, v.current) }
 
-// fieldFinder finds the fields of a map that is asked for names in their order.
+// fieldFinder finds the fields of a map for names in ascending order, in one pass.
 type fieldFinder struct {
 	v         document.Value
 	next, end int
 }
 
-func finder(v document.Value) fieldFinder {
+// newFieldFinder returns a finder that finds nothing if the value is not a map.
+func newFieldFinder(v document.Value) fieldFinder {
 	if v.Kind() != document.Map {
 		return fieldFinder{}
 	}
 	return fieldFinder{v: v, end: v.Len()}
 }
 
+// find returns the field with a name, absent if there is none. Names must be in ascending order.
 func (f *fieldFinder) find(name string) document.Value {
 	for f.next < f.end {
 		switch found := f.v.Name(f.next); {
@@ -64,8 +66,8 @@ func (f *fieldFinder) find(name string) document.Value {
 	return document.Value{}
 }
 
-// diffMap makes the patch of a map; it is absent if there is nothing to change. The patch of a map that has the
-// strategy retainKeys says which fields stay.
+// diffMap returns the patch of a map, absent if nothing changes. If retain is set, the patch has a $retainKeys
+// directive.
 func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 	mark := d.build.Mark()
 	if err := d.diffFields(t, retain, v); err != nil || d.build.Pushed(mark) == 0 {
@@ -74,43 +76,43 @@ func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, erro
 	return d.build.SortedMap(mark), nil
 }
 
-// diffFields is diffMap for who adds other fields to the patch: it pushes them.
+// diffFields pushes the fields of a map's patch to the builder, so that the caller can add other fields.
 func (d *differ) diffFields(t *Type, retain bool, v versions) error {
-	if haveSameText(v.current, v.modified) {
+	if equalText(v.current, v.modified) {
 		return nil
 	}
 	mark := d.build.Mark()
-	found, err := d.diffWanted(t, v)
+	found, err := d.diffModified(t, v)
 	if err != nil {
 		return err
 	}
-	if found < v.current.Len() { // otherwise all that is there is wanted
-		d.diffUnwanted(v)
+	if found < v.current.Len() { // otherwise modified has all fields of current, and none is removed
+		d.diffRemoved(v)
 	}
-	if retain && (d.build.Pushed(mark) > 0 || hasOthers(v.current, v.modified)) {
-		if names := presentNames(v.modified); names.Len() > 0 {
+	if retain && (d.build.Pushed(mark) > 0 || hasExtraFields(v.current, v.modified)) {
+		if names := nonNullNames(v.modified); names.Len() > 0 {
 			d.build.Push(retainDirective, names)
 		}
 	}
 	return nil
 }
 
-// diffWanted sets what the author wants and is not there. It returns how many fields are
-// wanted and there.
-func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
+// diffModified pushes the fields of modified that differ from current. It returns the number of fields that are in
+// both.
+func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 	twoWay := v.twoWay()
-	currents, originals, wanted := finder(v.current), finder(v.original), finder(v.modified)
-	for i := range wanted.end {
+	currentFields, originalFields, modifiedFields := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
+	for i := range modifiedFields.end {
 		name, modified := v.modified.Field(i)
-		part := versions{current: currents.find(name), modified: modified}
+		part := versions{current: currentFields.find(name), modified: modified}
 		if !part.current.IsAbsent() {
 			found++
 		}
-		if haveSameText(part.current, modified) {
+		if equalText(part.current, modified) {
 			continue
 		}
 		if part.original = part.current; !twoWay {
-			part.original = originals.find(name)
+			part.original = originalFields.find(name)
 		}
 		if modified.IsNull() {
 			if part.current.Kind() > document.Null {
@@ -125,19 +127,20 @@ func (d *differ) diffWanted(t *Type, v versions) (found int, err error) {
 	return found, nil
 }
 
-// diffUnwanted removes what the author no longer wants and is there.
-func (d *differ) diffUnwanted(v versions) {
-	currents, wanted, originals := finder(v.current), finder(v.modified), finder(v.original)
-	for i := range originals.end {
+// diffRemoved pushes null for the fields of original that are not in modified and that current has.
+func (d *differ) diffRemoved(v versions) {
+	currentFields, modifiedFields, originalFields := newFieldFinder(v.current), newFieldFinder(v.modified), newFieldFinder(v.original)
+	for i := range originalFields.end {
 		name := v.original.Name(i)
-		if wanted.find(name).IsAbsent() && !currents.find(name).IsAbsent() {
+		if modifiedFields.find(name).IsAbsent() && !currentFields.find(name).IsAbsent() {
 			d.build.Push(name, document.NewNull())
 		}
 	}
 }
 
-// haveSameText reports whether two values are known to be equal, at little cost.
-func haveSameText(a, b document.Value) bool {
+// equalText reports whether two values are equal by identity or by their canonical JSON, without a deep comparison.
+// It may return false for equal values.
+func equalText(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
 	}
@@ -149,8 +152,8 @@ func haveSameText(a, b document.Value) bool {
 	return known && x == y
 }
 
-// hasOthers reports whether a map has fields that another lacks.
-func hasOthers(current, modified document.Value) bool {
+// hasExtraFields reports whether current has non-null fields that are not in modified.
+func hasExtraFields(current, modified document.Value) bool {
 	for name, value := range current.Fields() {
 		if !value.IsNull() && modified.Get(name).IsAbsent() {
 			return true
@@ -159,8 +162,8 @@ func hasOthers(current, modified document.Value) bool {
 	return false
 }
 
-// presentNames lists the fields of a map that are not null.
-func presentNames(v document.Value) document.Value {
+// nonNullNames returns the names of the fields of a map that are not null, as a list.
+func nonNullNames(v document.Value) document.Value {
 	names := make([]document.Value, 0, v.Len())
 	for name, value := range v.Fields() {
 		if !value.IsNull() {
@@ -170,7 +173,7 @@ func presentNames(v document.Value) document.Value {
 	return document.NewList(names...)
 }
 
-// diffField makes the patch of a field that the author wants.
+// diffField pushes the patch of a field of modified.
 func (d *differ) diffField(t *Type, name string, v versions) error {
 	if kind := v.modified.Kind(); kind == v.current.Kind() {
 		switch kind {
@@ -190,7 +193,7 @@ func (d *differ) diffField(t *Type, name string, v versions) error {
 	return nil
 }
 
-// diffSubmap makes the patch of a map that is merged.
+// diffSubmap pushes the patch of a map with the merge strategy.
 func (d *differ) diffSubmap(f *field, name string, v versions) error {
 	sub, err := d.diffMap(f.typ, f.retainKeys, v)
 	if err == nil && sub.Len() > 0 {

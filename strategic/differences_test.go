@@ -15,42 +15,44 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// differs merges a patch, and fails if Kubernetes makes the same of it.
-func differs(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
+// mergeDiffers merges a patch, and fails if strategicpatch has the same result.
+func mergeDiffers(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
 	t.Helper()
 	o, p := mustParse(t, object), mustParse(t, patch)
 	ours, err := Merge(o, p, mustType(t, kind))
 	theirs, theirErr := oracle(o, p, kind)
 	if (err == nil) == (theirErr == nil) && document.Equal(ours, theirs) {
-		t.Errorf("there is no difference any more: %s, %v", theirs, theirErr)
+		t.Errorf("strategicpatch has the same result; remove the difference: %s, %v", theirs, theirErr)
 	}
 	return ours, err
 }
 
-func TestDifferenceAmbiguousMergeKeysAreRefused(t *testing.T) {
+// TestDifferenceAmbiguousMergeKeysAreRejected: a patch of one of several items with the same merge key is rejected.
+// Kubernetes merges it into the first one.
+func TestDifferenceAmbiguousMergeKeysAreRejected(t *testing.T) {
 	const live = `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`
 	for where, c := range map[string][2]string{
 		"in the object": {live, `{spec: {ports: [{port: 53, protocol: UDP, targetPort: 5353}]}}`},
 		"in the patch":  {`{spec: {ports: []}}`, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`},
 	} {
-		_, err := differs(t, service, c[0], c[1])
+		_, err := mergeDiffers(t, service, c[0], c[1])
 		var e *Error
 		if !errors.As(err, &e) || e.Reason.Status() != 422 || e.Path != `.spec.ports[port=53]` ||
 			!strings.Contains(e.Error(), "two "+where) || !strings.Contains(e.Error(), `"TCP"`) || !strings.Contains(e.Error(), `"UDP"`) {
-			t.Errorf("%s: %v", where, err)
+			t.Errorf("%s: Merge() error = %v, want 422 with both items", where, err)
 		}
 	}
-	// What does not touch them is merged, and they keep their places.
-	got, err := differs(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
+	// A patch of other items is merged, and the duplicates keep their positions.
+	got, err := mergeDiffers(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
 	want := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80, name: web}, {port: 53, protocol: UDP}]}}`)
 	if err != nil || !document.Equal(got, want) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
-// TestEqualTwins: items with one merge key are no riddle where they are equal, or the patch changes none of them.
-// Kubernetes makes the same of the first ones; the last it merges into each other.
-func TestEqualTwins(t *testing.T) {
+// TestEqualDuplicates: items with the same merge key are not ambiguous if they are equal, or if the patch changes
+// none of them. Kubernetes has the same results except in the last case, where it merges the items into each other.
+func TestEqualDuplicates(t *testing.T) {
 	for _, c := range []struct {
 		object, patch, result string
 		differs               bool
@@ -66,43 +68,46 @@ func TestEqualTwins(t *testing.T) {
 		object, patch, want := mustParse(t, c.object), mustParse(t, c.patch), mustParse(t, c.result)
 		got, err := Merge(object, patch, mustType(t, service))
 		if err != nil || !document.Equal(got, want) {
-			t.Errorf("%s into %s: got %s, %v\nwant %s", patch, object, got, err, want)
+			t.Errorf("%s into %s: Merge() = %s, %v\nwant %s", patch, object, got, err, want)
 		}
 		if again, err := Merge(got, patch, mustType(t, service)); err != nil || !document.Same(again, got) {
-			t.Errorf("%s into %s twice: got %s, %v", patch, object, again, err)
+			t.Errorf("%s into %s: Merge() again = %s, %v", patch, object, again, err)
 		}
 		if theirs, err := oracle(object, patch, service); err != nil || document.Equal(theirs, want) == c.differs {
-			t.Errorf("%s into %s: Kubernetes makes %s, %v", patch, object, theirs, err)
+			t.Errorf("%s into %s: strategicpatch returns %s, %v", patch, object, theirs, err)
 		}
 	}
 }
 
+// TestDifferenceDuplicatesStay: duplicates in a live list of scalars are kept. Kubernetes removes them.
 func TestDifferenceDuplicatesStay(t *testing.T) {
-	got, err := differs(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
+	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
-func TestDifferenceReplacingWhatIsNotThereSetsIt(t *testing.T) {
-	got, err := differs(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
+// TestDifferenceReplaceSetsAbsentMap: $patch: replace for an absent map sets the map. Kubernetes ignores it.
+func TestDifferenceReplaceSetsAbsentMap(t *testing.T) {
+	got, err := mergeDiffers(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {strategy: {type: Recreate}}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
+// TestDifferencePatchMergeIsAllowed: $patch: merge is accepted. Kubernetes rejects it.
 func TestDifferencePatchMergeIsAllowed(t *testing.T) {
-	got, err := differs(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
+	got, err := mergeDiffers(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
 		`{spec: {containers: [{name: a, $patch: merge, tty: true}], securityContext: {$patch: merge, runAsUser: 2}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {containers: [{name: a, image: x, tty: true}], securityContext: {fsGroup: 1, runAsUser: 2}}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
-// TestDifferenceNothingOfThePatchIsLeft: strategicpatch leaves directives and nulls in items
-// that are new. (The oracle of the other tests removes them.) theirs is what an API server
-// decodes of that: a null in a map of strings is an empty string, and what is to be deleted is added.
-func TestDifferenceNothingOfThePatchIsLeft(t *testing.T) {
+// TestDifferenceDirectivesAreRemoved: directives and nulls in new items are not part of the result. strategicpatch
+// leaves them in (oracle removes them for the other tests). theirs is the result of decoding its output into Go
+// types, as an API server does: a null in a map of strings is an empty string, and an item to be deleted is added.
+func TestDifferenceDirectivesAreRemoved(t *testing.T) {
 	for _, c := range []struct{ object, patch, ours, theirs string }{
 		{`{spec: {volumes: [{name: a}]}}`,
 			`{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`,
@@ -120,18 +125,19 @@ func TestDifferenceNothingOfThePatchIsLeft(t *testing.T) {
 		object, patch := mustParse(t, c.object), mustParse(t, c.patch)
 		got, err := Merge(object, patch, mustType(t, pod))
 		if err != nil || !document.Equal(got, mustParse(t, c.ours)) {
-			t.Errorf("%s: got %s, %v", patch, got, err)
+			t.Errorf("%s: Merge() = %s, %v", patch, got, err)
 		}
 		if again, err := Merge(got, patch, mustType(t, pod)); err != nil || !document.Same(again, got) {
-			t.Errorf("%s: twice %s, %v", patch, again, err)
+			t.Errorf("%s: Merge() again = %s, %v", patch, again, err)
 		}
 		text, err := strategicpatch.StrategicMergePatch([]byte(object.JSON()), []byte(patch.JSON()), corev1.Pod{})
 		if theirs, want := decodedPod(t, text), decodedPod(t, []byte(mustParse(t, c.theirs).JSON())); err != nil || !reflect.DeepEqual(theirs, want) {
-			t.Errorf("%s: Kubernetes has %+v, %v, want %+v", patch, theirs.Spec, err, want.Spec)
+			t.Errorf("%s: strategicpatch returns %+v, %v, want %+v", patch, theirs.Spec, err, want.Spec)
 		}
 	}
 }
 
+// decodedPod decodes JSON into a Pod.
 func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
 	t.Helper()
 	if err := json.Unmarshal(text, &pod); err != nil {
@@ -140,49 +146,56 @@ func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
 	return pod
 }
 
-func TestDifferenceAnEmptyListMayHaveAnOrder(t *testing.T) {
-	got, err := differs(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
+// TestDifferenceOrderOfEmptyList: $setElementOrder for an empty list has no effect. Kubernetes rejects it.
+func TestDifferenceOrderOfEmptyList(t *testing.T) {
+	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: []}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
+// TestDifferenceDirectivesAreChecked: invalid directives are rejected, also where Kubernetes does not read them.
 func TestDifferenceDirectivesAreChecked(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{metadata: {finalizers: [a]}}`, `{metadata: {$deleteFromPrimitiveList/finalizers: null}}`, `.metadata.$deleteFromPrimitiveList/finalizers`},
 		{`{spec: {}}`, `{spec: {securityContext: {$patch: remove}}}`, `.spec.securityContext.$patch`},
 		{`{spec: {}}`, `{spec: {securityContext: {$retainKeys: [fsGroup], runAsUser: 1}}}`, `.spec.securityContext.$retainKeys`},
 	} {
-		_, err := differs(t, pod, c[0], c[1])
+		_, err := mergeDiffers(t, pod, c[0], c[1])
 		var e *Error
 		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != c[2] {
-			t.Errorf("%s: %v", c[1], err)
+			t.Errorf("%s: Merge() error = %v, want 400 at %s", c[1], err, c[2])
 		}
 	}
 }
 
-func TestDifferenceMapsOfAnythingAreMerged(t *testing.T) {
+// TestDifferenceMapsOfMapsAreMerged: a map whose elements are Go maps is merged. Kubernetes rejects the patch.
+func TestDifferenceMapsOfMapsAreMerged(t *testing.T) {
 	type any struct {
 		Values map[string]map[string]string `json:"values"`
 	}
-	got, err := differs(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
+	got, err := mergeDiffers(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{values: {a: {x: "1", z: "3"}}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v", got, err)
 	}
 }
 
+// TestDifferenceJSONPointersStartWithASlash: a JSON pointer without a leading slash is rejected. Kubernetes ignores
+// its first step.
 func TestDifferenceJSONPointersStartWithASlash(t *testing.T) {
 	object, patch := mustParse(t, `{labels: {a: "1"}}`), mustParse(t, `[{op: remove, path: metadata/labels}]`)
 	_, err := ApplyJSONPatch(object, patch)
 	var e *Error
 	if !errors.As(err, &e) || e.Path != "[0].path" || e.Reason.Status() != 422 {
-		t.Errorf("got %v", err)
+		t.Errorf("ApplyJSONPatch() error = %v, want 422 at [0].path", err)
 	}
 	if theirs, _, err := jsonOracle(object, patch, applyOperations); err != nil || !document.Equal(theirs, mustParse(t, `{}`)) {
-		t.Errorf("Kubernetes: %s, %v", theirs, err)
+		t.Errorf("Kubernetes returns %s, %v", theirs, err)
 	}
 }
 
+// TestDifferenceJSONTestsCompareValues: a test operation compares values: 1 equals 1.0, and lists and maps may
+// contain nulls. Kubernetes' library fails or panics.
 func TestDifferenceJSONTestsCompareValues(t *testing.T) {
 	for _, test := range []struct{ object, patch, want string }{
 		{`{a: 1, b: [null]}`, `[{op: test, path: /a, value: 1.0}, {op: test, path: /b, value: [null]}]`, `{a: 1, b: [null]}`},
@@ -190,15 +203,18 @@ func TestDifferenceJSONTestsCompareValues(t *testing.T) {
 	} {
 		object, patch := mustParse(t, test.object), mustParse(t, test.patch)
 		if got, err := ApplyJSONPatch(object, patch); err != nil || !document.Equal(got, mustParse(t, test.want)) {
-			t.Errorf("%s: received %s, %v, want %s", test.patch, got, err, test.want)
+			t.Errorf("%s: ApplyJSONPatch() = %s, %v, want %s", test.patch, got, err, test.want)
 		}
 		if _, panicked, err := jsonOracle(object, patch, applyOperations); err == nil && !panicked {
-			t.Errorf("%s: Kubernetes takes it too", test.patch)
+			t.Errorf("%s: Kubernetes accepts it, too; remove the difference", test.patch)
 		}
 	}
 }
 
-func TestDifferencePatchesOfTwins(t *testing.T) {
+// TestDifferencePatchesOfDuplicates: a two-way patch of a list with duplicate merge keys replaces the list; a
+// three-way patch that would change one of the duplicates is an error. Patches of Kubernetes may change the wrong
+// duplicate.
+func TestDifferencePatchesOfDuplicates(t *testing.T) {
 	typ := mustType(t, reflect.TypeFor[corev1.Service]())
 	before := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`)
 	after := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP, targetPort: 5353}]}}`)
@@ -211,59 +227,65 @@ func TestDifferencePatchesOfTwins(t *testing.T) {
 		"Kubernetes": func() (document.Value, error) { return oracle(before, patch, service) },
 	} {
 		if got, err := merge(); err != nil || !document.Equal(got, after) {
-			t.Errorf("%s: %s, %v", name, got, err)
+			t.Errorf("%s: merged object = %s, %v", name, got, err)
 		}
 	}
 
-	// The server's defaults are in the way of replacing the list.
+	// Replacing the list would remove fields that the server has set.
 	current := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP, nodePort: 1}, {port: 53, protocol: UDP, nodePort: 2}]}}`)
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, before, current); err != nil || patch.Len() > 0 {
-		t.Errorf("nothing changed: %s, %v", patch, err)
+		t.Errorf("nothing changed: Diff() = %s, %v", patch, err)
 	}
 	var e *Error
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, after, current); !errors.As(err, &e) || e.Path != `.spec.ports[port=53]` {
-		t.Errorf("one of two ports changed: %s, %v", patch, err)
+		t.Errorf("one of two ports changed: Diff() = %s, %v", patch, err)
 	}
-	fewer := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
-	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, fewer, current); !errors.As(err, &e) {
-		t.Errorf("one of two ports is gone: %s, %v", patch, err)
+	onePort := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
+	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, onePort, current); !errors.As(err, &e) {
+		t.Errorf("one of two ports was removed: Diff() = %s, %v", patch, err)
 	}
 }
 
+// TestDifferenceReplacedMapsConflict: different changes of a map with the strategy replace conflict. Kubernetes
+// compares the map field by field, and misses the conflict.
 func TestDifferenceReplacedMapsConflict(t *testing.T) {
-	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // whose selector is replaced
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // its selector has the strategy replace
 	original, modified := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`), mustParse(t, `{spec: {selector: {}}}`)
 	current := mustParse(t, `{spec: {selector: {matchLabels: {a: b}, matchExpressions: [{key: x}]}}}`)
 	_, err := ThreeWay{Type: mustType(t, kind)}.Diff(original, modified, current)
 	var c *ConflictError
 	if !errors.As(err, &c) || c.Path != ".spec.selector" {
-		t.Errorf("got %v", err)
+		t.Errorf("Diff() error = %v, want a conflict at .spec.selector", err)
 	}
 	if patch, err := oracleThreeWay(original, modified, current, kind, false); err != nil || !document.Equal(patch, mustParse(t, `{spec: {selector: {}}}`)) {
-		t.Errorf("Kubernetes: %s, %v", patch, err)
+		t.Errorf("Kubernetes returns %s, %v", patch, err)
 	}
 }
 
+// TestDifferenceUnchangedReplacedMaps: an unchanged map with the strategy replace does not conflict. Kubernetes takes
+// it for a change.
 func TestDifferenceUnchangedReplacedMaps(t *testing.T) {
-	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // whose selector is replaced
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // its selector has the strategy replace
 	same := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`)
 	patch, err := ThreeWay{Type: mustType(t, kind)}.Diff(same, mustParse(t, `{}`), mustParse(t, same.JSON()))
 	if err != nil || !document.Equal(patch, mustParse(t, `{spec: null}`)) {
-		t.Errorf("got %s, %v", patch, err)
+		t.Errorf("Diff() = %s, %v", patch, err)
 	}
 	if _, err := oracleThreeWay(same, mustParse(t, `{}`), same, kind, false); !mergepatch.IsConflict(err) {
-		t.Errorf("Kubernetes: %v, want a conflict", err)
+		t.Errorf("Kubernetes returns %v, want a conflict", err)
 	}
 }
 
-func TestDifferenceOrderOfScalarsIsTheAuthors(t *testing.T) {
+// TestDifferenceScalarOrderIsPreserved: a patch sets the order of scalars exactly if the order changed. Kubernetes
+// sorts the scalars first.
+func TestDifferenceScalarOrderIsPreserved(t *testing.T) {
 	typ := mustType(t, pod)
 	same := mustParse(t, `{metadata: {finalizers: [b, a]}}`)
 	if patch, err := Diff(same, mustParse(t, same.JSON()).With("kind", document.NewString("Pod")), typ); err != nil || patch.Len() != 1 {
-		t.Errorf("the order did not change: %s, %v", patch, err)
+		t.Errorf("the order did not change: Diff() = %s, %v", patch, err)
 	}
 	patch, err := Diff(same, mustParse(t, `{metadata: {finalizers: [a, b]}}`), typ)
 	if err != nil || !document.Equal(patch, mustParse(t, `{metadata: {$setElementOrder/finalizers: [a, b]}}`)) {
-		t.Errorf("the order changed: %s, %v", patch, err)
+		t.Errorf("the order changed: Diff() = %s, %v", patch, err)
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// diffList makes the patch of a list that is merged, with its directives.
+// diffList pushes the patch of a list with the merge strategy, and its directives.
 func (d *differ) diffList(f *field, name string, v versions) error {
-	if haveSameText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
+	if equalText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
 	}
-	if rows, ok := d.matchFew(f.key, v); ok {
-		return d.diffKeyed(f, name, v, &rows)
+	if matches, ok := d.matchShort(f.key, v); ok {
+		return d.diffKeyed(f, name, v, &matches)
 	}
 	kind, err := itemKind(v.current, v.modified)
 	if err != nil {
@@ -18,34 +18,35 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	}
 	if kind == document.Map && f.key == "" {
 		return malformed("strings, numbers or booleans as items", "maps",
-			"this list has no merge key, so that maps in it can't be told apart")
+			"the list has no merge key to identify maps")
 	}
-	rows, err := d.readRows(f.key, v)
+	matches, err := d.matchItems(f.key, v)
 	if err != nil {
 		return err
 	}
 	if f.key == "" {
-		d.diffScalars(name, v, &rows)
+		d.diffScalars(name, v, &matches)
 		return nil
 	}
-	if err := rows.twins(f.key, v); err != nil {
-		return d.diffTwins(f, name, v, &rows, err)
+	if err := matches.duplicateError(f.key, v); err != nil {
+		return d.diffDuplicates(f, name, v, &matches, err)
 	}
-	return d.diffKeyed(f, name, v, &rows)
+	return d.diffKeyed(f, name, v, &matches)
 }
 
-// rows are the identities of the items of a list's versions, and which of them are the same.
-type rows struct {
+// itemMatches are the identities of the items of a list in all versions, and their correspondence.
+type itemMatches struct {
 	original, current, modified identities
-	// before and now are where the modified items are in the original and in the current list;
-	// -1 where they are not.
-	before, now []int
-	// gone are the places of the original items that the author no longer wants and that are
-	// there; of items with the same identity, the first.
-	gone []int
+	// inOriginal and inCurrent are the positions of the modified items in the original and in the current list, -1
+	// for items that are not in it.
+	inOriginal, inCurrent []int
+	// removed are the positions of the original items that are not in modified and that current has; for duplicates,
+	// only the first.
+	removed []int
 }
 
-func (d *differ) readRows(key string, v versions) (r rows, err error) {
+// matchItems computes the itemMatches of a list.
+func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	if r.current, err = d.identify(key, v.current); err != nil {
 		return r, err
 	}
@@ -57,29 +58,28 @@ func (d *differ) readRows(key string, v versions) (r rows, err error) {
 			return r, err
 		}
 	}
-	r.now = d.match(&r.modified, &r.current)
-	if r.before = r.now; !v.twoWay() {
-		r.before = d.match(&r.modified, &r.original)
+	r.inCurrent = d.findPositions(&r.modified, &r.current)
+	if r.inOriginal = r.inCurrent; !v.twoWay() {
+		r.inOriginal = d.findPositions(&r.modified, &r.original)
 	}
-	r.gone = room(&d.places, len(r.original.all))[:0]
-	for i, wanted := range d.wanted(r.before, len(r.original.all)) {
-		if !wanted && r.original.isFirst(i) && r.current.near(r.original.all[i], i) >= 0 {
-			r.gone = append(r.gone, i)
+	r.removed = alloc(&d.positions, len(r.original.all))[:0]
+	for i, isMatched := range d.markPositions(r.inOriginal, len(r.original.all)) {
+		if !isMatched && r.original.isFirst(i) && r.current.findNear(r.original.all[i], i) >= 0 {
+			r.removed = append(r.removed, i)
 		}
 	}
 	return r, nil
 }
 
-// wanted returns which items of a list of so many are in one of these places; of items with the
-// same identity, the first.
-func (d *differ) wanted(places []int, count int) []bool {
-	wanted := d.flags(count)
-	for _, place := range places {
-		if place >= 0 {
-			wanted[place] = true
+// markPositions returns flags for count items, true at the given positions. Negative positions are ignored.
+func (d *differ) markPositions(positions []int, count int) []bool {
+	marked := d.flags(count)
+	for _, position := range positions {
+		if position >= 0 {
+			marked[position] = true
 		}
 	}
-	return wanted
+	return marked
 }
 
 // identify returns the identities of the items of a list.
@@ -95,74 +95,76 @@ func (d *differ) identify(key string, list document.Value) (identities, error) {
 	return ids, nil
 }
 
-// match returns where the items of one list are in another.
-func (d *differ) match(items, in *identities) []int {
-	places := room(&d.places, len(items.all))
+// findPositions returns the positions of the items of one list in another, -1 for items that are not in it.
+func (d *differ) findPositions(items, in *identities) []int {
+	positions := alloc(&d.positions, len(items.all))
 	expected := 0
 	for i, id := range items.all {
-		places[i] = in.near(id, expected)
-		expected = places[i] + 1
+		positions[i] = in.findNear(id, expected)
+		expected = positions[i] + 1
 	}
-	return places
+	return positions
 }
 
-// reordered reports whether items that are there come in another order than the author's.
-func (r *rows) reordered() bool {
+// reordered reports whether the common items have different orders in modified and current.
+func (r *itemMatches) reordered() bool {
 	last := -1
-	for _, place := range r.now {
-		if place < 0 {
+	for _, position := range r.inCurrent {
+		if position < 0 {
 			continue
 		}
-		if place < last {
+		if position < last {
 			return true
 		}
-		last = place
+		last = position
 	}
 	return false
 }
 
-func (d *differ) diffScalars(name string, v versions, r *rows) {
+// diffScalars pushes the patch of a list of scalars.
+func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	mark := d.build.Mark()
-	for i, place := range r.now {
-		if place < 0 && r.modified.isFirst(i) {
+	for i, position := range r.inCurrent {
+		if position < 0 && r.modified.isFirst(i) {
 			d.build.Push("", v.modified.At(i))
 		}
 	}
 	added := d.build.List(mark)
-	for _, i := range r.gone {
+	for _, i := range r.removed {
 		d.build.Push("", v.original.At(i))
 	}
-	gone := d.build.List(mark)
+	removed := d.build.List(mark)
 	if added.Len() > 0 {
 		d.build.Push(name, added)
 	}
-	if gone.Len() > 0 {
-		d.build.Push(removeDirective+"/"+name, gone)
+	if removed.Len() > 0 {
+		d.build.Push(removeDirective+"/"+name, removed)
 	}
-	if v.modified.Len() > 0 && (added.Len()+gone.Len() > 0 || r.reordered()) {
+	if v.modified.Len() > 0 && (added.Len()+removed.Len() > 0 || r.reordered()) {
 		d.build.Push(orderDirective+"/"+name, v.modified)
 	}
 }
 
-func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
+// diffKeyed pushes the patch of a list with a merge key.
+func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) error {
 	mark := d.build.Mark()
-	for i, place := range r.now {
+	for i, position := range r.inCurrent {
 		item := v.modified.At(i)
-		if place < 0 {
+		if position < 0 {
 			d.build.Push("", item)
 			continue
 		}
-		part := versions{current: v.current.At(place), modified: item}
-		if before := r.before[i]; before >= 0 {
+		part := versions{current: v.current.At(position), modified: item}
+		if before := r.inOriginal[i]; before >= 0 {
 			part.original = v.original.At(before)
 		}
 		if err := d.diffItem(f, part); err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
 		}
 	}
-	for _, i := range r.gone {
+	for _, i := range r.removed {
 		item := d.build.Mark()
-		d.build.Push(patchDirective, deletion)
+		d.build.Push(patchDirective, deleteValue)
 		d.build.Push(f.key, v.original.At(i).Get(f.key))
 		d.build.Push("", d.build.SortedMap(item))
 	}
@@ -170,16 +172,16 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *rows) error {
 	if items.Len() > 0 {
 		d.build.Push(name, items)
 	}
-	// What is added to nothing needs no order: its own counts.
+	// If the current list is empty, the order of the items in the patch is sufficient.
 	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
-		d.build.Push(orderDirective+"/"+name, d.keysOf(f.key, v.modified))
+		d.build.Push(orderDirective+"/"+name, d.keyMaps(f.key, v.modified))
 	}
 	return nil
 }
 
-var deletion = document.NewString("delete")
+var deleteValue = document.NewString("delete")
 
-// diffItem adds the patch of an item that is there, if it changes.
+// diffItem pushes the patch of an existing item, if it changes.
 func (d *differ) diffItem(f *field, v versions) error {
 	if !f.retainKeys && d.isFlatDiff(v) {
 		d.build.Push("", v.modified)
@@ -194,8 +196,8 @@ func (d *differ) diffItem(f *field, v versions) error {
 	return nil
 }
 
-// keysOf returns a list of maps of which only the key is left.
-func (d *differ) keysOf(key string, list document.Value) document.Value {
+// keyMaps returns a list of maps with only the merge key of each item.
+func (d *differ) keyMaps(key string, list document.Value) document.Value {
 	mark := d.build.Mark()
 	for _, item := range list.Items() {
 		d.build.Push("", d.build.MapOf(key, item.Get(key)))

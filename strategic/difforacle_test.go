@@ -13,24 +13,26 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// next makes another object of the same kind out of one.
-func (r *random) next(t testing.TB, kind reflect.Type, object document.Value) document.Value {
-	next, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
+// mutate returns a randomly patched object of the same kind.
+func (r *generator) mutate(t testing.TB, kind reflect.Type, object document.Value) document.Value {
+	mutated, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reread(t, next)
+	return reparse(t, mutated)
 }
 
-func TestDiffTurnsOneIntoTheOther(t *testing.T) {
+// TestDiffThenMerge: merging the patch of Diff turns the original into the modified object, here and in Kubernetes;
+// the patch between equal objects is empty.
+func TestDiffThenMerge(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 4))}
-		original := reread(t, r.value(kind, "", 9))
-		modified := r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 4))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified := r.mutate(t, kind, original)
 		if r.chance(20) {
-			modified = reread(t, r.value(kind, "", 9))
+			modified = reparse(t, r.value(kind, "", 9))
 		}
 		patch, err := Diff(original, modified, typ)
 		if err != nil {
@@ -40,11 +42,11 @@ func TestDiffTurnsOneIntoTheOther(t *testing.T) {
 		if err != nil || !document.Equal(got, modified) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nerror %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
-		if got, err = oracle(original, patch, kind); isMapOfAnything(err) {
+		if got, err = oracle(original, patch, kind); isGoMapError(err) {
 			continue
 		}
 		if err != nil || !document.Equal(got, modified) {
-			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nKubernetes makes of it: %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
+			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nstrategicpatch: %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
 		if again, err := Diff(modified, modified.With("kind", modified.Get("kind")), typ); err != nil || again.Len() > 0 {
 			t.Fatalf("seed %d: the patch between equal objects is %s, %v", seed, again, err)
@@ -52,19 +54,20 @@ func TestDiffTurnsOneIntoTheOther(t *testing.T) {
 	}
 }
 
+// TestThreeWayLikeKubernetes: three-way patches have the same effect and the same conflicts as those of Kubernetes.
 func TestThreeWayLikeKubernetes(t *testing.T) {
 	conflicts, same := 0, 0
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 5))}
-		original := reread(t, r.value(kind, "", 9))
-		current, modified := r.next(t, kind, original), r.next(t, kind, original)
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 5))}
+		original := reparse(t, r.value(kind, "", 9))
+		current, modified := r.mutate(t, kind, original), r.mutate(t, kind, original)
 		if r.chance(20) {
 			modified = original
 		}
 		want, wantErr := oracleThreeWay(original, modified, current, kind, true)
-		if isMapOfAnything(wantErr) {
+		if isGoMapError(wantErr) {
 			continue
 		}
 		patch, err := ThreeWay{Type: typ, Overwrite: true}.Diff(original, modified, current)
@@ -75,9 +78,9 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, %v:\npatch %s\n%v", seed, kind, patch, err)
 		}
-		expected, err := Merge(current, want, typ) // Kubernetes leaves the directives of its own patches in new items
+		expected, err := Merge(current, want, typ) // merged here, because strategicpatch leaves directives in new items
 		if err != nil {
-			t.Fatalf("seed %d, %v: the patch of Kubernetes %s: %v", seed, kind, want, err)
+			t.Fatalf("seed %d, %v: merging the patch of strategicpatch %s: %v", seed, kind, want, err)
 		}
 		result, expected = sortScalars(result), sortScalars(expected)
 		if !document.Equal(result, expected) {
@@ -93,13 +96,13 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 		isConflict := errors.As(err, &c)
 		switch {
 		case wantErr != nil && !mergepatch.IsConflict(wantErr):
-			continue // it can't compare some patches
+			continue // strategicpatch can't compare some patches
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.List:
-			continue // it takes lists for equal that have the same set of scalars, or maps with other fields
+			continue // strategicpatch compares lists of scalars as sets, and some lists of maps not at all
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.Map:
-			continue // it looks into maps that are replaced: see TestDifferenceReplacedMapsConflict
+			continue // see TestDifferenceReplacedMapsConflict
 		case err == nil && wantErr != nil && hasUnchangedReplaced(typ, original, current):
-			continue // it takes them for changes: see TestDifferenceUnchangedReplacedMaps
+			continue // see TestDifferenceUnchangedReplacedMaps
 		}
 		if err != nil && !isConflict || isConflict != (wantErr != nil) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\ncurrent %s\npatch %s\nerror %v\nKubernetes: %v", seed, kind, original, modified, current, patch, err, wantErr)
@@ -108,10 +111,10 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 			conflicts++
 		}
 	}
-	t.Logf("%d conflicts; %d patches are the very ones of Kubernetes", conflicts, same)
+	t.Logf("%d conflicts; %d patches equal those of strategicpatch", conflicts, same)
 }
 
-// hasUnchangedReplaced reports whether two maps have in common one that is replaced as a whole.
+// hasUnchangedReplaced reports whether two maps have an equal map with the strategy replace.
 func hasUnchangedReplaced(t *Type, a, b document.Value) bool {
 	for name, value := range a.Fields() {
 		f, other := t.field(name), b.Get(name)
@@ -125,8 +128,8 @@ func hasUnchangedReplaced(t *Type, a, b document.Value) bool {
 	return false
 }
 
-// sortScalars sorts lists of scalars: Kubernetes sorts them before it looks whether their order
-// changed, and so sees changes where there are none, and misses others.
+// sortScalars sorts lists of scalars, because strategicpatch sorts them before it compares their order, and therefore
+// reports wrong changes of the order.
 func sortScalars(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -148,6 +151,7 @@ func sortScalars(v document.Value) document.Value {
 	return v
 }
 
+// oracleThreeWay returns the three-way patch of strategicpatch.
 func oracleThreeWay(original, modified, current document.Value, kind reflect.Type, overwrite bool) (document.Value, error) {
 	meta, err := strategicpatch.NewPatchMetaFromStruct(reflect.New(kind).Interface())
 	if err != nil {

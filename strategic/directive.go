@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The names of directives. Those about a list are followed by / and the name of its field.
+// Names of directives. The names of list directives are followed by / and the name of the list's field.
 const (
 	patchDirective  = "$patch"
 	retainDirective = "$retainKeys"
@@ -15,30 +15,30 @@ const (
 	removeDirective = "$deleteFromPrimitiveList"
 )
 
-// action is what the directive $patch says of the map that it is in.
+// action is the value of the directive $patch.
 type action uint8
 
 const (
-	mergeAction action = iota // also if there is no directive
+	mergeAction action = iota // the default if a map has no $patch directive
 	replaceAction
 	deleteAction
 )
 
-// directives are those of one map of a patch.
+// directives are the directives of one map of a patch.
 type directives struct {
 	action  action
 	retain  keySet
-	orders  []listDirective // by name
-	removes []listDirective // by name
+	orders  []listDirective // $setElementOrder, sorted by field name
+	removes []listDirective // $deleteFromPrimitiveList, sorted by field name
 }
 
-// listDirective is a directive about the list in the field of that name.
+// listDirective is a directive for the list in the field with the given name.
 type listDirective struct {
 	name string
 	list document.Value
 }
 
-// isDirective reports whether a field of a patch is not about a field of the object.
+// isDirective reports whether a field name of a patch is a directive.
 func isDirective(name string) bool {
 	if name == "" || name[0] != '$' {
 		return false
@@ -47,8 +47,7 @@ func isDirective(name string) bool {
 		strings.HasPrefix(name, orderDirective) || strings.HasPrefix(name, removeDirective)
 }
 
-// readAll reads the directives of a map. They are next to each other, because they all start
-// with a dollar sign.
+// readAll parses the directives of a map. Names are sorted, so that all directives are adjacent.
 func (d *directives) readAll(patch document.Value) error {
 	for i := range patch.Len() {
 		name := patch.Name(i)
@@ -65,6 +64,7 @@ func (d *directives) readAll(patch document.Value) error {
 	return d.retain.check(patch)
 }
 
+// read parses one directive.
 func (d *directives) read(name string, value document.Value) (err error) {
 	switch {
 	case name == patchDirective:
@@ -79,6 +79,7 @@ func (d *directives) read(name string, value document.Value) (err error) {
 	return err
 }
 
+// readAction parses the value of $patch.
 func readAction(v document.Value) (action, error) {
 	if v.Kind() == document.String {
 		switch v.Text() {
@@ -93,7 +94,7 @@ func readAction(v document.Value) (action, error) {
 	return mergeAction, malformed("merge, replace or delete", describe(v), "")
 }
 
-// appendDirective appends a directive whose name ends with the name of a list.
+// appendDirective appends a list directive. It fails if the name does not end with the name of a field.
 func appendDirective(to []listDirective, name, prefix string, value document.Value) ([]listDirective, error) {
 	field, ok := strings.CutPrefix(name, prefix+"/")
 	if !ok {
@@ -105,12 +106,13 @@ func appendDirective(to []listDirective, name, prefix string, value document.Val
 	return append(to, listDirective{field, value}), nil
 }
 
-// keySet is what $retainKeys lists; the zero keySet means that there is no such directive.
+// keySet is the value of $retainKeys. The zero keySet means that there is no such directive.
 type keySet struct {
 	present bool
-	names   []string // sorted
+	names   []string // sorted field names
 }
 
+// readKeySet parses the value of $retainKeys. Items that are not strings are ignored.
 func readKeySet(v document.Value) (keySet, error) {
 	if v.Kind() != document.List {
 		return keySet{}, malformed("a list of field names", describe(v), "")
@@ -125,8 +127,8 @@ func readKeySet(v document.Value) (keySet, error) {
 	return s, nil
 }
 
-// keeps reports whether the field of that name stays in the object.
-func (s *keySet) keeps(name string) bool {
+// retains reports whether a field is retained, which is true for all fields without directive.
+func (s *keySet) retains(name string) bool {
 	if !s.present {
 		return true
 	}
@@ -134,43 +136,44 @@ func (s *keySet) keeps(name string) bool {
 	return found
 }
 
-// check refuses a patch that sets a field that it does not retain.
+// check rejects a patch that sets a field that is not in $retainKeys.
 func (s *keySet) check(patch document.Value) error {
 	if !s.present {
 		return nil
 	}
 	for name, value := range patch.Fields() {
-		if !value.IsNull() && !isDirective(name) && !s.keeps(name) {
-			err := malformed("all fields that the patch sets to be listed", "a patch that sets "+clip(name)+", which is not",
-				"add it to the list, or leave it out of the patch")
+		if !value.IsNull() && !isDirective(name) && !s.retains(name) {
+			err := malformed("a list of all fields that the patch sets", "a list without "+clip(name),
+				"add it to the list, or remove it from the patch")
 			return underField(err, retainDirective)
 		}
 	}
 	return nil
 }
 
-// touched goes through the fields that a map of a patch is about, in the order of names: those
-// that it has, and those that only its directives name.
-type touched struct {
+// fieldCursor iterates over the fields that a map of a patch affects, in the order of names: its fields, and fields
+// with only a list directive.
+type fieldCursor struct {
 	patch   document.Value
 	next    int
-	orders  []listDirective // those that are left
-	removes []listDirective
+	orders  []listDirective // $setElementOrder directives that are not consumed yet
+	removes []listDirective // $deleteFromPrimitiveList directives that are not consumed yet
 }
 
-// touch is all that a map of a patch says of one field; what it does not say is absent.
-type touch struct {
+// fieldPatch is the value and the list directives of a patch for one field; those that the patch does not have are
+// absent.
+type fieldPatch struct {
 	name                 string
 	value, order, remove document.Value
 }
 
-// step goes to the next field. It reports false at the end.
-func (c *touched) step(t *touch) bool {
+// advance sets t to the next field. It returns false at the end.
+func (c *fieldCursor) advance(t *fieldPatch) bool {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
 	}
 	if len(c.orders)+len(c.removes) > 0 {
-		c.stepDirected(t)
+		c.advanceWithDirectives(t)
 		return true
 	}
 	if c.next >= c.patch.Len() {
@@ -182,29 +185,28 @@ func (c *touched) step(t *touch) bool {
 	return true
 }
 
-// stepDirected is step while there are directives about lists left.
-func (c *touched) stepDirected(t *touch) {
-	*t = touch{}
-	has := c.next < c.patch.Len()
-	if has {
+// advanceWithDirectives is advance while list directives remain.
+func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
+	*t = fieldPatch{}
+	hasField := c.next < c.patch.Len()
+	if hasField {
 		t.name, t.value = c.patch.Field(c.next)
 	}
 	for _, directives := range [...][]listDirective{c.orders, c.removes} {
-		if len(directives) > 0 && (!has || directives[0].name < t.name) {
-			*t = touch{name: directives[0].name}
-			has = true
+		if len(directives) > 0 && (!hasField || directives[0].name < t.name) {
+			*t = fieldPatch{name: directives[0].name}
+			hasField = true
 		}
 	}
 	if !t.value.IsAbsent() {
 		c.next++
 	}
-	t.order, c.orders = takeDirective(c.orders, t.name)
-	t.remove, c.removes = takeDirective(c.removes, t.name)
+	t.order, c.orders = popDirective(c.orders, t.name)
+	t.remove, c.removes = popDirective(c.removes, t.name)
 }
 
-// takeDirective returns the list of the first directive if it is about the named field, and
-// the directives that are left.
-func takeDirective(from []listDirective, name string) (document.Value, []listDirective) {
+// popDirective returns the list of the first directive if it is for the named field, and the remaining directives.
+func popDirective(from []listDirective, name string) (document.Value, []listDirective) {
 	if len(from) == 0 || from[0].name != name {
 		return document.Value{}, from
 	}

@@ -1,5 +1,5 @@
-// Package strategic applies and computes the patches that Kubernetes has beside apply: strategic merge patch, JSON merge
-// patch (RFC 7396) and JSON patch (RFC 6902).
+// Package strategic applies and computes the patch types of Kubernetes other than apply: strategic merge patch, JSON
+// merge patch (RFC 7396) and JSON patch (RFC 6902).
 //
 //	deployment, err := strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]())
 //	if err != nil {
@@ -15,47 +15,47 @@
 //
 // # Strategic merge patches
 //
-// The patch strategy of a list decides whether its items are merged, by the merge key, or replaced. A [Type] has the
+// The patch strategy of a list determines whether its items are merged, by the merge key, or replaced. A [Type] has the
 // patch strategies of a kind. Values and directives of a patch:
 //
-//	null                                    the field is removed
-//	a map                                   merged, field by field
-//	a list                                  merged item by item, or replaced, by its strategy
-//	$patch: replace                         in a map: the rest of the map replaces the live one;
-//	                                        in an item: the other items replace the live list
-//	$patch: delete                          the map is emptied; the item with this merge key is removed
-//	$patch: merge                           what would happen anyway
-//	$retainKeys: [a, b]                     all other fields of the live map are removed, and the
-//	                                        patch may set no others
-//	$deleteFromPrimitiveList/names: [a]     these items of a list of scalars are removed
-//	$setElementOrder/containers: [{name: a}] the order of a merged list; the items of the patch
-//	                                        have to be among them, in the same order
+//	null                                    removes the field
+//	a map                                   is merged, field by field
+//	a list                                  is merged item by item, or replaced, according to its strategy
+//	$patch: replace                         in a map: the map replaces the live one;
+//	                                        in a list item: the other items replace the live list
+//	$patch: delete                          in a map: empties the live map;
+//	                                        in a list item: removes the item with this merge key
+//	$patch: merge                           has no effect: merging is the default
+//	$retainKeys: [a, b]                     removes all other fields of the live map; the patch must
+//	                                        not set other fields
+//	$deleteFromPrimitiveList/names: [a]     removes items of the list of scalars in the field names
+//	$setElementOrder/containers: [{name: a}] sets the order of a merged list; it must include the items
+//	                                        of the patch, in the same order
 //
 // # Guarantees
 //
-// Stability: the exported API follows semantic versioning and is listed in docs/api/strategic.txt. Results equal those of
-// apimachinery, except for the differences in differences_test.go. The texts of errors may change in any release.
+// Stability: the exported API follows semantic versioning and is listed in docs/api/strategic.txt. Results equal those
+// of apimachinery, except for the differences in differences_test.go. The texts of errors may change in any release.
 //
 // Concurrency: a [Type] is safe for concurrent use, and so are all functions.
 //
-// Memory: the result shares the unchanged parts of the object and of the patch and keeps them alive; a patch that changes
-// nothing returns the object itself.
+// Memory: the result shares the unchanged parts of the object and of the patch and keeps them alive; a patch that
+// changes nothing returns the object itself.
 package strategic
 
 // Files:
 //
-//	merge.go        a strategic merge patch into an object; directive.go reads its directives
-//	  list.go         lists; keyed.go, of maps with a merge key
-//	  order.go        in which order the items end up
-//	  identity.go     which items are the same
-//	  few.go, flat.go shortcuts for short lists and small items
-//	diff.go         a strategic merge patch from two or three objects; difflist.go, its lists
-//	  twins.go        lists with items that can't be told apart
-//	  threeway.go     the front door of three; conflict.go, who else changed what
-//	text.go         all of these from text to text
-//	scratch.go      the memory of merges, and of patches in the making
-//	jsonmerge.go    a JSON merge patch into an object
-//	jsonpatch.go    a JSON patch, operation by operation; node.go is what they work on
-//	type.go         the strategies of a kind; gotype.go, from the tags of Go types; openapi.go, from
-//	                OpenAPI documents
-//	error.go        why a patch was refused
+//	merge.go        Merge: strategic merge patches; directive.go parses directives
+//	  list.go         merging lists; keyed.go: lists with a merge key
+//	  order.go        the order of merged lists
+//	  identity.go     identity of list items, and a hash table of identities
+//	  shortlist.go    fast path for short lists; flat.go: for items of scalars
+//	diff.go         Diff: patches from two or three objects; difflist.go: their lists
+//	  duplicates.go   lists with duplicate merge keys
+//	  threeway.go     ThreeWay; conflict.go: conflicts with changes by other writers
+//	text.go         AppendMerge and AppendDiff: the same from JSON to JSON
+//	scratch.go      pooled scratch memory
+//	jsonmerge.go    MergeJSON
+//	jsonpatch.go    ApplyJSONPatch; node.go: the mutable tree that it works on
+//	type.go         Type; gotype.go: from Go struct tags; openapi.go: from OpenAPI documents
+//	error.go        Error and Reason

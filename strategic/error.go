@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Reason is the kind of an [Error]. Each has the HTTP status that Kubernetes responds with.
+// Reason is the category of an [Error]. Each has the HTTP status that Kubernetes responds with.
 type Reason uint8
 
-// The reasons.
+// Reasons of errors.
 const (
-	// Malformed: the text is not a patch.
+	// Malformed: the document is not a valid patch.
 	Malformed Reason = iota
-	// Unprocessable: the patch does not fit the object.
+	// Unprocessable: the patch can't be applied to the object.
 	Unprocessable
 	// TooLarge: the patch exceeds a limit.
 	TooLarge
@@ -35,12 +35,12 @@ func (r Reason) Status() int {
 // Error is returned for a patch that can't be applied.
 type Error struct {
 	Reason Reason
-	// Path is the path in the patch, such as .spec.containers[name="web"].ports, or [2].path in a JSON patch; it is
+	// Path is the path in the patch, such as .spec.containers[name="web"].ports, or [2].path in a JSON patch. It is
 	// empty at the root.
 	Path string
 	// Expected and Received describe the required and the actual content.
 	Expected, Received string
-	// Advice is what to do. It is empty if Expected implies it.
+	// Advice is the remedy. It is empty if Expected implies it.
 	Advice string
 }
 
@@ -63,11 +63,11 @@ func unprocessable(expected, received, advice string) error {
 	return &Error{Reason: Unprocessable, Expected: expected, Received: received, Advice: advice}
 }
 
-// maxPath is how long the path in an error gets: its length may be a hostile patch's choice.
+// maxPath bounds the length of the path in an error, which a malicious patch could otherwise make arbitrarily long.
 const maxPath = 1000
 
-// under puts a step before the path of an error. Paths are made on the way out, so that only
-// those who fail pay for them.
+// under prepends a step to the path of an error. Paths are built while errors are returned, so that they cost nothing
+// for valid patches.
 func under(err error, step string) error {
 	var e *Error
 	if errors.As(err, &e) && len(e.Path) < maxPath {
@@ -86,7 +86,7 @@ func keyStep(key string, value document.Value) string {
 	return "[" + key + "=" + clip(value.JSON()) + "]"
 }
 
-// describe says what a value is, in the words of an error.
+// describe returns the kind of a value, and the beginning of a scalar, for errors.
 func describe(v document.Value) string {
 	switch v.Kind() {
 	case document.String:
@@ -99,16 +99,16 @@ func describe(v document.Value) string {
 	return v.Kind().String()
 }
 
-// show repeats a value, or its beginning.
+// show returns the beginning of a value as JSON.
 func show(v document.Value) string { return clip(v.JSON()) }
 
-// clip shortens a text, between two characters, to what an error repeats.
+// clip truncates a text at a character boundary, for errors.
 func clip(s string) string {
-	const most = 120
-	if len(s) <= most {
+	const maxBytes = 120
+	if len(s) <= maxBytes {
 		return s
 	}
-	end := most
+	end := maxBytes
 	for end > 0 && !utf8.RuneStart(s[end]) {
 		end--
 	}

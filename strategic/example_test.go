@@ -10,6 +10,7 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
+// must returns the value and panics on errors.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -19,7 +20,7 @@ func must[T any](v T, err error) T {
 
 func yaml(text string) document.Value { return must(document.ParseYAML([]byte(text))) }
 
-// A strategic merge patch is applied, and computed from two objects.
+// A strategic merge patch is applied, and computed again from the two objects.
 func Example() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	object := yaml(`spec: {template: {spec: {containers: [{name: web, image: 'web:1'}, {name: proxy, image: 'proxy:4'}]}}}`)
@@ -56,14 +57,14 @@ spec:
 	//         name: proxy
 }
 
-func ExampleMerge_refused() {
+func ExampleMerge_error() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	live := yaml(`spec: {strategy: {type: RollingUpdate}}`)
 	patch := yaml(`spec: {strategy: {$retainKeys: [type], type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}`)
 	_, err := strategic.Merge(live, patch, deployment)
 	fmt.Println(err)
 	// Output:
-	// .spec.strategy.$retainKeys: expected all fields that the patch sets to be listed, received a patch that sets rollingUpdate, which is not; add it to the list, or leave it out of the patch
+	// .spec.strategy.$retainKeys: expected a list of all fields that the patch sets, received a list without rollingUpdate; add it to the list, or remove it from the patch
 }
 
 func ExampleDiff() {
@@ -86,15 +87,15 @@ func ExampleAppendMerge() {
 func ExampleThreeWay() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	lastApplied := yaml(`spec: {replicas: 1, paused: true}`)
-	wanted := yaml(`spec: {replicas: 2}`)
+	modified := yaml(`spec: {replicas: 2}`)
 	live := yaml(`{metadata: {uid: x}, spec: {replicas: 5, paused: true, minReadySeconds: 7}}`)
-	fmt.Println(must(strategic.ThreeWay{Type: deployment, Overwrite: true}.Diff(lastApplied, wanted, live)))
+	fmt.Println(must(strategic.ThreeWay{Type: deployment, Overwrite: true}.Diff(lastApplied, modified, live)))
 
-	_, err := strategic.ThreeWay{Type: deployment}.Diff(lastApplied, wanted, live)
+	_, err := strategic.ThreeWay{Type: deployment}.Diff(lastApplied, modified, live)
 	fmt.Println(err)
 	// Output:
 	// {"spec":{"paused":null,"replicas":2}}
-	// .spec.replicas: somebody else changed this to 5, the patch would change it to 2; adopt the change, or overwrite it
+	// .spec.replicas: another writer changed the value to 5, the patch would change it to 2; apply the changed value, or overwrite it
 }
 
 func ExampleApplyJSONPatch() {
@@ -106,7 +107,7 @@ func ExampleApplyJSONPatch() {
 	fmt.Println(err)
 	// Output:
 	// {"items":["x","z"],"metadata":{"labels":{"a":"1"}}}
-	// [0].path: expected a path that is there, received no field "annotations" in "/metadata/annotations/b"; add the maps around it first
+	// [0].path: expected an existing path, received "/metadata/annotations/b" without the field "annotations"; add the containing maps first
 }
 
 func ExampleMergeJSON() {
@@ -116,7 +117,7 @@ func ExampleMergeJSON() {
 	// {"items":["z"],"metadata":{"labels":{"a":"1"}}}
 }
 
-// The strategies of a kind of which there is no Go type, such as those of a server, are in its OpenAPI.
+// The patch strategies of a kind without a Go type are loaded from the OpenAPI document of its server.
 func ExampleLoadOpenAPI() {
 	schema := must(strategic.LoadOpenAPI(yaml(`
 components:
@@ -136,7 +137,7 @@ components:
 	// true {"doors":[{"name":"front"},{"name":"back","open":true}]}
 }
 
-// A field that is misspelled counts for nothing, so that an operation may do something else than was meant.
+// ApplyJSONPatch ignores misspelled fields; UnknownFields returns them for warnings.
 func ExampleUnknownFields() {
 	fmt.Println(strategic.UnknownFields(yaml(`[{op: add, path: /a, vaule: 1}]`)))
 	// Output:

@@ -7,13 +7,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzMerge merges anything into anything: it never panics, its errors say what is wrong, its
-// results are JSON, and patching twice is patching once.
+// FuzzMerge: merging never panics, errors have the expected and received content, results are valid JSON, and merging
+// is idempotent.
 func FuzzMerge(f *testing.F) {
 	for _, c := range mergeCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
 	}
-	for _, c := range refusedCases {
+	for _, c := range errorCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
 	}
 	f.Fuzz(func(t *testing.T, objectText, patchText string) {
@@ -35,28 +35,28 @@ func FuzzMerge(f *testing.F) {
 			}
 			return
 		}
-		if reread, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reread, got) {
-			t.Fatalf("the result %s is not JSON: %v", got, err)
+		if reparsed, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reparsed, got) {
+			t.Fatalf("Merge() = %s is not valid JSON: %v", got, err)
 		}
-		// What was set where nothing was need not be what can be merged into.
+		// The second merge may fail: a list that was added may not be mergeable.
 		if again, err := Merge(got, patch, typ); err == nil && !document.Equal(again, got) {
 			t.Fatalf("object %s\npatch %s\nonce  %s\ntwice %s", object, patch, got, again)
 		}
 	})
 }
 
-// FuzzDiff makes patches between anything: what is made turns the one into the other.
+// FuzzDiff: merging the patch of Diff turns the original into the modified object.
 func FuzzDiff(f *testing.F) {
 	for _, c := range mergeCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.result).JSON())
 	}
 	f.Fuzz(func(t *testing.T, originalText, modifiedText string) {
 		original, err := document.ParseJSON(originalText)
-		if err != nil || original.Kind() != document.Map || !isSettled(reread(t, original)) {
+		if err != nil || original.Kind() != document.Map || !isFreeOfDirectives(reparse(t, original)) {
 			return
 		}
 		modified, err := document.ParseJSON(modifiedText)
-		if err != nil || modified.Kind() != document.Map || !isSettled(reread(t, modified)) {
+		if err != nil || modified.Kind() != document.Map || !isFreeOfDirectives(reparse(t, modified)) {
 			return
 		}
 		typ := mustType(t, pod)
@@ -66,18 +66,18 @@ func FuzzDiff(f *testing.F) {
 			return
 		}
 		got, err := Merge(original, patch, typ)
-		if err != nil || !document.Equal(got, modified) && !hasTwinScalars(modified) {
+		if err != nil || !document.Equal(got, modified) && !hasDuplicateScalars(modified) {
 			t.Fatalf("original %s\nmodified %s\npatch %s\ngot %s, %v", original, modified, patch, got, err)
 		}
 	})
 }
 
-// hasTwinScalars reports whether a list has a scalar twice, which merged lists don't keep.
-func hasTwinScalars(v document.Value) bool {
+// hasDuplicateScalars reports whether a list has duplicate scalars, which merging does not preserve.
+func hasDuplicateScalars(v document.Value) bool {
 	var ids identities
 	for i := range v.Len() {
 		item := v.At(i)
-		if hasTwinScalars(item) {
+		if hasDuplicateScalars(item) {
 			return true
 		}
 		if v.Kind() == document.List && item.IsScalar() && ids.add(identify(item)) != len(ids.all)-1 {
@@ -87,7 +87,7 @@ func hasTwinScalars(v document.Value) bool {
 	return false
 }
 
-// FuzzJSONPatch applies anything to anything, beside the library of Kubernetes.
+// FuzzJSONPatch compares ApplyJSONPatch with Kubernetes' library.
 func FuzzJSONPatch(f *testing.F) {
 	f.Add(`{"a":[1,{"b":2}]}`, `[{"op":"add","path":"/a/-","value":3},{"op":"move","from":"/a/0","path":"/c"}]`)
 	f.Add(`{"a":{"x~y/z":1}}`, `[{"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/a/x~0y~1z"},{"op":"test","path":"/b","value":{"x~y/z":1}}]`)
@@ -104,7 +104,7 @@ func FuzzJSONPatch(f *testing.F) {
 		got, err := ApplyJSONPatch(object, patch)
 		theirs, panicked, theirErr := jsonOracle(object, patch, applyOperations)
 		if err != nil || panicked || theirErr != nil {
-			return // what is refused differs a little: see docs/differences.md
+			return // some patches are rejected by only one of them: see docs/differences.md
 		}
 		if !document.Equal(got, theirs) {
 			t.Fatalf("object %s\npatch %s\ngot        %s\nKubernetes %s", object, patch, got, theirs)

@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// goTypes are the types made of Go types, by reflect.Type. There is one for each struct of the
-// kinds that are patched, made once.
+// goTypes caches the Type of each Go struct, by reflect.Type.
 var goTypes sync.Map
 
 // FromGoType returns the patch strategies of a Go struct, from the tags patchStrategy and patchMergeKey. The types of
-// fields are loaded on demand, so that this is cheap for large kinds.
+// its fields are loaded on demand, so that this is cheap for large kinds. It returns an error if the type is not a
+// struct or a pointer to one.
 func FromGoType(t reflect.Type) (*Type, error) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -25,6 +25,7 @@ func FromGoType(t reflect.Type) (*Type, error) {
 	return goStruct(t), nil
 }
 
+// goStruct returns the cached Type of a struct.
 func goStruct(t reflect.Type) *Type {
 	if known, ok := goTypes.Load(t); ok {
 		return known.(*Type)
@@ -33,8 +34,8 @@ func goStruct(t reflect.Type) *Type {
 	return known.(*Type)
 }
 
-// goFields returns the fields that the JSON of a struct has, those of embedded structs
-// included: of fields with the same name the one nearest to the root counts.
+// goFields returns the fields in the JSON of a struct, with those of embedded structs. Of fields with the same name
+// the least nested one is used, as in encoding/json.
 func goFields(t reflect.Type) map[string]*field {
 	fields := map[string]*field{}
 	seen := map[reflect.Type]bool{}
@@ -62,11 +63,11 @@ func goFields(t reflect.Type) map[string]*field {
 	return fields
 }
 
-// addField adds a field of a struct, or returns the struct whose fields the JSON has instead.
+// addField adds a field of a struct. For an embedded struct it returns the struct instead, whose fields are inlined.
 func addField(fields map[string]*field, f reflect.StructField) (embedded reflect.Type) {
 	tag := f.Tag.Get("json")
 	name, _, _ := strings.Cut(tag, ",")
-	value := pointedTo(f.Type)
+	value := deref(f.Type)
 	switch {
 	case tag == "-":
 	case f.Anonymous && name == "" && value.Kind() == reflect.Struct:
@@ -80,40 +81,39 @@ func addField(fields map[string]*field, f reflect.StructField) (embedded reflect
 	return nil
 }
 
-// goField returns how a field of a struct is patched. A strategy that does not exist is as
-// good as none: it can't be told to anyone who could do something about it.
+// goField returns the strategy and type of a struct field. An invalid strategy is ignored.
 func goField(f reflect.StructField, value reflect.Type) *field {
 	s, err := readStrategy(f.Tag.Get("patchStrategy"), f.Tag.Get("patchMergeKey"))
 	if err != nil {
 		s = strategy{}
 	}
 	if isList(value) {
-		value = pointedTo(value.Elem())
+		value = deref(value.Elem())
 	}
-	return &field{s, goValue(value)}
+	return &field{s, goValueType(value)}
 }
 
-// goValue returns the type of what is in a field, an item or a map's element; nil if nothing
-// can be declared in it.
-func goValue(t reflect.Type) *Type {
+// goValueType returns the Type of a field, list item or map element, nil if it has no fields with strategies.
+func goValueType(t reflect.Type) *Type {
 	switch {
-	case hasOwnJSON(t):
+	case hasCustomJSON(t):
 		return nil
 	case t.Kind() == reflect.Struct:
 		return goStruct(t)
 	case t.Kind() == reflect.Map:
 		return &Type{load: func(made *Type) {
-			element := pointedTo(t.Elem())
+			element := deref(t.Elem())
 			if isList(element) {
-				element = pointedTo(element.Elem())
+				element = deref(element.Elem())
 			}
-			made.element = &field{typ: goValue(element)}
+			made.element = &field{typ: goValueType(element)}
 		}}
 	}
 	return nil
 }
 
-func pointedTo(t reflect.Type) reflect.Type {
+// deref returns the element type of a pointer, and other types unchanged.
+func deref(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
 	}
@@ -122,8 +122,8 @@ func pointedTo(t reflect.Type) reflect.Type {
 
 func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
 
-// hasOwnJSON reports whether the JSON of a type does not follow from its structure.
-func hasOwnJSON(t reflect.Type) bool {
+// hasCustomJSON reports whether a type implements its own JSON or text encoding.
+func hasCustomJSON(t reflect.Type) bool {
 	pointer := reflect.PointerTo(t)
 	return pointer.Implements(reflect.TypeFor[json.Marshaler]()) ||
 		pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]())

@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestIdentities compares with looking at all of them one by one, short rows and long ones, with
-// and without twins, also where different texts have the same hash.
+// TestIdentities compares identities with a linear search, for short and long lists, with and without duplicates and
+// hash collisions.
 func TestIdentities(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		count := 1 + r.IntN(3*few)
+		count := 1 + r.IntN(3*maxLinear)
 		names := 1 + r.IntN(3*count)
-		one := func() identity {
+		randomIdentity := func() identity {
 			n := r.IntN(names)
 			return identity{document.String, uint32(n % 5), strconv.Itoa(n)}
 		}
@@ -30,35 +30,35 @@ func TestIdentities(t *testing.T) {
 			}
 			return -1
 		}
-		twin := 0
+		duplicate := 0
 		for range count {
-			id := one()
+			id := randomIdentity()
 			want := find(id)
 			if want < 0 {
 				want = len(plain)
-			} else if twin == 0 {
-				twin = len(plain)
+			} else if duplicate == 0 {
+				duplicate = len(plain)
 			}
 			if got := ids.add(id); got != want {
-				t.Fatalf("seed %d: %v was added at %d, want %d", seed, id, got, want)
+				t.Fatalf("seed %d: add(%v) = %d, want %d", seed, id, got, want)
 			}
 			plain = append(plain, id)
 		}
-		if ids.twin != twin {
-			t.Fatalf("seed %d: the first twin is %d, want %d", seed, ids.twin, twin)
+		if ids.firstDuplicate != duplicate {
+			t.Fatalf("seed %d: firstDuplicate = %d, want %d", seed, ids.firstDuplicate, duplicate)
 		}
 		for i, id := range plain {
 			if got := ids.isFirst(i); got != (find(id) == i) {
-				t.Fatalf("seed %d: %d is the first: %v", seed, i, got)
+				t.Fatalf("seed %d: isFirst(%d) = %v", seed, i, got)
 			}
-			if got := ids.near(id, i); got != find(id) {
-				t.Fatalf("seed %d: %v is near %d, want %d", seed, id, got, find(id))
+			if got := ids.findNear(id, i); got != find(id) {
+				t.Fatalf("seed %d: findNear(%v) = %d, want %d", seed, id, got, find(id))
 			}
 		}
 		for range 2 * count {
-			id := one()
-			if got := ids.near(id, r.IntN(count+1)); got != find(id) || ids.find(id) != got {
-				t.Fatalf("seed %d: %v is at %d, want %d", seed, id, got, find(id))
+			id := randomIdentity()
+			if got := ids.findNear(id, r.IntN(count+1)); got != find(id) || ids.find(id) != got {
+				t.Fatalf("seed %d: find(%v) = %d, want %d", seed, id, got, find(id))
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// MergeJSON merges a JSON merge patch (RFC 7396) into an object; both are maps. As in Kubernetes, nulls are also
+// MergeJSON applies a JSON merge patch (RFC 7396) to an object; both are maps. As in Kubernetes, nulls are also
 // removed from maps in a list that is added or replaced. A patch that changes nothing returns the object itself.
 // Errors are of type [*Error].
 func MergeJSON(object, patch document.Value) (document.Value, error) {
@@ -16,30 +16,31 @@ func MergeJSON(object, patch document.Value) (document.Value, error) {
 	return m.mergeJSON(object, patch), nil
 }
 
-// mergeJSON returns what a value becomes that may be absent; the patch is not null.
+// mergeJSON returns the patched value. live may be absent; patch is not null.
 func (m *merger) mergeJSON(live, patch document.Value) document.Value {
 	switch {
 	case live.Kind() == document.Map && patch.Kind() == document.Map:
 		return m.mergeJSONFields(live, patch)
 	case live.Kind() == document.Map:
-		return patch // with its nulls: that is Kubernetes' way
+		return patch // nulls in the replacement are kept, as in Kubernetes
 	}
-	return keepEqual(live, m.withoutNulls(patch))
+	return liveIfEqual(live, m.withoutNulls(patch))
 }
 
+// mergeJSONFields merges two maps.
 func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 	mark := m.build.Mark()
 	changed := false
-	next := 0 // of the object's fields
+	next := 0 // index of the next field of the object
 	for name, value := range patch.Fields() {
-		place, found := object.Find(name)
-		if next < place {
-			m.build.PushAll(object, next, place)
+		position, found := object.Find(name)
+		if next < position {
+			m.build.PushAll(object, next, position)
 		}
-		next = place
+		next = position
 		var live, result document.Value
 		if found {
-			live = object.At(place)
+			live = object.At(position)
 			next++
 		}
 		if !value.IsNull() {
@@ -54,9 +55,9 @@ func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 	return m.build.MapIf(changed, mark, object)
 }
 
-// withoutNulls returns a value without the fields that are null. Items that are null stay.
+// withoutNulls returns a value without null fields. Null list items are kept.
 func (m *merger) withoutNulls(v document.Value) document.Value {
-	if v.Kind() != document.Map && v.Kind() != document.List || isWithoutNulls(v) {
+	if v.Kind() != document.Map && v.Kind() != document.List || isFreeOfNulls(v) {
 		return v
 	}
 	mark := m.build.Mark()

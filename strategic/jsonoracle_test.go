@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// jsonOracle patches as Kubernetes does; panics of its library are reported as such.
+// jsonOracle applies a patch with Kubernetes' library, and reports its panics.
 func jsonOracle(object, patch document.Value, apply func(object, patch []byte) ([]byte, error)) (result document.Value, panicked bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -24,6 +24,7 @@ func jsonOracle(object, patch document.Value, apply func(object, patch []byte) (
 	return result, false, err
 }
 
+// applyOperations applies a JSON patch with Kubernetes' library.
 func applyOperations(object, patch []byte) ([]byte, error) {
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {
@@ -32,10 +33,11 @@ func applyOperations(object, patch []byte) ([]byte, error) {
 	return operations.Apply(object)
 }
 
+// TestJSONMergeLikeKubernetes compares random JSON merge patches with Kubernetes' library.
 func TestJSONMergeLikeKubernetes(t *testing.T) {
 	for seed := range uint64(6_000) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 2))}
-		object, patch := reread(t, r.jsonMap(4)), reread(t, r.jsonMap(4))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 2))}
+		object, patch := reparse(t, r.jsonMap(4)), reparse(t, r.jsonMap(4))
 		want, _, wantErr := jsonOracle(object, patch, jsonpatch.MergePatch)
 		got, err := MergeJSON(object, patch)
 		if err != nil || wantErr != nil || !document.Equal(got, want) {
@@ -47,12 +49,13 @@ func TestJSONMergeLikeKubernetes(t *testing.T) {
 	}
 }
 
+// TestJSONPatchLikeKubernetes compares random JSON patches with Kubernetes' library.
 func TestJSONPatchLikeKubernetes(t *testing.T) {
 	applied, panics := 0, 0
 	for seed := range uint64(12_000) {
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 3))}
-		object := reread(t, r.jsonMap(4))
-		patch := reread(t, r.operations(object))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
+		object := reparse(t, r.jsonMap(4))
+		patch := reparse(t, r.operations(object))
 		want, panicked, wantErr := jsonOracle(object, patch, applyOperations)
 		got, err := ApplyJSONPatch(object, patch)
 		if panicked {
@@ -74,7 +77,7 @@ func TestJSONPatchLikeKubernetes(t *testing.T) {
 		}
 	}
 	if applied < 1_500 || panics > 600 {
-		t.Errorf("%d patches were applied, in %d the oracle panicked: too few to prove anything", applied, panics)
+		t.Errorf("%d patches applied, want at least 1500; the oracle panicked %d times, want at most 600", applied, panics)
 	}
-	t.Logf("%d applied; the oracle panicked in %d", applied, panics)
+	t.Logf("%d patches applied; the oracle panicked %d times", applied, panics)
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// What Kubernetes allows in one JSON patch.
+// Limits of a JSON patch, as in Kubernetes.
 const (
 	// MaxOperations is the maximum number of operations.
 	MaxOperations = 10_000
-	// MaxCopiedBytes is the maximum amount of JSON that all copy operations may add together.
+	// MaxCopiedBytes is the maximum total size of the JSON that copy operations add.
 	MaxCopiedBytes = 3 << 20
 )
 
-// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object itself.
-// Errors are of type [*Error]; their path starts with the index of the operation.
+// ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object
+// itself. Errors are of type [*Error]; their path starts with the index of the operation.
 //
-// Like Kubernetes it accepts more than the RFC: replace adds a missing field, a negative index counts from the end, a
-// missing value is null, and so is a missing field that is tested or copied. Null is a patch without operations.
+// As in Kubernetes, more is accepted than the RFC allows: replace adds a missing field, a negative index counts from
+// the end, a missing value is null, and a missing field that is tested or copied is null, too. A null patch has no
+// operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
 		return object, nil
@@ -42,7 +43,7 @@ func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	}
 	p := &jsonPatch{root: &node{value: object}}
 	for i := range operations {
-		if err := p.do(&operations[i]); err != nil {
+		if err := p.apply(&operations[i]); err != nil {
 			return document.Value{}, underIndex(err, i)
 		}
 	}
@@ -55,9 +56,10 @@ type operation struct {
 	path, from string
 	noPath     bool
 	noFrom     bool
-	value      document.Value // null if it was left out
+	value      document.Value // null if the operation has no value
 }
 
+// readOperation decodes one operation.
 func readOperation(v document.Value) (o operation, err error) {
 	if v.Kind() != document.Map && !v.IsNull() {
 		return o, malformed("an operation, a map with op and path", describe(v), "")
@@ -75,7 +77,7 @@ func readOperation(v document.Value) (o operation, err error) {
 	return o, err
 }
 
-// readText reads a field of an operation that is a string if it is there.
+// readText returns an optional string field of an operation.
 func readText(v document.Value, name string) (text string, missing bool, err error) {
 	switch field := v.Get(name); field.Kind() {
 	case document.String:
@@ -88,7 +90,7 @@ func readText(v document.Value, name string) (text string, missing bool, err err
 }
 
 // UnknownFields returns the paths of unknown fields in the operations of a JSON patch, such as [1].vaule, for
-// warnings. ApplyJSONPatch ignores them.
+// warnings. ApplyJSONPatch ignores such fields.
 func UnknownFields(patch document.Value) (paths []string) {
 	if patch.Kind() != document.List {
 		return nil
@@ -108,18 +110,20 @@ func UnknownFields(patch document.Value) (paths []string) {
 	return paths
 }
 
-// jsonPatch is a JSON patch at work.
+// jsonPatch is the state of applying a JSON patch.
 type jsonPatch struct {
 	root   *node
 	copied int
 	build  fastdoc.Builder
 }
 
+// finish returns the patched object, which is the original one if it is equal.
 func (p *jsonPatch) finish(object document.Value) document.Value {
-	return keepEqual(object, p.root.freeze(&p.build))
+	return liveIfEqual(object, p.root.toValue(&p.build))
 }
 
-func (p *jsonPatch) do(o *operation) error {
+// apply applies one operation.
+func (p *jsonPatch) apply(o *operation) error {
 	switch o.op {
 	case "add":
 		return p.add(o, &node{value: o.value})
@@ -137,44 +141,44 @@ func (p *jsonPatch) do(o *operation) error {
 	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
 }
 
-// place is where an operation works: a field or an item of a container.
-type place struct {
+// target is the container and the last step of a JSON pointer.
+type target struct {
 	container *node
 	step      string
 }
 
-// find returns the place that a pointer points to; its container has to be there.
-func (p *jsonPatch) find(pointer string, missing bool) (place, error) {
+// find returns the target of a pointer; its container must exist.
+func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	if missing {
-		return place{}, unprocessable("a pointer such as /metadata/labels", "nothing", "")
+		return target{}, unprocessable("a pointer such as /metadata/labels", "none", "")
 	}
 	rest, ok := strings.CutPrefix(pointer, "/")
 	if !ok {
-		return place{}, unprocessable("a pointer to a field or an item, which starts with /", strconv.Quote(clip(pointer)), "")
+		return target{}, unprocessable("a pointer to a field or an item, which starts with /", strconv.Quote(clip(pointer)), "")
 	}
 	at := p.root
 	for {
 		step, more, deeper := strings.Cut(rest, "/")
 		step = unescape(step)
-		if !at.open() {
-			return place{}, unprocessable("a map or a list before "+strconv.Quote(clip(step)), describe(at.value), "")
+		if !at.expand() {
+			return target{}, unprocessable("a map or a list before "+strconv.Quote(clip(step)), describe(at.value), "")
 		}
 		if !deeper {
-			return place{at, step}, nil
+			return target{at, step}, nil
 		}
 		next, err := at.get(step)
 		if err != nil {
-			return place{}, err
+			return target{}, err
 		}
 		if next == nil {
-			return place{}, unprocessable("a path that is there", "no field "+strconv.Quote(clip(step))+" in "+strconv.Quote(clip(pointer)),
-				"add the maps around it first")
+			return target{}, unprocessable("an existing path", strconv.Quote(clip(pointer))+" without the field "+strconv.Quote(clip(step)),
+				"add the containing maps first")
 		}
 		at, rest = next, more
 	}
 }
 
-// unescape decodes a step of a pointer. A tilde that stands for nothing is taken as it is.
+// unescape decodes a step of a JSON pointer. An invalid escape is kept unchanged.
 func unescape(step string) string {
 	if !strings.Contains(step, "~") {
 		return step
@@ -182,7 +186,7 @@ func unescape(step string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 }
 
-func (p *jsonPatch) findPath(o *operation) (place, error) {
+func (p *jsonPatch) findPath(o *operation) (target, error) {
 	at, err := p.find(o.path, o.noPath)
 	if err != nil {
 		return at, underField(err, "path")
@@ -190,7 +194,7 @@ func (p *jsonPatch) findPath(o *operation) (place, error) {
 	return at, nil
 }
 
-func (p *jsonPatch) findFrom(o *operation) (place, error) {
+func (p *jsonPatch) findFrom(o *operation) (target, error) {
 	at, err := p.find(o.from, o.noFrom)
 	if err != nil {
 		return at, underField(err, "from")
@@ -223,7 +227,7 @@ func (p *jsonPatch) remove(o *operation) error {
 func (p *jsonPatch) replace(o *operation) error {
 	if o.path == "" && !o.noPath {
 		if k := o.value.Kind(); k != document.Map && k != document.List {
-			return underField(unprocessable("a map or a list in the place of the object", describe(o.value), ""), "value")
+			return underField(unprocessable("a map or a list as the new object", describe(o.value), ""), "value")
 		}
 		p.root = &node{value: o.value}
 		return nil
@@ -264,11 +268,11 @@ func (p *jsonPatch) copy(o *operation) error {
 	}
 	value := document.NewNull()
 	if from != nil {
-		value = from.freeze(&p.build)
+		value = from.toValue(&p.build)
 	}
 	if p.copied += value.JSONSize(); p.copied > MaxCopiedBytes {
-		return unprocessable(fmt.Sprintf("at most %d bytes to be copied by one patch", MaxCopiedBytes),
-			strconv.Itoa(p.copied)+" up to here", "send several patches")
+		return unprocessable(fmt.Sprintf("at most %d bytes copied by one patch", MaxCopiedBytes),
+			strconv.Itoa(p.copied), "send several patches")
 	}
 	return p.add(o, &node{value: value})
 }
@@ -286,10 +290,10 @@ func (p *jsonPatch) test(o *operation) error {
 	}
 	value := document.NewNull()
 	if received != nil {
-		value = received.freeze(&p.build)
+		value = received.toValue(&p.build)
 	}
 	if !document.Equal(value, o.value) {
-		return unprocessable("the value at "+strconv.Quote(clip(o.path))+" to be "+show(o.value), show(value), "the test failed")
+		return unprocessable("the value "+show(o.value)+" at "+strconv.Quote(clip(o.path)), show(value), "the test operation failed")
 	}
 	return nil
 }

@@ -4,18 +4,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// edits are what a list of a patch says about a keyed list.
-type edits struct {
+// listPatch is the patch of a list with a merge key.
+type listPatch struct {
 	key     string
-	items   []document.Value // merged or added
-	ids     identities       // of the items
-	next    int              // the item that is expected to be asked for next
-	gone    []identity       // deleted
-	replace bool             // the items take the place of all others
+	items   []document.Value // items of the patch to merge or add
+	ids     identities       // identities of the items to merge or add
+	next    int              // expected position in items of the next lookup
+	deleted []identity       // merge keys of items with $patch: delete
+	replace bool             // the patch has {$patch: replace}: its items replace the live list
 }
 
-func (m *merger) readEdits(key string, patch document.Value) (edits, error) {
-	e := edits{key: key, items: room(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
+// readListPatch parses the patch of a list.
+func (m *merger) readListPatch(key string, patch document.Value) (listPatch, error) {
+	e := listPatch{key: key, items: alloc(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
 		if err := e.read(item); err != nil {
 			return e, underIndex(err, i)
@@ -24,14 +25,15 @@ func (m *merger) readEdits(key string, patch document.Value) (edits, error) {
 	return e, nil
 }
 
-// find returns the first item with an identity, or -1.
-func (e *edits) find(id identity) int {
-	i := e.ids.near(id, e.next)
+// find returns the position of the first item with an identity, -1 if there is none.
+func (e *listPatch) find(id identity) int {
+	i := e.ids.findNear(id, e.next)
 	e.next = i + 1
 	return i
 }
 
-func (e *edits) read(item document.Value) error {
+// read parses one item.
+func (e *listPatch) read(item document.Value) error {
 	action, err := itemAction(item)
 	if err != nil {
 		return err
@@ -45,7 +47,7 @@ func (e *edits) read(item document.Value) error {
 		return err
 	}
 	if action == deleteAction {
-		e.gone = append(e.gone, id)
+		e.deleted = append(e.deleted, id)
 		return nil
 	}
 	e.items = append(e.items, item)
@@ -53,10 +55,9 @@ func (e *edits) read(item document.Value) error {
 	return nil
 }
 
-// checkTwins refuses items with the same key: the second would be merged into the first. If they are
-// equal, that changes nothing.
-func (e *edits) checkTwins() error {
-	if e.replace || e.ids.twin == 0 {
+// checkDuplicates rejects different items with the same merge key: the second would be merged into the first.
+func (e *listPatch) checkDuplicates() error {
+	if e.replace || e.ids.firstDuplicate == 0 {
 		return nil
 	}
 	for i, id := range e.ids.all {
@@ -64,28 +65,27 @@ func (e *edits) checkTwins() error {
 			continue
 		}
 		if first := e.ids.find(id); !document.Equal(e.items[first], e.items[i]) {
-			return ambiguous(e.key, "in the patch", e.items[first], e.items[i])
+			return ambiguousKeyError(e.key, "in the patch", e.items[first], e.items[i])
 		}
 	}
 	return nil
 }
 
-// ambiguous is the error for a key that two items have. Merging either would be a guess.
-func ambiguous(key, where string, a, b document.Value) error {
+// ambiguousKeyError is the error for two items with the same merge key, of which the one to merge is ambiguous.
+func ambiguousKeyError(key, where string, a, b document.Value) error {
 	return under(unprocessable("one item with this merge key", "two "+where+": "+show(a)+" and "+show(b),
 		"replace the list as a whole, with an item {$patch: replace}, or use a JSON patch or apply"), keyStep(key, a.Get(key)))
 }
 
-// mergeKeyed merges lists of maps whose items are told apart by a key. Without an order, that
-// of the patch counts.
+// mergeKeyed merges lists with a merge key. Without $setElementOrder, the items are in the order of the patch.
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
-	e, err := m.readEdits(f.key, patch)
+	e, err := m.readListPatch(f.key, patch)
 	if err != nil {
 		return document.Value{}, err
 	}
-	if err := e.checkTwins(); err != nil {
+	if err := e.checkDuplicates(); err != nil {
 		if document.Equal(live, patch) {
-			return live, nil // a list with twins that was set where there was none, set again
+			return live, nil // the same list with duplicates, which was set where the list was absent
 		}
 		return document.Value{}, err
 	}
@@ -93,45 +93,46 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 		return document.Value{}, err
 	}
 	if e.replace {
-		result, err := m.settled(f.typ, patch)
-		return keepEqual(live, result), err
+		result, err := m.resolveNewList(f.typ, patch)
+		return liveIfEqual(live, result), err
 	}
-	l, err := arrange(m, f.key, live)
+	l, err := newListBuilder(m, f.key, live)
 	if err != nil {
 		return document.Value{}, err
 	}
-	for _, id := range e.gone {
-		if place := l.find(id); place >= 0 {
-			gone := l.drop(place)
+	for _, id := range e.deleted {
+		if position := l.find(id); position >= 0 {
+			removed := l.remove(position)
 			if order != nil {
-				l.room += gone
+				l.reusedSlots += removed
 			}
 		}
 	}
-	named := order.or(&e.ids)
-	l.expect(len(named.all))
-	for id := range named.each() {
+	ordered := order.orElse(&e.ids)
+	l.reserve(len(ordered.all))
+	for id := range ordered.unique() {
 		if err := m.mergeItem(f, &l, &e, id); err != nil {
 			return document.Value{}, err
 		}
 	}
-	if len(e.gone) == 0 {
-		return l.finish(), nil // which is the live list, or differs
+	if len(e.deleted) == 0 {
+		return l.build(), nil // build returns the live list itself if nothing changed
 	}
-	return keepEqual(live, l.finish()), nil
+	return liveIfEqual(live, l.build()), nil
 }
 
-// mergeItem gives the items with an identity their place, merged if the patch has one.
-func (m *merger) mergeItem(f *field, l *arrangement, e *edits, id identity) error {
-	place, edit := l.find(id), e.find(id)
+// mergeItem adds the live items with an identity to the result, merged with the item of the patch if there is one, or
+// the new item.
+func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) error {
+	position, edit := l.find(id), e.find(id)
 	if edit < 0 {
-		if place >= 0 {
-			l.putAll(place)
+		if position >= 0 {
+			l.putWithDuplicates(position)
 		}
 		return nil
 	}
 	item := e.items[edit]
-	if place < 0 {
+	if position < 0 {
 		result, err := m.mergeMap(f.typ, document.Value{}, item)
 		if err != nil {
 			return under(err, keyStep(f.key, item.Get(f.key)))
@@ -139,29 +140,29 @@ func (m *merger) mergeItem(f *field, l *arrangement, e *edits, id identity) erro
 		l.putNew(result)
 		return nil
 	}
-	result, err := m.mergeMap(f.typ, l.live.At(place), item)
+	result, err := m.mergeMap(f.typ, l.live.At(position), item)
 	if err != nil {
 		return under(err, keyStep(f.key, item.Get(f.key)))
 	}
-	if len(l.twins[place]) > 0 {
-		return m.leaveTwins(f, l, place, item, result)
+	if len(l.duplicates[position]) > 0 {
+		return m.keepDuplicates(f, l, position, item, result)
 	}
-	l.put(place, result)
+	l.put(position, result)
 	return nil
 }
 
-// leaveTwins gives twins their place if the patch changes none of them. Which one to change would be a
-// guess.
-func (m *merger) leaveTwins(f *field, l *arrangement, place int, item, first document.Value) error {
-	twins := l.twins[place]
-	changed := !document.Same(first, l.live.At(place))
-	for _, twin := range twins {
-		result, err := m.mergeMap(f.typ, l.live.At(twin), item)
-		changed = changed || err != nil || !document.Same(result, l.live.At(twin))
+// keepDuplicates adds live items with the same merge key to the result if the patch changes none of them. Otherwise
+// it returns an error, because the item to change is ambiguous.
+func (m *merger) keepDuplicates(f *field, l *listBuilder, position int, item, first document.Value) error {
+	duplicates := l.duplicates[position]
+	changed := !document.Same(first, l.live.At(position))
+	for _, duplicate := range duplicates {
+		result, err := m.mergeMap(f.typ, l.live.At(duplicate), item)
+		changed = changed || err != nil || !document.Same(result, l.live.At(duplicate))
 	}
 	if changed {
-		return ambiguous(f.key, "in the object", l.live.At(place), l.live.At(twins[0]))
+		return ambiguousKeyError(f.key, "in the object", l.live.At(position), l.live.At(duplicates[0]))
 	}
-	l.putAll(place)
+	l.putWithDuplicates(position)
 	return nil
 }

@@ -4,21 +4,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mergeList merges a list of a patch into a live one by the strategy of its field. Where there
-// is no live list, or it is not merged, the patch's list takes its place.
+// mergeList merges a list of a patch into a live list. If the list has no merge strategy, or there is no live list,
+// the list of the patch replaces it.
 func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if live.Kind() != document.List || !f.merge {
 		if err := order.checkList(f.key, patch); err != nil {
 			return document.Value{}, err
 		}
-		result, err := m.settled(f.typ, patch)
-		return keepEqual(live, result), err
+		result, err := m.resolveNewList(f.typ, patch)
+		return liveIfEqual(live, result), err
 	}
 	if live.Len() == 0 && patch.Len() == 0 {
 		return live, nil
 	}
-	if places, ok := m.matchFew(f.key, live, patch, order); ok {
-		return m.mergeFew(f, live, patch, places)
+	if positions, ok := m.matchShort(f.key, live, patch, order); ok {
+		return m.mergeShort(f, live, patch, positions)
 	}
 	kind, err := itemKind(live, patch)
 	switch {
@@ -26,14 +26,15 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 		return document.Value{}, err
 	case kind == document.Map && f.key == "":
 		return document.Value{}, malformed("strings, numbers or booleans as items", "maps",
-			"this list has no merge key, so that maps in it can't be told apart")
+			"the list has no merge key to identify maps")
 	case f.key != "":
 		return m.mergeKeyed(f, live, patch, order)
 	}
 	return m.mergeScalars(live, patch, order)
 }
 
-// itemKind returns what the items of two lists are, which are not both empty.
+// itemKind returns the common kind of the items of several lists, at least one of which is not empty. It fails if the
+// kinds differ, or are lists or null.
 func itemKind(lists ...document.Value) (document.Kind, error) {
 	kind := document.Absent
 	for _, list := range lists {
@@ -46,7 +47,7 @@ func itemKind(lists ...document.Value) (document.Kind, error) {
 			case kind == document.Absent:
 				kind = found
 			case kind != found:
-				return kind, underIndex(malformed("a "+kind.String()+", as other items are", describe(item), ""), i)
+				return kind, underIndex(malformed("a "+kind.String()+" like the other items", describe(item), ""), i)
 			}
 		}
 	}
@@ -62,7 +63,7 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 		live = document.Value{}
 	}
 	if k := live.Kind(); k != document.Absent && k != document.List {
-		return document.Value{}, unprocessable("the object to have a list here, because of "+orderDirective, describe(live), "")
+		return document.Value{}, unprocessable("a list in the object, because of "+orderDirective, describe(live), "")
 	}
 	if len(order.ids.all) == 0 {
 		order = nil
@@ -78,10 +79,9 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 	return m.mergeScalars(live, patch, order)
 }
 
-// mergeScalars merges lists of scalars: what is there already is not added. Without an order,
-// that of the patch counts.
+// mergeScalars merges lists of scalars as sets. Without $setElementOrder, the items are in the order of the patch.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
-	l, err := arrange(m, "", live)
+	l, err := newListBuilder(m, "", live)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -96,26 +96,26 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	if err := order.check(added.all); err != nil {
 		return document.Value{}, err
 	}
-	l.expect(len(order.or(&added).all))
-	for id := range order.or(&added).each() {
-		if place := l.find(id); place >= 0 {
-			l.putAll(place)
+	l.reserve(len(order.orElse(&added).all))
+	for id := range order.orElse(&added).unique() {
+		if position := l.find(id); position >= 0 {
+			l.putWithDuplicates(position)
 		} else if i := added.find(id); i >= 0 {
 			l.putNew(patch.At(i))
 		}
 	}
-	return l.finish(), nil
+	return l.build(), nil
 }
 
-// without takes the scalars of one list out of another.
-func (m *merger) without(list, remove document.Value) (document.Value, error) {
-	gone := m.identities(remove.Len())
+// withoutScalars returns a list without the given scalars.
+func (m *merger) withoutScalars(list, remove document.Value) (document.Value, error) {
+	removed := m.identities(remove.Len())
 	for i, item := range remove.Items() {
 		id, err := identifyItem("", item)
 		if err != nil {
 			return list, underIndex(err, i)
 		}
-		gone.add(id)
+		removed.add(id)
 	}
 	mark := m.build.Mark()
 	for i, item := range list.Items() {
@@ -124,7 +124,7 @@ func (m *merger) without(list, remove document.Value) (document.Value, error) {
 			return list, unprocessable("a list of strings, numbers or booleans", "one whose item "+indexStep(i)+" is "+describe(item),
 				"remove items of a list of maps with $patch: delete")
 		}
-		if gone.find(id) < 0 {
+		if removed.find(id) < 0 {
 			m.build.Push("", item)
 		}
 	}

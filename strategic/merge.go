@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Merge merges a strategic merge patch into an object by the patch strategies of a type; both are maps. A patch that
-// changes nothing returns the object itself. The result has neither directives nor nulls of the patch. Null is an
-// empty patch. Errors are of type [*Error].
+// Merge applies a strategic merge patch to an object according to the patch strategies of a type; both are maps. A
+// patch that changes nothing returns the object itself. The result has neither directives nor nulls of the patch. A
+// null patch is empty. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
 	m := newMerger()
 	defer m.free()
@@ -25,11 +25,11 @@ func (m *merger) merge(t *Type, object, patch document.Value) (document.Value, e
 	return m.mergeMap(t, object, patch)
 }
 
-// mergeMap merges a map of a patch into one of the object, or into nothing if that is absent
-// or not a map. It returns an absent value if there is to be nothing.
+// mergeMap merges a map of a patch into a map of the object. A value of another kind is treated as absent. It returns
+// an absent value if the patch deletes an absent map.
 func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value, error) {
 	if object.Kind() != document.Map {
-		if isSettled(patch) {
+		if isFreeOfDirectives(patch) {
 			return patch, nil
 		}
 		object = document.Value{}
@@ -44,61 +44,60 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 	case d.action == deleteAction && object.IsAbsent():
 		return document.Value{}, nil
 	case d.action == deleteAction:
-		return keepEqual(object, document.NewMap()), nil
+		return liveIfEqual(object, document.NewMap()), nil
 	case d.action == replaceAction:
 		result, err := m.mergeFields(t, document.Value{}, patch, &d)
-		return keepEqual(object, result), err
+		return liveIfEqual(object, result), err
 	}
 	return m.mergeFields(t, object, patch, &d)
 }
 
-// mergeFields is mergeMap with directives that were read. Between two fields that the patch
-// touches, the object's fields stay as they are.
+// mergeFields is mergeMap after its directives were parsed. Runs of fields that the patch does not affect are copied.
 func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directives) (document.Value, error) {
 	mark := m.build.Mark()
 	changed := object.IsAbsent()
-	next := 0 // of the object's fields
-	fields := touched{patch: patch, orders: d.orders, removes: d.removes}
-	var touch touch
+	next := 0 // index of the next field of the object
+	fields := fieldCursor{patch: patch, orders: d.orders, removes: d.removes}
+	var current fieldPatch
 	for {
-		ok := fields.step(&touch)
-		place, found := object.Len(), false
+		ok := fields.advance(&current)
+		position, found := object.Len(), false
 		if ok {
-			place, found = findFrom(object, next, touch.name)
+			position, found = findNext(object, next, current.name)
 		}
-		changed = m.keep(object, next, place, &d.retain) || changed
+		changed = m.copyRetained(object, next, position, &d.retain) || changed
 		if !ok {
 			return m.build.MapIf(changed, mark, object), nil
 		}
-		next = place
+		next = position
 		var old, live document.Value
 		if found {
-			old = object.At(place)
+			old = object.At(position)
 			next++
 		}
-		if d.retain.keeps(touch.name) {
+		if d.retain.retains(current.name) {
 			live = old
 		}
-		value, err := m.mergeField(t, live, &touch)
+		value, err := m.mergeField(t, live, &current)
 		if err != nil {
 			return document.Value{}, err
 		}
 		changed = changed || !document.Same(old, value)
-		m.build.Push(touch.name, value)
+		m.build.Push(current.name, value)
 	}
 }
 
-// findFrom is Find for a field that is not among the first so many, and often just after them.
-func findFrom(object document.Value, next int, name string) (place int, found bool) {
+// findNext is Find for a field that is not before the index next, and often at it.
+func findNext(object document.Value, next int, name string) (position int, found bool) {
 	if next < object.Len() && object.Name(next) == name {
 		return next, true
 	}
 	return object.Find(name)
 }
 
-// keep keeps the object's fields from one number up to another, save those that are not
-// retained. It reports whether there were any such.
-func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dropped bool) {
+// copyRetained copies the fields of the object from one index up to another, except those that are not retained. It
+// reports whether it dropped any.
+func (m *merger) copyRetained(object document.Value, from, end int, retain *keySet) (dropped bool) {
 	if !retain.present {
 		if from < end {
 			m.build.PushAll(object, from, end)
@@ -107,7 +106,7 @@ func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dro
 	}
 	for i := from; i < end; i++ {
 		name, value := object.Field(i)
-		if retain.keeps(name) {
+		if retain.retains(name) {
 			m.build.Push(name, value)
 		} else {
 			dropped = true
@@ -116,12 +115,11 @@ func (m *merger) keep(object document.Value, from, end int, retain *keySet) (dro
 	return dropped
 }
 
-// mergeField returns what becomes of one field, which may be absent before and after. Items
-// are added to a list before any are taken from it, so that what is both added and taken away
-// is not there.
-func (m *merger) mergeField(typ *Type, live document.Value, t *touch) (document.Value, error) {
+// mergeField returns the patched value of one field, which may be absent before and after. $deleteFromPrimitiveList
+// is applied after items are added, so that an item that is both added and deleted is not in the result.
+func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (document.Value, error) {
 	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
-		return keepEqual(live, t.value), nil
+		return liveIfEqual(live, t.value), nil
 	}
 	f := typ.field(t.name)
 	order, err := m.readOrder(f.key, t.order)
@@ -135,12 +133,13 @@ func (m *merger) mergeField(typ *Type, live document.Value, t *touch) (document.
 	if t.remove.IsAbsent() || result.Kind() != document.List {
 		return result, nil
 	}
-	if result, err = m.without(result, t.remove); err != nil {
+	if result, err = m.withoutScalars(result, t.remove); err != nil {
 		return document.Value{}, underField(err, removeDirective+"/"+t.name)
 	}
-	return keepEqual(live, result), nil
+	return liveIfEqual(live, result), nil
 }
 
+// mergeValue returns the patched value of a field, without $deleteFromPrimitiveList.
 func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if order != nil {
 		return m.mergeOrdered(f, live, patch, order)
@@ -155,32 +154,31 @@ func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) 
 			return m.mergeMap(f.typ, live, patch)
 		}
 		result, err := m.mergeMap(f.typ, document.Value{}, patch)
-		return keepEqual(live, result), err
+		return liveIfEqual(live, result), err
 	case document.List:
 		return m.mergeList(f, live, patch, nil)
 	}
-	return keepEqual(live, patch), nil
+	return liveIfEqual(live, patch), nil
 }
 
-// keepEqual returns the live value if it equals the new one, so that what did not change is
-// seen to be the same, and keeps its spelling.
-func keepEqual(live, value document.Value) document.Value {
+// liveIfEqual returns the live value if both values are equal, so that an unchanged value is identical and keeps its
+// spelling.
+func liveIfEqual(live, value document.Value) document.Value {
 	if document.Equal(live, value) {
 		return live
 	}
 	return value
 }
 
-// settled returns what a list of a patch becomes where there is none, or none that it is
-// merged with: the list without directives and nulls.
-func (m *merger) settled(t *Type, list document.Value) (document.Value, error) {
-	if isSettled(list) {
+// resolveNewList returns a list of a patch without directives and nulls, for a list that is added or replaced.
+func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, error) {
+	if isFreeOfDirectives(list) {
 		return list, nil
 	}
 	mark := m.build.Mark()
 	changed := false
 	for i, item := range list.Items() {
-		result, err := m.settledItem(t, item)
+		result, err := m.resolveNewItem(t, item)
 		if err != nil {
 			return document.Value{}, underIndex(err, i)
 		}
@@ -190,12 +188,11 @@ func (m *merger) settled(t *Type, list document.Value) (document.Value, error) {
 	return m.build.ListIf(changed, mark, list), nil
 }
 
-// settledItem returns what an item of a patch becomes as a new one; absent if it only says
-// what is done with others.
-func (m *merger) settledItem(t *Type, item document.Value) (document.Value, error) {
+// resolveNewItem returns an item of a patch without directives and nulls, absent if the item is only a directive.
+func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, error) {
 	switch item.Kind() {
 	case document.List:
-		return m.settled(nil, item)
+		return m.resolveNewList(nil, item)
 	case document.Map:
 		if action, err := itemAction(item); err != nil || action != mergeAction {
 			return document.Value{}, err
@@ -205,7 +202,7 @@ func (m *merger) settledItem(t *Type, item document.Value) (document.Value, erro
 	return item, nil
 }
 
-// itemAction reads the directive $patch of an item of a list.
+// itemAction returns the directive $patch of a list item.
 func itemAction(item document.Value) (action, error) {
 	directive := item.Get(patchDirective)
 	if directive.IsAbsent() {
@@ -218,15 +215,15 @@ func itemAction(item document.Value) (action, error) {
 	return action, nil
 }
 
-// isSettled reports whether a value is known to have neither directives nor nulls. Most have
-// none, and of most this shows in the text.
-func isSettled(v document.Value) bool {
+// isFreeOfDirectives reports whether a value certainly has neither directives nor nulls. It searches the canonical
+// JSON, and returns false if that is not available.
+func isFreeOfDirectives(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null") && !strings.Contains(text, `"$`)
 }
 
-// isWithoutNulls reports whether a value is known to have no nulls.
-func isWithoutNulls(v document.Value) bool {
+// isFreeOfNulls reports whether a value certainly has no nulls.
+func isFreeOfNulls(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null")
 }

@@ -9,22 +9,21 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// node is a value that a JSON patch works on. A container is taken apart when an operation
-// looks into it, and put together at the end, so that many operations on one container cost
-// little more than one. Invariants:
+// node is a mutable value to which a JSON patch is applied. A container is expanded when an operation accesses it, and
+// converted back at the end, so that many operations on one container cost little more than one. Invariants:
 //
-//	fields != nil || items != nil    it was taken apart; value is what it was before
-//	value is of another kind         it is a scalar
+//	expanded    value is the container before the patch; fields or items are its children
+//	!expanded   value is the current value
 type node struct {
-	value  document.Value
-	fields map[string]*node
-	items  []*node
-	opened bool
+	value    document.Value
+	fields   map[string]*node
+	items    []*node
+	expanded bool
 }
 
-// open takes a container apart; it reports whether it is one.
-func (n *node) open() bool {
-	if n.opened {
+// expand makes the children of a container mutable. It reports whether the node is a container.
+func (n *node) expand() bool {
+	if n.expanded {
 		return true
 	}
 	kind := n.value.Kind()
@@ -45,20 +44,20 @@ func (n *node) open() bool {
 			n.items[i] = &nodes[i]
 		}
 	}
-	n.opened = true
+	n.expanded = true
 	return true
 }
 
-// freeze returns the value of a node. What did not change is the value that it was before.
-func (n *node) freeze(build *fastdoc.Builder) document.Value {
-	if !n.opened {
+// toValue returns the value of a node. Unchanged containers are the original values.
+func (n *node) toValue(build *fastdoc.Builder) document.Value {
+	if !n.expanded {
 		return n.value
 	}
 	mark := build.Mark()
 	if n.fields == nil {
 		changed := len(n.items) != n.value.Len()
 		for i, item := range n.items {
-			value := item.freeze(build)
+			value := item.toValue(build)
 			changed = changed || !document.Same(value, n.value.At(i))
 			build.Push("", value)
 		}
@@ -66,15 +65,14 @@ func (n *node) freeze(build *fastdoc.Builder) document.Value {
 	}
 	changed := len(n.fields) != n.value.Len()
 	for i, name := range slices.Sorted(maps.Keys(n.fields)) {
-		value := n.fields[name].freeze(build)
+		value := n.fields[name].toValue(build)
 		changed = changed || n.value.Name(i) != name || !document.Same(value, n.value.At(i))
 		build.Push(name, value)
 	}
 	return build.MapIf(changed, mark, n.value)
 }
 
-// get returns the field or item that a step of a pointer names. A field that is not there is
-// nil, and so is a null that is looked into; an item has to be there.
+// get returns the field or item that a step of a pointer selects. A missing field is nil; an item must exist.
 func (n *node) get(step string) (*node, error) {
 	if n.fields != nil {
 		return n.fields[step], nil
@@ -104,7 +102,7 @@ func (n *node) add(step string, value *node) error {
 	return nil
 }
 
-// set sets a field, or an item that is there.
+// set sets a field, or replaces an existing item.
 func (n *node) set(step string, value *node) error {
 	if n.fields != nil {
 		n.fields[step] = value
@@ -118,11 +116,11 @@ func (n *node) set(step string, value *node) error {
 	return nil
 }
 
-// remove removes a field or an item that is there.
+// remove removes an existing field or item.
 func (n *node) remove(step string) error {
 	if n.fields != nil {
 		if _, ok := n.fields[step]; !ok {
-			return unprocessable("a field that is there", "no field "+strconv.Quote(clip(step)), "")
+			return unprocessable("an existing field", "the unknown field "+strconv.Quote(clip(step)), "")
 		}
 		delete(n.fields, step)
 		return nil
@@ -135,17 +133,17 @@ func (n *node) remove(step string) error {
 	return nil
 }
 
-// index returns which of so many items a step names.
+// index returns the index of an item that a step selects; it must be less than count.
 func (n *node) index(step string, count int) (int, error) {
 	i, err := strconv.Atoi(step)
 	if err != nil {
-		return 0, unprocessable("the number of an item", strconv.Quote(clip(step)), "")
+		return 0, unprocessable("the index of an item", strconv.Quote(clip(step)), "")
 	}
 	if i < 0 {
 		i += count
 	}
 	if i < 0 || i >= count {
-		return 0, unprocessable("the number of an item below "+strconv.Itoa(count), step, "")
+		return 0, unprocessable("an index less than "+strconv.Itoa(count), step, "")
 	}
 	return i, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Schema has the types of an OpenAPI document, some of which are kinds.
+// Schema has the types of an OpenAPI document by name and by kind.
 type Schema struct {
 	types map[string]*Type
 	kinds map[groupVersionKind]*Type
@@ -16,21 +16,21 @@ type Schema struct {
 
 type groupVersionKind struct{ group, version, kind string }
 
-// Type returns the type with the given name.
+// Type returns the type with the given name, and whether it exists.
 func (s *Schema) Type(name string) (*Type, bool) {
 	t, ok := s.types[name]
 	return t, ok
 }
 
-// Kind returns the root type of a kind. The group of core kinds is empty.
+// Kind returns the type of a kind, and whether it exists. The group of core kinds is empty.
 func (s *Schema) Kind(group, version, kind string) (*Type, bool) {
 	t, ok := s.kinds[groupVersionKind{group, version, kind}]
 	return t, ok
 }
 
-// LoadOpenAPI loads the patch strategies of an OpenAPI document, version 2 or 3: the extensions
-// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Everything else is ignored; an unresolved reference is
-// a type without strategies. The types do not keep the document alive.
+// LoadOpenAPI loads the patch strategies of an OpenAPI document, version 2 or 3, from the extensions
+// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Everything else is ignored; an unresolved reference
+// is a type without strategies. The types do not keep the document alive. Errors report all invalid strategies.
 func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	definitions := doc.Get("definitions")
 	if definitions.IsAbsent() {
@@ -60,11 +60,10 @@ type openAPIReader struct {
 	problems    []error
 }
 
-// maxNesting is how deep schemas may nest in place, and how many references may follow each
-// other.
+// maxNesting is the maximum depth of inlined schemas, and the maximum length of a chain of references.
 const maxNesting = 100
 
-// fill reads the fields that a schema object declares.
+// fill sets the fields of a type from a schema object.
 func (r *openAPIReader) fill(t *Type, object document.Value, at string, depth int) {
 	if depth > maxNesting {
 		r.problems = append(r.problems, fmt.Errorf("strategic: %s: expected at most %d levels, received more", clip(at), maxNesting))
@@ -82,6 +81,7 @@ func (r *openAPIReader) fill(t *Type, object document.Value, at string, depth in
 	}
 }
 
+// field returns the strategy and type of a property.
 func (r *openAPIReader) field(object document.Value, at string, depth int) *field {
 	target, name := r.resolve(object)
 	f := &field{strategy: r.strategy(object, target, at)}
@@ -98,7 +98,7 @@ func (r *openAPIReader) field(object document.Value, at string, depth int) *fiel
 	return f
 }
 
-// strategy reads the extensions of a field, which are beside a reference or behind it.
+// strategy returns the strategy of a field. Extensions beside a $ref have precedence over those of its target.
 func (r *openAPIReader) strategy(object, target document.Value, at string) strategy {
 	get := func(extension string) string {
 		if v := object.Get(extension); !v.IsAbsent() {
@@ -114,8 +114,8 @@ func (r *openAPIReader) strategy(object, target document.Value, at string) strat
 	return s
 }
 
-// resolve follows the references of a schema object, and returns the name of the definition
-// that they lead to, if any.
+// resolve follows the references of a schema object and returns the target, and the name of its definition if there
+// is one.
 func (r *openAPIReader) resolve(object document.Value) (target document.Value, name string) {
 	for range maxNesting {
 		ref := object.Get("$ref")
@@ -131,8 +131,8 @@ func (r *openAPIReader) resolve(object document.Value) (target document.Value, n
 	return document.Value{}, ""
 }
 
-// addKinds adds the kinds that a definition is the root of. If two claim a kind, the one whose
-// name sorts first has it.
+// addKinds registers a definition for its kinds. If two definitions have the same kind, the one whose name sorts
+// first is used.
 func (r *openAPIReader) addKinds(t *Type, definition document.Value) {
 	for _, item := range definition.Get("x-kubernetes-group-version-kind").Items() {
 		text := func(name string) string { return strings.Clone(item.Get(name).Text()) }

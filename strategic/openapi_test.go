@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loadKubernetes loads the OpenAPI document of Kubernetes that kube-openapi is tested with.
+// loadKubernetes loads the OpenAPI document of Kubernetes in the test data of kube-openapi.
 func loadKubernetes(t testing.TB) *Schema {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kube-openapi").Output()
@@ -37,9 +37,9 @@ func loadKubernetes(t testing.TB) *Schema {
 	return s
 }
 
-// TestOpenAPISaysWhatTagsSay compares the strategies of both sources, wherever both have a
-// field: the document and the Go types may be of different releases.
-func TestOpenAPISaysWhatTagsSay(t *testing.T) {
+// TestOpenAPIEqualsGoTags compares the strategies of the OpenAPI document with those of Go tags, for fields that both
+// have: they may be of different releases.
+func TestOpenAPIEqualsGoTags(t *testing.T) {
 	s := loadKubernetes(t)
 	declared, compared := 0, 0
 	for gvk, typ := range scheme.Scheme.AllKnownTypes() {
@@ -50,23 +50,24 @@ func TestOpenAPISaysWhatTagsSay(t *testing.T) {
 	}
 	t.Logf("%d strategies of %d kinds", declared, compared)
 	if compared < 50 || declared < 250 {
-		t.Errorf("only %d strategies of %d kinds were compared", declared, compared)
+		t.Errorf("%d strategies of %d kinds compared, want at least 250 of 50", declared, compared)
 	}
 }
 
+// compareStrategies compares the strategies of two types recursively, and returns the number of declared ones.
 func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool) (declared int) {
 	if a == nil || b == nil || seen[a] {
 		return 0
 	}
 	seen[a] = true
-	a.field("") // loads it
+	a.field("") // loads the fields
 	for name, f := range a.fields {
 		g := b.fields[name]
 		if g == nil {
 			continue
 		}
-		if f.strategy != g.strategy && name != "key" { // older releases had tags on the key of a match expression
-			t.Errorf("%s.%s: %+v by tags, %+v by OpenAPI", at, name, f.strategy, g.strategy)
+		if f.strategy != g.strategy && name != "key" { // older releases have a tag on the key of match expressions
+			t.Errorf("%s.%s: Go tags %+v, OpenAPI %+v", at, name, f.strategy, g.strategy)
 		}
 		if f.strategy != (strategy{}) {
 			declared++
@@ -76,7 +77,7 @@ func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool)
 	return declared
 }
 
-// customSchema has a union of each sort, in a kind that no Go type knows.
+// customSchema declares a kind without a Go type, with unions of each form.
 const customSchema = `
 openapi: 3.0.0
 components:
@@ -110,16 +111,16 @@ func customType(t testing.TB) *Type {
 	}
 	thing, ok := s.Kind("example.io", "v1", "Thing")
 	if named, found := s.Type("io.example.Thing"); !ok || !found || named != thing {
-		t.Fatal("the kind is not its type")
+		t.Fatal("Kind() and Type() return different types")
 	}
 	return thing
 }
 
-// TestRetainKeysOfCustomKinds makes patches from what is live and what is wanted, and merges
-// them: they carry the directive wherever the strategy says so, and only there.
+// TestRetainKeysOfCustomKinds computes and merges patches of unions: a patch has the directive $retainKeys exactly
+// where the strategy is declared.
 func TestRetainKeysOfCustomKinds(t *testing.T) {
 	typ := customType(t)
-	for _, c := range []struct{ name, live, wanted, patch string }{
+	for _, c := range []struct{ name, live, modified, patch string }{
 		{"discriminated",
 			`{unionName: {discriminatorName: foo, fooField: {fooSubfield: val1}}}`,
 			`{unionName: {discriminatorName: bar, barField: {barSubfield: val2}}}`,
@@ -133,26 +134,25 @@ func TestRetainKeysOfCustomKinds(t *testing.T) {
 		{"without the strategy",
 			`{plain: {fooField: {fooSubfield: val1}}}`, `{plain: {barField: {barSubfield: val2}}}`,
 			`{plain: {barField: {barSubfield: val2}, fooField: null}}`},
-		{"inside a map of anything",
+		{"inside a map element",
 			`{byName: {x: {tags: [a]}}}`, `{byName: {x: {tags: [a, b]}}}`,
 			`{byName: {x: {tags: [b], $setElementOrder/tags: [a, b]}}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			live, wanted := mustParse(t, c.live), mustParse(t, c.wanted)
-			patch, err := Diff(live, wanted, typ)
+			live, modified := mustParse(t, c.live), mustParse(t, c.modified)
+			patch, err := Diff(live, modified, typ)
 			if err != nil || !document.Equal(patch, mustParse(t, c.patch)) {
-				t.Errorf("patch %s, %v\nwant  %s", patch, err, mustParse(t, c.patch))
+				t.Errorf("Diff() = %s, %v\nwant %s", patch, err, mustParse(t, c.patch))
 			}
-			if got, err := Merge(live, patch, typ); err != nil || !document.Equal(got, wanted) {
-				t.Errorf("got %s, %v\nwant %s", got, err, wanted)
+			if got, err := Merge(live, patch, typ); err != nil || !document.Equal(got, modified) {
+				t.Errorf("Merge() = %s, %v\nwant %s", got, err, modified)
 			}
 		})
 	}
 }
 
-// TestRetainKeysClearsWhatTheAuthorNeverHad is what the directive is for: the live field comes
-// from somebody else.
-func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
+// TestRetainKeysRemovesForeignFields: $retainKeys removes a live field that the original configuration never had.
+func TestRetainKeysRemovesForeignFields(t *testing.T) {
 	typ := mustType(t, deployment)
 	original := mustParse(t, `{spec: {replicas: 1}}`)
 	modified := mustParse(t, `{spec: {replicas: 1, strategy: {type: Recreate}}}`)
@@ -162,31 +162,31 @@ func TestRetainKeysClearsWhatTheAuthorNeverHad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := mustParse(t, `{spec: {strategy: {$retainKeys: [type], type: Recreate}}}`); !document.Equal(patch, want) {
-		t.Errorf("patch %s", patch)
+		t.Errorf("Diff() = %s, want %s", patch, want)
 	}
 	if got, err := Merge(current, patch, typ); err != nil || !document.Equal(got, modified) {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
 
-func TestBadStrategies(t *testing.T) {
+func TestInvalidStrategies(t *testing.T) {
 	_, err := LoadOpenAPI(mustParse(t, `{definitions: {Foo: {properties: {
 	  a: {type: array, x-kubernetes-patch-strategy: mrge},
 	  b: {type: array, x-kubernetes-patch-strategy: "merge,replace"}}}}}`))
 	if err == nil || !strings.Contains(err.Error(), `Foo.a: patch strategy: expected merge, replace or retainKeys, received "mrge"`) ||
 		!strings.Contains(err.Error(), `Foo.b`) {
-		t.Errorf("got %v", err)
+		t.Errorf("LoadOpenAPI() error = %v, want both invalid strategies", err)
 	}
 	if _, err := LoadOpenAPI(mustParse(t, `{}`)); err == nil {
-		t.Error("no document was accepted")
+		t.Error("LoadOpenAPI({}) succeeded")
 	}
 	if _, err := FromGoType(reflect.TypeFor[string]()); err == nil {
-		t.Error("a string was accepted")
+		t.Error("FromGoType(string) succeeded")
 	}
 }
 
-// TestHostileSchemas end: references in circles, and to nothing.
-func TestHostileSchemas(t *testing.T) {
+// TestCyclicAndDeepSchemas: cyclic, unresolved and deeply nested schemas do not cause endless recursion.
+func TestCyclicAndDeepSchemas(t *testing.T) {
 	s, err := LoadOpenAPI(mustParse(t, `{definitions: {
 	  A: {$ref: '#/definitions/B'}, B: {$ref: '#/definitions/A'},
 	  C: {properties: {a: {$ref: '#/definitions/A'}, c: {$ref: '#/definitions/C'}, gone: {$ref: '#/definitions/None'}}}}}`))
@@ -200,12 +200,12 @@ func TestHostileSchemas(t *testing.T) {
 	}
 	deep := strings.Repeat(`{"properties":{"a":`, 500) + `{}` + strings.Repeat("}}", 500)
 	if _, err := LoadOpenAPI(mustParse(t, `{"definitions":{"A":`+deep+`}}`)); err == nil {
-		t.Error("endless nesting was accepted")
+		t.Error("LoadOpenAPI() succeeded for a schema nested 500 levels deep")
 	}
 }
 
-// TestEmbedding: fields of embedded structs belong to the struct around them.
-func TestEmbedding(t *testing.T) {
+// TestEmbeddedFields: fields of embedded structs are inlined.
+func TestEmbeddedFields(t *testing.T) {
 	fields := goFields(reflect.TypeFor[corev1.Pod]())
 	var names []string
 	for name := range fields {
@@ -213,16 +213,16 @@ func TestEmbedding(t *testing.T) {
 	}
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "apiVersion kind metadata spec status" {
-		t.Errorf("got %s", got)
+		t.Errorf("fields of Pod = %s", got)
 	}
 	volume := goFields(reflect.TypeFor[corev1.Volume]())
 	if volume["name"] == nil || volume["emptyDir"] == nil {
-		t.Error("the sources of a volume are inlined")
+		t.Error("the fields of VolumeSource are not inlined in Volume")
 	}
 }
 
-// TestNearestFieldCounts: a field hides one of the same name in an embedded struct.
-func TestNearestFieldCounts(t *testing.T) {
+// TestFieldHidesEmbeddedField: a field hides a field with the same name in an embedded struct.
+func TestFieldHidesEmbeddedField(t *testing.T) {
 	type Inner struct {
 		Names []string `json:"names" patchStrategy:"merge"`
 	}
@@ -231,6 +231,6 @@ func TestNearestFieldCounts(t *testing.T) {
 		Names []string `json:"names"`
 	}
 	if goFields(reflect.TypeFor[outer]())["names"].merge {
-		t.Error("the field of the embedded struct counts")
+		t.Error("the field of the embedded struct is used")
 	}
 }

@@ -19,8 +19,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// kinds are those that are compared with the oracle: everything that has metadata and is known to client-go,
-// which is what the server has and more.
+// kinds are the kinds that are compared with strategicpatch: all kinds of client-go with metadata.
 var kinds = allKinds()
 
 func allKinds() []reflect.Type {
@@ -37,7 +36,7 @@ func allKinds() []reflect.Type {
 	return all
 }
 
-// TestAllKinds keeps the list from getting shorter unseen.
+// TestAllKinds checks that kinds is complete.
 func TestAllKinds(t *testing.T) {
 	for _, kind := range []reflect.Type{deployment, pod, service, reflect.TypeFor[rbacv1.ClusterRole](), reflect.TypeFor[networkingv1.Ingress]()} {
 		if !slices.Contains(kinds, kind) {
@@ -45,13 +44,13 @@ func TestAllKinds(t *testing.T) {
 		}
 	}
 	if len(kinds) < 120 {
-		t.Errorf("only %d kinds are compared with the oracle", len(kinds))
+		t.Errorf("%d kinds are compared with the oracle, want at least 120", len(kinds))
 	}
 }
 
-var rounds = flag.Int("rounds", 20, "how often each kind is compared with the oracle")
+var rounds = flag.Int("rounds", 20, "number of comparisons with the oracle per kind")
 
-// comparisons is how often we are compared with the oracle, all kinds together.
+// comparisons returns the number of comparisons with the oracle, for all kinds together.
 func comparisons() int {
 	if testing.Short() {
 		return 2 * len(kinds)
@@ -59,13 +58,13 @@ func comparisons() int {
 	return *rounds * len(kinds)
 }
 
-// isMapOfAnything reports whether the oracle refused to look into a Go map, where we do not: see
-// TestDifferenceMapsOfAnythingAreMerged.
-func isMapOfAnything(err error) bool {
+// isGoMapError reports whether the error of strategicpatch is its rejection of Go maps; see
+// TestDifferenceMapsOfMapsAreMerged.
+func isGoMapError(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "data type is not struct")
 }
 
-// oracle merges as Kubernetes does. What it makes of bad patches may be a panic.
+// oracle merges with strategicpatch. A panic, which an invalid patch may cause, is returned as an error.
 func oracle(object, patch document.Value, t reflect.Type) (result document.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -77,18 +76,18 @@ func oracle(object, patch document.Value, t reflect.Type) (result document.Value
 		return document.Value{}, err
 	}
 	result, err = document.ParseJSON(text)
-	return withoutLeftovers(result), err
+	return withoutDirectives(result), err
 }
 
-// withoutLeftovers removes the directives and nulls that Kubernetes leaves in objects: see
-// TestDifferenceNothingOfThePatchIsLeft. Items with $patch, and maps that are deleted, go as a whole.
-func withoutLeftovers(v document.Value) document.Value {
+// withoutDirectives removes the directives and nulls that strategicpatch leaves in objects; see
+// TestDifferenceDirectivesAreRemoved. Items with $patch, and maps that are deleted, are removed completely.
+func withoutDirectives(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
 		var fields []document.Field
 		for name, value := range v.Fields() {
 			if !isDirective(name) && !value.IsNull() && value.Get(patchDirective).Text() != "delete" {
-				fields = append(fields, document.Field{Name: name, Value: withoutLeftovers(value)})
+				fields = append(fields, document.Field{Name: name, Value: withoutDirectives(value)})
 			}
 		}
 		return document.NewMap(fields...)
@@ -96,7 +95,7 @@ func withoutLeftovers(v document.Value) document.Value {
 		var items []document.Value
 		for _, item := range v.Items() {
 			if item.Get(patchDirective).IsAbsent() {
-				items = append(items, withoutLeftovers(item))
+				items = append(items, withoutDirectives(item))
 			}
 		}
 		return document.NewList(items...)
@@ -122,8 +121,8 @@ func mustParse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// reread writes and reads a value, so that it is as values are that were received.
-func reread(t testing.TB, v document.Value) document.Value {
+// reparse encodes and decodes a value, so that it is represented like a received one.
+func reparse(t testing.TB, v document.Value) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(v.JSON())
 	if err != nil {
@@ -132,16 +131,17 @@ func reread(t testing.TB, v document.Value) document.Value {
 	return v
 }
 
+// TestMergeLikeKubernetes compares random patches of all kinds with strategicpatch.
 func TestMergeLikeKubernetes(t *testing.T) {
 	count := comparisons()
 	merged, changed := 0, 0
 	for seed := range uint64(count) {
 		kind := kinds[seed%uint64(len(kinds))]
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 1))}
-		object := reread(t, r.value(kind, "", 9))
-		patch := reread(t, r.patch(kind, object, 9))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 1))}
+		object := reparse(t, r.value(kind, "", 9))
+		patch := reparse(t, r.patch(kind, object, 9))
 		want, wantErr := oracle(object, patch, kind)
-		if isMapOfAnything(wantErr) {
+		if isGoMapError(wantErr) {
 			continue
 		}
 		got, err := Merge(object, patch, mustType(t, kind))
@@ -166,13 +166,13 @@ func TestMergeLikeKubernetes(t *testing.T) {
 			t.Fatalf("seed %d, %v:\nobject %s\npatch %s\nonce  %s\ntwice %s\nerror %v", seed, kind, object, patch, got, again, err)
 		}
 	}
-	t.Logf("%d of %d patches were merged, %d changed something", merged, count, changed)
+	t.Logf("%d of %d patches merged, %d changed the object", merged, count, changed)
 	if merged < count*9/10 || changed < count/2 {
-		t.Errorf("the random patches are too bad to prove anything")
+		t.Errorf("%d of %d patches merged, want 90%%; %d changed the object, want 50%%", merged, count, changed)
 	}
 }
 
-// firstDifference says where two values differ, for people.
+// firstDifference describes the first difference of two values, "" if they are equal.
 func firstDifference(a, b document.Value, path string) string {
 	if a.Kind() == b.Kind() && a.Kind() == document.Map {
 		for _, names := range []document.Value{a, b} {

@@ -4,16 +4,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// How a merged list is ordered. Items that the patch names, in its list or in a directive
-// $setElementOrder, follow each other in that order; all others follow each other as in the
-// live list. The two rows are then put together: an item that the patch does not name comes
-// before one that it names if it did so in the live list, and as late as possible otherwise.
-// With a directive, new items are taken for the last of the live list, as many as were deleted
-// from it: that is how Kubernetes does it, by reusing their memory.
+// The order of a merged list is a merge of two sequences: the items that the patch lists, in its list or in a directive
+// $setElementOrder, in that order; and all other items, in the order of the live list. An item of the second sequence
+// precedes an item of the first if it did so in the live list, and is placed as late as possible otherwise. With a
+// directive, new items count as the last items of the live list, as many as were deleted from it, because Kubernetes
+// reuses the slots of the deleted items.
 
-// order is what a directive $setElementOrder says; nil if there is none.
+// order is the value of $setElementOrder; nil if there is no directive.
 type order struct{ ids identities }
 
+// readOrder parses the value of $setElementOrder.
 func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	if list.IsAbsent() {
 		return nil, nil
@@ -29,7 +29,7 @@ func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	return o, nil
 }
 
-// check refuses items that the order does not name, or that come in another one.
+// check rejects items that are not in the order, or are in another order.
 func (o *order) check(items []identity) error {
 	if o == nil {
 		return nil
@@ -43,8 +43,8 @@ func (o *order) check(items []identity) error {
 	if next == len(items) {
 		return nil
 	}
-	return malformed("the items in the order that "+orderDirective+" gives, which has to name all of them",
-		clip(items[next].text)+" out of order or not named", "name the items of the patch in both places in the same order")
+	return malformed("all items of the patch in "+orderDirective+", in the same order",
+		"the item "+clip(items[next].text)+", missing or in another order", "list the items in the same order in the patch and in the directive")
 }
 
 // checkList is check for a list that is not merged.
@@ -55,7 +55,7 @@ func (o *order) checkList(key string, list document.Value) error {
 	var ids []identity
 	for i, item := range list.Items() {
 		if action, err := itemAction(item); err != nil || action != mergeAction {
-			continue // it names no item of the result
+			continue // a directive item is not part of the result
 		}
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -66,122 +66,122 @@ func (o *order) checkList(key string, list document.Value) error {
 	return o.check(ids)
 }
 
-// or returns what the order names, or the given identities if there is no order.
-func (o *order) or(other *identities) *identities {
+// orElse returns the identities of the order, or other if there is no order.
+func (o *order) orElse(other *identities) *identities {
 	if o == nil {
 		return other
 	}
 	return &o.ids
 }
 
-// arrangement is a live list whose items get new places, values and neighbours.
-type arrangement struct {
-	m     *merger
-	live  document.Value
-	ids   identities    // of the live items
-	twins map[int][]int // by the first place of an identity, the others that have it
-	done  []bool        // live items that are named, or gone
-	named []namedItem
-	room  int // how many new items are taken for live ones
-	next  int // the live item that is expected to be asked for next
+// listBuilder builds a merged list from a live list.
+type listBuilder struct {
+	m           *merger
+	live        document.Value
+	ids         identities    // identities of the live items
+	duplicates  map[int][]int // positions of duplicates by the first position of their identity
+	done        []bool        // flags of live items that are in ordered or removed
+	ordered     []orderedItem
+	reusedSlots int // number of deleted items whose slots new items reuse
+	next        int // expected position in the live list of the next lookup
 }
 
-// namedItem is an item that the patch names, with its place in the live list, or -1.
-type namedItem struct {
-	value document.Value
-	place int
+// orderedItem is an item that the patch lists, with its position in the live list, or -1 for a new item.
+type orderedItem struct {
+	value    document.Value
+	position int
 }
 
-func arrange(m *merger, key string, live document.Value) (arrangement, error) {
-	l := arrangement{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
+// newListBuilder identifies the items of the live list.
+func newListBuilder(m *merger, key string, live document.Value) (listBuilder, error) {
+	l := listBuilder{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
 		id, err := identifyItem(key, item)
 		if err != nil {
-			return l, underIndex(unprocessable("the object's items to have the merge key "+key, show(item),
+			return l, underIndex(unprocessable("an item of the object with the merge key "+key, show(item),
 				"replace the list as a whole, with a JSON patch"), i)
 		}
 		if first := l.ids.add(id); first != i {
-			if l.twins == nil {
-				l.twins = map[int][]int{}
+			if l.duplicates == nil {
+				l.duplicates = map[int][]int{}
 			}
-			l.twins[first] = append(l.twins[first], i)
+			l.duplicates[first] = append(l.duplicates[first], i)
 		}
 	}
 	return l, nil
 }
 
-// find returns the first place of an identity among the live items that are left, or -1.
-func (l *arrangement) find(id identity) int {
-	place := l.ids.near(id, l.next)
-	l.next = place + 1
-	if place >= 0 && !l.done[place] {
-		return place
+// find returns the first position of an identity among the live items that are not done, -1 if there is none.
+func (l *listBuilder) find(id identity) int {
+	position := l.ids.findNear(id, l.next)
+	l.next = position + 1
+	if position >= 0 && !l.done[position] {
+		return position
 	}
 	return -1
 }
 
-// expect makes room for so many named items.
-func (l *arrangement) expect(count int) { l.named = room(&l.m.named, count)[:0] }
+// reserve allocates memory for count ordered items.
+func (l *listBuilder) reserve(count int) { l.ordered = alloc(&l.m.ordered, count)[:0] }
 
-// put gives a live item the next place in the row of those that are named, with what became
-// of it.
-func (l *arrangement) put(place int, value document.Value) {
-	l.done[place] = true
-	l.named = append(l.named, namedItem{value, place})
+// put appends a live item with its merged value to the ordered items.
+func (l *listBuilder) put(position int, value document.Value) {
+	l.done[position] = true
+	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
-// putNew does that for an item that is new.
-func (l *arrangement) putNew(value document.Value) {
-	place := -1
-	if l.room > 0 {
-		l.room--
-		place = l.live.Len()
+// putNew appends a new item to the ordered items.
+func (l *listBuilder) putNew(value document.Value) {
+	position := -1
+	if l.reusedSlots > 0 {
+		l.reusedSlots--
+		position = l.live.Len()
 	}
-	l.named = append(l.named, namedItem{value, place})
+	l.ordered = append(l.ordered, orderedItem{value, position})
 }
 
-// putAll puts a live item and its twins.
-func (l *arrangement) putAll(place int) {
-	l.put(place, l.live.At(place))
-	for _, twin := range l.twins[place] {
-		if !l.done[twin] {
-			l.put(twin, l.live.At(twin))
+// putWithDuplicates appends a live item and its duplicates to the ordered items.
+func (l *listBuilder) putWithDuplicates(position int) {
+	l.put(position, l.live.At(position))
+	for _, duplicate := range l.duplicates[position] {
+		if !l.done[duplicate] {
+			l.put(duplicate, l.live.At(duplicate))
 		}
 	}
 }
 
-// drop takes a live item and its twins away, and returns how many those are.
-func (l *arrangement) drop(place int) int {
-	l.done[place] = true
-	for _, twin := range l.twins[place] {
-		l.done[twin] = true
+// remove removes a live item and its duplicates, and returns their number.
+func (l *listBuilder) remove(position int) int {
+	l.done[position] = true
+	for _, duplicate := range l.duplicates[position] {
+		l.done[duplicate] = true
 	}
-	return 1 + len(l.twins[place])
+	return 1 + len(l.duplicates[position])
 }
 
-// finish puts the two rows together.
-func (l *arrangement) finish() document.Value {
-	build := &l.m.build
-	mark := build.Mark()
+// build merges the ordered items with the remaining live items. It returns the live list itself if nothing changed.
+func (l *listBuilder) build() document.Value {
+	docs := &l.m.build
+	mark := docs.Mark()
 	changed := false
 	push := func(value document.Value) {
-		at := build.Pushed(mark)
+		at := docs.Pushed(mark)
 		changed = changed || at >= l.live.Len() || !document.Same(value, l.live.At(at))
-		build.Push("", value)
+		docs.Push("", value)
 	}
-	named := l.named
-	for place := range l.live.Len() {
-		if l.done[place] {
+	ordered := l.ordered
+	for position := range l.live.Len() {
+		if l.done[position] {
 			continue
 		}
-		for len(named) > 0 && named[0].place < place { // new items too: they have no place
-			push(named[0].value)
-			named = named[1:]
+		for len(ordered) > 0 && ordered[0].position < position { // position is -1 for new items
+			push(ordered[0].value)
+			ordered = ordered[1:]
 		}
-		push(l.live.At(place))
+		push(l.live.At(position))
 	}
-	for _, item := range named {
+	for _, item := range ordered {
 		push(item.value)
 	}
-	return build.ListIf(changed || build.Pushed(mark) != l.live.Len(), mark, l.live)
+	return docs.ListIf(changed || docs.Pushed(mark) != l.live.Len(), mark, l.live)
 }

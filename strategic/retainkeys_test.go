@@ -11,9 +11,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The examples of the proposal that introduced retainKeys, on the kinds that it names and on a schema that
-// no Go type knows.
+// The examples of the design proposal of retainKeys, for the kinds that it mentions and for a schema without Go type.
 
+// unionSchema declares unions with and without the strategy retainKeys.
 const unionSchema = `
 definitions:
   Example:
@@ -41,23 +41,23 @@ func unionType(t testing.TB) *Type {
 	return example
 }
 
-// containerStatus is the type as the proposal has it: Kubernetes never gave it the strategy.
+// containerStatus is the type in the proposal; Kubernetes' ContainerStatus does not have the strategy.
 type containerStatus struct {
 	State corev1.ContainerState `json:"state,omitempty" patchStrategy:"retainKeys"`
 }
 
-// TestRetainKeysExamples: somebody wants another member of a union than the one that is live. The patch that
-// is made says which fields stay, and the merged one has no others. A kind is a Go type, or nil for the schema.
+// TestRetainKeysExamples: a configuration has another member of a union than the live object. The computed patch has
+// $retainKeys, and the merged object has no other members. A kind is a Go type, or nil for unionSchema.
 func TestRetainKeysExamples(t *testing.T) {
 	for _, c := range []struct {
-		name                     string
-		kind                     reflect.Type
-		live, local, patch, made string // made is what is made, if that is not the patch
+		name                         string
+		kind                         reflect.Type
+		live, local, patch, computed string // computed is the computed patch if it differs from patch
 	}{
-		{"state of a container, as proposed", reflect.TypeFor[containerStatus](),
+		{"state of a container, in the proposal", reflect.TypeFor[containerStatus](),
 			`{state: {running: {startedAt: x}}}`, `{state: {terminated: {exitCode: 0, finishedAt: "y"}}}`,
 			`{state: {$retainKeys: [terminated], terminated: {exitCode: 0, finishedAt: "y"}}}`, ``},
-		{"state of a container, as it is", reflect.TypeFor[corev1.ContainerStatus](),
+		{"state of a container, in Kubernetes", reflect.TypeFor[corev1.ContainerStatus](),
 			`{state: {running: {startedAt: x}}}`, `{state: {terminated: {exitCode: 0, finishedAt: "y"}}}`,
 			`{state: {$retainKeys: [terminated], terminated: {exitCode: 0, finishedAt: "y"}}}`,
 			`{state: {terminated: {exitCode: 0, finishedAt: "y"}}}`},
@@ -94,33 +94,33 @@ func TestRetainKeysExamples(t *testing.T) {
 			if c.kind != nil {
 				typ = mustType(t, c.kind)
 			}
-			live, local, patch, made := mustParse(t, c.live), mustParse(t, c.local), mustParse(t, c.patch), mustParse(t, c.patch)
-			if c.made != "" {
-				made = mustParse(t, c.made)
+			live, local, patch, computed := mustParse(t, c.live), mustParse(t, c.local), mustParse(t, c.patch), mustParse(t, c.patch)
+			if c.computed != "" {
+				computed = mustParse(t, c.computed)
 			}
-			// What is live was never the author's, so that nothing but the directive removes it.
+			// The original is empty, so that only the directive removes the live member.
 			got, err := ThreeWay{Type: typ, Overwrite: true}.Diff(document.NewMap(), local, live)
-			if err != nil || !document.Equal(got, made) {
-				t.Errorf("made %s, %v\nwant %s", got, err, made)
+			if err != nil || !document.Equal(got, computed) {
+				t.Errorf("Diff() = %s, %v\nwant %s", got, err, computed)
 			}
 			if merged, err := Merge(live, patch, typ); err != nil || !document.Equal(merged, local) {
-				t.Errorf("merged %s, %v\nwant %s", merged, err, local)
+				t.Errorf("Merge() = %s, %v\nwant %s", merged, err, local)
 			}
 			if c.kind == nil {
 				return
 			}
-			if theirs, err := oracleThreeWay(document.NewMap(), local, live, c.kind, true); err != nil || !document.Equal(theirs, made) {
-				t.Errorf("Kubernetes makes %s, %v", theirs, err)
+			if theirs, err := oracleThreeWay(document.NewMap(), local, live, c.kind, true); err != nil || !document.Equal(theirs, computed) {
+				t.Errorf("strategicpatch computes %s, %v", theirs, err)
 			}
 			if theirs, err := oracle(live, patch, c.kind); err != nil || !document.Equal(theirs, local) {
-				t.Errorf("Kubernetes makes of it %s, %v", theirs, err)
+				t.Errorf("strategicpatch merges to %s, %v", theirs, err)
 			}
 		})
 	}
 }
 
-// TestRetainKeysTable: what the directive and the fields of a patch say together, whether the strategy is
-// declared (state) or not (plain).
+// TestRetainKeysTable: combinations of the directive and the fields of a patch, with the declared strategy (state)
+// and without it (plain).
 func TestRetainKeysTable(t *testing.T) {
 	typ := unionType(t)
 	for _, field := range []string{"state", "plain"} {
@@ -130,21 +130,21 @@ func TestRetainKeysTable(t *testing.T) {
 		live := in(`{foo: old, bar: old, running: {}}`)
 		for _, c := range []struct{ name, patch, result string }{
 			{"fields in both", `{$retainKeys: [foo], foo: a}`, `{foo: a}`},
-			{"a field of the directive that the patch does not set", `{$retainKeys: [foo, bar], foo: a}`, `{foo: a, bar: old}`},
+			{"a field in the directive that the patch does not set", `{$retainKeys: [foo, bar], foo: a}`, `{foo: a, bar: old}`},
 			{"a field that is not live", `{$retainKeys: [foo, terminated], terminated: {exitCode: 0}}`, `{foo: old, terminated: {exitCode: 0}}`},
 			{"no directive", `{foo: a}`, `{foo: a, bar: old, running: {}}`},
-			{"a directive that names nothing", `{$retainKeys: []}`, `{}`},
-			{"a directive that names what is not there", `{$retainKeys: [terminated]}`, `{}`},
+			{"an empty directive", `{$retainKeys: []}`, `{}`},
+			{"a directive with absent fields", `{$retainKeys: [terminated]}`, `{}`},
 		} {
 			got, err := Merge(live, in(c.patch), typ)
 			if err != nil || !document.Equal(got, in(c.result)) {
-				t.Errorf("%s, %s: got %s, %v\nwant %s", field, c.name, got, err, c.result)
+				t.Errorf("%s, %s: Merge() = %s, %v\nwant %s", field, c.name, got, err, c.result)
 			}
 		}
 		_, err := Merge(live, in(`{$retainKeys: [foo], foo: a, bar: x}`), typ)
 		var e *Error
-		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != "."+field+".$retainKeys" || !strings.Contains(e.Received, "sets bar") {
-			t.Errorf("%s, a field that is not in the directive: %v", field, err)
+		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != "."+field+".$retainKeys" || !strings.Contains(e.Received, "without bar") {
+			t.Errorf("%s, a field that is not in the directive: error = %v", field, err)
 		}
 	}
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// scratch is the memory of one merge, or of the making of one patch. The next uses it again.
+// scratch is pooled memory of one merge or diff.
 type scratch struct {
-	build  fastdoc.Builder
-	ids    []identity
-	slots  []uint32
-	done   []bool
-	places []int
-	values []document.Value
-	named  []namedItem
-	plain  bool // take no shortcuts
+	build     fastdoc.Builder
+	ids       []identity
+	slots     []uint32
+	done      []bool
+	positions []int
+	values    []document.Value
+	ordered   []orderedItem
+	plain     bool // disables the fast paths
 }
 
-// merger is one merge, differ the making of one patch.
+// merger applies one patch, differ computes one.
 type (
 	merger struct{ scratch }
 	differ struct{ scratch }
@@ -33,69 +33,69 @@ var (
 func newMerger() *merger { return mergerPool.Get().(*merger) }
 func newDiffer() *differ { return differPool.Get().(*differ) }
 
-// free gives the memory back, without what it was used for.
+// free returns the merger to its pool, without references to documents.
 func (m *merger) free() {
 	m.reset()
 	mergerPool.Put(m)
 }
 
+// free returns the differ to its pool, without references to documents.
 func (d *differ) free() {
 	d.reset()
 	differPool.Put(d)
 }
 
-// maxKept is how many identities there is memory for between uses.
-const maxKept = 1 << 17
+// maxPooledIdentities is the maximum number of identities for which memory is kept in a pool.
+const maxPooledIdentities = 1 << 17
 
-// reset makes the memory free, but for what was built.
+// reset makes the memory reusable, except that of documents that were built.
 func (s *scratch) reset() {
 	s.build.Reset()
 	s.clear()
 }
 
-// recycle is reset for when nobody has what was built any more.
+// recycle is reset that also reuses the memory of documents that were built, which must not be used any more.
 func (s *scratch) recycle() {
 	s.build.Recycle()
 	s.clear()
 }
 
 func (s *scratch) clear() {
-	if cap(s.ids) > maxKept {
+	if cap(s.ids) > maxPooledIdentities {
 		*s = scratch{build: s.build, plain: s.plain}
 	}
-	clear(s.ids) // these keep documents alive
+	clear(s.ids) // identities keep documents alive
 	clear(s.values)
-	clear(s.named)
-	s.ids, s.slots, s.done, s.places = s.ids[:0], s.slots[:0], s.done[:0], s.places[:0]
-	s.values, s.named = s.values[:0], s.named[:0]
+	clear(s.ordered)
+	s.ids, s.slots, s.done, s.positions = s.ids[:0], s.slots[:0], s.done[:0], s.positions[:0]
+	s.values, s.ordered = s.values[:0], s.ordered[:0]
 }
 
-// room returns memory for so many elements, until the scratch memory is reset. It need not be
-// zero.
-func room[T any](memory *[]T, count int) []T {
+// alloc returns memory for count elements, valid until the scratch memory is reset. The elements are not zeroed.
+func alloc[T any](memory *[]T, count int) []T {
 	if cap(*memory)-len(*memory) < count {
-		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // enough for the next time
+		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // capacity grows geometrically
 	}
 	from := len(*memory)
 	*memory = (*memory)[:from+count]
 	return (*memory)[from : from+count : from+count]
 }
 
-// zeroed is room for who counts on zeros.
-func zeroed[T any](memory *[]T, count int) []T {
-	taken := room(memory, count)
-	clear(taken)
-	return taken
+// allocZeroed is alloc with zeroed elements.
+func allocZeroed[T any](memory *[]T, count int) []T {
+	zeroed := alloc(memory, count)
+	clear(zeroed)
+	return zeroed
 }
 
-// identities returns room for so many identities.
+// identities returns empty identities with memory for count.
 func (s *scratch) identities(count int) identities {
-	ids := identities{all: room(&s.ids, count)[:0]}
-	if count > few {
-		ids.slots = zeroed(&s.slots, slotsFor(count))
+	ids := identities{all: alloc(&s.ids, count)[:0]}
+	if count > maxLinear {
+		ids.slots = allocZeroed(&s.slots, hashSlots(count))
 	}
 	return ids
 }
 
-// flags returns so many flags, all false.
-func (s *scratch) flags(count int) []bool { return zeroed(&s.done, count) }
+// flags returns count flags, all false.
+func (s *scratch) flags(count int) []bool { return allocZeroed(&s.done, count) }

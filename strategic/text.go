@@ -9,28 +9,28 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// From text to text. Nothing but bytes leaves these functions, so that all memory between the
-// texts is used again by the next call, and what the texts have in common is read once.
+// The functions in this file read and return JSON. No document escapes them, so that all intermediate memory is reused
+// by the next call, and parts that are equal in several texts are parsed once.
 
-// AppendDiff is [Diff] from JSON to JSON: it appends the patch.
+// AppendDiff is [Diff] for JSON: it appends the patch to dst.
 func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) {
 	d := newTextDiffer()
 	before, err := d.read("original", original, document.Value{})
 	if err != nil {
 		return dst, err
 	}
-	wanted, err := d.read("modified", modified, before)
+	after, err := d.read("modified", modified, before)
 	if err != nil {
 		return dst, err
 	}
-	patch, err := d.diffRoot(t, versions{before, before, wanted})
+	patch, err := d.diffRoot(t, versions{before, before, after})
 	if err != nil {
 		return dst, err
 	}
 	return d.finish(dst, patch), nil
 }
 
-// AppendDiff is [ThreeWay.Diff] from JSON to JSON: it appends the patch. An empty original is absent.
+// AppendDiff is [ThreeWay.Diff] for JSON: it appends the patch to dst. An empty original is absent.
 func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
 	d := newTextDiffer()
 	var before document.Value
@@ -40,22 +40,22 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 			return dst, err
 		}
 	}
-	wanted, err := d.read("modified", modified, before)
+	after, err := d.read("modified", modified, before)
 	if err != nil {
 		return dst, err
 	}
-	now, err := d.readLive(current, before, wanted)
+	now, err := d.readLive(current, before, after)
 	if err != nil {
 		return dst, err
 	}
-	patch, err := w.diff(&d.differ, versions{before, now, wanted})
+	patch, err := w.diff(&d.differ, versions{before, now, after})
 	if err != nil {
 		return dst, err
 	}
 	return d.finish(dst, patch), nil
 }
 
-// AppendMerge is [Merge] from JSON to JSON: it appends the patched object. Field sets in managedFields keep their
+// AppendMerge is [Merge] for JSON: it appends the patched object to dst. Field sets in managedFields keep their
 // spelling.
 func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	m := newTextMerger()
@@ -74,30 +74,29 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	return m.finish(dst, result), nil
 }
 
-// textReader reads documents that are needed until the memory is used again.
+// textReader parses documents into memory that is reused.
 type textReader struct{ reader fastdoc.Reader }
 
-// read reads a document that is expected to have much in common with another, if there is one.
-func (r *textReader) read(what, text string, like document.Value, sealed ...string) (document.Value, error) {
-	v, err := r.reader.ParseJSON(text, document.Limits{}, like, sealed...)
+// read parses a document, sharing equal parts with a similar one if that is not absent.
+func (r *textReader) read(what, text string, similar document.Value, sealed ...string) (document.Value, error) {
+	v, err := r.reader.ParseJSON(text, document.Limits{}, similar, sealed...)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	return v, nil
 }
 
-// readLive reads the object that two documents speak of, the first of which is expected to have
-// much in common with it. If neither says anything of its managedFields, their field sets need
-// not be looked into.
-func (r *textReader) readLive(text string, like, other document.Value) (document.Value, error) {
-	if speaksOfManagers(like) || speaksOfManagers(other) {
-		return r.read("object", text, like)
+// readLive parses the live object, sharing equal parts with a similar document. If neither document has
+// managedFields, the field sets of the object are not parsed.
+func (r *textReader) readLive(text string, similar, other document.Value) (document.Value, error) {
+	if mentionsManagedFields(similar) || mentionsManagedFields(other) {
+		return r.read("object", text, similar)
 	}
-	return r.read("object", text, like, fastdoc.FieldsV1Path...)
+	return r.read("object", text, similar, fastdoc.FieldsV1Path...)
 }
 
-// speaksOfManagers reports whether managedFields, or a directive about them, are in a document.
-func speaksOfManagers(v document.Value) bool {
+// mentionsManagedFields reports whether a document has metadata.managedFields or a directive for it.
+func mentionsManagedFields(v document.Value) bool {
 	for name := range v.Get("metadata").Fields() {
 		if strings.HasSuffix(name, "managedFields") {
 			return true
@@ -106,8 +105,8 @@ func speaksOfManagers(v document.Value) bool {
 	return false
 }
 
-// textDiffer and textMerger have all the memory of a call. If the call fails, it is not used
-// again, because errors may show parts of documents.
+// textDiffer and textMerger have all memory of a call. After an error the memory is not returned to the pool, because
+// the error may refer to parts of documents.
 type (
 	textDiffer struct {
 		textReader
@@ -127,6 +126,7 @@ var (
 func newTextDiffer() *textDiffer { return textDifferPool.Get().(*textDiffer) }
 func newTextMerger() *textMerger { return textMergerPool.Get().(*textMerger) }
 
+// finish appends the patch and returns the memory to the pool.
 func (d *textDiffer) finish(dst []byte, patch document.Value) []byte {
 	dst = patch.AppendJSON(dst)
 	d.recycle()
@@ -135,6 +135,7 @@ func (d *textDiffer) finish(dst []byte, patch document.Value) []byte {
 	return dst
 }
 
+// finish appends the result and returns the memory to the pool.
 func (m *textMerger) finish(dst []byte, result document.Value) []byte {
 	dst = result.AppendJSON(dst)
 	m.recycle()

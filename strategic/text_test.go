@@ -11,46 +11,45 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// From text to text is the same as from document to document, whatever was there before: the
-// memory is that of the calls before.
+// AppendMerge and AppendDiff have the same results as Merge and Diff, although they reuse the memory of previous calls.
 
-// checkTexts compares what comes of texts with what comes of documents.
-func checkTexts(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
+// compareAppend compares the result of an Append function with the result for documents.
+func compareAppend(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-		t.Fatalf("%s: from texts %v\nfrom documents %v", what, err, wantErr)
+		t.Fatalf("%s: error from JSON = %v\nfrom documents %v", what, err, wantErr)
 	}
 	if err == nil && string(got) != want.JSON() {
-		t.Fatalf("%s: from texts\n%s\nfrom documents\n%s", what, got, want.JSON())
+		t.Fatalf("%s: result from JSON\n%s\nfrom documents\n%s", what, got, want.JSON())
 	}
 }
 
-func TestTextsLikeDocuments(t *testing.T) {
+func TestAppendEqualsDocuments(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
 		typ := mustType(t, kind)
-		r := &random{Rand: rand.New(rand.NewPCG(seed, 8))}
-		original := reread(t, r.value(kind, "", 9))
-		modified, current := r.next(t, kind, original), r.next(t, kind, original)
-		patch := reread(t, r.patch(kind, original, 9))
+		r := &generator{Rand: rand.New(rand.NewPCG(seed, 8))}
+		original := reparse(t, r.value(kind, "", 9))
+		modified, current := r.mutate(t, kind, original), r.mutate(t, kind, original)
+		patch := reparse(t, r.patch(kind, original, 9))
 
 		want, wantErr := Merge(original, patch, typ)
 		got, err := AppendMerge(nil, original.JSON(), patch.JSON(), typ)
-		checkTexts(t, fmt.Sprintf("seed %d, merge", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, merge", seed), want, wantErr, got, err)
 
 		want, wantErr = Diff(original, modified, typ)
 		got, err = AppendDiff(nil, original.JSON(), modified.JSON(), typ)
-		checkTexts(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, diff", seed), want, wantErr, got, err)
 
 		w := ThreeWay{Type: typ, Overwrite: r.chance(50), Immutable: KubectlImmutable()}
 		want, wantErr = w.Diff(original, modified, current)
 		got, err = w.AppendDiff(nil, original.JSON(), modified.JSON(), current.JSON())
-		checkTexts(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)
+		compareAppend(t, fmt.Sprintf("seed %d, three-way", seed), want, wantErr, got, err)
 	}
 }
 
-// TestTextsOfManagers: field sets are not looked into unless somebody speaks of them.
-func TestTextsOfManagers(t *testing.T) {
+// TestAppendMergeManagedFields: field sets keep their spelling unless the patch has managedFields.
+func TestAppendMergeManagedFields(t *testing.T) {
 	const live = `{"metadata":{"managedFields":[{"fieldsV1":{"f:b":{},"f:a":{"f:c":{}}},"manager":"a"}],"name":"x"}}`
 	for patch, want := range map[string]string{
 		`{"metadata":{"name":"y"}}`:                      strings.Replace(live, `"x"`, `"y"`, 1),
@@ -62,28 +61,28 @@ func TestTextsOfManagers(t *testing.T) {
 	} {
 		got, err := AppendMerge([]byte("> "), live, patch, mustType(t, pod))
 		if err != nil || string(got) != "> "+want {
-			t.Errorf("patch %s: got %s, %v\nwant %s", patch, got, err, want)
+			t.Errorf("patch %s: AppendMerge() = %s, %v\nwant %s", patch, got, err, want)
 		}
 	}
 }
 
-// TestTextsOfManagersInAMap: what is no list of managers is merged as any other map, although
-// its names lead to where the field sets are.
-func TestTextsOfManagersInAMap(t *testing.T) {
+// TestAppendMergeManagedFieldsMap: managedFields that is not a list is merged like any other map, although it has the
+// path of field sets.
+func TestAppendMergeManagedFieldsMap(t *testing.T) {
 	const live = `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"}}}}}}`
 	got, err := AppendMerge(nil, live, `{"metadata":{"managedFields":{"*":{"fieldsV1":{"d":"e"}}}}}`, nil)
 	if want := `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"},"d":"e"}}}}}`; err != nil || string(got) != want {
-		t.Errorf("got %s, %v\nwant %s", got, err, want)
+		t.Errorf("AppendMerge() = %s, %v\nwant %s", got, err, want)
 	}
 }
 
-// TestTextsKeepErrors: what an error shows is not overwritten by the next call.
-func TestTextsKeepErrors(t *testing.T) {
+// TestAppendErrorOutlivesMemory: later calls do not overwrite the values in an error.
+func TestAppendErrorOutlivesMemory(t *testing.T) {
 	typ := mustType(t, deployment)
 	_, err := ThreeWay{Type: typ}.AppendDiff(nil, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`, `{"spec":{"replicas":5}}`)
 	var conflict *ConflictError
 	if !errors.As(err, &conflict) {
-		t.Fatalf("got %v, want a conflict", err)
+		t.Fatalf("AppendDiff() error = %v, want a conflict", err)
 	}
 	before := err.Error()
 	for range 100 {
@@ -92,11 +91,11 @@ func TestTextsKeepErrors(t *testing.T) {
 		}
 	}
 	if err.Error() != before || conflict.Changed.JSON() != "5" {
-		t.Errorf("the error was %q, and is %q", before, err)
+		t.Errorf("Error() changed from %q to %q", before, err)
 	}
 }
 
-func TestTextsRefused(t *testing.T) {
+func TestAppendSyntaxErrors(t *testing.T) {
 	for what, call := range map[string]func() ([]byte, error){
 		"patch":    func() ([]byte, error) { return AppendMerge(nil, `{}`, `{"a":}`, nil) },
 		"object":   func() ([]byte, error) { return AppendMerge(nil, `{"a":}`, `{}`, nil) },
@@ -105,23 +104,23 @@ func TestTextsRefused(t *testing.T) {
 	} {
 		var e *document.SyntaxError
 		if _, err := call(); !errors.As(err, &e) || !strings.HasPrefix(err.Error(), what+": ") {
-			t.Errorf("%s: got %v", what, err)
+			t.Errorf("%s: error = %v, want a SyntaxError", what, err)
 		}
 	}
 }
 
-// TestTextsAtOnce: calls at the same time do not share memory.
-func TestTextsAtOnce(t *testing.T) {
+// TestAppendConcurrently: concurrent calls do not share memory.
+func TestAppendConcurrently(t *testing.T) {
 	typ := mustType(t, pod)
 	var all sync.WaitGroup
 	for n := range 8 {
 		all.Go(func() {
-			object, patch := variables(n+10, false).JSON(), variables(n+10, true).JSON()
+			object, patch := envPod(n+10, false).JSON(), envPod(n+10, true).JSON()
 			want, err := AppendMerge(nil, object, patch, typ)
 			for range 200 {
 				got, err := AppendMerge(nil, object, patch, typ)
 				if err != nil || string(got) != string(want) {
-					t.Errorf("got %s, %v, want %s", got, err, want)
+					t.Errorf("AppendMerge() = %s, %v, want %s", got, err, want)
 					return
 				}
 			}

@@ -6,22 +6,25 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ThreeWay computes patches as kubectl apply does, from the last applied, the new and the live configuration.
+// ThreeWay computes three-way patches as kubectl apply does, from the last applied configuration, the new
+// configuration and the live object.
 type ThreeWay struct {
 	// Type has the patch strategies of the kind. If it is nil, patches are JSON merge patches.
 	Type *Type
-	// Overwrite allows the patch to overwrite changes by other writers. Without it they are a [*ConflictError].
+	// Overwrite allows the patch to overwrite changes by other writers. If it is false, such a change is a
+	// [*ConflictError].
 	Overwrite bool
-	// Immutable are the fields that a patch must not change, such as metadata.name; see [KubectlImmutable].
+	// Immutable are the paths of fields that a patch must not change, such as metadata.name; see [KubectlImmutable].
 	Immutable []string
 }
 
-// KubectlImmutable returns the fields that kubectl apply refuses to change.
+// KubectlImmutable returns the fields that kubectl apply rejects changes of.
 func KubectlImmutable() []string { return []string{"apiVersion", "kind", "metadata.name"} }
 
-// Diff returns a patch from the live object (current) to the new configuration (modified), which also removes what the
-// last applied configuration (original, may be absent) had and the new one lacks. Other fields are left unchanged. If
-// nothing changes, the patch is an empty map. Errors are of type [*Error] or [*ConflictError].
+// Diff returns a patch from the live object (current) to the new configuration (modified), which also removes the
+// fields that the last applied configuration (original, may be absent) has and the new one does not have. Other
+// fields are not changed. If nothing changes, the patch is an empty map. Errors are of type [*Error] or
+// [*ConflictError].
 func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
@@ -33,10 +36,10 @@ func (w ThreeWay) diff(d *differ, v versions) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, err
 	}
-	for _, fixed := range w.Immutable {
-		if value := patch.Lookup(strings.Split(fixed, ".")...); !value.IsAbsent() {
-			return document.Value{}, under(unprocessable("this field not to change", describe(value),
-				"it can't be changed by a patch: make another object"), "."+fixed)
+	for _, path := range w.Immutable {
+		if value := patch.Lookup(strings.Split(path, ".")...); !value.IsAbsent() {
+			return document.Value{}, under(unprocessable("an unchanged value", describe(value),
+				"the field is immutable: create another object"), "."+path)
 		}
 	}
 	if w.Overwrite {

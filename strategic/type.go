@@ -6,34 +6,34 @@ import (
 	"sync"
 )
 
-// Type has the patch strategies of a kind. It is safe for concurrent use, and loads the types of its fields on demand.
-// A nil Type merges maps and replaces lists.
+// Type has the patch strategies of a kind. It is safe for concurrent use, and loads the types of its fields on
+// demand. A nil Type merges maps and replaces lists.
 type Type struct {
 	once sync.Once
-	load func(*Type) // what fills it when it is first used, if anything
+	load func(*Type) // sets fields and element on first use; may be nil
 
 	fields  map[string]*field
-	element *field // all other fields, if not nil
+	element *field // strategy of all fields that are not in fields; may be nil
 }
 
-// field is how one field of a map is patched.
+// field is the strategy and type of one field of a map.
 type field struct {
 	strategy
-	typ *Type // of the field; of its items if it is a list
+	typ *Type // type of the field, or of its items if it is a list
 }
 
-// strategy is what a kind declares about a field.
+// strategy is the declared patch strategy of a field.
 type strategy struct {
-	merge      bool   // of a list: items are merged, by key or by value
-	replace    bool   // of a map: it is replaced as a whole
-	retainKeys bool   // patches that are made say which fields stay
-	key        string // of a list of maps: the field that tells its items apart
+	merge      bool   // list: items are merged, by merge key or by value
+	replace    bool   // map: replaced as a whole instead of merged
+	retainKeys bool   // map: computed patches have a $retainKeys directive
+	key        string // list of maps: the merge key
 }
 
-// undeclared is how a field is patched that nothing is known about.
+// undeclared is the field without a declared strategy.
 var undeclared field
 
-// field returns how the field of that name is patched.
+// field returns the strategy and type of the field with a name.
 func (t *Type) field(name string) *field {
 	if t == nil {
 		return &undeclared
@@ -50,11 +50,10 @@ func (t *Type) field(name string) *field {
 	return &undeclared
 }
 
-// readStrategy reads what tags and extensions say: one strategy, or two of which one is
-// retainKeys.
-func readStrategy(words, key string) (strategy, error) {
+// readStrategy parses a patchStrategy tag or extension: merge or replace, and retainKeys.
+func readStrategy(tag, key string) (strategy, error) {
 	s := strategy{key: key}
-	for word := range strings.SplitSeq(words, ",") {
+	for word := range strings.SplitSeq(tag, ",") {
 		switch word {
 		case "":
 		case "merge":
@@ -68,7 +67,7 @@ func readStrategy(words, key string) (strategy, error) {
 		}
 	}
 	if s.merge && s.replace {
-		return s, fmt.Errorf("patch strategy: expected merge or replace, received both in %q", words)
+		return s, fmt.Errorf("patch strategy: expected merge or replace, received both in %q", tag)
 	}
 	return s, nil
 }

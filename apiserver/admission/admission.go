@@ -125,5 +125,5 @@ type Object struct {
 	Revision int64
 }
 
-// Exists reports whether the object is stored.
+// Exists reports whether the object exists.
 func (o Object) Exists() bool { return !o.Document.IsAbsent() }

@@ -13,7 +13,7 @@ import (
 type Attributes struct {
 	Resource
 	Operation Operation
-	// Verb is the verb of the request as the authorizer sees it: create, update, patch, delete or deletecollection.
+	// Verb is the RBAC verb of the request: create, update, patch, delete or deletecollection.
 	// A patch that creates has Operation Create and Verb patch.
 	Verb string
 	// Namespace is "" for cluster-scoped objects, except that a Namespace is in the namespace of its own name. Name is
@@ -64,7 +64,8 @@ func (a *Attributes) objectName() string {
 }
 
 // RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if the object
-// changes before the commit, the write is repeated from the start, admission included.
+// changes before the commit, the write is repeated from the start, admission included. A request that stores nothing, such
+// as a SubjectAccessReview, is repeated if the object has changed when admission ends.
 func (a *Attributes) RequireUnchanged(o Object) {
 	if a.Request != nil {
 		a.Request.RequireUnchanged(o)

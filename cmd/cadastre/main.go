@@ -1,4 +1,4 @@
-// Command cadastre is a Kubernetes-compatible API server and the tools around Server-Side Apply.
+// Command cadastre is a Kubernetes-compatible API server with tools for Server-Side Apply.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command kubectl-own is the command line about owners of fields, as a plugin of kubectl.
+// Command kubectl-own is the kubectl plugin with the verbs of cadastre for objects: kubectl own blame, kubectl own release.
 package main
 
 import (

@@ -24,7 +24,7 @@ func (c *Chain) Plugins() []Plugin {
 	return slices.Clone(c.plugins)
 }
 
-// Invalidate makes the chain call Handles again. Plugins whose answer depends on configuration call it after every
+// Invalidate makes the chain call Handles again. Plugins whose result depends on configuration call it after every
 // change of that configuration.
 func (c *Chain) Invalidate() { c.generation.Add(1) }
 
@@ -97,11 +97,11 @@ func (p *Plan) Mutates() bool { return p != nil && len(p.mutating) > 0 }
 // Validates reports whether a plugin validates the write; for a no-op, whether one validates no-ops.
 func (p *Plan) Validates(noOp bool) bool { return len(p.validators(noOp)) > 0 }
 
-// HandlesNoOps reports whether a plugin wants to see writes that leave the object as it is.
+// HandlesNoOps reports whether a plugin handles writes that leave the object unchanged.
 func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
 
 // Admit calls the mutating plugins in order. If one of them requires it, all are called a second time, as
-// kube-apiserver does: webhooks and policies only if their reinvocationPolicy asks for it.
+// kube-apiserver does: webhooks and policies only if their reinvocationPolicy is IfNeeded.
 func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if !p.Mutates() {
 		return nil

@@ -284,7 +284,7 @@ func (plainSource) Whole(obj document.Value) (document.Value, error) {
 
 func (plainSource) Convert(doc document.Value, _, _ string) (document.Value, error) { return doc, nil }
 
-// TestReturnedObjectKeepsLaterChanges: what an in-tree plugin changes in the second run is neither lost, nor does it lose the
+// TestReturnedObjectKeepsLaterChanges: changes of an in-tree plugin in the second run are not lost, and do not lose the
 // managedFields that a webhook returned.
 func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
 	a := NewRecord(Attributes{Resource: resourceOf(configMaps)}, plainSource{})

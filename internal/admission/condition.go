@@ -32,7 +32,7 @@ func NewConditions(all []registration.MatchCondition, failure *registration.Fail
 		return nil
 	}
 	return ConditionsOf(func() cel.ConditionEvaluator {
-		return celexpr.Conditions().CompileCondition(Expressions(all), celexpr.Condition.Uses(false), environment.StoredExpressions)
+		return celexpr.ConditionCompiler().CompileCondition(Expressions(all), celexpr.Condition.VariableDeclarations(false), environment.StoredExpressions)
 	}, failure)
 }
 
@@ -50,7 +50,7 @@ func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	for i := range all {
 		texts[i] = all[i].Expression
 	}
-	return celexpr.List(celexpr.Condition, texts)
+	return celexpr.Expressions(celexpr.Condition, texts)
 }
 
 // Verdict is the result of conditions, and the number of those that failed to evaluate.
@@ -65,7 +65,7 @@ func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttribute
 	inputs := cel.OptionalVariableBindings{VersionedParams: params, Authorizer: authority}
 	results, _, err := c.compiled().ForInput(ctx, at, request, inputs, nil, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
-		return v, c.unless(err)
+		return v, c.unlessIgnored(err)
 	}
 	var errs []error
 	for _, result := range results {
@@ -78,13 +78,13 @@ func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttribute
 	}
 	v = Verdict{Matches: len(errs) == 0, Errors: len(errs)}
 	if len(errs) > 0 {
-		return v, c.unless(utilerrors.NewAggregate(errs))
+		return v, c.unlessIgnored(utilerrors.NewAggregate(errs))
 	}
 	return v, nil
 }
 
-// unless returns the error unless the failure policy ignores it.
-func (c *Conditions) unless(err error) error {
+// unlessIgnored returns the error unless the failure policy ignores it.
+func (c *Conditions) unlessIgnored(err error) error {
 	if c.ignore {
 		return nil
 	}

@@ -3,11 +3,11 @@
 //
 // # How it works
 //
-// A [Plugin], whose interface is the public package apiserver/admission, returns the phases in which it handles an operation on a
-// resource: it mutates, validates, or both. A
-// [Chain] is an ordered list of plugins; the one that the server uses is listed in internal/app. Plugins that handle a
-// write are resolved once per endpoint and operation ([Endpoint.Plan]) and again when a plugin's configuration changes
-// ([Chain.Invalidate]), so that a write that no plugin handles costs one check.
+// A [Plugin], whose interface is in the public package apiserver/admission, declares which operations on which resources it
+// handles, and in which phases: it mutates, validates, or both. A [Chain] is an ordered list of plugins; that of the server
+// is in internal/app/admission.go. Plugins that handle a write are resolved once per endpoint and operation
+// ([Endpoint.Plan]) and again when a plugin's configuration changes ([Chain.Invalidate]), so that a write that no plugin
+// handles costs one check.
 //
 // The registry calls the chain twice for each write, with a [Record]: the [Attributes] that plugins see, and the state that only
 // the chain, webhooks and policies use.

@@ -60,7 +60,7 @@ func (r *cacheReader) List(ctx context.Context, resource schema.GroupResource, n
 
 // kind returns the name of a resource in keys.
 func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
-	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // at whichever version
+	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // all versions of a resource have the same key
 	if kind == nil {
 		return "", fmt.Errorf("resource %s: expected a resource that the server has, found none", resource)
 	}

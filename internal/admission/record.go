@@ -108,9 +108,9 @@ func (a *Record) Errors() field.ErrorList {
 	return a.errs
 }
 
-// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs ignore it. A
-// transaction has one write per key: a later write replaces an earlier one of the same key, and a condition never replaces
-// a write. So plugins may run twice.
+// CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
+// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction has one write per
+// key: a later write replaces an earlier one of the same key, and a condition never replaces a write. So plugins may run twice.
 func (a *Record) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
@@ -124,9 +124,14 @@ func (a *Record) CommitWith(w storage.Write) {
 }
 
 // Commits returns the writes and conditions that the plugins have added to the commit of the object.
-func (a *Record) Commits() []storage.Write { return a.commits }
+func (a *Record) Commits() []storage.Write {
+	if a == nil {
+		return nil
+	}
+	return a.commits
+}
 
-// versioned is the object as webhooks and policies exchange it. The zero value means that it has not been asked for.
+// versioned is the object as webhooks and policies exchange it. The zero value means that it was not computed.
 type versioned struct {
 	// whole is the object as clients see it, made of the Object that was current then.
 	whole, of document.Value
@@ -137,8 +142,8 @@ type versioned struct {
 	hasOld   bool
 }
 
-// At implements admission.Request. A webhook that is sent the version at which
-// another webhook returned the object receives exactly what that one returned.
+// At implements admission.Request. A webhook that is sent the version at which another webhook returned the object receives
+// exactly the returned object.
 func (a *Record) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -184,7 +189,7 @@ func (a *Record) refresh() (err error) {
 	return nil
 }
 
-// serverMetadata are the fields of the metadata that Object does not have.
+// serverMetadata are the metadata fields that Attributes.Object omits.
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
 // withServerMetadata returns obj with the server's metadata of another object.

@@ -12,7 +12,7 @@ import (
 func NewResource(k *api.Kind, version, subresource string, body schema.GroupVersionKind) Resource {
 	r := Resource{
 		Group: k.Group, Version: version, Resource: k.Resource, Kind: k.Name, Subresource: subresource,
-		Namespaced: k.Namespaced, Review: k.OnlyCreate && k.ActsOn == "", Body: body,
+		Namespaced: k.Namespaced, Review: k.CreateOnly && k.ActsOn == "", Body: body,
 	}
 	own := k.APIVersion(version)
 	for _, other := range k.Versions {
@@ -20,8 +20,8 @@ func NewResource(k *api.Kind, version, subresource string, body schema.GroupVers
 			r.Equivalents = append(r.Equivalents, at(r, apiVersion))
 		}
 	}
-	if k.AlsoAt != "" && k.AlsoAt != own {
-		r.Equivalents = append(r.Equivalents, at(r, k.AlsoAt))
+	if k.AlsoServedAt != "" && k.AlsoServedAt != own {
+		r.Equivalents = append(r.Equivalents, at(r, k.AlsoServedAt))
 	}
 	return r
 }

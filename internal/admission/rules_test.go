@@ -48,7 +48,7 @@ func attributes(kind *api.Kind, subresource string) *Record {
 	return q
 }
 
-// TestRules: what matches, and in which form.
+// TestRules: which requests match, and at which version.
 func TestRules(t *testing.T) {
 	scoped := func(scope registration.ScopeType) registration.NamedRuleWithOperations {
 		r := rule("*", "*", "*", "*/*")

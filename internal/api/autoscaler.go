@@ -8,9 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A HorizontalPodAutoscaler at v1 has one percentage of CPU where v2 has metrics, and neither
-// behavior nor conditions. It keeps these, and the metrics that are no percentage, in annotations,
-// as JSON.
+// Annotations in which a HorizontalPodAutoscaler at v1 stores, as JSON, the fields that v1 lacks: metrics other than
+// CPU utilization, behavior and conditions.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -18,18 +17,18 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// keptAnnotations are all that v1 keeps something in, or once did.
-var keptAnnotations = []string{
+// conversionAnnotations are all annotations that conversion to v1 sets, including those of earlier releases.
+var conversionAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 }
 
-// defaultUtilization is what v1 means if it has no metrics at all.
+// defaultUtilization is the target CPU utilization, in percent, of a v1 autoscaler without any metric.
 const defaultUtilization = 80
 
 // autoscalerV2ToV1 converts a HorizontalPodAutoscaler from v2 to v1.
 func autoscalerV2ToV1(doc document.Value) document.Value {
-	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutKept(doc.Lookup("metadata", "annotations"))
+	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutConversionAnnotations(doc.Lookup("metadata", "annotations"))
 	var percentage, current document.Value
 	var others []document.Value
 	for _, m := range spec.Get("metrics").Items() {
@@ -48,8 +47,8 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 			current = utilization
 		}
 	}
-	annotations = keep(annotations, metricsAnnotation, others)
-	annotations = keep(annotations, currentMetricsAnnotation, currents)
+	annotations = setAnnotationList(annotations, metricsAnnotation, others)
+	annotations = setAnnotationList(annotations, currentMetricsAnnotation, currents)
 	if b := spec.Get("behavior"); b.Kind() == document.Map {
 		annotations = annotations.With(behaviorAnnotation, document.NewString(behaviorText(b)))
 	}
@@ -60,7 +59,7 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 		}
 		conditions = append(conditions, c)
 	}
-	annotations = keep(annotations, conditionsAnnotation, conditions)
+	annotations = setAnnotationList(annotations, conditionsAnnotation, conditions)
 	spec = withTarget(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
 	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
 	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
@@ -70,24 +69,24 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 // autoscalerV1ToV2 converts a HorizontalPodAutoscaler from v1 to v2.
 func autoscalerV1ToV2(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
-	metrics, _ := kept(annotations, metricsAnnotation)
+	metrics, _ := annotationList(annotations, metricsAnnotation)
 	for i, m := range metrics {
 		metrics[i] = metricV2(m, metricSpecs)
 	}
 	switch percentage := spec.Get("targetCPUUtilizationPercentage"); {
-	case !isNothing(percentage):
+	case !isEmpty(percentage):
 		metrics = append(metrics, cpuMetric("target", percentage, true))
 	case len(metrics) == 0:
 		metrics = append(metrics, cpuMetric("target", document.NewInt(defaultUtilization), true))
 	}
-	currents, ok := kept(annotations, currentMetricsAnnotation)
+	currents, ok := annotationList(annotations, currentMetricsAnnotation)
 	for i, m := range currents {
 		currents[i] = metricV2(m, metricStatuses)
 	}
-	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isNothing(percentage) {
+	if percentage := status.Get("currentCPUUtilizationPercentage"); !ok && !isEmpty(percentage) {
 		currents = append(currents, cpuMetric("current", percentage, false))
 	}
-	conditions, _ := kept(annotations, conditionsAnnotation)
+	conditions, _ := annotationList(annotations, conditionsAnnotation)
 	spec = withTarget(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
 	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
 	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
@@ -101,11 +100,11 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	if len(conditions) > 0 {
 		status = status.With("conditions", document.NewList(conditions...))
 	}
-	return withAnnotations(doc, withoutKept(annotations)).With("spec", spec).With("status", status)
+	return withAnnotations(doc, withoutConversionAnnotations(annotations)).With("spec", spec).With("status", status)
 }
 
-// withTarget returns a spec with what every autoscaler must have: where an applier has given it up, Kubernetes sees
-// that it is there with nothing in it once it has converted the object, and takes it for kept.
+// withTarget returns a spec in which the required fields are set, to zero values where an applier has released them:
+// Kubernetes' conversion sets them, so that the apply engine does not remove them.
 func withTarget(spec document.Value) document.Value {
 	spec = withZero(spec, "maxReplicas")
 	target := spec.Get("scaleTargetRef")
@@ -127,7 +126,7 @@ func withZero(status document.Value, name string) document.Value {
 	return status
 }
 
-// cpuUtilization returns the percentage of CPU that a metric is about, if it is.
+// cpuUtilization returns the averageUtilization of a CPU resource metric; absent for other metrics.
 func cpuUtilization(metric document.Value, which string) document.Value {
 	r := metric.Get("resource")
 	if metric.Get("type").Text() != "Resource" || r.Get("name").Text() != "cpu" {
@@ -160,18 +159,18 @@ func withAnnotations(doc, annotations document.Value) document.Value {
 	return withoutEmpty(put(doc, annotations, "metadata", "annotations"))
 }
 
-// withoutEmpty leaves out what is empty in the metadata: Kubernetes loses it when it converts an object.
+// withoutEmpty removes empty finalizers, labels and ownerReferences from the metadata, as Kubernetes' conversion does.
 func withoutEmpty(doc document.Value) document.Value {
 	for _, name := range []string{"finalizers", "labels", "ownerReferences"} {
-		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isNothing(v) {
+		if v := doc.Lookup("metadata", name); !v.IsAbsent() && isEmpty(v) {
 			doc = put(doc, document.Value{}, "metadata", name)
 		}
 	}
 	return doc
 }
 
-func withoutKept(annotations document.Value) document.Value {
-	for _, name := range keptAnnotations {
+func withoutConversionAnnotations(annotations document.Value) document.Value {
+	for _, name := range conversionAnnotations {
 		if !annotations.Get(name).IsAbsent() {
 			annotations = annotations.Without(name)
 		}
@@ -179,16 +178,17 @@ func withoutKept(annotations document.Value) document.Value {
 	return annotations
 }
 
-// keep puts a list into an annotation, unless it is empty.
-func keep(annotations document.Value, name string, list []document.Value) document.Value {
+// setAnnotationList stores a list as JSON in an annotation, unless the list is empty.
+func setAnnotationList(annotations document.Value, name string, list []document.Value) document.Value {
 	if len(list) == 0 {
 		return annotations
 	}
 	return annotations.With(name, document.NewString(string(appendRanked(nil, document.NewList(list...)))))
 }
 
-// kept returns the list that an annotation has. What can't be read counts for nothing.
-func kept(annotations document.Value, name string) (list []document.Value, ok bool) {
+// annotationList returns the list that an annotation stores as JSON; ok is false if the annotation is absent or
+// malformed.
+func annotationList(annotations document.Value, name string) (list []document.Value, ok bool) {
 	text := annotations.Get(name)
 	if text.Kind() != document.String {
 		return nil, false
@@ -203,7 +203,7 @@ func kept(annotations document.Value, name string) (list []document.Value, ok bo
 	return list, true
 }
 
-// behavior is written to its annotation with the names that Go has for its fields.
+// behavior is the annotation's form of spec.behavior: Kubernetes writes it with Go's field names instead of JSON names.
 type behavior struct{ ScaleUp, ScaleDown *scalingRules }
 
 type scalingRules struct {
@@ -221,16 +221,16 @@ type scalingPolicy struct {
 func behaviorText(v document.Value) string {
 	var b behavior
 	if json.Unmarshal([]byte(v.JSON()), &b) != nil {
-		return "null" // it is refused before it comes here
+		return "null" // unreachable: validation rejects the value before conversion
 	}
 	text, err := json.Marshal(b)
 	if err != nil {
-		panic(err) // there is nothing in it that could fail
+		panic(err) // unreachable: the struct has no type that json.Marshal rejects
 	}
 	return string(text)
 }
 
-// behaviorOf reads what behaviorText writes; absent if there is nothing in it.
+// behaviorOf parses the annotation that behaviorText writes; absent if it is malformed or empty.
 func behaviorOf(text string) document.Value {
 	var b behavior
 	if json.Unmarshal([]byte(text), &b) != nil || b == (behavior{}) {

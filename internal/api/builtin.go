@@ -10,11 +10,11 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Builtin returns the built-in kinds. Each call returns new ones, which the caller may change.
+// Builtin returns the built-in kinds. Each call returns new values, which the caller may modify.
 func Builtin() []*Kind {
 	all, err := newKinds(kinds.Builtin())
 	if err != nil {
-		panic(err) // a test reads the kind files
+		panic(err) // unreachable: a test parses all kind files
 	}
 	return all
 }
@@ -29,7 +29,7 @@ func newKinds(set *kinds.Set) (all []*Kind, err error) {
 	return all, errors.Join(errs...)
 }
 
-// coreGroup is how kind files and keys of the store spell the core group, whose name is empty.
+// coreGroup is the name of the core group, which is empty in the API, in kind files and store keys.
 const coreGroup = kinds.CoreGroup
 
 func newKind(d *kinds.Declaration) (*Kind, error) {
@@ -37,7 +37,7 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 		Group: d.Group(), Name: d.Name, Versions: d.Property("versions").Words(),
 		Resource: d.Property("plural").Value, SingularName: d.Property("singular").Value,
 		ShortNames: d.Property("short names").Words(), Categories: d.Property("categories").Words(),
-		StoredAt: d.Property("stored as").Value, AlsoAt: d.Property("also served as").Value,
+		StoredAt: d.Property("stored as").Value, AlsoServedAt: d.Property("also served as").Value,
 		fieldsOf: d.Property("fields of").Value,
 	}
 	var errs []error
@@ -96,8 +96,8 @@ func (k *Kind) setScope(_ []string, value string) error {
 }
 
 func (k *Kind) setVerbs(_ []string, value string) error {
-	k.OnlyCreate = value == "create"
-	if !k.OnlyCreate {
+	k.CreateOnly = value == "create"
+	if !k.CreateOnly {
 		return errExpected("create, or no verbs for all of them", value)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (k *Kind) setVerbs(_ []string, value string) error {
 
 func (k *Kind) setActsOn(_ []string, value string) error {
 	resource, subresource, _ := strings.Cut(value, "/")
-	if resource == "" || subresource == "" || !k.OnlyCreate {
+	if resource == "" || subresource == "" || !k.CreateOnly {
 		return errExpected("RESOURCE/SUBRESOURCE of a kind with verbs: create", value)
 	}
 	k.ActsOn = value

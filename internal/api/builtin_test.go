@@ -16,29 +16,29 @@ import (
 func TestBuiltin(t *testing.T) {
 	kinds := Builtin()
 	if len(kinds) < 60 {
-		t.Errorf("only %d kinds", len(kinds))
+		t.Errorf("Builtin() returned %d kinds, want at least 60", len(kinds))
 	}
 	seen := map[string]bool{}
 	for _, k := range kinds {
 		for _, v := range k.Versions {
 			topology, ok := BuiltinTopology(k.Group, v, k.Name)
-			if !ok && !k.OnlyCreate {
+			if !ok && !k.CreateOnly {
 				t.Errorf("%v has no topology", k)
 			}
 			if ok && topology.Map == nil {
-				t.Errorf("%v is not a map", k)
+				t.Errorf("the topology of %v is not a map", k)
 			}
 		}
 		for _, name := range append([]string{k.String()}, k.ShortNames...) {
-			if seen[name] && name != "ev" { // events are there twice
-				t.Errorf("%s is there twice", name)
+			if seen[name] && name != "ev" { // two groups serve events
+				t.Errorf("two kinds have the name %s", name)
 			}
 			seen[name] = true
 		}
 	}
 }
 
-func TestNames(t *testing.T) {
+func TestKindNames(t *testing.T) {
 	k := readKind(t, `kind Deployment
     group: apps
     versions: v1
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" || k.StoreName() != "apps/deployments" {
 		t.Errorf("%+v", k)
 	}
-	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.OnlyCreate {
+	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.CreateOnly {
 		t.Errorf("%+v", k)
 	}
 	core := readKind(t, `kind Node
@@ -60,19 +60,19 @@ func TestNames(t *testing.T) {
     deprecated: v1 "use v2" removed in 1.40
     scope: cluster
     plural: nodes
-    singular: knot
+    singular: vertex
     verbs: create
     generation: from request on change of spec metadata.labels
 `)
-	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.OnlyCreate || !core.HasVersion("v2") {
+	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.CreateOnly || !core.HasVersion("v2") {
 		t.Errorf("%+v", core)
 	}
-	if core.Deprecated["v1"] != (Deprecation{"use v2", "1.40"}) || core.Singular() != "knot" || core.Generation.First != 0 || len(core.Generation.Counted) != 2 {
+	if core.Deprecated["v1"] != (Deprecation{"use v2", "1.40"}) || core.Singular() != "vertex" || core.Generation.First != 0 || len(core.Generation.Counted) != 2 {
 		t.Errorf("%+v", core)
 	}
 }
 
-// readKind reads the text of a kind file.
+// readKind parses the text of a kind file.
 func readKind(t *testing.T, text string) *Kind {
 	t.Helper()
 	k, err := tryKind(text)
@@ -93,7 +93,7 @@ func tryKind(text string) (*Kind, error) {
 	return all[0], err
 }
 
-func TestBadKinds(t *testing.T) {
+func TestInvalidKinds(t *testing.T) {
 	for text, want := range map[string]string{
 		"scope: global":                      `apps/deployment.kind:5: scope: expected namespaced or cluster, received "global"`,
 		"deprecated: v2 \"no\"":              `apps/deployment.kind:5: deprecated: expected VERSION`,
@@ -117,7 +117,7 @@ func TestBadKinds(t *testing.T) {
 	} {
 		text = "kind Deployment\n    group: apps\n    versions: v1\n\n    " + text + "\n"
 		if _, err := tryKind(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("error of %q = %v, want %q", text, err, want)
 		}
 	}
 	if _, err := tryKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
@@ -125,18 +125,18 @@ func TestBadKinds(t *testing.T) {
 	}
 }
 
-// TestGenerated makes the topologies anew: they must be those of the client-go that go.mod has.
+// TestGenerated builds the topologies again: the checked-in file must match the client-go version in go.mod.
 func TestGenerated(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topologies.json.gz")
 	if out, err := exec.Command("go", "run", "./generate", name).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	made, err := os.ReadFile(name)
+	generated, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(made, packedTopologies) {
-		t.Error("topologies.json.gz is not what generate makes: run go generate ./internal/api")
+	if !bytes.Equal(generated, packedTopologies) {
+		t.Error("topologies.json.gz is outdated: run go generate ./internal/api")
 	}
 }
 

@@ -5,27 +5,27 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// customReset are the reset fields of custom resources with the subresource status, by endpoint. Kind files list those of
-// built-in kinds.
-var customReset = map[string]fieldset.Set{
+// customResetFields are the reset fields of custom resources with the status subresource, by endpoint. Kind files list the
+// reset fields of built-in kinds.
+var customResetFields = map[string]fieldset.Set{
 	"":                fieldset.New(fieldset.Names("status")),
 	StatusSubresource: fieldset.New(fieldset.Names("metadata"), fieldset.Names("spec")),
 }
 
-// resetCustom is ResetFieldSets for custom resources.
-func (k *Kind) resetCustom(endpoint string) map[string]fieldset.Set {
+// customResetFieldSets implements ResetFieldSets for custom resources.
+func (k *Kind) customResetFieldSets(endpoint string) map[string]fieldset.Set {
 	at := map[string]fieldset.Set{}
 	for _, version := range k.Versions {
-		if set, ok := customReset[endpoint]; ok && k.HasSubresource(version, StatusSubresource) {
+		if set, ok := customResetFields[endpoint]; ok && k.HasSubresource(version, StatusSubresource) {
 			at[k.APIVersion(version)] = set
 		}
 	}
 	return at
 }
 
-// restoreCustom is restoreResetFields for custom resources. If they have the subresource status, the main endpoint ignores
-// the status, and the subresource everything else.
-func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value) document.Value {
+// restoreCustomResetFields implements restoreResetFields for custom resources. With the status subresource, the main endpoint
+// ignores the status, and the status endpoint ignores all other fields.
+func (k *Kind) restoreCustomResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	switch {
 	case !k.HasSubresource(version, StatusSubresource):
 		return obj
@@ -35,7 +35,7 @@ func (k *Kind) restoreCustom(endpoint, version string, obj, live document.Value)
 	return put(obj, live.Get("status"), "status")
 }
 
-// nextCustomGeneration increments the generation on all changes except those of metadata.
+// nextCustomGeneration increments the generation on every change outside metadata.
 func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
 	if live.IsAbsent() {
 		return 1

@@ -4,6 +4,6 @@ package api
 type Deprecation struct {
 	// Warning is the text of the warning header.
 	Warning string
-	// Removed is the first release of Kubernetes that does not serve the version, such as 1.40; "" if that is not decided.
+	// Removed is the first Kubernetes release that no longer serves the version, such as 1.40; "" if none is planned.
 	Removed string
 }

@@ -5,7 +5,7 @@ import (
 )
 
 // dropDisabledFields removes the fields of a pod spec whose feature gates are off by default, as kube-apiserver does.
-// Fields that the live object has are kept.
+// Fields that the live object has are retained.
 func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	if k.podSpec == nil {
 		return obj
@@ -13,9 +13,9 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	spec, old := obj.Lookup(k.podSpec...), live.Lookup(k.podSpec...)
 	now := spec
 	for _, name := range []string{"clusterTrustBundle", "podCertificate"} {
-		if !projects(old, name) && projects(spec, name) {
+		if !hasProjectedSource(old, name) && hasProjectedSource(spec, name) {
 			now = putItems(now, func(volume document.Value) document.Value {
-				return putItems(volume, without(name), "projected", "sources")
+				return putItems(volume, removeField(name), "projected", "sources")
 			}, "volumes")
 		}
 	}
@@ -31,8 +31,8 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	return put(obj, now, k.podSpec...)
 }
 
-// projects reports whether a projected volume of a pod has a source of this name.
-func projects(spec document.Value, name string) bool {
+// hasProjectedSource reports whether a projected volume of a pod spec has a source of a name.
+func hasProjectedSource(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
 		for _, source := range volume.Lookup("projected", "sources").Items() {
 			if !isAbsentOrNull(source.Get(name)) {
@@ -43,8 +43,8 @@ func projects(spec document.Value, name string) bool {
 	return false
 }
 
-// without returns a change that removes a field.
-func without(name string) func(document.Value) document.Value {
+// removeField returns a function that removes a field from a map.
+func removeField(name string) func(document.Value) document.Value {
 	return func(v document.Value) document.Value {
 		if v.Get(name).IsAbsent() {
 			return v
@@ -84,8 +84,8 @@ func withoutStopSignals(spec document.Value) document.Value {
 	return spec
 }
 
-// prepareNode removes the fields of dynamic kubelet configuration, which is no longer supported. Nodes that have them keep
-// them.
+// prepareNode removes the fields of dynamic kubelet configuration, which is no longer supported, unless the live node
+// has them.
 func prepareNode(endpoint string, obj, live document.Value, _ Write) document.Value {
 	obj = withoutNew(obj, live, "spec", "configSource")
 	if live.IsAbsent() || endpoint == StatusSubresource {
@@ -94,7 +94,7 @@ func prepareNode(endpoint string, obj, live document.Value, _ Write) document.Va
 	return obj
 }
 
-// withoutNew removes the field name of the field in, unless the live object has it.
+// withoutNew removes the field in.name, unless the live object has it.
 func withoutNew(obj, live document.Value, in, name string) document.Value {
 	if obj.Lookup(in, name).IsAbsent() || !isAbsentOrNull(live.Lookup(in, name)) {
 		return obj

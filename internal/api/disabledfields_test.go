@@ -2,38 +2,38 @@ package api
 
 import "testing"
 
-// TestPrepareDisabled: what is off is dropped from what is new, and stays where it is already.
-func TestPrepareDisabled(t *testing.T) {
+// TestPrepareDropsDisabledFields checks that fields of disabled features are dropped unless the live object has them.
+func TestPrepareDropsDisabledFields(t *testing.T) {
 	const (
 		bundled = `volumes: [{name: v, projected: {sources: [{clusterTrustBundle: {path: a}}, {secret: {name: x}}]}}]`
 		bare    = `volumes: [{name: v, projected: {sources: [{}, {secret: {name: x}}]}}]`
 	)
 	testPrepare(t, []prepareTest{
-		{"a bundle in a new template", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, "",
+		{"create with a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, "",
 			`{metadata: {generation: 1}, template: {spec: {` + bare + `}}}`},
-		{"a bundle in a template", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {}}}`,
+		{"update adds a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {}}}`,
 			`{metadata: {generation: 2}, template: {spec: {` + bare + `}}}`},
-		{"a bundle that was there", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {` + bundled + `}}}`,
+		{"update retains a trust bundle", "podtemplates", "", `{metadata: {}, template: {spec: {` + bundled + `}}}`, `{metadata: {generation: 1}, template: {spec: {` + bundled + `}}}`,
 			`{metadata: {generation: 1}, template: {spec: {` + bundled + `}}}`},
-		{"a certificate", "cronjobs.batch", "", `{metadata: {}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, projected: {sources: [{podCertificate: {}}]}}]}}}}}}`, "",
+		{"pod certificate", "cronjobs.batch", "", `{metadata: {}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, projected: {sources: [{podCertificate: {}}]}}]}}}}}}`, "",
 			`{metadata: {generation: 1}, spec: {jobTemplate: {spec: {template: {spec: {volumes: [{name: v, projected: {sources: [{}]}}]}}}}}, status: {}}`},
-		{"a group", "replicationcontrollers", "", `{metadata: {}, spec: {template: {spec: {schedulingGroup: {podGroupName: a}}}}}`, "",
+		{"scheduling group", "replicationcontrollers", "", `{metadata: {}, spec: {template: {spec: {schedulingGroup: {podGroupName: a}}}}}`, "",
 			`{metadata: {generation: 1}, spec: {template: {spec: {}}}, status: {replicas: 0}}`},
-		{"signals", "deployments.apps", "", `{metadata: {}, spec: {template: {spec: {containers: [{name: a, lifecycle: {stopSignal: SIGTERM}}, {name: b, lifecycle: {stopSignal: SIGTERM, preStop: {}}}, {name: c}]}}}}`, "",
+		{"stop signals", "deployments.apps", "", `{metadata: {}, spec: {template: {spec: {containers: [{name: a, lifecycle: {stopSignal: SIGTERM}}, {name: b, lifecycle: {stopSignal: SIGTERM, preStop: {}}}, {name: c}]}}}}`, "",
 			`{metadata: {generation: 1}, spec: {template: {spec: {containers: [{name: a}, {name: b, lifecycle: {preStop: {}}}, {name: c}]}}}, status: {}}`},
-		{"a new node", "nodes", "", `{metadata: {}, spec: {configSource: {}, unschedulable: true}, status: {config: {}, phase: Running}}`, "",
+		{"create node", "nodes", "", `{metadata: {}, spec: {configSource: {}, unschedulable: true}, status: {config: {}, phase: Running}}`, "",
 			`{metadata: {}, spec: {unschedulable: true}, status: {phase: Running}}`},
-		{"a node", "nodes", "", `{metadata: {}, spec: {configSource: {}}}`, `{metadata: {}, spec: {}, status: {config: {}}}`,
+		{"update node", "nodes", "", `{metadata: {}, spec: {configSource: {}}}`, `{metadata: {}, spec: {}, status: {config: {}}}`,
 			`{metadata: {}, spec: {}, status: {config: {}}}`},
-		{"a node that was configured", "nodes", "", `{metadata: {}, spec: {configSource: {configMap: {name: b}}}}`, `{metadata: {}, spec: {configSource: {}}}`,
+		{"update node with configSource", "nodes", "", `{metadata: {}, spec: {configSource: {configMap: {name: b}}}}`, `{metadata: {}, spec: {configSource: {}}}`,
 			`{metadata: {}, spec: {configSource: {configMap: {name: b}}}}`},
-		{"the status of a node", "nodes", "status", `{metadata: {}, spec: {}, status: {config: {}, phase: Running}}`, `{metadata: {}, spec: {configSource: {}}, status: {}}`,
+		{"update node status", "nodes", "status", `{metadata: {}, spec: {}, status: {config: {}, phase: Running}}`, `{metadata: {}, spec: {configSource: {}}, status: {}}`,
 			`{metadata: {}, spec: {configSource: {}}, status: {phase: Running}}`},
 	})
 }
 
-// TestPrepareConfined: annotations become the fields that say the same.
-func TestPrepareConfined(t *testing.T) {
+// TestPrepareAppArmorProfiles checks that legacy AppArmor annotations set the fields that replace them.
+func TestPrepareAppArmorProfiles(t *testing.T) {
 	const (
 		note = "container.apparmor.security.beta.kubernetes.io/"
 		rest = `status: {phase: Pending, qosClass: BestEffort}`
@@ -41,20 +41,21 @@ func TestPrepareConfined(t *testing.T) {
 	testPrepare(t, []prepareTest{
 		{"profiles", "pods", "", `{metadata: {annotations: {` + note + `a: runtime/default, ` + note + `b: localhost/x, ` + note + `c: unconfined}}, spec: {containers: [{name: a}, {name: b, securityContext: {privileged: true}}], initContainers: [{name: c}]}}`, "",
 			`{metadata: {generation: 1, annotations: {` + note + `a: runtime/default, ` + note + `b: localhost/x, ` + note + `c: unconfined}}, spec: {containers: [{name: a, securityContext: {appArmorProfile: {type: RuntimeDefault}}}, {name: b, securityContext: {privileged: true, appArmorProfile: {type: Localhost, localhostProfile: x}}}], initContainers: [{name: c, securityContext: {appArmorProfile: {type: Unconfined}}}]}, ` + rest + `}`},
-		{"profiles that are wrong", "pods", "", `{metadata: {annotations: {` + note + `a: other, ` + note + `b: "localhost/ x"}}, spec: {containers: [{name: a}, {name: b}]}}`, "",
+		{"invalid profiles", "pods", "", `{metadata: {annotations: {` + note + `a: other, ` + note + `b: "localhost/ x"}}, spec: {containers: [{name: a}, {name: b}]}}`, "",
 			`{metadata: {generation: 1, annotations: {` + note + `a: other, ` + note + `b: "localhost/ x"}}, spec: {containers: [{name: a}, {name: b}]}, ` + rest + `}`},
-		{"the profile of the pod", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {securityContext: {appArmorProfile: {type: Unconfined}}, containers: [{name: a}]}}`, "",
+		{"same profile on the pod", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {securityContext: {appArmorProfile: {type: Unconfined}}, containers: [{name: a}]}}`, "",
 			`{metadata: {generation: 1, annotations: {` + note + `a: unconfined}}, spec: {securityContext: {appArmorProfile: {type: Unconfined}}, containers: [{name: a}]}, ` + rest + `}`},
-		{"its own profile", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a, securityContext: {appArmorProfile: {type: RuntimeDefault}}}]}}`, "",
+		{"container has a profile", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a, securityContext: {appArmorProfile: {type: RuntimeDefault}}}]}}`, "",
 			`{metadata: {generation: 1, annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a, securityContext: {appArmorProfile: {type: RuntimeDefault}}}]}, ` + rest + `}`},
 		{"windows", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {os: {name: windows}, containers: [{name: a}]}}`, "",
 			`{metadata: {generation: 1, annotations: {` + note + `a: unconfined}}, spec: {os: {name: windows}, containers: [{name: a}]}, ` + rest + `}`},
-		{"a pod that is there", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a}]}}`, `{metadata: {generation: 1}, spec: {containers: [{name: a}]}, status: {}}`,
+		{"update", "pods", "", `{metadata: {annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a}]}}`, `{metadata: {generation: 1}, spec: {containers: [{name: a}]}, status: {}}`,
 			`{metadata: {generation: 1, annotations: {` + note + `a: unconfined}}, spec: {containers: [{name: a}]}, status: {}}`},
 	})
 }
 
-// TestPrepareDevices: lists as attributes are off; the status of a device goes with its allocation.
+// TestPrepareDevices checks that list attributes, a disabled feature, are dropped, and that the status of a device is
+// removed with its allocation.
 func TestPrepareDevices(t *testing.T) {
 	const (
 		results = `{devices: {results: [{driver: d, pool: p, device: a}, {driver: d, pool: p, device: b, shareID: s}]}}`
@@ -65,9 +66,9 @@ func TestPrepareDevices(t *testing.T) {
 			`{metadata: {generation: 1}, spec: {devices: [{name: a, attributes: {x: {}, "y": {int: 1}}}]}}`},
 		{"allocated", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {allocation: ` + results + `, devices: ` + devices + `}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
 			`{metadata: {}, status: {allocation: ` + results + `, devices: ` + devices + `}}`},
-		{"freed", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {devices: ` + devices + `}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
+		{"deallocated", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {devices: ` + devices + `}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
 			`{metadata: {}, status: {devices: [{driver: d, pool: p, device: other}]}}`},
-		{"freed whole", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {devices: [{driver: d, pool: p, device: a}]}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
+		{"all devices deallocated", "resourceclaims.resource.k8s.io", "status", `{metadata: {}, status: {devices: [{driver: d, pool: p, device: a}]}}`, `{metadata: {}, status: {allocation: ` + results + `}}`,
 			`{metadata: {}, status: {}}`},
 	})
 }

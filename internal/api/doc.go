@@ -1,41 +1,42 @@
-// Package api is the register of resources: the kinds that are served, their names, versions and subresources, how they
-// merge, and the strategies of their writes.
+// Package api is the register of resources: the kinds that are served, with their names, versions, subresources, merge
+// topologies and write strategies.
 //
 // # Vocabulary
 //
 //   - A [Kind] is one resource type with its versions. It has a kind (Deployment), a plural, which is the resource
 //     (deployments), a singular (deployment), and short names.
-//   - A subresource is another endpoint of the same object: its status, its scale. The main endpoint is the object itself.
-//   - Reset fields are those that an endpoint ignores.
-//   - To normalize is to bring fields that have more than one representation to the stored one.
-//   - To prepare is to restore reset fields, and to set the fields that the server sets.
+//   - A subresource is another endpoint of the same object, such as its status or scale. The main endpoint is the
+//     object itself.
+//   - Reset fields are the fields that an endpoint ignores.
+//   - To normalize is to convert fields that have more than one representation to the stored representation.
+//   - To prepare is to restore reset fields and to set the fields that the server sets.
 //
 // # Built-in kinds
 //
-// A kind is a file of package kinds (builtin/kinds), which names the steps of its strategy that are Go code. Its topology is
-// in topologies.json.gz, which generate makes from the schema of client-go's apply configurations; it is read when it is
-// first needed.
+// A built-in kind is declared by a kind file (builtin/kinds), which names the steps of its strategy that are Go code.
+// Its topology is in topologies.json.gz, which generate builds from the schema of client-go's apply configurations, and
+// which is read on first use.
 //
 // # Where to look
 //
 //	kind.go        a kind and its names
-//	register.go    the kinds that are served now
+//	register.go    the kinds that are served at present
 //	builtin.go     the built-in kinds, from the properties of their files
-//	topology.go    how they merge
+//	topology.go    merge topologies of built-in kinds
 //	versions.go    the versions of a kind, and its apply engines
 //	  event.go       conversion of events between their groups
 //	  autoscaler.go  conversion of autoscalers between v1 and v2; metric.go, their metrics
-//	scale.go       the scale of an object, and the ownership of its replicas
+//	scale.go       the scale subresource, and the ownership of replicas
 //	resetfields.go       reset fields
 //	selectablefields.go  selectable fields
-//	traits.go      how writing and deleting differs between kinds
+//	traits.go      per-kind variations of update and delete
 //	deprecation.go deprecated versions
 //	generation.go  metadata.generation; custom.go, reset fields and generation of custom resources
-//	uses.go        counts the writers of a kind that may be replaced
+//	writegate.go   drains the writers of a kind that is replaced
 //	normalize.go   fields with more than one representation
 //	strategy.go    the steps of strategies, and Prepare
 //	  strategyworkload.go, strategysigning.go, strategydevices.go, and strategypod.go with qos.go
-//	  disabledfields.go, fields of features that are off
-//	generate/      makes topologies.json.gz
+//	  disabledfields.go, fields whose feature gates are off
+//	generate/      builds topologies.json.gz
 //	oracle/        runs Kubernetes' strategies, for tests: a module of its own
 package api

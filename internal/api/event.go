@@ -2,7 +2,7 @@ package api
 
 import "github.com/cadastre/cadastre/document"
 
-// eventNames are the fields of events that have another name in each group: core, events.k8s.io.
+// eventNames are the pairs of field names that differ between events of the core group and of events.k8s.io.
 var eventNames = [][2]string{
 	{"count", "deprecatedCount"},
 	{"firstTimestamp", "deprecatedFirstTimestamp"},
@@ -13,10 +13,10 @@ var eventNames = [][2]string{
 	{"source", "deprecatedSource"},
 }
 
-// eventReporters are always there in the core, and in events.k8s.io only if they are not empty.
+// eventReporters are the fields that core events always have, and that events.k8s.io omits if they are empty.
 var eventReporters = [][2]string{{"reportingComponent", "reportingController"}, {"reportingInstance", "reportingInstance"}}
 
-// coreEventToEvents converts an event of the core to one of events.k8s.io.
+// coreEventToEvents converts a core event to an events.k8s.io event.
 func coreEventToEvents(doc document.Value) document.Value {
 	doc = renameEvent(doc, 0, 1)
 	for _, names := range eventReporters {
@@ -27,7 +27,7 @@ func coreEventToEvents(doc document.Value) document.Value {
 	return doc
 }
 
-// eventsEventToCore converts an event of events.k8s.io to one of the core.
+// eventsEventToCore converts an events.k8s.io event to a core event.
 func eventsEventToCore(doc document.Value) document.Value {
 	doc = renameEvent(doc, 1, 0)
 	for _, names := range eventReporters {

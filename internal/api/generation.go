@@ -6,15 +6,15 @@ import (
 
 // Generation describes how metadata.generation of a kind is set.
 type Generation struct {
-	// First is the generation of a new object; 0 keeps the one of the request.
+	// First is the generation of a new object; 0 means the generation in the request.
 	First int64
 	// Counted are the paths of the fields whose changes increment the generation.
 	Counted [][]string
 }
 
-// NextGeneration returns the generation of an object that is written at an endpoint, 0 for none. An update can not set
-// it. The live object, which is absent on create, and the object are at the storage version and without the changes of
-// reset fields.
+// NextGeneration returns the generation of an object that is written at an endpoint; 0 means none. Clients cannot set
+// it on update. Both the object and the live object, which is absent on create, are at the storage version, with reset
+// fields restored.
 func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	if k.Custom {
 		return nextCustomGeneration(endpoint, obj, live)
@@ -28,10 +28,10 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	}
 	now, _ := live.Lookup("metadata", "generation").Int64()
 	if endpoint == StatusSubresource {
-		return now // the counted fields are reset there, except annotations
+		return now // the counted fields other than annotations are reset fields of the status endpoint
 	}
 	for _, path := range k.Generation.Counted {
-		if !means(obj.Lookup(path...), live.Lookup(path...)) {
+		if !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
 			return now + 1
 		}
 	}
@@ -50,43 +50,43 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
-// means reports whether two values are semantically equal: absent, null and empty values are.
-func means(a, b document.Value) bool {
-	return document.Equal(a, b) || isNothing(a) && isNothing(b) || meansInside(a, b)
+// semanticEqual reports whether two values are semantically equal: absent, null and empty values are equal.
+func semanticEqual(a, b document.Value) bool {
+	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || nestedEqual(a, b)
 }
 
-// meansInside compares the values in lists and maps. There {} differs from an absent field: the presence of an empty
-// struct often selects an alternative.
-func meansInside(a, b document.Value) bool {
+// nestedEqual reports whether two values inside a list or map are semantically equal. There, {} differs from an absent
+// field, because an empty struct often selects a member of a union.
+func nestedEqual(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():
-		return isNothing(a) && isNothing(b) && a.Kind() != document.Map && b.Kind() != document.Map
+		return isEmpty(a) && isEmpty(b) && a.Kind() != document.Map && b.Kind() != document.Map
 	case a.Kind() == document.List:
-		return a.Len() == b.Len() && allItems(a, b)
+		return a.Len() == b.Len() && itemsEqual(a, b)
 	case a.Kind() == document.Map:
-		return allFields(a, b) && allFields(b, a)
+		return fieldsIncluded(a, b) && fieldsIncluded(b, a)
 	}
 	return document.Equal(a, b)
 }
 
-func allItems(a, b document.Value) bool {
+func itemsEqual(a, b document.Value) bool {
 	for i, item := range a.Items() {
-		if !meansInside(item, b.At(i)) {
+		if !nestedEqual(item, b.At(i)) {
 			return false
 		}
 	}
 	return true
 }
 
-func allFields(a, b document.Value) bool {
+func fieldsIncluded(a, b document.Value) bool {
 	for name, value := range a.Fields() {
-		if other := b.Get(name); !document.Same(value, other) && !meansInside(value, other) {
+		if other := b.Get(name); !document.Same(value, other) && !nestedEqual(value, other) {
 			return false
 		}
 	}
 	return true
 }
 
-func isNothing(v document.Value) bool {
+func isEmpty(v document.Value) bool {
 	return v.IsAbsent() || v.IsNull() || !v.IsScalar() && v.Len() == 0
 }

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// maxCauseBytes is the size of the causes of an error after which no more are added. Some causes repeat a whole list for
-// each of its items.
+// maxCauseBytes is the size at which the causes of an error are truncated. Some causes repeat a whole list for each of
+// its items.
 const maxCauseBytes = 1 << 20
 
-// Invalid returns the 422 for an object that fails validation. The result equals that of apierrors.NewInvalid, whose time
-// and memory are quadratic in the number of errors: a body of 3 MiB with an error in every item of a list keeps it busy for
-// minutes.
+// Invalid returns the 422 Status for an object that fails validation. The result equals the result of
+// apierrors.NewInvalid, whose time and memory are quadratic in the number of errors: a body of 3 MiB with an error in
+// every item of a list takes minutes there.
 func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	causes := make([]metav1.StatusCause, 0, len(errs))
 	for size := 0; len(causes) < len(errs) && size < maxCauseBytes; {
@@ -35,7 +35,7 @@ func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	}}
 }
 
-// causesText joins the texts of the causes, each once.
+// causesText joins the distinct texts of the causes.
 func causesText(causes []metav1.StatusCause, truncated bool) string {
 	var all strings.Builder
 	seen := make(map[string]bool, len(causes))

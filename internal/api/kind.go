@@ -12,66 +12,69 @@ import (
 
 // Kind is a resource type with its versions.
 type Kind struct {
-	Group string // "" for the core
-	// Name is what objects have as kind, Resource what paths have.
+	Group string // "" for the core group
+	// Name is the kind of objects (Deployment), Resource the plural in request paths (deployments).
 	Name, Resource string
-	// Versions are the served ones, the preferred one first. Objects are stored at it.
+	// Versions are the served versions, the preferred version first.
 	Versions   []string
 	Namespaced bool
-	// ShortNames are what people may call it, Categories words that include it, such as all.
+	// ShortNames are abbreviations that kubectl accepts, Categories groups of resources such as "all".
 	ShortNames, Categories []string
-	// Subresources are the names of the subresources of a built-in kind, sorted. Definition has those of other kinds: use
-	// SubresourcesAt.
+	// Subresources are the names of the subresources of a built-in kind, sorted. For other kinds they are in Definition:
+	// use SubresourcesAt.
 	Subresources []string
-	// OnlyCreate is for kinds that are questions: they are answered, not stored.
-	OnlyCreate bool
-	// ActsOn is the RESOURCE/SUBRESOURCE of the same group that serves create requests of the kind, for the object that the
-	// body names; "" for other kinds.
+	// CreateOnly marks kinds such as SubjectAccessReview that support create only and are not stored.
+	CreateOnly bool
+	// ActsOn is the RESOURCE/SUBRESOURCE of the same group that serves create requests of the kind, for the object that
+	// the body names; "" for other kinds.
 	ActsOn string
-	// ResetFields are the fields that endpoints ignore; Generation describes how metadata.generation is set.
+	// ResetFields are the fields that endpoints ignore; Generation defines how metadata.generation is set.
 	ResetFields []ResetField
 	Generation  Generation
-	// Fields are the selectable fields beside name and namespace; FieldAliases are other names of them, or of fields of the
-	// kind as which this one is stored.
+	// Fields are the selectable fields besides metadata.name and metadata.namespace; FieldAliases maps further labels to
+	// selectable fields of the stored kind.
 	Fields       []Field
 	FieldAliases map[string]string
 	Traits
 	// Deprecated are the deprecated versions.
 	Deprecated map[string]Deprecation
-	// StoredAt is the apiVersion that objects are stored at, "" for that of the preferred version.
-	// AlsoAt is an apiVersion of another group at which the same objects are there as well.
-	StoredAt, AlsoAt string
-	// SingularName is what one object is called, "" for the name in lower case; ListKind is what lists
-	// have as kind, "" for the name and List.
+	// StoredAt is the apiVersion at which objects are stored; "" means the preferred version. AlsoServedAt is an apiVersion of
+	// another group that serves the same objects.
+	StoredAt, AlsoServedAt string
+	// SingularName is the singular resource name; "" means the kind in lower case. ListKind is the kind of lists; "" means
+	// the kind followed by List.
 	SingularName, ListKind string
-	// Custom says that a CustomResourceDefinition defines the kind. Definition is what a kind brings
-	// with it that is not in our tables; nil for those that are. Uses counts who writes objects of a kind
-	// that may be replaced.
+	// Custom marks kinds that a CustomResourceDefinition defines.
 	Custom bool
-	// IsClosed says that nothing can be created any more: the kind goes.
-	IsClosed   bool
+	// Terminating makes the server reject creates, because the kind's CustomResourceDefinition is being deleted.
+	Terminating bool
+	// Definition supplies the properties that are not in the tables of built-in kinds; nil for kinds that have all of theirs there.
 	Definition Definition
-	Uses       *Uses
-	// Kept is what others have made of the kind, by keys of their own. It goes with the kind.
-	Kept sync.Map
+	// WriteGate blocks writes while the kind is replaced; nil for a kind that is never replaced.
+	WriteGate *WriteGate
+	// Cache holds values that other packages derive from the kind, each under a key of an unexported type. It is discarded
+	// with the kind.
+	Cache sync.Map
 
 	strategy
-	// unsupportedField is the format of the error for labels that are not selectable; "" for the usual one.
+	// unsupportedField is the error format for field labels that are not selectable; "" means Kubernetes' general format.
 	unsupportedField string
-	// fieldsOf is the struct whose fields the kind has, such as core.v1.ConfigMap; "" if it has a struct of its own.
+	// fieldsOf is another kind's struct that defines the kind's fields, such as core.v1.ConfigMap; "" if the kind has a Go
+	// type of its own.
 	fieldsOf string
 }
 
-// Definition is what a kind brings with it that is not in our tables.
+// Definition supplies the properties of a kind that are not in the tables of built-in kinds.
 type Definition interface {
-	// Topology returns how objects merge at a version, which need not be served; ok is false if the
-	// definition does not have it.
+	// Topology returns the merge topology of objects at a version, which need not be served; ok is false if the definition
+	// does not have the version.
 	Topology(version string) (t *schema.Type, ok bool)
-	// Convert returns an object at another apiVersion.
+	// Convert returns an object converted to another apiVersion.
 	Convert(doc document.Value, from, to string) (document.Value, error)
 	// Subresources returns the names of the subresources at a version, in the order of discovery.
 	Subresources(version string) []string
-	// ScalePaths returns the paths of the fields that a scale has at a version; nil if there is no scale.
+	// ScalePaths returns the paths of the fields that the scale subresource reads and writes at a version; nil if there is
+	// no scale.
 	ScalePaths(version string) *ScalePaths
 }
 
@@ -94,13 +97,13 @@ func (k *Kind) HasSubresource(version, name string) bool {
 // CustomResourceDefinitions, some fields of which have several JSON types.
 func (k *Kind) HasGoType() bool { return !k.Custom && k.Definition == nil && k.fieldsOf == "" }
 
-// Singular is what one object of the kind is called.
+// Singular returns the singular resource name.
 func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower(k.Name)) }
 
-// ListName is what lists have as kind.
+// ListName returns the kind of lists.
 func (k *Kind) ListName() string { return cmp.Or(k.ListKind, k.Name+"List") }
 
-// APIVersion is what objects at a version have as apiVersion.
+// APIVersion returns the apiVersion of objects at a version.
 func (k *Kind) APIVersion(version string) string {
 	if k.Group == "" {
 		return version
@@ -111,7 +114,7 @@ func (k *Kind) APIVersion(version string) string {
 // HasVersion reports whether the kind is served at a version.
 func (k *Kind) HasVersion(version string) bool { return slices.Contains(k.Versions, version) }
 
-// StoreName names the kind in the keys of the store: apps/deployments, core/pods.
+// StoreName returns the name of the kind in store keys, such as apps/deployments or core/pods.
 func (k *Kind) StoreName() string {
 	group, _, ok := strings.Cut(k.StoredVersion(), "/")
 	if !ok {
@@ -120,7 +123,7 @@ func (k *Kind) StoreName() string {
 	return group + "/" + k.Resource
 }
 
-// String names the kind as people do in commands: deployments.apps.
+// String returns the resource with its group, as in kubectl commands: deployments.apps.
 func (k *Kind) String() string {
 	if k.Group == "" {
 		return k.Resource

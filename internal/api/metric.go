@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metricField says where a field of a metric is at v1 and at v2.
+// metricField maps a field of a metric at v1 to its path at v2.
 type metricField struct {
 	v1, v2 string
-	// always says that v1 has the field also if v2 does not; then it is 0.
+	// always makes the converted metric have the field, as "0", if it is absent.
 	always bool
 }
 
-// metricSpecs and metricStatuses are the fields of each kind of metric.
+// metricSpecs and metricStatuses are the fields of each metric type, in the spec and in the status.
 var (
 	metricSpecs = map[string][]metricField{
 		"object": {{"target", "describedObject", false}, {"metricName", "metric.name", false}, {"selector", "metric.selector", false},
@@ -82,7 +82,7 @@ func mapMetric(metric document.Value, fields map[string][]metricField, convert f
 	return metric
 }
 
-// typedTarget returns a target with its type, which v1 does not have.
+// typedTarget returns a metric target with its type, which v1 does not have.
 func typedTarget(metric string, target document.Value) document.Value {
 	value, average, utilization := target.Get("value"), target.Get("averageValue"), target.Get("averageUtilization")
 	kind := "AverageValue"
@@ -91,7 +91,7 @@ func typedTarget(metric string, target document.Value) document.Value {
 		if average.IsAbsent() {
 			kind = "Value"
 		} else if isZero(value) {
-			target = target.Without("value") // v1 can't leave it out
+			target = target.Without("value") // v1 requires the field, so that "0" means unset
 		}
 	case "external":
 		if !value.IsAbsent() {
@@ -105,8 +105,7 @@ func typedTarget(metric string, target document.Value) document.Value {
 	return target.With("type", document.NewString(kind))
 }
 
-// isZero looks at the digits alone: nobody has checked a quantity from an annotation, and to parse
-// 1e-999999999 takes minutes.
+// isZero examines the digits only: quantities in annotations are not validated, and parsing 1e-999999999 takes minutes.
 func isZero(quantity document.Value) bool {
 	number := quantity.Text()
 	if suffix := strings.IndexAny(number, "eEinumkKMGTP"); suffix >= 0 {
@@ -115,14 +114,14 @@ func isZero(quantity document.Value) bool {
 	return number != "" && strings.Trim(number, "+-.0") == ""
 }
 
-// metricRanks is the order in which Go writes the fields of metrics and conditions.
+// metricRanks is the order of Go's struct fields in metrics and conditions.
 var metricRanks = strings.Fields(`type status lastTransitionTime reason message
 	object pods resource containerResource external target kind name apiVersion metricName metricSelector
 	targetValue currentValue targetAverageUtilization currentAverageUtilization
 	targetAverageValue currentAverageValue selector averageValue container
 	matchLabels matchExpressions key operator values`)
 
-// appendRanked writes a value as JSON with fields in the order of their ranks.
+// appendRanked appends a value as JSON with fields in the order of metricRanks.
 func appendRanked(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.List:
@@ -153,7 +152,7 @@ func appendRankedMap(dst []byte, v document.Value) []byte {
 		}
 		dst = append(document.AppendString(dst, name), ':')
 		if name == "matchLabels" {
-			dst = v.Get(name).AppendJSON(dst) // its names are labels
+			dst = v.Get(name).AppendJSON(dst) // the names are labels, which are sorted
 		} else {
 			dst = appendRanked(dst, v.Get(name))
 		}

@@ -6,10 +6,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Normalize returns an object, at the storage version, in which fields with more than one representation have the stored
-// one: Kubernetes does this when it decodes an object. Whole objects are normalized before the apply engine sees them;
-// apply configurations are not, so that appliers own the fields that they wrote, but the merged object is normalized
-// before it is prepared. Normalize is idempotent.
+// Normalize returns an object, at the storage version, in which fields with more than one representation have the
+// stored representation, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply
+// configurations are not, so that appliers own the fields that they wrote; the merged object is normalized before it is
+// prepared. Normalize is idempotent.
 func (k *Kind) Normalize(obj document.Value) document.Value {
 	if k.podSpec != nil {
 		obj = normalizePodSpec(obj, k.podSpec)
@@ -37,7 +37,8 @@ func normalizeSecret(obj document.Value) document.Value {
 	return obj
 }
 
-// normalizePodSpec makes serviceAccountName and its legacy name serviceAccount the same in the pod spec at a path.
+// normalizePodSpec copies serviceAccountName to its legacy name serviceAccount, or the reverse, in the pod spec at a
+// path.
 func normalizePodSpec(obj document.Value, path []string) document.Value {
 	spec := obj.Lookup(path...)
 	if spec.Kind() != document.Map {
@@ -53,7 +54,7 @@ func normalizePodSpec(obj document.Value, path []string) document.Value {
 	return put(obj, name, append(path[:len(path):len(path)], "serviceAccount")...)
 }
 
-// normalizePod raises a negative grace period to 1, and makes podIP the first of podIPs.
+// normalizePod raises a negative termination grace period to 1, and makes podIP equal to the first of podIPs.
 func normalizePod(obj document.Value) document.Value {
 	if n, ok := obj.Lookup("spec", "terminationGracePeriodSeconds").Int64(); ok && n < 0 {
 		obj = put(obj, document.NewInt(1), "spec", "terminationGracePeriodSeconds")
@@ -61,19 +62,19 @@ func normalizePod(obj document.Value) document.Value {
 	ip := func(address document.Value) document.Value {
 		return document.NewMap(document.Field{Name: "ip", Value: address})
 	}
-	return matchFirst(obj, "status", "podIP", "podIPs", ip, func(item document.Value) document.Value { return item.Get("ip") })
+	return syncFirst(obj, "status", "podIP", "podIPs", ip, func(item document.Value) document.Value { return item.Get("ip") })
 }
 
-// normalizeNode makes podCIDR the first of podCIDRs.
+// normalizeNode makes podCIDR equal to the first of podCIDRs.
 func normalizeNode(obj document.Value) document.Value {
 	itself := func(v document.Value) document.Value { return v }
-	return matchFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
+	return syncFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
 }
 
-// matchFirst makes the field one of a part and the first item of its list many the same. If both are set and differ, one
-// is used.
-func matchFirst(obj document.Value, part, one, many string, item, value func(document.Value) document.Value) document.Value {
-	first, all := obj.Lookup(part, one), obj.Lookup(part, many)
+// syncFirst makes a singular field of part equal to the first item of a plural field. If both are set and differ, the
+// singular field is used.
+func syncFirst(obj document.Value, part, singular, plural string, item, value func(document.Value) document.Value) document.Value {
+	first, all := obj.Lookup(part, singular), obj.Lookup(part, plural)
 	var firstOfAll document.Value
 	if all.Kind() == document.List && all.Len() > 0 {
 		firstOfAll = value(all.At(0))
@@ -82,9 +83,9 @@ func matchFirst(obj document.Value, part, one, many string, item, value func(doc
 	case first.Text() == firstOfAll.Text():
 		return obj
 	case first.Text() == "":
-		return put(obj, firstOfAll, part, one)
+		return put(obj, firstOfAll, part, singular)
 	}
-	return put(obj, document.NewList(item(first)), part, many)
+	return put(obj, document.NewList(item(first)), part, plural)
 }
 
 // normalizeDaemonSet sets a missing template generation to 0.

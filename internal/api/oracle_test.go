@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// goldenLines calls visit with the fields of each line of a file that oracle made.
+// goldenLines calls visit with the tab-separated fields of each line of a golden file that oracle wrote.
 func goldenLines(t *testing.T, name string, visit func(words []string)) {
 	t.Helper()
 	content, err := os.ReadFile(name)
@@ -22,8 +22,7 @@ func goldenLines(t *testing.T, name string, visit func(words []string)) {
 	}
 }
 
-// TestStrategies compares with what the strategies of Kubernetes say: who can't own what, and how
-// PUT and deletions go.
+// TestStrategies compares reset fields and the traits of update and delete with the strategies of Kubernetes.
 func TestStrategies(t *testing.T) {
 	compared := 0
 	goldenLines(t, "testdata/strategies.txt", func(words []string) {
@@ -40,21 +39,21 @@ func TestStrategies(t *testing.T) {
 				reset = "{}"
 			}
 			if got := k.ResetFieldSets(endpoint)[k.APIVersion(version)].FieldsV1(); got != reset {
-				t.Errorf("%v %q: reset %s, want %s", k, endpoint, got, reset)
+				t.Errorf("%v %q: ResetFieldSets() = %s, want %s", k, endpoint, got, reset)
 			}
 		}
-		got := Traits{PutCreates: want["creates"] == "true", PutVersioned: want["unconditional"] == "false",
-			Orphans: want["dependents"] == "OrphanDependents", Childless: want["dependents"] == "Unsupported"}
-		if k.PutCreates != got.PutCreates || k.PutVersioned != got.PutVersioned || k.Orphans != got.Orphans || k.Childless != got.Childless {
-			t.Errorf("%v: %+v, want %+v", k, k.Traits, got)
+		got := Traits{AllowCreateOnUpdate: want["creates"] == "true", RequireResourceVersion: want["unconditional"] == "false",
+			OrphanDependents: want["dependents"] == "OrphanDependents", NoGarbageCollection: want["dependents"] == "Unsupported"}
+		if k.AllowCreateOnUpdate != got.AllowCreateOnUpdate || k.RequireResourceVersion != got.RequireResourceVersion || k.OrphanDependents != got.OrphanDependents || k.NoGarbageCollection != got.NoGarbageCollection {
+			t.Errorf("%v: traits %+v, want %+v", k, k.Traits, got)
 		}
 	})
 	if compared < 70 {
-		t.Errorf("only %d compared", compared)
+		t.Errorf("%d objects compared, want at least 70", compared)
 	}
 }
 
-// TestPrepared compares with what the strategies of Kubernetes make of objects.
+// TestPrepared compares Prepare with the strategies of Kubernetes.
 func TestPrepared(t *testing.T) {
 	var k *Kind
 	var endpoint string
@@ -69,10 +68,10 @@ func TestPrepared(t *testing.T) {
 		compared++
 		got, want := k.Prepare(endpoint, k.Normalize(obj), live, testWrite), parse(t, words[1])
 		if !document.Equal(got, want) {
-			t.Errorf("%v %q of\n%v and\n%v:\n%v, want\n%v", k, endpoint, obj, live, got, want)
+			t.Errorf("%v: Prepare(%q, \n%v, \n%v) =\n%v, want\n%v", k, endpoint, obj, live, got, want)
 		}
 	})
 	if compared < 100 {
-		t.Errorf("only %d compared", compared)
+		t.Errorf("%d objects compared, want at least 100", compared)
 	}
 }

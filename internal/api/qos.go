@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// qosClass returns the QoS class of a pod: Guaranteed if all limits equal the requests, BestEffort if there are neither
-// requests nor limits, or else Burstable. Only CPU and memory count.
+// qosClass returns the QoS class of a pod: Guaranteed if all limits equal the requests, BestEffort without requests and
+// limits, Burstable otherwise. Only CPU and memory count.
 func qosClass(spec document.Value) string {
 	requests, limits := amounts{}, amounts{}
 	guaranteed := true

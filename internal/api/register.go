@@ -10,31 +10,30 @@ import (
 	"sync/atomic"
 )
 
-// Register is the kinds that there are now. Whoever reads it is never kept waiting: changes make
-// a new one.
+// Register is the set of kinds that are served. Reads never block: a change replaces the content (copy-on-write).
 type Register struct {
-	changing sync.Mutex
-	now      atomic.Pointer[registered]
+	mu       sync.Mutex
+	contents atomic.Pointer[registerContents]
 }
 
-// registered is the content of a register. It never changes. A change copies the group that it is about.
-type registered struct {
+// registerContents is the immutable content of a register. A change copies the groups that it modifies.
+type registerContents struct {
 	groups map[string]*registeredGroup
-	all    func() []*Kind // in the order of groups and resources, put together when somebody asks
+	all    func() []*Kind // sorted by group and resource; computed on first use
 }
 
-// registeredGroup is the kinds of a group.
+// registeredGroup indexes the kinds of an API group by resource and by kind.
 type registeredGroup struct{ byResource, byName map[string]*Kind }
 
-// NewRegister returns a register with some kinds.
+// NewRegister returns a register with the given kinds.
 func NewRegister(kinds ...*Kind) (*Register, error) {
 	r := &Register{}
-	r.now.Store(newRegistered(map[string]*registeredGroup{}))
+	r.contents.Store(newRegisterContents(map[string]*registeredGroup{}))
 	return r, r.Add(kinds...)
 }
 
-func newRegistered(groups map[string]*registeredGroup) *registered {
-	return &registered{groups, sync.OnceValue(func() (all []*Kind) {
+func newRegisterContents(groups map[string]*registeredGroup) *registerContents {
+	return &registerContents{groups, sync.OnceValue(func() (all []*Kind) {
 		for _, g := range groups {
 			all = slices.AppendSeq(all, maps.Values(g.byResource))
 		}
@@ -45,8 +44,8 @@ func newRegistered(groups map[string]*registeredGroup) *registered {
 	})}
 }
 
-// Add adds kinds, or puts them in the places of those with the same group and resource: all, or none if one can't be
-// added. Kinds must not be changed any more.
+// Add adds kinds, replacing those with the same group and resource: all of them, or none if one is rejected. The caller
+// must not modify the kinds afterwards.
 func (r *Register) Add(kinds ...*Kind) error {
 	return r.change(func(c *registerChange) error {
 		for _, k := range kinds {
@@ -58,23 +57,23 @@ func (r *Register) Add(kinds ...*Kind) error {
 	})
 }
 
-// Remove takes out a kind.
+// Remove removes a kind, if it is registered.
 func (r *Register) Remove(group, resource string) {
-	_ = r.change(func(c *registerChange) error { c.remove(group, resource); return nil }) // which does not fail
+	_ = r.change(func(c *registerChange) error { c.remove(group, resource); return nil }) // remove cannot fail
 }
 
 func (r *Register) change(do func(*registerChange) error) error {
-	r.changing.Lock()
-	defer r.changing.Unlock()
-	c := registerChange{groups: maps.Clone(r.now.Load().groups), copied: map[string]bool{}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := registerChange{groups: maps.Clone(r.contents.Load().groups), copied: map[string]bool{}}
 	if err := do(&c); err != nil {
 		return err
 	}
-	r.now.Store(newRegistered(c.groups))
+	r.contents.Store(newRegisterContents(c.groups))
 	return nil
 }
 
-// registerChange is a change under way. Groups are copied before they are changed.
+// registerChange is a change in progress. Groups are copied before they are modified.
 type registerChange struct {
 	groups map[string]*registeredGroup
 	copied map[string]bool
@@ -85,8 +84,8 @@ func (c *registerChange) group(name string) *registeredGroup {
 		return c.groups[name]
 	}
 	g := &registeredGroup{map[string]*Kind{}, map[string]*Kind{}}
-	if there := c.groups[name]; there != nil {
-		g = &registeredGroup{maps.Clone(there.byResource), maps.Clone(there.byName)}
+	if current := c.groups[name]; current != nil {
+		g = &registeredGroup{maps.Clone(current.byResource), maps.Clone(current.byName)}
 	}
 	c.groups[name], c.copied[name] = g, true
 	return g
@@ -98,7 +97,7 @@ func (c *registerChange) add(k *Kind) error {
 	}
 	g := c.group(k.Group)
 	if other := g.byName[k.Name]; other != nil && other.Resource != k.Resource {
-		return fmt.Errorf("kind %s of group %q: %s has this name already; choose another", k.Name, k.Group, other)
+		return fmt.Errorf("kind %s of group %q: the kind is already used by %s; choose another", k.Name, k.Group, other)
 	}
 	c.remove(k.Group, k.Resource)
 	g.byResource[k.Resource], g.byName[k.Name] = k, k
@@ -112,20 +111,20 @@ func (c *registerChange) remove(group, resource string) {
 	}
 }
 
-// find returns a kind of a group; nil if there is none.
+// find looks up a kind in an index of a group; nil if there is none.
 func (r *Register) find(group string, in func(*registeredGroup) map[string]*Kind, name string) *Kind {
-	g := r.now.Load().groups[group]
+	g := r.contents.Load().groups[group]
 	if g == nil {
 		return nil
 	}
 	return in(g)[name]
 }
 
-// All returns the kinds, sorted by group and resource. The slice must not be changed.
-func (r *Register) All() []*Kind { return r.now.Load().all() }
+// All returns the kinds, sorted by group and resource. The caller must not modify the slice.
+func (r *Register) All() []*Kind { return r.contents.Load().all() }
 
-// Stored returns the kind that is called so in the keys of the store; nil if there is none.
-func (r *Register) Stored(name string) *Kind {
+// ByStoreName returns the kind with a store name, such as apps/deployments; nil if there is none.
+func (r *Register) ByStoreName(name string) *Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == coreGroup {
 		group = ""
@@ -133,16 +132,16 @@ func (r *Register) Stored(name string) *Kind {
 	return r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byResource }, resource)
 }
 
-// Resource returns the kind that paths with a group, version and resource mean. It returns the kind
-// and false if that is not served at the version.
+// Resource returns the kind of a GroupVersionResource. If the kind exists but does not serve the version, Resource
+// returns the kind and false.
 func (r *Register) Resource(group, version, resource string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byResource }, resource)
 	return k, k != nil && k.HasVersion(version)
 }
 
-// Named returns the kind that objects with a group, version and kind are of. It returns the kind and
-// false if that is not served at the version.
-func (r *Register) Named(group, version, name string) (*Kind, bool) {
+// Kind returns the kind of a GroupVersionKind. If the kind exists but does not serve the version, Kind returns the
+// kind and false.
+func (r *Register) Kind(group, version, name string) (*Kind, bool) {
 	k := r.find(group, func(g *registeredGroup) map[string]*Kind { return g.byName }, name)
 	return k, k != nil && k.HasVersion(version)
 }

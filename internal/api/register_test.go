@@ -31,13 +31,13 @@ func TestRegister(t *testing.T) {
 	} {
 		k, ok := r.Resource(test.group, test.version, test.resource)
 		if ok != (test.want != "") || ok && k.Name != test.want {
-			t.Errorf("%v: %v", test, k)
+			t.Errorf("Resource(%q, %q, %q) = %v, want %s", test.group, test.version, test.resource, k, test.want)
 		}
 		if !ok {
 			continue
 		}
-		if named, ok := r.Named(test.group, test.version, test.want); named != k || !ok {
-			t.Errorf("%v by name: %v", test, named)
+		if named, ok := r.Kind(test.group, test.version, test.want); named != k || !ok {
+			t.Errorf("Kind(%q, %q, %q) = %v, want %v", test.group, test.version, test.want, named, k)
 		}
 	}
 }
@@ -51,23 +51,23 @@ func TestRegisterChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := r.Resource("example.org", "v1", "things"); ok {
-		t.Error("the old version is still there")
+		t.Error("the replaced kind's version is still served")
 	}
 	if k, ok := r.Resource("example.org", "v2", "things"); k != newer || !ok {
-		t.Error(k)
+		t.Errorf("Resource() = %v, want the added kind", k)
 	}
 	if !slices.Equal(before, []*Kind{things}) {
-		t.Error("what was read before has changed")
+		t.Error("Add modified the result of an earlier All")
 	}
 	taken := &Kind{Group: "example.org", Name: "Thing", Resource: "thingies", Versions: []string{"v1"}}
-	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "things.example.org has this name") {
+	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "already used by things.example.org") {
 		t.Error(err)
 	}
 	if err := r.Add(&Kind{Group: "example.org", Name: "Other", Resource: "others"}); err == nil {
-		t.Error("a kind without versions")
+		t.Error("Add() of a kind without versions: expected an error")
 	}
 	r.Remove("example.org", "things")
 	if len(r.All()) != 0 {
-		t.Error(r.All())
+		t.Errorf("All() after Remove = %v, want none", r.All())
 	}
 }

@@ -11,21 +11,21 @@ import (
 
 // ResetField is a field that an endpoint ignores: a request to the endpoint does not change it.
 type ResetField struct {
-	// Endpoint is a subresource, "" for the main endpoint.
+	// Endpoint is the name of a subresource; "" for the main endpoint.
 	Endpoint string
 	Path     []string
-	// Unowned says that the field is left out of managedFields entries of the endpoint.
+	// Unowned excludes the field from managed fields entries of the endpoint.
 	Unowned bool
-	// OnUpdate says that an update restores the field from the live object, OnCreate that a create sets it to Created,
-	// which is absent for fields that are removed.
+	// OnUpdate restores the field from the live object on update. OnCreate sets the field to Created on create; an absent
+	// Created removes it.
 	OnUpdate, OnCreate bool
 	Created            document.Value
 }
 
-// ResetFieldSets returns the fields that can not be owned at an endpoint, by apiVersion, as the apply engine takes them.
+// ResetFieldSets returns the fields that cannot be owned at an endpoint, by apiVersion, for the apply engine.
 func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	if k.Custom {
-		return k.resetCustom(endpoint)
+		return k.customResetFieldSets(endpoint)
 	}
 	var reset fieldset.Set
 	for _, f := range k.ResetFields {
@@ -43,12 +43,12 @@ func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	return at
 }
 
-// restoreResetFields returns an object without the changes of fields that an endpoint ignores. The live object, which is
-// absent on create, and the object are at the storage version, and without managedFields; version is the one of the
-// endpoint.
+// restoreResetFields returns an object in which the reset fields of an endpoint have their live values. Both the object
+// and the live object, which is absent on create, are at the storage version, without managedFields; version is the
+// version of the request.
 func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	if k.Custom {
-		return k.restoreCustom(endpoint, version, obj, live)
+		return k.restoreCustomResetFields(endpoint, version, obj, live)
 	}
 	for i := range k.ResetFields {
 		switch f := &k.ResetFields[i]; {
@@ -62,7 +62,7 @@ func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.V
 	return obj
 }
 
-// put returns a document that has a value at a path, or nothing there if the value is absent.
+// put returns a document with a value at a path; an absent value removes the field.
 func put(doc, value document.Value, path ...string) document.Value {
 	old := doc.Get(path[0])
 	if len(path) > 1 {
@@ -77,16 +77,17 @@ func put(doc, value document.Value, path ...string) document.Value {
 	return doc.With(path[0], value)
 }
 
-// mainEndpoint is how kind files spell the endpoint that is no subresource.
+// mainEndpoint is the name of the main endpoint in kind files.
 const mainEndpoint = "main"
 
-// usualResetFields are those of a kind with the subresource status, for the endpoints that its file does not list.
-var usualResetFields = []ResetField{
+// defaultResetFields are the reset fields of kinds with the status subresource, for the endpoints that the kind file
+// does not list.
+var defaultResetFields = []ResetField{
 	{Endpoint: "", Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: document.NewMap()},
 	{Endpoint: StatusSubresource, Path: []string{"spec"}, Unowned: true, OnUpdate: true, OnCreate: true},
 }
 
-// setResetFields reads the section of reset fields and adds the usual ones.
+// setResetFields reads the reset fields of a kind file, and adds the defaults of endpoints that it does not list.
 func (k *Kind) setResetFields(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.ResetFields) {
 		lines, err := s.Lines()
@@ -102,7 +103,7 @@ func (k *Kind) setResetFields(d *kinds.Declaration) error {
 		}
 	}
 	listed := k.ResetFields
-	for _, usual := range usualResetFields {
+	for _, usual := range defaultResetFields {
 		if slices.Contains(k.Subresources, StatusSubresource) && !slices.ContainsFunc(listed, func(f ResetField) bool { return f.Endpoint == usual.Endpoint }) {
 			k.ResetFields = append(k.ResetFields, usual)
 		}

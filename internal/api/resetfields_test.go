@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// builtin returns the built-in kind that people call so.
+// builtin returns a built-in kind by its resource and group, such as deployments.apps.
 func builtin(t testing.TB, name string) *Kind {
 	t.Helper()
 	for _, k := range Builtin() {
@@ -18,7 +18,7 @@ func builtin(t testing.TB, name string) *Kind {
 			return k
 		}
 	}
-	t.Fatalf("no kind is called %s", name)
+	t.Fatalf("there is no built-in kind %s", name)
 	return nil
 }
 
@@ -61,30 +61,30 @@ func TestResetFieldSets(t *testing.T) {
 
 func TestRestoreResetFields(t *testing.T) {
 	for _, test := range []struct{ name, kind, endpoint, obj, live, want string }{
-		{"a status can't be created", "deployments.apps", "", `{spec: {replicas: 1}, status: {replicas: 9}}`, "", `{spec: {replicas: 1}, status: {}}`},
-		{"it is there even so", "replicasets.apps", "", `{spec: {}}`, "", `{spec: {}, status: {replicas: 0}}`},
-		{"a status can't be updated", "deployments.apps", "", `{spec: {replicas: 2}, status: {replicas: 9}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
-		{"nor removed", "deployments.apps", "", `{spec: {replicas: 2}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
-		{"nor added", "deployments.apps", "", `{spec: {}, status: {replicas: 1}}`, `{spec: {}}`, `{spec: {}}`},
-		{"by the status only that", "deployments.apps", "status", `{metadata: {labels: {a: b}, annotations: {c: d}}, spec: {replicas: 2}, status: {replicas: 9}}`, `{metadata: {}, spec: {replicas: 1}, status: {}}`, `{metadata: {annotations: {c: d}}, spec: {replicas: 1}, status: {replicas: 9}}`},
-		{"nodes are created with their status", "nodes", "", `{status: {phase: Running}}`, "", `{status: {phase: Running}}`},
-		{"but not updated", "nodes", "", `{status: {phase: Running}}`, `{status: {phase: Pending}}`, `{status: {phase: Pending}}`},
-		{"namespaces are active", "namespaces", "", `{spec: {finalizers: [a]}, status: {phase: Terminating}}`, "", `{spec: {finalizers: [a]}, status: {phase: Active}}`},
-		{"their finalizers have an endpoint", "namespaces", "", `{spec: {}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`},
-		{"metadata is not of the status", "flowschemas.flowcontrol.apiserver.k8s.io", "status", `{metadata: {name: a, labels: {a: b}}, status: {conditions: []}}`, `{metadata: {name: a}, spec: {x: 1}}`, `{metadata: {name: a}, spec: {x: 1}, status: {conditions: []}}`},
-		{"nor most of it", "resourceclaims.resource.k8s.io", "status", `{metadata: {name: a, labels: {a: b}, finalizers: [x]}, status: {}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}, status: {}}`},
-		{"a certificate is not of the approval", "certificatesigningrequests.certificates.k8s.io", "approval", `{spec: {}, status: {certificate: a, conditions: [{type: Approved}]}}`, `{spec: {request: a}, status: {}}`, `{spec: {request: a}, status: {conditions: [{type: Approved}]}}`},
+		{"create drops status", "deployments.apps", "", `{spec: {replicas: 1}, status: {replicas: 9}}`, "", `{spec: {replicas: 1}, status: {}}`},
+		{"create sets empty status", "replicasets.apps", "", `{spec: {}}`, "", `{spec: {}, status: {replicas: 0}}`},
+		{"update restores status", "deployments.apps", "", `{spec: {replicas: 2}, status: {replicas: 9}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
+		{"update restores removed status", "deployments.apps", "", `{spec: {replicas: 2}}`, `{spec: {replicas: 1}, status: {replicas: 1}}`, `{spec: {replicas: 2}, status: {replicas: 1}}`},
+		{"update drops added status", "deployments.apps", "", `{spec: {}, status: {replicas: 1}}`, `{spec: {}}`, `{spec: {}}`},
+		{"status endpoint restores spec", "deployments.apps", "status", `{metadata: {labels: {a: b}, annotations: {c: d}}, spec: {replicas: 2}, status: {replicas: 9}}`, `{metadata: {}, spec: {replicas: 1}, status: {}}`, `{metadata: {annotations: {c: d}}, spec: {replicas: 1}, status: {replicas: 9}}`},
+		{"create node keeps status", "nodes", "", `{status: {phase: Running}}`, "", `{status: {phase: Running}}`},
+		{"update node restores status", "nodes", "", `{status: {phase: Running}}`, `{status: {phase: Pending}}`, `{status: {phase: Pending}}`},
+		{"create namespace sets phase", "namespaces", "", `{spec: {finalizers: [a]}, status: {phase: Terminating}}`, "", `{spec: {finalizers: [a]}, status: {phase: Active}}`},
+		{"update namespace restores finalizers", "namespaces", "", `{spec: {}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`, `{spec: {finalizers: [kubernetes]}, status: {phase: Active}}`},
+		{"status endpoint restores metadata", "flowschemas.flowcontrol.apiserver.k8s.io", "status", `{metadata: {name: a, labels: {a: b}}, status: {conditions: []}}`, `{metadata: {name: a}, spec: {x: 1}}`, `{metadata: {name: a}, spec: {x: 1}, status: {conditions: []}}`},
+		{"status endpoint restores labels", "resourceclaims.resource.k8s.io", "status", `{metadata: {name: a, labels: {a: b}, finalizers: [x]}, status: {}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}}`, `{metadata: {name: a, labels: {c: d}}, spec: {x: 1}, status: {}}`},
+		{"approval endpoint restores certificate", "certificatesigningrequests.certificates.k8s.io", "approval", `{spec: {}, status: {certificate: a, conditions: [{type: Approved}]}}`, `{spec: {request: a}, status: {}}`, `{spec: {request: a}, status: {conditions: [{type: Approved}]}}`},
 		{"no reset fields", "configmaps", "", `{data: {a: b}}`, "", `{data: {a: b}}`},
 	} {
 		got := builtin(t, test.kind).restoreResetFields(test.endpoint, "v1", parse(t, test.obj), parse(t, test.live))
 		if want := parse(t, test.want); !document.Equal(got, want) {
-			t.Errorf("%s: %s, want %s", test.name, got, want)
+			t.Errorf("%s: restoreResetFields() = %s, want %s", test.name, got, want)
 		}
 	}
 }
 
-// TestCreatedStatus compares what kinds are created with with what the Go types write that are
-// empty. These have a phase, which strategies set.
+// TestCreatedStatus compares the status of created objects with the status of empty Go structs, apart from the phase of
+// some kinds, which their strategies set.
 func TestCreatedStatus(t *testing.T) {
 	phased := map[string]bool{"namespaces": true, "persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 	for _, k := range Builtin() {
@@ -104,7 +104,7 @@ func TestCreatedStatus(t *testing.T) {
 			got = got.Without("phase")
 		}
 		if !document.Equal(got, want) {
-			t.Errorf("%v: %v, want %v", k, got, want)
+			t.Errorf("%v: status on create = %v, want %v", k, got, want)
 		}
 	}
 }

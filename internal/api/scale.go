@@ -14,19 +14,18 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// ScaleVersion is the apiVersion of scales.
+// ScaleVersion is the apiVersion of Scale objects.
 const ScaleVersion = "autoscaling/v1"
 
-// replicas is the field of a scale that can be written. It is at the same path in the built-in kinds
-// that have a scale.
+// replicas is the writable field of a Scale. Built-in kinds with a scale have it at the same path.
 var replicas = fieldset.Names("spec", "replicas")
 
-// ScalePaths say where objects have what a scale shows. Selector is nil if they don't have it.
+// ScalePaths are the paths, in an object, of the fields of its Scale. Selector is nil if the object has no selector.
 type ScalePaths struct{ Replicas, StatusReplicas, Selector []string }
 
 var builtinScale = &ScalePaths{Replicas: []string{"spec", "replicas"}, StatusReplicas: []string{"status", "replicas"}}
 
-// scalePaths returns those of the kind at an apiVersion; nil if it has no scale there.
+// scalePaths returns the scale paths of the kind at an apiVersion; nil if it has no scale there.
 func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	if k.Definition == nil {
 		return builtinScale
@@ -34,7 +33,7 @@ func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	return k.Definition.ScalePaths(path.Base(apiVersion))
 }
 
-// replicasAt returns the field that is the scale's replicas in objects at an apiVersion.
+// replicasAt returns the path of the replicas in objects at an apiVersion; ok is false if the kind has no scale there.
 func (k *Kind) replicasAt(apiVersion string) (at fieldset.Path, ok bool) {
 	if _, known := k.Topology(apiVersion); !known {
 		return nil, false
@@ -46,8 +45,8 @@ func (k *Kind) replicasAt(apiVersion string) (at fieldset.Path, ok bool) {
 	return fieldset.Names(paths.Replicas...), true
 }
 
-// ScaleOf returns the scale of an object. It has the object's name, uid and times, and its
-// resourceVersion if the document has it.
+// ScaleOf returns the Scale of an object, with the object's name, namespace, uid, creationTimestamp and, if present,
+// resourceVersion.
 func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	paths := k.scalePaths(obj.Get("apiVersion").Text())
 	if paths == nil {
@@ -57,11 +56,11 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	if err != nil {
 		return document.Value{}, err
 	}
-	wanted, err := numberAt(obj, paths.Replicas)
+	desired, err := numberAt(obj, paths.Replicas)
 	if err != nil {
 		return document.Value{}, err
 	}
-	there, err := numberAt(obj, paths.StatusReplicas)
+	current, err := numberAt(obj, paths.StatusReplicas)
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -71,10 +70,10 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 		fields = append(fields, document.Field{Name: name, Value: metadata.Get(name)})
 	}
 	spec, status := document.NewMap(), document.NewMap()
-	if wanted != 0 {
-		spec = spec.With("replicas", document.NewInt(wanted))
+	if desired != 0 {
+		spec = spec.With("replicas", document.NewInt(desired))
 	}
-	status = status.With("replicas", document.NewInt(there))
+	status = status.With("replicas", document.NewInt(current))
 	if selector != "" {
 		status = status.With("selector", document.NewString(selector))
 	}
@@ -87,8 +86,8 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	), nil
 }
 
-// Scaled returns an object with the replicas that a scale wants.
-func (k *Kind) Scaled(obj, scale document.Value) document.Value {
+// WithScale returns an object with the replicas of a Scale.
+func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
 	if now, ok := obj.Lookup(at...).Int64(); ok && now == n {
@@ -97,7 +96,7 @@ func (k *Kind) Scaled(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
-// numberAt returns the whole number at a path, 0 if there is nothing. The error is that of Kubernetes.
+// numberAt returns the integer at a path, 0 if the field is absent or null. The error text is Kubernetes'.
 func numberAt(obj document.Value, path []string) (int64, error) {
 	v := obj.Lookup(path...)
 	n, ok := v.Int64()
@@ -111,7 +110,7 @@ func accessorError(path []string, v document.Value, expected string) error {
 	return fmt.Errorf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), v.ToGo(), v.ToGo(), expected)
 }
 
-// selectorOf returns the selector of an object as a scale shows it: a custom resource has it as a text.
+// selectorOf returns status.selector of an object's Scale. Custom resources store the selector as a string.
 func (k *Kind) selectorOf(obj document.Value, paths *ScalePaths) (string, error) {
 	if k.Definition == nil {
 		selector, err := selectorText(obj.Lookup("spec", "selector"), k.Group == "")
@@ -130,13 +129,14 @@ func (k *Kind) selectorOf(obj document.Value, paths *ScalePaths) (string, error)
 	return v.Text(), nil
 }
 
-// selectorText returns a selector as people write it. That of some kinds is only labels.
+// selectorText returns a selector in the string syntax of label selectors. The selectors of some kinds are plain label
+// maps.
 func selectorText(v document.Value, onlyLabels bool) (string, error) {
 	if onlyLabels {
 		return labels.SelectorFromSet(stringMap(v)).String(), nil
 	}
 	if v.Kind() != document.Map {
-		return "", nil // it selects nothing
+		return "", nil // a null selector selects nothing
 	}
 	selector := metav1.LabelSelector{MatchLabels: stringMap(v.Get("matchLabels"))}
 	for _, e := range v.Get("matchExpressions").Items() {
@@ -164,8 +164,8 @@ func stringMap(v document.Value) map[string]string {
 	return m
 }
 
-// ScaleEntries returns the entries of an object as its scale has them: those that own the replicas,
-// and of these only that.
+// ScaleEntries returns the managed fields entries of an object's Scale: the entries of the object that own the
+// replicas, reduced to that field.
 func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	var entries []apply.Entry
 	for _, e := range latestEntries(object) {
@@ -186,11 +186,11 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	return entries, nil
 }
 
-// ScaledEntries returns the entries of an object after its scale was written at an apiVersion of
-// the kind. Who lost the replicas in the scale loses them in the object; who got them there has an
-// entry for them, which as in Kubernetes has no time. A scale that did not change must not be
-// brought back, because writers of the object that are no appliers would get a second entry.
-func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
+// MergeScaleEntries returns the managed fields entries of an object after its Scale was written at an apiVersion of the
+// kind. Managers that lost the replicas in the Scale lose them in the object; managers that gained them get an entry,
+// without a time as in Kubernetes. It must not be called for an unchanged Scale, because managers that update the
+// object would get a second entry.
+func (k *Kind) MergeScaleEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
 	inScale := map[entryIdentity]apply.Entry{}
 	for _, e := range latestEntries(scale) {
 		inScale[identityOf(e)] = e
@@ -238,8 +238,8 @@ func (k *Kind) ScaledEntries(object, scale []apply.Entry, apiVersion string) ([]
 	return list, nil
 }
 
-// entryIdentity is what entries of one manager have in common. An applier has one entry whatever
-// the version.
+// entryIdentity is the identity of a managed fields entry. An applier has one entry per subresource regardless of the
+// version.
 type entryIdentity struct {
 	manager, subresource, apiVersion string
 	operation                        apply.Operation
@@ -253,7 +253,7 @@ func identityOf(e apply.Entry) entryIdentity {
 	return id
 }
 
-// latestEntries returns the entries that count: the last of each manager.
+// latestEntries returns the effective entries: the last of each identity.
 func latestEntries(entries []apply.Entry) []apply.Entry {
 	var latest []apply.Entry
 	for i, e := range entries {

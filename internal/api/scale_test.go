@@ -22,34 +22,34 @@ func TestScaleOf(t *testing.T) {
 		{"a deployment", "deployments.apps",
 			`{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: b, uid: c, resourceVersion: "7", creationTimestamp: "2026-01-01T00:00:00Z", labels: {x: y}}, spec: {replicas: 3, selector: {matchLabels: {b: "1", a: "2"}, matchExpressions: [{key: c, operator: In, values: [z, "y"]}, {key: d, operator: DoesNotExist}]}}, status: {replicas: 2}}`,
 			`{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: a, namespace: b, uid: c, resourceVersion: "7", creationTimestamp: "2026-01-01T00:00:00Z"}, spec: {replicas: 3}, status: {replicas: 2, selector: "a=2,b=1,c in (y,z),!d"}}`},
-		{"nothing runs", "statefulsets.apps", `{metadata: {name: a}, spec: {replicas: 0, selector: {}}}`,
+		{"zero replicas", "statefulsets.apps", `{metadata: {name: a}, spec: {replicas: 0, selector: {}}}`,
 			`{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: a}, spec: {}, status: {replicas: 0}}`},
-		{"labels are the selector", "replicationcontrollers", `{metadata: {name: a}, spec: {replicas: 1, selector: {b: c, a: d}}}`,
+		{"label map as selector", "replicationcontrollers", `{metadata: {name: a}, spec: {replicas: 1, selector: {b: c, a: d}}}`,
 			`{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: a}, spec: {replicas: 1}, status: {replicas: 0, selector: "a=d,b=c"}}`},
 	} {
 		got, err := builtin(t, test.kind).ScaleOf(parse(t, test.obj))
 		if want := parse(t, test.want); err != nil || !document.Equal(got, want) {
-			t.Errorf("%s: %v %v, want %v", test.name, got, err, want)
+			t.Errorf("%s: ScaleOf() = %v, %v, want %v", test.name, got, err, want)
 		}
 	}
 	bad := `{spec: {selector: {matchExpressions: [{key: a, operator: Near}]}}}`
 	if _, err := builtin(t, "deployments.apps").ScaleOf(parse(t, bad)); err == nil {
-		t.Error("a bad selector")
+		t.Error("ScaleOf() with an invalid selector: expected an error")
 	}
 }
 
-func TestScaled(t *testing.T) {
+func TestWithScale(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	obj := parse(t, `{spec: {replicas: 3, paused: true}}`)
-	if got := k.Scaled(obj, parse(t, `{spec: {replicas: 3}}`)); !document.Same(got, obj) {
+	if got := k.WithScale(obj, parse(t, `{spec: {replicas: 3}}`)); !document.Same(got, obj) {
 		t.Error(got)
 	}
-	if got := k.Scaled(obj, parse(t, `{spec: {}}`)); got.JSON() != `{"spec":{"paused":true,"replicas":0}}` {
+	if got := k.WithScale(obj, parse(t, `{spec: {}}`)); got.JSON() != `{"spec":{"paused":true,"replicas":0}}` {
 		t.Error(got)
 	}
 }
 
-// randomEntries makes entries of few managers, so that they meet.
+// randomEntries returns random entries of a few managers, so that identities collide.
 func randomEntries(r *rand.Rand, versions []string) []apply.Entry {
 	sets := []string{
 		`{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:paused":{}}}`, `{"f:spec":{"f:paused":{},"f:replicas":{}}}`,
@@ -89,7 +89,7 @@ func managedFields(entries []apply.Entry) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// asText returns entries as JSON, sorted, because equal ones come in any order from the oracle.
+// asText returns entries as sorted JSON, because the oracle returns equal entries in random order.
 func asText(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	t.Helper()
 	var lines []string
@@ -123,27 +123,28 @@ func TestScaleEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 		if g, w := asText(t, managedFields(got)), asText(t, want); g != w {
-			t.Fatalf("seed %d: of %v\n%s, want\n%s", seed, object, g, w)
+			t.Fatalf("seed %d: ScaleEntries(%v) =\n%s, want\n%s", seed, object, g, w)
 		}
 		if want, err = oracle.ToParent(managedFields(scale)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err = k.ScaledEntries(object, scale, "apps/v1"); err != nil {
+		if got, err = k.MergeScaleEntries(object, scale, "apps/v1"); err != nil {
 			t.Fatal(err)
 		}
 		if g, w := asText(t, managedFields(got)), asText(t, want); g != w {
-			t.Fatalf("seed %d: of %v and %v\n%s, want\n%s", seed, object, scale, g, w)
+			t.Fatalf("seed %d: MergeScaleEntries(%v, %v) =\n%s, want\n%s", seed, object, scale, g, w)
 		}
 		for i := range got {
 			if i < len(want) && (got[i].Manager != want[i].Manager || string(got[i].Operation) != string(want[i].Operation) || got[i].Subresource != want[i].Subresource) {
-				t.Fatalf("seed %d: another order: %v, want %v", seed, got, want)
+				t.Fatalf("seed %d: order of entries = %v, want %v", seed, got, want)
 			}
 		}
 	}
 }
 
-// TestScaleStory is what happens to entries when somebody scales what somebody else applied.
-func TestScaleStory(t *testing.T) {
+// TestScaleUpdateMovesOwnership checks the entries after one manager updates the scale of an object whose replicas
+// another manager applied.
+func TestScaleUpdateMovesOwnership(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	engine, err := BodyEngine(schema.FromAPIVersionAndKind(ScaleVersion, "Scale"), EngineOptions{})
 	if err != nil {
@@ -164,7 +165,7 @@ func TestScaleStory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := k.ScaledEntries(object, r.Object.Entries, "apps/v1")
+	after, err := k.MergeScaleEntries(object, r.Object.Entries, "apps/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,9 +174,9 @@ func TestScaleStory(t *testing.T) {
 		{Manager: "kubectl", Operation: apply.Update, APIVersion: "apps/v1", Subresource: "scale", FieldsV1: `{"f:spec":{"f:replicas":{}}}`},
 	}
 	if !slices.Equal(after, want) {
-		t.Errorf("%v, want %v", after, want)
+		t.Errorf("MergeScaleEntries() = %v, want %v", after, want)
 	}
-	if got := k.Scaled(obj, r.Object.Document).Lookup("spec", "replicas").Text(); got != "5" {
+	if got := k.WithScale(obj, r.Object.Document).Lookup("spec", "replicas").Text(); got != "5" {
 		t.Error(got)
 	}
 }

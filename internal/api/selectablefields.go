@@ -9,19 +9,19 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Field is a selectable field: one that field selectors may name.
+// Field is a selectable field: a field that field selectors support.
 type Field struct {
-	// Name is the label in selectors; Path is the field in the stored object.
+	// Name is the label in field selectors; Path is the field's path in the stored object.
 	Name string
 	Path []string
-	// Otherwise is the path that is read if there is nothing at Path; nil if there is none.
+	// Otherwise is the path that is read if the field at Path is absent; nil if there is none.
 	Otherwise []string
 	// Absent is the value for objects without the field.
 	Absent string
 }
 
-// StoredField returns the name that a label of a field selector has among the Fields of the stored kind. The error is
-// Kubernetes' for a label that is not selectable.
+// StoredField returns the name, among the Fields of the stored kind, of a field selector's label. For a label that is
+// not selectable it returns Kubernetes' error.
 func (k *Kind) StoredField(name string) (string, error) {
 	if other, ok := k.FieldAliases[name]; ok {
 		return other, nil
@@ -41,7 +41,7 @@ func (k *Kind) StoredField(name string) (string, error) {
 	return "", fmt.Errorf("field label not supported: %s", name)
 }
 
-// setSelectableFields reads the section of selectable fields.
+// setSelectableFields reads the selectable fields of a kind file.
 func (k *Kind) setSelectableFields(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.SelectableFields) {
 		lines, err := s.Lines()
@@ -57,7 +57,7 @@ func (k *Kind) setSelectableFields(d *kinds.Declaration) error {
 	return nil
 }
 
-// addSelectableField reads one of
+// addSelectableField parses a line, one of
 //
 //	NAME [at PATH [or PATH]] [default VALUE]
 //	NAME alias of NAME

@@ -29,12 +29,12 @@ func TestStoredField(t *testing.T) {
 	} {
 		got, err := builtin(t, test.kind).StoredField(test.name)
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
-			t.Errorf("%s %s: %q, %v", test.kind, test.name, got, err)
+			t.Errorf("%s: StoredField(%s) = %q, %v, want %q, %s", test.kind, test.name, got, err, test.want, test.err)
 		}
 	}
 }
 
-func TestFields(t *testing.T) {
+func TestSelectableFields(t *testing.T) {
 	has := func(kind string, want Field) {
 		t.Helper()
 		for _, f := range builtin(t, kind).Fields {
@@ -54,7 +54,7 @@ func TestFields(t *testing.T) {
 	events := builtin(t, "events")
 	for alias, name := range builtin(t, "events.events.k8s.io").FieldAliases {
 		if got, err := events.StoredField(name); err != nil {
-			t.Errorf("%s is %s, which is not there: %s, %v", alias, name, got, err)
+			t.Errorf("%s is an alias of %s, which is not selectable: %s, %v", alias, name, got, err)
 		}
 	}
 }

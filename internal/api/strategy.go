@@ -24,28 +24,28 @@ type User struct {
 	Extra     map[string][]string
 }
 
-// strategy holds the steps of a kind that are Go code, as Kubernetes' registry strategies do. The kind's file names them;
-// nil steps do nothing.
+// strategy holds the Go functions of a kind's strategy, as Kubernetes' registry strategies do. The kind file names
+// them; nil functions do nothing.
 type strategy struct {
-	// normalize is the step of Normalize.
+	// normalize implements Normalize.
 	normalize func(obj document.Value) document.Value
-	// prepareForCreate and prepareForUpdate set the fields that the server sets. Reset fields are restored before.
+	// prepareForCreate and prepareForUpdate set the fields that the server sets, after reset fields are restored.
 	prepareForCreate, prepareForUpdate prepareStep
 	convert                            map[conversion]convertStep
-	// podSpec is the path of the pod spec; nil if there is none.
+	// podSpec is the path of the pod spec; nil if the kind has none.
 	podSpec []string
 }
 
-// prepareStep returns the object with the fields that the server sets. The live object is absent on create.
+// prepareStep returns an object with the fields that the server sets. The live object is absent on create.
 type prepareStep func(endpoint string, obj, live document.Value, w Write) document.Value
 
-// conversion names the conversion from one apiVersion to another.
+// conversion identifies a conversion from one apiVersion to another.
 type conversion struct{ from, to string }
 
-// convertStep converts an object to another version. It leaves the apiVersion alone.
+// convertStep converts an object to another version, except for its apiVersion.
 type convertStep func(obj document.Value) document.Value
 
-// The steps that kind files can name.
+// The functions that the strategy section of kind files can name.
 var (
 	normalizeSteps = map[string]func(document.Value) document.Value{
 		"normalizeDaemonSet": normalizeDaemonSet,
@@ -80,7 +80,7 @@ var (
 	}
 )
 
-// setStrategy reads the section that names the steps.
+// setStrategy reads the strategy section of a kind file.
 func (k *Kind) setStrategy(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.Strategy) {
 		steps, err := s.Properties()
@@ -89,14 +89,14 @@ func (k *Kind) setStrategy(d *kinds.Declaration) error {
 		}
 		for _, step := range steps {
 			if !k.setStep(step.Name, step.Value) {
-				return s.Errorf(step.Line, "expected normalize, prepare for create, prepare for update or convert VERSION to VERSION, and a step that strategy.go lists, received %q: %q", step.Name, step.Value)
+				return s.Errorf(step.Line, "expected normalize, prepare for create, prepare for update or convert VERSION to VERSION with a function listed in strategy.go, received %q: %q", step.Name, step.Value)
 			}
 		}
 	}
 	return nil
 }
 
-// setStep reports whether there is such a step.
+// setStep sets the function of a role; ok is false if the role or the function is unknown.
 func (k *Kind) setStep(role, name string) (ok bool) {
 	switch role {
 	case "normalize":
@@ -118,10 +118,10 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	return ok
 }
 
-// Prepare returns an object as a write at an endpoint stores it: with reset fields restored, with the fields that the
-// server sets, and with its generation. The live object, which is absent on create, and the object are at the storage
-// version, normalized, and without managedFields; the object has a name, and on create a uid. Fields that are set here
-// have no owner: the apply engine runs before.
+// Prepare returns the object that a write at an endpoint stores: with reset fields restored, the fields that the server
+// sets, and its generation. Both the object and the live object, which is absent on create, are at the storage version,
+// normalized, and without managedFields; the object has a name, and on create a uid. Fields that Prepare sets have no
+// owner, because the apply engine runs before.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
 	obj = k.dropDisabledFields(k.restoreResetFields(endpoint, w.Version, obj, live), live)
 	step := k.prepareForUpdate
@@ -137,13 +137,13 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	return k.withNextGeneration(endpoint, obj, live)
 }
 
-// Preparer is a Definition with a strategy of its own.
+// Preparer is a Definition with a prepare step.
 type Preparer interface {
-	// Prepare sets fields of an object whose reset fields are restored already.
+	// Prepare sets fields of an object whose reset fields have been restored.
 	Prepare(endpoint string, obj, live document.Value) document.Value
 }
 
-// text returns a string, absent if it is empty.
+// text returns a string value; absent for "".
 func text(s string) document.Value {
 	if s == "" {
 		return document.Value{}
@@ -151,7 +151,7 @@ func text(s string) document.Value {
 	return document.NewString(s)
 }
 
-// list returns a list, absent if it is empty.
+// list returns a list value; absent for an empty list.
 func list(items []document.Value) document.Value {
 	if len(items) == 0 {
 		return document.Value{}
@@ -159,12 +159,13 @@ func list(items []document.Value) document.Value {
 	return document.NewList(items...)
 }
 
-// timestamp returns a time as Kubernetes writes it.
+// timestamp returns a time in the format of metav1.Time.
 func timestamp(t time.Time) document.Value {
 	return document.NewString(t.UTC().Format(time.RFC3339))
 }
 
-// mapItems returns a list with each item changed; a value of another kind is returned as it is.
+// mapItems returns a list with each item replaced by the result of change. Values that are not lists are returned
+// unchanged.
 func mapItems(v document.Value, change func(item document.Value) document.Value) document.Value {
 	if v.Kind() != document.List {
 		return v
@@ -182,7 +183,7 @@ func mapItems(v document.Value, change func(item document.Value) document.Value)
 	return document.NewList(items...)
 }
 
-// putItems changes each item of the list at a path.
+// putItems applies change to each item of the list at a path.
 func putItems(doc document.Value, change func(item document.Value) document.Value, path ...string) document.Value {
 	now := doc.Lookup(path...)
 	if now.Kind() != document.List {
@@ -191,13 +192,14 @@ func putItems(doc document.Value, change func(item document.Value) document.Valu
 	return put(doc, mapItems(now, change), path...)
 }
 
-// kubernetesFinalizer is in spec.finalizers of a namespace until it is empty; nameLabel is the label with its name.
+// kubernetesFinalizer is the finalizer of the namespace controller in spec.finalizers; nameLabel is the label with the
+// name of the namespace.
 const (
 	kubernetesFinalizer = "kubernetes"
 	nameLabel           = "kubernetes.io/metadata.name"
 )
 
-// prepareNamespaceForCreate adds the finalizer of the namespace controller, and the label with the name.
+// prepareNamespaceForCreate adds the finalizer of the namespace controller and the name label.
 func prepareNamespaceForCreate(endpoint string, obj, live document.Value, w Write) document.Value {
 	isFinalizer := func(f document.Value) bool { return f.Text() == kubernetesFinalizer }
 	var finalizers []document.Value
@@ -210,7 +212,7 @@ func prepareNamespaceForCreate(endpoint string, obj, live document.Value, w Writ
 	return prepareNamespaceForUpdate(endpoint, obj, live, w)
 }
 
-// prepareNamespaceForUpdate sets the label with the name.
+// prepareNamespaceForUpdate sets the name label.
 func prepareNamespaceForUpdate(_ string, obj, _ document.Value, _ Write) document.Value {
 	name := obj.Lookup("metadata", "name")
 	if document.Equal(name, obj.Lookup("metadata", "labels", nameLabel)) {
@@ -219,7 +221,7 @@ func prepareNamespaceForUpdate(_ string, obj, _ document.Value, _ Write) documen
 	return put(obj, name, "metadata", "labels", nameLabel)
 }
 
-// prepareServiceAccount removes all fields but the name from references to secrets.
+// prepareServiceAccount removes all fields except the name from references to secrets.
 func prepareServiceAccount(_ string, obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(secret document.Value) document.Value {
 		if name := secret.Get("name"); secret.Len() > 1 || name.IsAbsent() {
@@ -229,41 +231,41 @@ func prepareServiceAccount(_ string, obj, _ document.Value, _ Write) document.Va
 	}, "secrets")
 }
 
-// preparePersistentVolumeForCreate sets the time of the first phase.
+// preparePersistentVolumeForCreate sets lastPhaseTransitionTime to the time of the request.
 func preparePersistentVolumeForCreate(_ string, obj, _ document.Value, w Write) document.Value {
 	return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 }
 
-// preparePersistentVolumeForUpdate sets the time at which the phase last changed.
+// preparePersistentVolumeForUpdate sets lastPhaseTransitionTime if the phase changes.
 func preparePersistentVolumeForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
 	if endpoint != StatusSubresource {
 		return obj
 	}
 	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
-	case samePhase && isNothing(now):
+	case samePhase && isEmpty(now):
 		return put(obj, then, "status", "lastPhaseTransitionTime")
-	case !samePhase && (isNothing(now) || document.Equal(now, then)):
+	case !samePhase && (isEmpty(now) || document.Equal(now, then)):
 		return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 	}
 	return obj
 }
 
-// preparePersistentVolumeClaim keeps spec.dataSource and spec.dataSourceRef the same. The older dataSource supports only
-// claims and snapshots.
+// preparePersistentVolumeClaim copies spec.dataSource to spec.dataSourceRef or the reverse. The older dataSource
+// supports claims and snapshots only.
 func preparePersistentVolumeClaim(endpoint string, obj, live document.Value, _ Write) document.Value {
 	if endpoint != "" {
 		return obj
 	}
 	source, reference := obj.Lookup("spec", "dataSource"), obj.Lookup("spec", "dataSourceRef")
-	inUse := !isNothing(live.Lookup("spec", "dataSource")) || !isNothing(live.Lookup("spec", "dataSourceRef"))
-	if !inUse && isNothing(reference) && !isNothing(source) && !isClaimOrSnapshot(source) {
+	inUse := !isEmpty(live.Lookup("spec", "dataSource")) || !isEmpty(live.Lookup("spec", "dataSourceRef"))
+	if !inUse && isEmpty(reference) && !isEmpty(source) && !isClaimOrSnapshot(source) {
 		return obj.With("spec", obj.Get("spec").Without("dataSource"))
 	}
 	switch {
-	case !isNothing(source) && isNothing(reference):
+	case !isEmpty(source) && isEmpty(reference):
 		return put(obj, source, "spec", "dataSourceRef")
-	case isNothing(source) && !isNothing(reference) && reference.Get("namespace").Text() == "":
+	case isEmpty(source) && !isEmpty(reference) && reference.Get("namespace").Text() == "":
 		return put(obj, reference.Without("namespace"), "spec", "dataSource")
 	}
 	return obj

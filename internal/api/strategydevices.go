@@ -5,16 +5,16 @@ import (
 )
 
 // prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does:
-// attributes that are lists, and mappings to node resources.
+// list-valued attributes and mappings to node resources.
 func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(device document.Value) document.Value {
-		device = without("nodeAllocatableResourceMappings")(device)
+		device = removeField("nodeAllocatableResourceMappings")(device)
 		attributes := device.Get("attributes")
 		kept := attributes
 		for name, attribute := range attributes.Fields() {
 			rest := attribute
 			for _, list := range []string{"bools", "ints", "strings", "versions"} {
-				rest = without(list)(rest)
+				rest = removeField(list)(rest)
 			}
 			if !document.Same(rest, attribute) {
 				kept = kept.With(name, rest)
@@ -27,8 +27,8 @@ func prepareResourceSlice(_ string, obj, _ document.Value, _ Write) document.Val
 	}, "spec", "devices")
 }
 
-// prepareResourceClaimForUpdate removes the statuses of devices that are no longer allocated, so that a client that
-// deallocates them need not know their statuses.
+// prepareResourceClaimForUpdate removes the statuses of devices that are no longer allocated, so that clients can
+// deallocate devices without clearing their statuses.
 func prepareResourceClaimForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	devices := obj.Lookup("status", "devices")
 	if endpoint != StatusSubresource || devices.Len() == 0 {
@@ -59,7 +59,7 @@ func allocatedDevices(claim document.Value) map[[4]string]bool {
 	return ids
 }
 
-// deviceID identifies a device or a share of it.
+// deviceID returns the identity of a device or of a share of it.
 func deviceID(v document.Value) (id [4]string) {
 	for i, name := range []string{"driver", "pool", "device", "shareID"} {
 		id[i] = v.Get(name).Text()

@@ -108,8 +108,8 @@ func hasObserved(v document.Value) bool {
 // appArmorAnnotation is the prefix of the legacy annotation for the profile of a container, whose name follows.
 const appArmorAnnotation = "container.apparmor.security.beta.kubernetes.io/"
 
-// setAppArmorProfiles sets the AppArmor profiles of containers from their legacy annotations, unless a container has a
-// profile, or the pod has the same. Windows containers have none.
+// setAppArmorProfiles sets the AppArmor profiles of containers from their legacy annotations, unless the container has
+// a profile or the pod has the same profile. Pods for Windows are skipped.
 func setAppArmorProfiles(obj document.Value) document.Value {
 	annotations, spec := obj.Lookup("metadata", "annotations"), obj.Get("spec")
 	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {
@@ -131,10 +131,10 @@ func setAppArmorProfiles(obj document.Value) document.Value {
 	return obj.With("spec", now)
 }
 
-// longestProfile is the maximum length of a path.
-const longestProfile = 4095
+// maxProfileLength is the maximum length of a localhost profile's path.
+const maxProfileLength = 4095
 
-// annotatedProfile returns the profile of a legacy annotation, absent if the annotation is invalid.
+// annotatedProfile returns the AppArmor profile of a legacy annotation; absent if the annotation is invalid.
 func annotatedProfile(annotation string) document.Value {
 	profile := func(of string) document.Value {
 		return document.NewMap(document.Field{Name: "type", Value: document.NewString(of)})
@@ -145,7 +145,7 @@ func annotatedProfile(annotation string) document.Value {
 		return profile("Unconfined")
 	case annotation == "runtime/default":
 		return profile("RuntimeDefault")
-	case isLocal && file != "" && file == strings.TrimSpace(file) && len(file) <= longestProfile:
+	case isLocal && file != "" && file == strings.TrimSpace(file) && len(file) <= maxProfileLength:
 		return profile("Localhost").With("localhostProfile", document.NewString(file))
 	}
 	return document.Value{}

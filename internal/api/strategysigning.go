@@ -7,7 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareSigningRequestForUpdate restores the conditions that an endpoint can not change, and sets the times of new ones.
+// prepareSigningRequestForUpdate restores the conditions that an endpoint cannot change, and sets the timestamps of new
+// conditions.
 func prepareSigningRequestForUpdate(endpoint string, obj, live document.Value, w Write) document.Value {
 	switch endpoint {
 	case StatusSubresource:
@@ -18,7 +19,7 @@ func prepareSigningRequestForUpdate(endpoint string, obj, live document.Value, w
 	return obj
 }
 
-// prepareSigningRequestForCreate sets the user that requests the certificate.
+// prepareSigningRequestForCreate copies the authenticated user to the spec.
 func prepareSigningRequestForCreate(_ string, obj, _ document.Value, w Write) document.Value {
 	u := w.User
 	var groups []document.Value
@@ -39,7 +40,8 @@ func prepareSigningRequestForCreate(_ string, obj, _ document.Value, w Write) do
 	return put(obj, extra, "spec", "extra")
 }
 
-// restoreDecisions restores the conditions that only the subresource approval can change, if their number is the same.
+// restoreDecisions restores the Approved and Denied conditions, which only the approval subresource can change, if
+// their number is unchanged.
 func restoreDecisions(obj, live document.Value) document.Value {
 	for _, decision := range []string{"Approved", "Denied"} {
 		then := conditionsOf(live, decision)
@@ -71,15 +73,15 @@ func conditionsOf(obj document.Value, name string) (found []document.Value) {
 func setConditionTimes(obj, live document.Value, w Write) document.Value {
 	now := timestamp(w.Time)
 	return putItems(obj, func(c document.Value) document.Value {
-		if isNothing(c.Get("lastUpdateTime")) {
+		if isEmpty(c.Get("lastUpdateTime")) {
 			c = c.With("lastUpdateTime", now)
 		}
-		if !isNothing(c.Get("lastTransitionTime")) {
+		if !isEmpty(c.Get("lastTransitionTime")) {
 			return c
 		}
 		since := now
 		for _, before := range conditionsOf(live, c.Get("type").Text()) {
-			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isNothing(t) {
+			if t := before.Get("lastTransitionTime"); before.Get("status").Text() == c.Get("status").Text() && !isEmpty(t) {
 				since = t
 				break
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The labels of a job's pods: its name and uid, each with the legacy label without a prefix.
+// The labels of a job's pods: the job's name and uid, each with a prefixed and a legacy key.
 var (
 	jobNameLabels = []string{"batch.kubernetes.io/job-name", "job-name"}
 	jobUIDLabels  = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
@@ -46,7 +46,7 @@ func prepareDaemonSetForCreate(_ string, obj, _ document.Value, _ Write) documen
 // prepareDaemonSetForUpdate increments the template generation if the template has changed.
 func prepareDaemonSetForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	n := templateGenerationOf(live)
-	if endpoint == "" && !means(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
+	if endpoint == "" && !semanticEqual(obj.Lookup("spec", "template"), live.Lookup("spec", "template")) {
 		n++
 	}
 	return withTemplateGeneration(obj, n)
@@ -67,8 +67,8 @@ func templateGenerationOf(set document.Value) int64 {
 	return n
 }
 
-// prepareServiceForUpdate removes the fields that only the previous type of a service had, unless the request changes them
-// together with the type.
+// prepareServiceForUpdate removes the fields that only the previous type of a service supported, unless the request
+// changes them together with the type.
 func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write) document.Value {
 	if endpoint != "" {
 		return obj
@@ -78,7 +78,7 @@ func prepareServiceForUpdate(endpoint string, obj, live document.Value, _ Write)
 	lost := func(has func(spec document.Value) bool) bool { return has(old) && !has(spec) }
 	drop := func(names ...string) {
 		for _, name := range names {
-			if !means(spec.Get(name), old.Get(name)) {
+			if !semanticEqual(spec.Get(name), old.Get(name)) {
 				return
 			}
 		}
@@ -134,7 +134,7 @@ func isExternal(spec document.Value) bool {
 	return hasNodePorts(spec) || spec.Get("type").Text() == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 }
 
-// newNodePorts reports whether a service has node ports that the old one does not have.
+// newNodePorts reports whether a service spec has node ports that the old spec does not have.
 func newNodePorts(spec, old document.Value) bool {
 	had := map[int64]bool{0: true}
 	for _, port := range old.Get("ports").Items() {

@@ -17,11 +17,11 @@ import (
 //go:embed topologies.json.gz
 var packedTopologies []byte
 
-// builtinTopologies reads the topologies of the built-in kinds when they are first asked for.
+// builtinTopologies returns the merge topologies of the built-in kinds, which are decoded on first use.
 var builtinTopologies = sync.OnceValue(func() *schema.Schema {
 	s, err := unpackTopologies(packedTopologies)
 	if err != nil {
-		panic(err) // a test reads them
+		panic(err) // unreachable: a test decodes them
 	}
 	return s
 })
@@ -43,21 +43,21 @@ func unpackTopologies(packed []byte) (*schema.Schema, error) {
 	return schema.LoadTypes(doc)
 }
 
-// BuiltinTopology returns how a built-in kind merges.
+// BuiltinTopology returns the merge topology of a built-in kind.
 func BuiltinTopology(group, version, name string) (*schema.Type, bool) {
 	return builtinTopologies().Type(TypeName(group, version, name))
 }
 
-// DefinitionType is what schemas call CustomResourceDefinitions.
+// DefinitionType is the name of CustomResourceDefinitions in OpenAPI schemas.
 const DefinitionType = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"
 
-// DefinitionTopology returns how CustomResourceDefinitions merge.
+// DefinitionTopology returns the merge topology of CustomResourceDefinitions.
 func DefinitionTopology() (*schema.Type, bool) { return builtinTopologies().Type(DefinitionType) }
 
-// structPrefix precedes the names of structs of k8s.io/api in schemas; kind files leave it out.
+// structPrefix is the prefix of k8s.io/api structs in OpenAPI schemas; kind files omit it.
 const structPrefix = "io.k8s.api."
 
-// TypeName returns the name of a built-in kind in schemas: io.k8s.api.apps.v1.Deployment.
+// TypeName returns the name of a built-in kind in OpenAPI schemas, such as io.k8s.api.apps.v1.Deployment.
 func TypeName(group, version, name string) string {
 	return structPrefix + kinds.StructName(group, version, name)
 }

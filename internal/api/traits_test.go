@@ -5,16 +5,16 @@ import "testing"
 func TestTraits(t *testing.T) {
 	for name, want := range map[string]Traits{
 		"deployments.apps":           {},
-		"services":                   {PutCreates: true, ShowsDeleted: true},
-		"leases.coordination.k8s.io": {PutCreates: true, PutVersioned: true},
-		"jobs.batch":                 {Orphans: true},
+		"services":                   {AllowCreateOnUpdate: true, ReturnDeletedObject: true},
+		"leases.coordination.k8s.io": {AllowCreateOnUpdate: true, RequireResourceVersion: true},
+		"jobs.batch":                 {OrphanDependents: true},
 		"cronjobs.batch":             {},
-		"pods":                       {Graceful: true, ShowsDeleted: true},
-		"namespaces":                 {Singly: true, Contains: true},
-		"events.events.k8s.io":       {PutCreates: true, Childless: true, CheckedAsSent: true},
+		"pods":                       {Graceful: true, ReturnDeletedObject: true},
+		"namespaces":                 {NoDeleteCollection: true, ContainsObjects: true},
+		"events.events.k8s.io":       {AllowCreateOnUpdate: true, NoGarbageCollection: true, ValidateRequestVersion: true},
 	} {
 		if got := builtin(t, name).Traits; got != want {
-			t.Errorf("%s: %+v, want %+v", name, got, want)
+			t.Errorf("%s: traits %+v, want %+v", name, got, want)
 		}
 	}
 }
@@ -22,21 +22,21 @@ func TestTraits(t *testing.T) {
 func TestGracePeriod(t *testing.T) {
 	for _, test := range []struct {
 		name, kind, live string
-		asked            int64
-		isAsked          bool
+		requested        int64
+		isRequested      bool
 		want             int64
 	}{
-		{"as the pod says", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, false, 30},
-		{"as was asked", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 5, true, 5},
-		{"at once", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, true, 0},
-		{"less than nothing", "pods", `{spec: {nodeName: a}}`, -1, true, 1},
+		{"period of the pod", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, false, 30},
+		{"period of the request", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 5, true, 5},
+		{"zero period", "pods", `{spec: {nodeName: a, terminationGracePeriodSeconds: 30}}`, 0, true, 0},
+		{"negative period", "pods", `{spec: {nodeName: a}}`, -1, true, 1},
 		{"not scheduled", "pods", `{spec: {terminationGracePeriodSeconds: 30}}`, 5, true, 0},
-		{"done", "pods", `{spec: {nodeName: a}, status: {phase: Succeeded}}`, 5, true, 0},
+		{"succeeded", "pods", `{spec: {nodeName: a}, status: {phase: Succeeded}}`, 5, true, 0},
 		{"failed", "pods", `{spec: {nodeName: a}, status: {phase: Failed}}`, 5, true, 0},
-		{"others", "services", `{spec: {nodeName: a}}`, 5, true, 0},
+		{"kind without graceful deletion", "services", `{spec: {nodeName: a}}`, 5, true, 0},
 	} {
-		if got := builtin(t, test.kind).GracePeriod(parse(t, test.live), test.asked, test.isAsked); got != test.want {
-			t.Errorf("%s: %d, want %d", test.name, got, test.want)
+		if got := builtin(t, test.kind).GracePeriod(parse(t, test.live), test.requested, test.isRequested); got != test.want {
+			t.Errorf("%s: GracePeriod() = %d, want %d", test.name, got, test.want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// StoredVersion is the apiVersion at which objects are stored.
+// StoredVersion returns the apiVersion at which objects are stored.
 func (k *Kind) StoredVersion() string {
 	if k.StoredAt != "" {
 		return k.StoredAt
@@ -19,7 +19,7 @@ func (k *Kind) StoredVersion() string {
 	return k.APIVersion(k.Versions[0])
 }
 
-// Topology returns the topology of the kind at an apiVersion; ok is false if the kind does not have that version.
+// Topology returns the merge topology of the kind at an apiVersion; ok is false if the kind does not have that version.
 func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -31,7 +31,7 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 		}
 		return k.Definition.Topology(version)
 	}
-	if apiVersion != k.AlsoAt && (group != k.Group || !k.HasVersion(version)) {
+	if apiVersion != k.AlsoServedAt && (group != k.Group || !k.HasVersion(version)) {
 		return nil, false
 	}
 	if k.fieldsOf != "" {
@@ -40,7 +40,7 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	return BuiltinTopology(group, version, k.Name)
 }
 
-// Convert returns an object at another apiVersion.
+// Convert returns an object converted to another apiVersion.
 func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {
 		return doc, nil
@@ -59,7 +59,7 @@ func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, err
 	return doc.With("apiVersion", document.NewString(to)), nil
 }
 
-// EngineVersions returns the versions of the kind for the apply engine.
+// EngineVersions returns the topologies and conversions of the kind for the apply engine.
 func (k *Kind) EngineVersions() apply.Versions { return engineVersions{k} }
 
 type engineVersions struct{ kind *Kind }
@@ -70,7 +70,7 @@ func (v engineVersions) Convert(doc document.Value, from, to string) (document.V
 	return v.kind.Convert(doc, from, to)
 }
 
-// EngineOptions are the options of an apply engine that do not follow from the kind.
+// EngineOptions are the options of an apply engine that the kind does not determine.
 type EngineOptions struct {
 	// Unset enables unset markers.
 	Unset bool
@@ -78,16 +78,16 @@ type EngineOptions struct {
 	Default func(document.Value) document.Value
 }
 
-// Engine returns an apply engine for an endpoint at one version: defaults depend on the version.
+// Engine returns an apply engine for an endpoint at one version. Engines are per version because defaults depend on it.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
 	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
 }
 
-// BodyEngine returns an apply engine for the bodies of a subresource that are not the objects themselves, such as scales.
+// BodyEngine returns an apply engine for subresource bodies that are not the object itself, such as Scale.
 func BodyEngine(gvk apischema.GroupVersionKind, o EngineOptions) (*apply.Engine, error) {
 	t, ok := BuiltinTopology(gvk.Group, gvk.Version, gvk.Kind)
 	if !ok {
-		return nil, fmt.Errorf("no merge topology of %v", gvk)
+		return nil, fmt.Errorf("%v: no merge topology", gvk)
 	}
 	return apply.New(apply.Options{Versions: apply.OneVersion(gvk.GroupVersion().String(), t), Unset: o.Unset, Default: o.Default})
 }

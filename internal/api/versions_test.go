@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestConvert compares with what Kubernetes makes of objects.
+// TestConvert compares with Kubernetes' conversions.
 func TestConvert(t *testing.T) {
 	text, err := os.ReadFile("testdata/conversions.txt")
 	if err != nil {
@@ -33,14 +33,14 @@ func TestConvert(t *testing.T) {
 			compared++
 			got, err := kinds[in.Get("kind").Text()].Convert(in, in.Get("apiVersion").Text(), to)
 			if want := parse(t, rest); err != nil || got.JSON() != want.JSON() {
-				t.Errorf("%v (%v), want\n%v", got, err, want)
+				t.Errorf("Convert(%v, %s) = %v, %v, want\n%v", in, to, got, err, want)
 			}
 		default:
 			to, in = first, parse(t, rest)
 		}
 	}
 	if compared < 10 {
-		t.Errorf("only %d compared", compared)
+		t.Errorf("%d conversions compared, want at least 10", compared)
 	}
 }
 
@@ -60,7 +60,7 @@ func TestVersions(t *testing.T) {
 		{"events.events.k8s.io", "v1", true},
 	} {
 		if got, ok := builtin(t, test.kind).EngineVersions().Type(test.version); ok != test.want || ok && got == nil {
-			t.Errorf("%s at %s: %v", test.kind, test.version, ok)
+			t.Errorf("%s: Type(%s) = %v, %v, want %v", test.kind, test.version, got, ok, test.want)
 		}
 	}
 	if _, err := builtin(t, "pods").EngineVersions().Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, apply.ErrVersionGone) {
@@ -68,14 +68,14 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-func TestStored(t *testing.T) {
+func TestStoredVersion(t *testing.T) {
 	for name, want := range map[string][2]string{
 		"events":                               {"core/events", "v1"},
 		"events.events.k8s.io":                 {"core/events", "v1"},
 		"horizontalpodautoscalers.autoscaling": {"autoscaling/horizontalpodautoscalers", "autoscaling/v2"},
 	} {
 		if k := builtin(t, name); k.StoreName() != want[0] || k.StoredVersion() != want[1] {
-			t.Errorf("%s: %s %s", name, k.StoreName(), k.StoredVersion())
+			t.Errorf("%s: store name %s, stored version %s, want %v", name, k.StoreName(), k.StoredVersion(), want)
 		}
 	}
 }
@@ -101,15 +101,15 @@ func TestEngine(t *testing.T) {
 		}
 	}
 	if builtin(t, "pods").HasSubresource("v1", "scale") || !k.HasSubresource("v1", "scale") {
-		t.Error("pods have a scale, or Deployments have none")
+		t.Error("expected a scale subresource for Deployments and none for pods")
 	}
 	if _, err := BodyEngine(runtimeschema.GroupVersionKind{Version: "v1", Kind: "Nothing"}, EngineOptions{}); err == nil {
 		t.Error("BodyEngine of an unknown type: expected an error")
 	}
 }
 
-// TestEnginesHaveTheirOwnOptions: what one version, or one server, asks of an engine is not what the next one gets.
-func TestEnginesHaveTheirOwnOptions(t *testing.T) {
+// TestEngineOptionsAreIndependent checks that engines of a kind do not share options.
+func TestEngineOptionsAreIndependent(t *testing.T) {
 	k := builtin(t, "horizontalpodautoscalers.autoscaling")
 	config := parse(t, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, spec: {minReplicas: {k8s_io__value: unset}}}`)
 	for _, name := range []string{"a", "b"} {
@@ -121,7 +121,7 @@ func TestEnginesHaveTheirOwnOptions(t *testing.T) {
 		}
 		r, err := engine.Apply(apply.Object{}, config, apply.Request{Manager: "ci", Version: "autoscaling/v2"})
 		if got := r.Object.Document.Lookup("metadata", "annotations", "default").Text(); err != nil || got != name {
-			t.Errorf("received the default %q, %v, want %q", got, err, name)
+			t.Errorf("default annotation = %q, %v, want %q", got, err, name)
 		}
 	}
 }

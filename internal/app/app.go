@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -103,7 +102,7 @@ type Server struct {
 	inProcess *server.InProcess
 	admission *dynamicAdmission
 	// running are the goroutines of controllers; the cancel functions stop them.
-	running         sync.WaitGroup
+	running         goroutines
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
 	// Authority is the server's certificate authority; nil if the server has no listener.
@@ -165,7 +164,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.admission.start(ctx, informer.Options{Cache: s.cache, Log: s.config.Log}); err != nil {
 		return err
 	}
-	s.running.Go(func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(objects)) })
+	s.running.Go("aggregation of ClusterRoles", func() { s.rbac.Aggregate(context.WithoutCancel(ctx), aggregate(objects)) })
 	if err := s.startControllers(ctx, objects); err != nil {
 		return err
 	}
@@ -243,8 +242,8 @@ func (s *Server) startDefinitions(ctx context.Context, objects *registry.Registr
 		return err
 	}
 	ctx, s.stopDefinitions = context.WithCancel(context.WithoutCancel(ctx))
-	s.running.Go(func() { migrator.Run(ctx) })
-	s.running.Go(func() { c.Run(ctx) })
+	s.running.Go("migration of managedFields", func() { migrator.Run(ctx) })
+	s.running.Go("CustomResourceDefinition controller", func() { c.Run(ctx) })
 	return nil
 }
 
@@ -324,7 +323,7 @@ func (s *Server) openAuthority() (err error) {
 // selectableFields returns the fields of field selectors for the watch cache.
 func selectableFields(register *api.Register) func(kind string) []watchcache.Field {
 	return func(name string) []watchcache.Field {
-		k := register.Stored(name)
+		k := register.ByStoreName(name)
 		if k == nil {
 			return nil
 		}
@@ -340,7 +339,7 @@ func selectableFields(register *api.Register) func(kind string) []watchcache.Fie
 func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.ObjectCount] {
 	return func(yield func(metrics.ObjectCount) bool) {
 		for _, k := range register.All() {
-			if k.OnlyCreate {
+			if k.CreateOnly {
 				continue
 			}
 			if !yield(metrics.ObjectCount{Group: k.Group, Resource: k.Resource, Objects: c.Count(k.StoreName())}) {
@@ -375,46 +374,4 @@ func (s *Server) Failed() <-chan error {
 		return nil
 	}
 	return s.listener.Failed()
-}
-
-// stopServing ends watches and waits for active requests until the context ends, of the listener and of the same process.
-func (s *Server) stopServing(ctx context.Context) error {
-	var listened, inProcess error
-	var stopping sync.WaitGroup
-	if s.handler != nil {
-		s.handler.Drain()
-		stopping.Go(func() { inProcess = s.inProcess.Stop(ctx) })
-	}
-	if s.listener != nil {
-		listened = s.listener.Stop(ctx)
-	} else if s.socket != nil {
-		listened = s.socket.Close()
-	}
-	stopping.Wait()
-	return errors.Join(listened, inProcess)
-}
-
-// Stop ends watches, waits for active requests until the context ends, and stops the server.
-func (s *Server) Stop(ctx context.Context) error {
-	errs := []error{s.stopServing(ctx)}
-	if s.stopControllers != nil {
-		s.stopControllers()
-	}
-	if s.stopDefinitions != nil {
-		s.stopDefinitions()
-	}
-	if s.rbac != nil {
-		s.rbac.Close()
-	}
-	if s.admission != nil {
-		s.admission.close()
-	}
-	s.running.Wait()
-	if s.cache != nil {
-		s.cache.Close()
-	}
-	if s.store != nil {
-		errs = append(errs, s.store.Close())
-	}
-	return errors.Join(errs...)
 }

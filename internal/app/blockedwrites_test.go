@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called: the
@@ -43,7 +43,7 @@ func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 // TestBlockedWriteTimesOut checks that a write that waits longer than the request timeout fails with the reason, and succeeds after the
 // migration.
 func TestBlockedWriteTimesOut(t *testing.T) {
-	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTime: 300 * time.Millisecond}})
+	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
 	patch := func() *answered {
 		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
 	}

@@ -43,13 +43,13 @@ func controllerUser(name string) *authn.User {
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
 	own := &systemObjects{all: all, address: s.address(), every: s.config.reconcileEvery}
-	s.running.Go(func() { own.run(ctx) })
+	s.running.Go("system objects", func() { own.run(ctx) })
 	if s.config.WithoutControllers {
 		return nil
 	}
 	control := func(ctx context.Context) { s.control(ctx, all) }
 	if !s.store.IsShared() {
-		s.running.Go(func() { control(ctx) })
+		s.running.Go("controllers", func() { control(ctx) })
 		return nil
 	}
 	host, err := os.Hostname()
@@ -60,7 +60,7 @@ func (s *Server) startControllers(ctx context.Context, all *registry.Registry) e
 		Objects: all, Namespace: leaseNamespace, Name: leaseName, Identity: fmt.Sprintf("%s_%s", host, uuid.NewUUID()),
 		User: systemUser, Manager: systemManager, Log: s.config.Log,
 	}
-	s.running.Go(func() { elector.Run(ctx, control) })
+	s.running.Go("controllers", func() { elector.Run(ctx, control) })
 	return nil
 }
 

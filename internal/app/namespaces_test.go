@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 const allNamespaces = "/api/v1/namespaces"

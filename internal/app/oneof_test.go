@@ -18,7 +18,7 @@ func TestWarningsOfOneOfs(t *testing.T) {
 	c.apply(templates+"/t", "alice", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{
 		"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"data","emptyDir":{}}]}}}`).want(201)
 	refused := c.apply(templates+"/t", "bob", template(`"configMap":{"name":"c"}`)).want(422, "may not specify more than 1 volume type")
-	const want = `299 - ".template.spec.volumes[name=\"data\"]: configMap was applied, and emptyDir is there, too, owned by \"alice\"; ` +
+	const want = `299 - ".template.spec.volumes[name=\"data\"]: configMap was applied, but emptyDir is set, too (owned by \"alice\"); ` +
 		`only one of them may be set; to remove emptyDir, apply emptyDir: {k8s_io__value: unset} beside configMap, by force"`
 	if got := refused.header["Warning"]; len(got) != 1 || got[0] != want {
 		t.Errorf("warnings %q, want %s", got, want)
@@ -54,12 +54,12 @@ func TestWarningsOfDiscriminators(t *testing.T) {
 	}
 	warns(c.apply(deployments+"/d", "alice", config("")).want(201))
 	warns(c.apply(deployments+"/d", "alice", config(`"type":"Recreate"`)).want(422),
-		".spec.strategy: type was applied, and rollingUpdate is there, which nobody owns, which goes only with type RollingUpdate",
+		".spec.strategy: type was applied, but rollingUpdate is set (no owner) and requires type RollingUpdate",
 		"apply rollingUpdate: {k8s_io__value: unset} beside type\"")
 	warns(c.apply(deployments+"/d", "alice", config(`"type":"Recreate","rollingUpdate":{"k8s_io__value":"unset"}`)).want(200, `"strategy":{"type":"Recreate"}`))
 	rolling := `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"d"},"spec":{"strategy":{"rollingUpdate":{"maxSurge":1}}}}`
 	warns(c.apply(deployments+"/d?force=true", "bob", rolling).want(422),
-		`rollingUpdate was applied, which goes only with type RollingUpdate, and type is another, owned by \"alice\"; apply type: RollingUpdate as well, by force`)
+		`rollingUpdate was applied, but requires type RollingUpdate, and type has another value (owned by \"alice\"); apply type: RollingUpdate as well, by force`)
 }
 
 // TestAllowedOneOfs checks that every apply warns of one-ofs with two members that Kubernetes accepts, no-ops included.
@@ -72,7 +72,7 @@ func TestAllowedOneOfs(t *testing.T) {
 	c.apply(sets+"/d", "alice", config(`"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}`)).want(201)
 	for range 2 {
 		got := c.apply(sets+"/d", "bob", config(`"updateStrategy":{"type":"OnDelete"}`))
-		if warnings := got.want(200).header["Warning"]; len(warnings) != 1 || !strings.Contains(warnings[0], "rollingUpdate is there, which nobody owns") {
+		if warnings := got.want(200).header["Warning"]; len(warnings) != 1 || !strings.Contains(warnings[0], "rollingUpdate is set (no owner)") {
 			t.Errorf("warnings %q", warnings)
 		}
 	}

@@ -55,7 +55,7 @@ func TestPanic(t *testing.T) {
 				t.Errorf("%s is %q, want %q: %s", field, got, want, a.text)
 			}
 		}
-		if !strings.Contains(a.get("message"), "this request made the server panic; its log has more") || strings.Contains(a.text, "on purpose") {
+		if !strings.Contains(a.get("message"), "the request made the server panic; the server's log has the stack trace") || strings.Contains(a.text, "on purpose") {
 			t.Errorf("received %s", a.text)
 		}
 		if !reused {
@@ -69,7 +69,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%d requests are under way, want the watch alone", n)
 	}
 	logged := strings.TrimPrefix(log.String(), before)
-	if n := strings.Count(logged, "\n"); n != 2 || strings.Count(logged, "a request panicked") != 2 {
+	if n := strings.Count(logged, "\n"); n != 2 || strings.Count(logged, "request panicked") != 2 {
 		t.Errorf("want one line for each panic, received %d: %s", n, logged)
 	}
 	for _, part := range []string{"level=ERROR", "method=GET", "path=/readyz", `panic="on purpose"`, "stack=", "panic_test.go"} {

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/server"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // TestAnonymousRequests checks that requests without credentials are answered only for health and version.
@@ -129,7 +129,7 @@ func TestPathsWithEmptySegments(t *testing.T) {
 
 // TestLimits checks the limits of body sizes and of concurrent requests.
 func TestLimits(t *testing.T) {
-	c := start(t, Config{Limits: server.Limits{BodyBytes: 1000, Changing: 1}}, `token-a,alice,1,"team"`)
+	c := start(t, Config{Limits: server.Limits{MaxBodyBytes: 1000, MaxMutatingInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", configMaps, configMap("large", "a", strings.Repeat("x", 1000))).want(413, "limit is 1000")
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"edit"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
 	alice := c.withToken("token-a")
@@ -213,7 +213,7 @@ func TestAbortedRequestMetric(t *testing.T) {
 // TestSlowClients checks that requests of clients that do not read the response end, and free their slot.
 func TestSlowClients(t *testing.T) {
 	const limit = time.Second // enough for those that are not slow
-	c := start(t, Config{Limits: server.Limits{RequestTime: limit, Reading: 1}}, `token-a,alice,1,"team"`)
+	c := start(t, Config{Limits: server.Limits{RequestTimeout: limit, MaxReadOnlyInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", `{"metadata":{"name":"b"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"view"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
 	for i := range 6 { // more than a client's window
 		c.call("POST", configMaps, configMap(fmt.Sprint("large-", i), "a", strings.Repeat("x", 1000<<10))).want(201)
@@ -306,7 +306,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 // TestMissingBody checks that a request whose announced body is not sent is answered within the timeout, also if no handler reads the
 // body.
 func TestMissingBody(t *testing.T) {
-	c := start(t, Config{Limits: server.Limits{RequestTime: 300 * time.Millisecond, BodyBytes: 1000}})
+	c := start(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond, MaxBodyBytes: 1000}})
 	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
 	known.NextProtos = []string{"http/1.1"}
 	unknown := known.Clone()

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 

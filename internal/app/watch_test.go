@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 
 // TestIdleWatch checks that a watch without events stays open longer than the write timeout.
 func TestIdleWatch(t *testing.T) {
-	c := start(t, Config{Limits: server.Limits{RequestTime: 500 * time.Millisecond}})
+	c := start(t, Config{Limits: server.Limits{RequestTimeout: 500 * time.Millisecond}})
 	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
 	for _, name := range []string{"first", "second"} {
 		time.Sleep(1200 * time.Millisecond) // the point of the test: longer than a response may take

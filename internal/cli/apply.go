@@ -13,11 +13,12 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// The environment variables that turn migration off. Kubectl's is for those who have set it already.
+// migrationSwitch and kubectlMigrationSwitch are the environment variables that disable the migration from client-side
+// apply. The second one is kubectl's.
 const migrationSwitch, kubectlMigrationSwitch = "CADASTRE_CSA_MIGRATION", "KUBECTL_ENABLE_CSA_MIGRATION"
 
-// errNoManager is for verbs that are about one manager.
-var errNoManager = errors.New("--manager: expected the name of a manager, received none")
+// errNoManager is the usage error of verbs that require --manager.
+var errNoManager = errors.New("--manager: expected the name of a field manager, received none")
 
 type applyFlags struct {
 	connection             connection
@@ -29,28 +30,30 @@ type applyFlags struct {
 	onlyCreate, onlyUpdate bool
 	dryRun                 bool
 	quiet                  quietFlag
-	// What check finds out:
-	forced       forcedPaths
-	definitions  *definitions
-	unsetPaths   []ownership.PathExpression
-	migrationOff bool
+	// The fields below are set by check.
+	forced             forcedPaths
+	appliedDefinitions *appliedDefinitions
+	unsetPaths         []ownership.PathExpression
+	migrationOff       bool
 }
 
 func applyCommand() *cobra.Command {
 	var f applyFlags
 	command := &cobra.Command{
 		Use:   "apply -f FILE",
-		Short: "Apply configurations, server-side, and take over what client-side apply wrote",
-		Long: `Apply configurations. Fields that client-side apply of kubectl wrote are handed to the manager first, so
-that what is left out is removed; ` + migrationSwitch + `=false turns that off, and so does
-` + kubectlMigrationSwitch + `=false.
+		Short: "Apply configurations with Server-Side Apply, and migrate from client-side apply",
+		Long: `Apply configurations with Server-Side Apply.
 
-Conflicts are shown as a table, and what can be done about them. All files are applied, whether or not
-others fail; when the server is gone, it stops and lists what was not applied.`,
+Fields that kubectl's client-side apply owns are moved to the manager first, so that fields that the configuration
+no longer contains are removed. ` + migrationSwitch + `=false or ` + kubectlMigrationSwitch + `=false in the
+environment disables this migration.
+
+Conflicts are printed as a table with the owners and both values. An object that fails does not stop the others. If
+the server stops responding, the run ends and lists the objects that were not applied.`,
 		Example: `  cadastre apply -f web.yaml
   cadastre apply -f deploy/ --manager gitops --force-path spec.replicas
   cadastre apply -f web.yaml --unset 'spec.template.spec.containers[name=app].resources.limits.cpu'`,
-		Args: onlyFiles,
+		Args: filesOnly,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return applyFiles(c.Context(), f, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -58,41 +61,41 @@ others fail; when the server is gone, it stops and lists what was not applied.`,
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	f.input.bind(flags, "apply")
-	flags.StringVar(&f.manager, "manager", ownership.KubectlManager, "the `name` to apply as")
-	flags.BoolVar(&f.force, "force", false, "take over fields that others own")
-	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "take over only the field at this `path`, with all that is in it; may be repeated")
-	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "also say that the field at this `path` must be absent, if the server understands that; may be repeated")
-	flags.BoolVar(&f.onlyCreate, "only-create", false, "fail for objects that are there")
-	flags.BoolVar(&f.onlyUpdate, "only-update", false, "fail for objects that are not there")
-	bindDryRun(flags, &f.dryRun, "have the server check it, and write nothing")
+	f.input.bind(flags)
+	flags.StringVar(&f.manager, "manager", ownership.KubectlManager, "The `name` of the field manager.")
+	flags.BoolVar(&f.force, "force", false, "Force all conflicts, which takes ownership of the fields.")
+	flags.StringArrayVar(&f.forceTexts, "force-path", nil, "Force conflicts at or below this `path` only. Can be repeated.")
+	flags.StringArrayVar(&f.unsetTexts, "unset", nil, "Remove the field at this `path` and own its absence, if the server supports unset markers. Can be repeated.")
+	flags.BoolVar(&f.onlyCreate, "only-create", false, "Fail for objects that exist.")
+	flags.BoolVar(&f.onlyUpdate, "only-update", false, "Fail for objects that do not exist.")
+	bindDryRun(flags, &f.dryRun, "Send dry-run requests, which write nothing.")
 	f.quiet.bind(flags)
 	completeConnection(command, &f.connection)
-	completeAppliers(command, &f.connection, &f.input)
-	completePaths(command, &f.connection, "force-path", f.forcePathsLike)
-	completePaths(command, &f.connection, "unset", f.unsetPathsLike)
-	completeWords(command, "output", f.output.forms...)
+	completeManagers(command, &f.connection, &f.input)
+	completePaths(command, &f.connection, "force-path", f.forcePathCandidates)
+	completePaths(command, &f.connection, "unset", f.unsetPathCandidates)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
 
-// check reads the flags, and refuses those that can't work before anything is done.
+// check validates and parses the flags before any request is sent.
 func (f *applyFlags) check() error {
 	if f.manager == "" {
 		return &usageError{errNoManager}
 	}
 	if f.onlyCreate && f.onlyUpdate {
-		return &usageError{errors.New("--only-create and --only-update exclude each other")}
+		return &usageError{errors.New("--only-create and --only-update are mutually exclusive")}
 	}
 	if f.force && len(f.forceTexts) > 0 {
-		return &usageError{errors.New("--force takes over everything: expected either it or --force-path")}
+		return &usageError{errors.New("expected either --force or --force-path, received both")}
 	}
 	forced, err := parsePaths(f.forceTexts)
 	if err != nil {
 		return err
 	}
 	f.forced = newForcedPaths(forced)
-	f.definitions = &definitions{tried: f.dryRun}
+	f.appliedDefinitions = &appliedDefinitions{dryRun: f.dryRun}
 	if f.unsetPaths, err = parsePaths(f.unsetTexts); err != nil {
 		return err
 	}
@@ -102,7 +105,7 @@ func (f *applyFlags) check() error {
 	return f.output.check()
 }
 
-// isMigrationOff reports whether somebody has switched migration off.
+// isMigrationOff reports whether an environment variable disables the migration from client-side apply.
 func isMigrationOff() (bool, error) {
 	off := false
 	for _, name := range []string{migrationSwitch, kubectlMigrationSwitch} {
@@ -119,38 +122,38 @@ func isMigrationOff() (bool, error) {
 	return off, nil
 }
 
-// did is what is done to an object.
-func (f *applyFlags) did() string {
+// participle returns the word for a processed object in messages such as "not applied".
+func (f *applyFlags) participle() string {
 	if f.dryRun {
-		return "tried"
+		return "checked"
 	}
 	return "applied"
 }
 
-// applyFiles applies one object after the other.
+// applyFiles applies the objects of all files in order.
 func applyFiles(ctx context.Context, f applyFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
 	}
 	manifests, err := f.input.read(ctx, stdin)
 	if err != nil {
-		return beforeAnything(err, f.did())
+		return nothingDone(err, f.participle())
 	}
 	c, namespace, err := f.connection.open()
 	if err != nil {
 		return err
 	}
 	b := batch{
-		verb: "apply", did: f.did(),
+		verb: "apply", participle: f.participle(),
 		progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr,
 	}
-	warned := tellWarnings(c, stderr)
+	warned := printWarnings(c, stderr)
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		return f.applyOne(ctx, c, namespace, m, stdout, stderr)
 	})
-	if !isLost(err) { // nobody knows what is there
-		f.forced.tell(stderr)
+	if !isServerLost(err) { // without a response, unused paths cannot be determined
+		f.forced.reportUnused(stderr)
 	}
 	return err
 }

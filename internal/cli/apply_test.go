@@ -15,11 +15,11 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestOnlyUpdateLosesRace has the object deleted after it was read: it must not come back.
+// TestOnlyUpdateLosesRace deletes the object after it was read: --only-update must not create it again.
 func TestOnlyUpdateLosesRace(t *testing.T) {
 	config := cadastretest.Start(t)
 	f := newFixture(t, config, 1)
-	a := application{
+	a := applyOperation{
 		applyFlags: applyFlags{manager: "old", onlyUpdate: true},
 		cluster:    f.cluster, target: target{f.kind, "default", "c0"}, config: configOf(t, "c0", "a", "mine"),
 	}
@@ -33,15 +33,15 @@ func TestOnlyUpdateLosesRace(t *testing.T) {
 	if err := client.CoreV1().ConfigMaps("default").Delete(t.Context(), "c0", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.apply(t.Context()); !errors.Is(err, errIsNotThere) {
-		t.Errorf("received %v", err)
+	if _, err := a.apply(t.Context()); !errors.Is(err, errNotFound) {
+		t.Errorf("apply() of a deleted object: error = %v, want errNotFound", err)
 	}
 	if _, err := a.target.get(t.Context(), f.cluster); !cluster.IsCode(err, http.StatusNotFound) {
-		t.Errorf("it came back: %v", err)
+		t.Errorf("get() after apply(): error = %v, want NotFound", err)
 	}
 }
 
-// TestOnlyCreateLosesRace has somebody else make the object after it was seen not to be there: it is left as it is.
+// TestOnlyCreateLosesRace creates the object after the read found none: --only-create must not change it.
 func TestOnlyCreateLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 0)
 	for _, test := range []struct {
@@ -56,7 +56,7 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 		{name: "forced-conflict", force: true, manager: "new"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := application{
+			a := applyOperation{
 				applyFlags: applyFlags{manager: test.manager, onlyCreate: true, force: test.force, dryRun: test.dryRun},
 				cluster:    f.cluster, target: target{f.kind, "default", test.name}, config: configOf(t, test.name, "a", "mine"),
 			}
@@ -64,26 +64,26 @@ func TestOnlyCreateLosesRace(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.apply(t, test.name, "old", "a")
-			if _, err := a.apply(t.Context()); !errors.Is(err, errIsThere) {
-				t.Errorf("received %v", err)
+			if _, err := a.apply(t.Context()); !errors.Is(err, errExists) {
+				t.Errorf("apply() = %v, want errExists", err)
 			}
 			if now, err := a.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
-				t.Errorf("%v: %s", err, now.JSON())
+				t.Errorf("get() after apply() = %v, %s, want data.a unchanged", err, now.JSON())
 			}
 		})
 	}
 }
 
-// TestForcePathLosesRace has somebody else write the object after it was read: what is in the way is looked at again, and
-// forced if it may be; nothing is forced that was not looked at.
+// TestForcePathLosesRace changes the object after it was read: the conflicts are evaluated again, and only those that
+// --force-path covers are forced.
 func TestForcePathLosesRace(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	path, err := ownership.ParsePath("data.a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(name string, config document.Value) application {
-		a := application{
+	read := func(name string, config document.Value) applyOperation {
+		a := applyOperation{
 			applyFlags: applyFlags{manager: "new", forced: newForcedPaths([]ownership.PathExpression{path})},
 			cluster:    f.cluster, target: target{f.kind, "default", name}, config: config,
 		}
@@ -96,31 +96,31 @@ func TestForcePathLosesRace(t *testing.T) {
 	f.apply(t, "c0", "other", "b")
 	after, err := unrelated.apply(t.Context())
 	if err != nil || after.Document.Lookup("data", "a").Text() != "mine" || after.Document.Lookup("data", "b").Text() != "x" {
-		t.Errorf("%v: %s", err, after.JSON())
+		t.Errorf("apply() = %v, %s, want data.a = mine, data.b = x", err, after.JSON())
 	}
-	related := read("c1", withAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
+	related := read("c1", setAt(configOf(t, "c1", "a", "mine"), document.NewString("mine"), "data", "b"))
 	f.apply(t, "c1", "other", "b")
 	refused := (*conflictsError)(nil)
 	if _, err := related.apply(t.Context()); !errors.As(err, &refused) || len(refused.conflicts) != 1 {
-		t.Errorf("applied: %v", err)
+		t.Errorf("apply() = %v, want one conflict", err)
 	}
 	if now, err := related.target.get(t.Context(), f.cluster); err != nil || now.Document.Lookup("data", "a").Text() != "x" {
-		t.Errorf("%v: %s", err, now.JSON())
+		t.Errorf("get() after apply() = %v, %s, want data.a unchanged", err, now.JSON())
 	}
 }
 
-// TestNameIsToldOnce has somebody else write the object before its owners are put back: the error is told with the object's
-// name in front, and has it nowhere else.
-func TestNameIsToldOnce(t *testing.T) {
+// TestErrorNamesObjectOnce changes the object before its managedFields are restored: the caller prefixes the object's
+// name, so that the error must not contain it.
+func TestErrorNamesObjectOnce(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
-	a := application{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
+	a := applyOperation{applyFlags: applyFlags{manager: "new"}, cluster: f.cluster, target: target{f.kind, "default", "c0"}}
 	if err := a.read(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	handedOver := a.live
+	transferred := a.live
 	f.apply(t, "c0", "other", "b")
-	err := a.putBack(t.Context(), handedOver, nil, errors.New("refused"))
+	err := a.restoreOwnership(t.Context(), transferred, nil, errors.New("refused"))
 	if !cluster.IsCode(err, http.StatusConflict) || strings.Contains(err.Error(), a.target.String()+": ") {
-		t.Errorf("received %v", err)
+		t.Errorf("restoreOwnership() = %v, want a conflict without the object's name", err)
 	}
 }

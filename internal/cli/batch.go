@@ -9,40 +9,40 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// batch is a verb that goes through objects, one after the other. What fails does not keep the others from it; when
-// the server is gone, or what is done can't be printed, it stops, and lists what was not done.
+// batch runs a verb on one object after the other. A failed object does not stop the run. If the server does not
+// respond or the output cannot be written, the run stops and lists the objects that were not processed.
 type batch struct {
 	verb string
-	// did is what is done to an object, as in "not applied".
-	did            string
+	// participle is the word for a processed object in messages such as "not applied".
+	participle     string
 	progress       *progress
 	stdout, stderr io.Writer
 }
 
-// run does it to each object, and tells what failed; how many is the error.
+// run processes the objects and prints each error. The returned error states how many objects failed.
 func (b batch) run(all []manifest, one func(m manifest, stdout, stderr io.Writer) error) error {
-	b.progress.expect(len(all))
-	defer b.progress.end()
+	b.progress.addTotal(len(all))
+	defer b.progress.clearBar()
 	failed := 0
 	for i, m := range all {
-		var said, complained bytes.Buffer
-		err := one(m, &said, &complained)
-		if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) {
-			b.progress.end()
-			return errors.Join(write(b.stderr, &complained), b.stopped(all, i, failed, lost))
+		var out, errOut bytes.Buffer
+		err := one(m, &out, &errOut)
+		if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) {
+			b.progress.clearBar()
+			return errors.Join(write(b.stderr, &errOut), b.stoppedByServer(all, i, failed, noResponse))
 		}
 		if err != nil {
 			failed++
-			fmt.Fprintf(&complained, "%v\n", err)
+			fmt.Fprintf(&errOut, "%v\n", err)
 		}
-		var unsaid error
-		b.progress.aside(func() {
-			unsaid = write(b.stdout, &said)
-			_ = write(b.stderr, &complained) // nobody could be told that
+		var writeErr error
+		b.progress.withoutBar(func() {
+			writeErr = write(b.stdout, &out)
+			_ = write(b.stderr, &errOut) // there is no other stream to report the failure on
 		})
-		if unsaid != nil {
-			b.progress.end()
-			return b.unheard(all, i, failed, err == nil, unsaid)
+		if writeErr != nil {
+			b.progress.clearBar()
+			return b.stoppedByOutput(all, i, failed, err == nil, writeErr)
 		}
 		b.progress.step()
 	}
@@ -57,44 +57,44 @@ func write(w io.Writer, text *bytes.Buffer) error {
 	return err
 }
 
-// stopped tells what was not done because the server is gone: the object at a place, and all after it. What was
-// done has been told.
-func (b batch) stopped(all []manifest, at, failed int, lost *cluster.NoAnswerError) error {
-	if lost.MayBeDone {
-		fmt.Fprintf(b.stderr, "%s: may or may not have been %s\n", all[at].name(), b.did)
+// stoppedByServer reports the objects that were not processed because the server does not respond: the object at index
+// at and all after it. The results of the objects before have been printed.
+func (b batch) stoppedByServer(all []manifest, at, failed int, noResponse *cluster.NoResponseError) error {
+	if noResponse.OutcomeUnknown {
+		fmt.Fprintf(b.stderr, "%s: may have been %s; the server did not respond\n", all[at].name(), b.participle)
 	} else {
-		b.tellNotDone(all[at : at+1])
+		b.reportSkipped(all[at : at+1])
 	}
-	b.tellNotDone(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at, len(all), failed, lost)
+	b.reportSkipped(all[at+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at, len(all), failed, noResponse)
 }
 
-// unheard tells what was not done because what is done can't be printed: all after the object at a place. That one is
-// told, too, if it was done.
-func (b batch) unheard(all []manifest, at, failed int, done bool, unsaid error) error {
+// stoppedByOutput reports the objects that were not processed because the output cannot be written: all after index at.
+// The object at index at is reported if it was processed.
+func (b batch) stoppedByOutput(all []manifest, at, failed int, done bool, writeErr error) error {
 	if done {
-		fmt.Fprintf(b.stderr, "%s: %s, but that could not be printed\n", all[at].name(), b.did)
+		fmt.Fprintf(b.stderr, "%s: %s, but the result could not be printed\n", all[at].name(), b.participle)
 	}
-	b.tellNotDone(all[at+1:])
-	return fmt.Errorf("%s: stopped after %d of %d objects, of which %d failed: %w", b.verb, at+1, len(all), failed, lostOutput(unsaid))
+	b.reportSkipped(all[at+1:])
+	return fmt.Errorf("%s: stopped after %d of %d objects, %d failed: %w", b.verb, at+1, len(all), failed, outputError(writeErr))
 }
 
-func (b batch) tellNotDone(some []manifest) {
-	for _, m := range some {
-		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.did)
+func (b batch) reportSkipped(manifests []manifest) {
+	for _, m := range manifests {
+		fmt.Fprintf(b.stderr, "%s: not %s\n", m.name(), b.participle)
 	}
 }
 
-// beforeAnything is why nothing was done at all. What can't be understood says so by itself.
-func beforeAnything(err error, did string) error {
+// nothingDone adds to an error that no object was processed. Usage errors are returned unchanged.
+func nothingDone(err error, participle string) error {
 	if usage := (*usageError)(nil); errors.As(err, &usage) {
 		return err
 	}
-	return fmt.Errorf("%w; nothing was %s", err, did)
+	return fmt.Errorf("%w; nothing was %s", err, participle)
 }
 
-// isLost reports whether something failed because the server does not answer: then it would not do anything else, either.
-func isLost(err error) bool {
-	var lost *cluster.NoAnswerError
-	return errors.As(err, &lost)
+// isServerLost reports whether a request got no response, in which case later requests would fail as well.
+func isServerLost(err error) bool {
+	var noResponse *cluster.NoResponseError
+	return errors.As(err, &noResponse)
 }

@@ -30,18 +30,20 @@ func blameCommand() *cobra.Command {
 	var f blameFlags
 	command := &cobra.Command{
 		Use:   "blame TYPE NAME",
-		Short: "Show an object with the owners of every line",
-		Long: `Show an object as YAML, and on every line who owns it, by which operation, and how long ago that
-manager last changed something.
+		Short: "Show the owners of each line of an object",
+		Long: `Show an object as YAML. Each line starts with the field managers that own the field, their operation and
+the time since their last change.
 
-  (nobody)           nobody owns the field: it may be a default, and changing it is no conflict; unless nobody owns
-                     anything of the object, which is then in conflict as before-first-apply's
-  -                  nobody can own it: it says which object this is, or the server keeps it
-  nothing            each part of it says by itself who owns it
-  (item)             who owns that the item is in the list, but not the field in this line
-  # NAME is absent   somebody owns the field, and it has no value
-  # NAME is a field  somebody owns the field at another version than the one that is shown
-  ?                  nobody owns the field at this version, and it may be one that is a field at another`,
+  (no owner)         no manager owns the field, as with defaults; an apply can change it without a conflict.
+                     In an object without any managedFields, all fields belong to before-first-apply.
+  -                  the field cannot be owned: it identifies the object, or the server maintains it
+  (empty)            the owners are shown on the lines below
+  (item)             the manager owns the list item, but not the field on this line
+  # NAME is absent   a manager owns the field, and the object does not have it
+  # NAME is a field  a manager owns the field at another API version than the one shown
+  ?                  no manager owns the field at this API version; it may correspond to a field at another version
+
+The blame of a Secret shows its values.`,
 		Example: `  cadastre blame deployment web
   cadastre blame deploy/web --by manager
   cadastre blame service web -n shop -o json`,
@@ -52,9 +54,9 @@ manager last changed something.
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	command.Flags().StringVar(&f.by, "by", "line", "show it by `line|manager`: the owners of every line, or what every manager owns")
+	command.Flags().StringVar(&f.by, "by", "line", "Group the output by `line|manager`.")
 	completeObjects(command, &f.connection, 1)
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "color", "auto", "always", "never")
 	completeWords(command, "by", "line", "manager")
 	return command
@@ -67,11 +69,11 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if f.by != "line" && f.by != "manager" {
 		return &usageError{fmt.Errorf("--by: expected line or manager, received %q", f.by)}
 	}
-	coloured, err := f.colours.on(stdout)
+	coloured, err := f.colours.enabled(stdout)
 	if err != nil {
 		return err
 	}
-	c, t, err := f.connection.openOne(ctx, "blame", args, stderr)
+	c, t, err := f.connection.openTarget(ctx, "blame", args, stderr)
 	if err != nil {
 		return err
 	}
@@ -79,7 +81,7 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	if f.output.form == "name" {
+	if f.output.format == "name" {
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}
@@ -106,8 +108,8 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 	if err != nil {
 		return err
 	}
-	tellElsewhere(stderr, t, lines, others)
-	if f.output.form != "text" {
+	reportOtherVersions(stderr, t, lines, others)
+	if f.output.format != "text" {
 		return f.output.print(stdout, blameValue(lines))
 	}
 	view.byLine(lines)
@@ -115,19 +117,19 @@ func blame(ctx context.Context, f blameFlags, args []string, stdout, stderr io.W
 }
 
 func (f blameFlags) printManagers(view blameView, all []managed) error {
-	if f.output.form != "text" {
+	if f.output.format != "text" {
 		return f.output.print(view.w, managersValue(all))
 	}
 	view.byManager(all)
 	return nil
 }
 
-// topologyOrNil returns how a kind merges. Servers need not publish that, and not everybody may read it; one that is
-// gone is another matter.
+// topologyOrNil returns the merge topology of a kind, or nil if the server does not publish an OpenAPI document or the
+// user may not read it. It returns an error only if the server does not respond.
 func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*schema.Type, error) {
 	t, err := c.Topology(ctx, k)
 	switch {
-	case isLost(err):
+	case isServerLost(err):
 		return nil, err
 	case err != nil:
 		return nil, nil
@@ -135,23 +137,23 @@ func topologyOrNil(ctx context.Context, c *cluster.Cluster, k cluster.Kind) (*sc
 	return t, nil
 }
 
-// blameView writes who owns what.
+// blameView formats the owners of an object's fields.
 type blameView struct {
 	w       io.Writer
 	now     time.Time
-	version string // of the object
+	version string // apiVersion of the blamed object
 	palette *palette
 }
 
-// widest is how wide the owners are at most; more of them push their line to the right.
-const widest = 60
+// maxLabelWidth is the maximum width of the owner column. Longer labels shift their line to the right.
+const maxLabelWidth = 60
 
 func (v blameView) byLine(lines []ownership.Line) {
 	labels := make([]string, len(lines))
 	width := 0
 	for i, line := range lines {
 		labels[i] = v.label(line)
-		if n := utf8.RuneCountInString(labels[i]); n <= widest {
+		if n := utf8.RuneCountInString(labels[i]); n <= maxLabelWidth {
 			width = max(width, n)
 		}
 	}
@@ -161,11 +163,11 @@ func (v blameView) byLine(lines []ownership.Line) {
 		if len(line.Owners) > 0 {
 			first = line.Owners[0].Manager
 		}
-		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+printable(line.Text), " "))
+		fmt.Fprintf(v.w, "%s\n", strings.TrimRight(v.palette.paint(first, padded)+" | "+escapeUnprintable(line.Text), " "))
 	}
 }
 
-// label says who owns a line.
+// label returns the owners of a line.
 func (v blameView) label(line ownership.Line) string {
 	var parts []string
 	for _, e := range line.Owners {
@@ -177,7 +179,7 @@ func (v blameView) label(line ownership.Line) string {
 	if len(parts) == 0 {
 		switch line.State {
 		case ownership.Unowned:
-			return "(nobody)"
+			return "(no owner)"
 		case ownership.Untracked:
 			return "-"
 		case ownership.Uncertain:
@@ -187,22 +189,23 @@ func (v blameView) label(line ownership.Line) string {
 	return strings.Join(parts, ", ")
 }
 
-// owner has the version too if that is not the object's: its fields may be others there.
+// owner formats an entry with its age, and with its apiVersion if that differs from the object's: the same path may be
+// another field there.
 func (v blameView) owner(e apply.Entry) string {
-	text := who(e)
+	text := entryName(e)
 	if e.APIVersion != v.version {
 		text += " " + e.APIVersion
 	}
 	return text + " " + age(e, v.now)
 }
 
-// blameValue is the lines for machines.
+// blameValue returns the lines as a document for -o json and -o yaml.
 func blameValue(lines []ownership.Line) document.Value {
 	values := make([]document.Value, len(lines))
 	for i, line := range lines {
 		values[i] = document.NewMap(
 			document.Field{Name: "text", Value: document.NewString(line.Text)},
-			document.Field{Name: "path", Value: document.NewString(shownPath(line.Path))},
+			document.Field{Name: "path", Value: document.NewString(formatPath(line.Path))},
 			document.Field{Name: "state", Value: document.NewString(line.State.String())},
 			document.Field{Name: "owners", Value: entryValues(line.Owners)},
 			document.Field{Name: "item", Value: entryValues(line.ItemOwners)},

@@ -11,13 +11,13 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestBlameView shows owners side by side with their lines, however many there are.
+// TestBlameView checks the layout for lines with no, one and several owners.
 func TestBlameView(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	ci := apply.Entry{Manager: "ci", Operation: apply.Apply, APIVersion: "v1", Time: now.Add(-90 * time.Minute)}
 	hpa := apply.Entry{Manager: "hpa", Operation: apply.Update, APIVersion: "v1", Subresource: "scale"}
 	old := apply.Entry{Manager: "ünï", Operation: apply.Update, APIVersion: "v0", Time: now.Add(-50 * time.Hour)}
-	many := apply.Entry{Manager: strings.Repeat("x", widest), Operation: apply.Apply, APIVersion: "v1", Time: now}
+	many := apply.Entry{Manager: strings.Repeat("x", maxLabelWidth), Operation: apply.Apply, APIVersion: "v1", Time: now}
 	lines := []ownership.Line{
 		{Text: "kind: X", State: ownership.Untracked},
 		{Text: "spec:", State: ownership.Container},
@@ -34,19 +34,20 @@ func TestBlameView(t *testing.T) {
 ci Apply 90m, hpa Update/scale ?        |   replicas: 1
 xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx Apply 0s |   items:
 ünï Update v0 2d2h, ci Apply 90m (item) |   - name: a
-(nobody)                                |   default: 1
+(no owner)                              |   default: 1
 ?                                       |   perhaps: 1
 ci Apply 90m                            |   # gone is absent
 `
 	var b strings.Builder
 	blameView{w: &b, now: now, version: "v1", palette: newPalette(false)}.byLine(lines)
 	if got := "\n" + b.String(); got != want {
-		t.Errorf("received%swant%s", got, want)
+		t.Errorf("byLine() =%swant%s", got, want)
 	}
 }
 
-// TestElsewhereIsTold: who owns what is not at this version is told once, with where to see it, if that can be seen.
-func TestElsewhereIsTold(t *testing.T) {
+// TestReportOtherVersions: a manager whose fields do not exist at the shown version is reported once, with the command
+// that shows them if the version is served.
+func TestReportOtherVersions(t *testing.T) {
 	at := target{cluster.Kind{Group: "example.com", Version: "v2", Name: "Shop", Resource: "shops"}, "default", "web"}
 	old := apply.Entry{Manager: "old", Operation: apply.Update, APIVersion: "example.com/v1"}
 	older := apply.Entry{Manager: "older", Operation: apply.Apply, APIVersion: "v1beta1"}
@@ -58,12 +59,12 @@ func TestElsewhereIsTold(t *testing.T) {
 		{Owners: []apply.Entry{older}, State: ownership.OtherVersion},
 	}
 	var b strings.Builder
-	tellElsewhere(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
+	reportOtherVersions(&b, at, lines, map[string]document.Value{"example.com/v1": document.NewMap()})
 	want := `
-shop.example.com/web: old Update owns fields at example.com/v1 that are others at example.com/v2, where ? marks what they may be; see blame shops.v1.example.com web
-shop.example.com/web: older Apply owns fields at v1beta1 that are others at example.com/v2, where ? marks what they may be; the server does not have that version any more
+shop.example.com/web: old Update owns fields at example.com/v1 that do not exist at example.com/v2; ? marks the fields that may correspond to them; run blame shops.v1.example.com web
+shop.example.com/web: older Apply owns fields at v1beta1 that do not exist at example.com/v2; ? marks the fields that may correspond to them; the server no longer serves that version
 `
 	if got := "\n" + b.String(); got != want {
-		t.Errorf("received%swant%s", got, want)
+		t.Errorf("reportOtherVersions() =%swant%s", got, want)
 	}
 }

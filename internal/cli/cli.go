@@ -12,23 +12,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Main runs a command and returns the code to exit with: 0 for success, 1 for failure, 2 for a
-// command that can't be understood. Commands that compare say so if theirs are others.
+// Main runs cadastre with the arguments and returns its exit code: 0 for success, 1 for failure, 2 for a usage error.
+// Verbs that compare, such as plan, document other codes.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return run(root(), args, stdout, stderr)
+	return run(Command(), args, stdout, stderr)
 }
 
 func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // who asks twice does not want to wait
+	context.AfterFunc(ctx, stop) // a second signal terminates the process at once
 	command.SetArgs(args)
-	said := &checkedWriter{w: stdout}
-	command.SetOut(said)
+	checked := &checkedWriter{w: stdout}
+	command.SetOut(checked)
 	command.SetErr(stderr)
 	err := command.ExecuteContext(ctx)
-	if err == nil || said.is(err) {
-		err = said.failed() // what nobody can read is no success
+	if err == nil || checked.isWriteError(err) {
+		err = checked.failed() // a run whose output was lost has failed
 	}
 	if err == nil {
 		return 0
@@ -50,7 +50,7 @@ func run(command *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	return 1
 }
 
-// exitError is for commands whose exit code is an answer. Without an error there is nothing to tell.
+// exitError carries the exit code of a verb. If err is nil, nothing is printed.
 type exitError struct {
 	code int
 	err  error
@@ -59,21 +59,35 @@ type exitError struct {
 func (e *exitError) Error() string { return fmt.Sprintf("exit with %d: %v", e.code, e.err) }
 func (e *exitError) Unwrap() error { return e.err }
 
-// usageError is for commands that can't be understood.
+// usageError is an error in the arguments or flags. The exit code is 2.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-func root() *cobra.Command {
-	command := newCommand("cadastre", "Server-Side Apply made whole: an API server that knows who owns which field")
-	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand())
+// Command returns a new command tree of cadastre.
+func Command() *cobra.Command {
+	command := newCommand("cadastre", "A Kubernetes-compatible API server, and tools for Server-Side Apply")
+	command.AddCommand(serveCommand(), envtestCommand(), conformanceCommand(), ownCommand(), versionCommand())
 	command.AddCommand(objectCommands()...)
-	refuseOtherShells(command)
+	configureCompletion(command)
+	describeHelp(command)
 	return command
 }
 
-// refuseOtherShells gives completion examples, and has it refuse shells that it has no script for, instead of showing help.
-func refuseOtherShells(command *cobra.Command) {
+// describeHelp sets the help text of --help for a command and its subcommands.
+func describeHelp(command *cobra.Command) {
+	command.InitDefaultHelpFlag()
+	if f := command.Flags().Lookup("help"); f != nil {
+		f.Usage = "Print this help."
+	}
+	for _, verb := range command.Commands() {
+		describeHelp(verb)
+	}
+}
+
+// configureCompletion adds examples to the completion command and makes it reject unsupported shells instead of
+// printing its help.
+func configureCompletion(command *cobra.Command) {
 	command.InitDefaultCompletionCmd()
 	for _, c := range command.Commands() {
 		if c.Name() != "completion" {
@@ -85,23 +99,23 @@ func refuseOtherShells(command *cobra.Command) {
 			shell.Example = "  " + command.Name() + " completion " + shell.Name()
 			c.Example += shell.Example + "\n"
 		}
-		c.Args = oneOf("completion", names)
-		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // what can't be run is not checked
+		c.Args = subcommandArgs("completion", names)
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() } // cobra validates arguments only of commands with a Run function
 	}
 }
 
-// oneOf is for verbs that have only verbs of their own.
-func oneOf(verb string, names []string) cobra.PositionalArgs {
+// subcommandArgs rejects arguments of a command that only has subcommands.
+func subcommandArgs(verb string, names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, anyOf(names), args[0])}
+			return &usageError{fmt.Errorf("%s: expected %s, received %q", verb, joinOr(names), args[0])}
 		}
 		return nil
 	}
 }
 
-// anyOf lists what may be chosen: a, b or c.
-func anyOf(words []string) string {
+// joinOr joins alternatives for a message: "a, b or c".
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")
@@ -109,12 +123,12 @@ func anyOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// objectCommands are the verbs about objects of any server.
+// objectCommands returns the verbs that work on objects of any API server. The kubectl plugin has them as well.
 func objectCommands() []*cobra.Command {
 	return []*cobra.Command{blameCommand(), applyCommand(), planCommand(), extractCommand(), migrateCommand(), convertPatchCommand()}
 }
 
-// groupCommand returns a verb that does nothing without one of its own verbs.
+// groupCommand returns a command that prints its help unless one of its subcommands is given.
 func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
 	var names, examples []string
 	for _, verb := range verbs {
@@ -125,29 +139,29 @@ func groupCommand(name, about string, verbs ...*cobra.Command) *cobra.Command {
 		Use:     name,
 		Short:   about,
 		Example: strings.Join(examples, "\n"),
-		Args:    oneOf(name, names),
+		Args:    subcommandArgs(name, names),
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.AddCommand(verbs...)
 	return command
 }
 
-// onlyFiles is for verbs whose objects are named by flags.
-func onlyFiles(c *cobra.Command, args []string) error {
+// filesOnly rejects positional arguments of verbs that read objects with -f or -k.
+func filesOnly(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Errorf("%s: expected no arguments, received %q; name files with -f", c.Name(), args)}
 	}
 	return nil
 }
 
-// newCommand returns a program, which has only verbs.
+// newCommand returns the root command of a program.
 func newCommand(name, about string) *cobra.Command {
 	command := &cobra.Command{
 		Use:           name,
 		Short:         about,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Two letters may be wrong.
+		// A command is suggested if its edit distance to the argument is at most 2.
 		SuggestionsMinimumDistance: 2,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -158,7 +172,7 @@ func newCommand(name, about string) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	command.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		if c.HasSubCommands() && c.Flags().NArg() > 0 { // the flag may be one of a verb that is misspelled
+		if c.HasSubCommands() && c.Flags().NArg() > 0 { // report a misspelled subcommand rather than its flag
 			if unknown := c.Args(c, c.Flags().Args()); unknown != nil {
 				return unknown
 			}
@@ -169,9 +183,9 @@ func newCommand(name, about string) *cobra.Command {
 }
 
 func unknownCommand(c *cobra.Command, name string) error {
-	alike := c.SuggestionsFor(name)
-	if len(alike) == 0 {
+	suggestions := c.SuggestionsFor(name)
+	if len(suggestions) == 0 {
 		return &usageError{fmt.Errorf("unknown command %q; see %s --help", name, c.CommandPath())}
 	}
-	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, anyOf(alike), c.CommandPath())}
+	return &usageError{fmt.Errorf("unknown command %q; did you mean %s? See %s --help", name, joinOr(suggestions), c.CommandPath())}
 }

@@ -17,10 +17,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cadastre/cadastre/internal/cli"
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// TestMain has the test binary be cadastre for the scripts.
+// TestMain makes the test binary run as cadastre and kubectl-own for the scripts.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"cadastre":             func() { os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr)) },
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/*.txtar. Set CADASTRE_UPDATE=1 to write what was received into them.
+// TestScripts runs testdata/*.txtar. CADASTRE_UPDATE=1 updates the expected output.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 		},
 		Condition: func(name string) (bool, error) {
 			if name == "root" {
-				return os.Getuid() == 0, nil // who may write anywhere
+				return os.Getuid() == 0, nil // root ignores file permissions
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -57,10 +57,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// patience is how long a script waits for what must happen.
-const patience = 30 * time.Second
+// timeout is the maximum time that a script waits for a condition.
+const timeout = 30 * time.Second
 
-// await waits for a file to have text: await FILE TEXT.
+// await waits until a file contains a text: await FILE TEXT.
 func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: await FILE TEXT")
@@ -71,12 +71,12 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 		content, err = os.ReadFile(ts.MkAbs(args[0]))
 		return err == nil && strings.Contains(string(content), args[1])
 	}
-	if !testwait.Within(patience, hasText) {
+	if !testwait.Within(timeout, hasText) {
 		ts.Fatalf("waited for %q in %s: %v, %s", args[1], args[0], err, content)
 	}
 }
 
-// code runs a command and compares the code that it exits with: code N COMMAND ARGS….
+// code runs a command and checks its exit code: code N COMMAND ARGS….
 func code(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND ARGS…")
@@ -93,7 +93,7 @@ func code(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode compares the permissions of files: mode 0600 FILE….
+// mode checks the permissions of files: mode 0600 FILE….
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args[1:] {
 		info, err := os.Stat(ts.MkAbs(name))
@@ -104,15 +104,15 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cut keeps the first half of a file, as a full disk might: cut FILE.
+// cut truncates a file to its first half, as a full disk might: cut FILE.
 func cut(ts *testscript.TestScript, neg bool, args []string) {
 	content, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), content[:len(content)/2], 0o600))
 }
 
-// call sends a request as the administrator of the server that uses a data folder and has printed to
-// a file that it is ready: call FOLDER READYFILE METHOD PATH [BODY]. The method APPLY is a patch by apply.
+// call sends a request with the administrator's certificate in a data folder to the server whose address is in a file:
+// call FOLDER READYFILE METHOD PATH [BODY]. The method APPLY is a Server-Side Apply patch.
 func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
@@ -122,7 +122,7 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	client := adminOf(ts, args[0])
 	defer client.CloseIdleConnections()
 	body := strings.Join(args[4:], " ")
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	method, mediaType := args[2], "application/json"
 	if method == "APPLY" {

@@ -13,66 +13,65 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// The shell asks the program what can stand in a place of the command line, and the program asks the server. What
-// can't be found out is not completed: a shell shows no errors.
+// Shell completion queries the API server. Errors yield no candidates, because shells do not display them.
 
-// completionTime is how long somebody waits who has pressed a key.
-const completionTime = 2 * time.Second
+// completionTimeout limits the requests of one completion.
+const completionTimeout = 2 * time.Second
 
-// completeObjects has the shell complete TYPE, NAME and TYPE/NAME, the namespace, the context, and the managers
-// of the object that is named. Most is how many names may follow a type.
-func completeObjects(command *cobra.Command, connection *connection, most int, managerFlags ...string) {
-	command.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completeObjects completes TYPE, NAME and TYPE/NAME, --namespace, --context, and the flags in managerFlags with the
+// field managers of the object in the arguments. At most most names follow a type.
+func completeObjects(command *cobra.Command, connection *connection, maxNames int, managerFlags ...string) {
+	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return objectsLike(ctx, server, namespace, args, begun, most)
+			return completeObjectArgs(ctx, server, namespace, args, toComplete, maxNames)
 		})
 	}
 	for _, name := range managerFlags {
-		completeFlag(command, name, func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		completeFlag(command, name, func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-				return alsoOf(begun, managersOf(ctx, server, namespace, args))
+				return completeListItem(toComplete, managersOfArgs(ctx, server, namespace, args))
 			})
 		})
 	}
 	completeConnection(command, connection)
 }
 
-// completeConnection has the shell complete what says which server is meant.
+// completeConnection completes --namespace and --context.
 func completeConnection(command *cobra.Command, connection *connection) {
 	completeFlag(command, "namespace", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, _ string) []string {
-			return namesOf(ctx, server, "", "namespaces")
+			return objectNames(ctx, server, "", "namespaces")
 		})
 	})
 	completeFlag(command, "context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return connection.contexts(), cobra.ShellCompDirectiveNoFileComp
+		return connection.contextNames(), cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// completeWords has the shell complete a flag that is one of some words.
+// completeWords completes a flag that accepts fixed words.
 func completeWords(command *cobra.Command, flag string, words ...string) {
 	completeFlag(command, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 func completeFlag(command *cobra.Command, flag string, find cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, find); err != nil {
-		panic(err) // a flag that is not there, or completed twice
+		panic(err) // the flag does not exist, or has a completion function already
 	}
 }
 
-// complete asks the server that the flags name.
+// complete connects to the server of the flags and calls find with the completion timeout.
 func (c *connection) complete(ctx context.Context, find func(context.Context, *cluster.Cluster, string) []string) ([]string, cobra.ShellCompDirective) {
 	server, namespace, err := c.open()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
 	defer cancel()
 	return find(ctx, server, namespace), cobra.ShellCompDirectiveNoFileComp
 }
 
-// contexts are those of the kubeconfig.
-func (c *connection) contexts() []string {
+// contextNames returns the sorted names of the kubeconfig's contexts.
+func (c *connection) contextNames() []string {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
 	config, err := rules.Load()
@@ -87,51 +86,51 @@ func (c *connection) contexts() []string {
 	return names
 }
 
-// objectsLike are the types, or the names of one type, that can follow the arguments.
-func objectsLike(ctx context.Context, c *cluster.Cluster, namespace string, args []string, begun string, most int) []string {
-	if kind, _, slash := strings.Cut(begun, "/"); slash {
-		var both []string
-		for _, name := range namesOf(ctx, c, namespace, kind) {
-			both = append(both, kind+"/"+name)
+// completeObjectArgs returns the candidates for TYPE, or for NAME if the arguments have a type.
+func completeObjectArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string, maxNames int) []string {
+	if kind, _, slash := strings.Cut(toComplete, "/"); slash {
+		var candidates []string
+		for _, name := range objectNames(ctx, c, namespace, kind) {
+			candidates = append(candidates, kind+"/"+name)
 		}
-		return both
+		return candidates
 	}
 	switch {
 	case len(args) == 0:
-		return typesOf(ctx, c)
-	case len(args) > most || strings.Contains(args[0], "/"):
+		return resourceNames(ctx, c)
+	case len(args) > maxNames || strings.Contains(args[0], "/"):
 		return nil
 	}
-	return slices.DeleteFunc(namesOf(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
+	return slices.DeleteFunc(objectNames(ctx, c, namespace, args[0]), func(name string) bool { return slices.Contains(args[1:], name) })
 }
 
-// typesOf are the resources that can be read, each once; a tab divides them from what they are.
-func typesOf(ctx context.Context, c *cluster.Cluster) []string {
+// resourceNames returns the resources that can be read, each once, as NAME<tab>DESCRIPTION.
+func resourceNames(ctx context.Context, c *cluster.Cluster) []string {
 	kinds, err := c.Kinds(ctx)
 	if err != nil {
 		return nil
 	}
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	var all []string
 	for _, k := range kinds {
-		if k.Can("get") && !known[k.Resource] {
-			known[k.Resource] = true
+		if k.Can("get") && !seen[k.Resource] {
+			seen[k.Resource] = true
 			all = append(all, k.Resource+"\t"+k.Name+" "+k.APIVersion())
 		}
 	}
 	return all
 }
 
-// namesOf are the names of the first objects of a type: nobody looks through more.
-func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
-	const most = 500
+// objectNames returns the names of the first 500 objects of a resource.
+func objectNames(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
+	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for o, err := range c.List(ctx, k, namespace, "") {
-		if err != nil || len(names) == most {
+		if err != nil || len(names) == maxNames {
 			break
 		}
 		names = append(names, o.Document.Lookup("metadata", "name").Text())
@@ -139,12 +138,13 @@ func namesOf(ctx context.Context, c *cluster.Cluster, namespace, kind string) []
 	return names
 }
 
-// managersOf are the managers of the object that the arguments name, or of the first ones of a type.
-func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
+// managersOfArgs returns the field managers of the object that the arguments name, or of the first 500 objects of a
+// resource.
+func managersOfArgs(ctx context.Context, c *cluster.Cluster, namespace string, args []string) []string {
 	if len(args) == 1 && !strings.Contains(args[0], "/") {
 		return managersOfType(ctx, c, namespace, args[0])
 	}
-	t, _, err := oneTarget(ctx, c, namespace, args)
+	t, _, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
 	}
@@ -156,7 +156,7 @@ func managersOf(ctx context.Context, c *cluster.Cluster, namespace string, args 
 }
 
 func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind string) []string {
-	const most = 500
+	const maxNames = 500
 	k, err := c.FindKind(ctx, kind)
 	if err != nil {
 		return nil
@@ -164,7 +164,7 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 	var entries []apply.Entry
 	seen := 0
 	for o, err := range c.List(ctx, k, namespace, "") {
-		if seen++; err != nil || seen > most {
+		if seen++; err != nil || seen > maxNames {
 			break
 		}
 		entries = append(entries, o.Entries...)
@@ -172,13 +172,13 @@ func managersOfType(ctx context.Context, c *cluster.Cluster, namespace, kind str
 	return managerNames(entries)
 }
 
-// completeAppliers has the shell complete --manager by the managers of the objects in the files.
-func completeAppliers(command *cobra.Command, connection *connection, files *input) {
+// completeManagers completes --manager with the field managers of the live objects that the files describe.
+func completeManagers(command *cobra.Command, connection *connection, files *input) {
 	completeFlag(command, "manager", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
 			var entries []apply.Entry
-			lives, _ := files.liveOf(ctx, server, namespace)
-			for _, o := range lives {
+			objects, _ := files.liveObjects(ctx, server, namespace)
+			for _, o := range objects {
 				entries = append(entries, o.Entries...)
 			}
 			return managerNames(entries)
@@ -186,13 +186,13 @@ func completeAppliers(command *cobra.Command, connection *connection, files *inp
 	})
 }
 
-// alsoOf completes the last of several names that commas divide, by those that are not there yet.
-func alsoOf(begun string, names []string) []string {
-	before := begun[:strings.LastIndex(begun, ",")+1]
-	there := strings.Split(before, ",")
+// completeListItem completes the last item of a comma-separated list with the names that the list does not contain yet.
+func completeListItem(toComplete string, names []string) []string {
+	before := toComplete[:strings.LastIndex(toComplete, ",")+1]
+	present := strings.Split(before, ",")
 	var all []string
 	for _, name := range names {
-		if !slices.Contains(there, name) {
+		if !slices.Contains(present, name) {
 			all = append(all, before+name)
 		}
 	}

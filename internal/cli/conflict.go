@@ -17,31 +17,31 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// conflict is a field that somebody else owns and that an apply would change.
+// conflict is a field that an apply would change and that another field manager owns.
 type conflict struct {
-	// field is the path as the server shows it.
+	// field is the path in the server's notation.
 	field string
-	// path is nil if it is not among what the object's managers own.
-	path         fieldset.Path
-	owners       []apply.Entry
-	live, wanted document.Value
+	// path is nil if no managed fields entry of the object has the field.
+	path             fieldset.Path
+	owners           []apply.Entry
+	live, configured document.Value
 }
 
-// conflictsOf are the conflicts that a server refuses an apply for; there are none if that is not why. Live is
-// the object that was applied to, wanted what it would have become.
-func conflictsOf(err error, manager string, live apply.Object, wanted document.Value) []conflict {
-	if !isRefusedForConflicts(err) {
+// conflictsOf returns the conflicts in the server's response to an apply, or nil if err is not a conflict. live is the
+// object that was applied to; configured is the applied configuration.
+func conflictsOf(err error, manager string, live apply.Object, configured document.Value) []conflict {
+	if !isApplyConflict(err) {
 		return nil
 	}
 	var refused *cluster.Error
 	errors.As(err, &refused)
 	var all []conflict
 	owned := ownedByOthers(manager, live)
-	known := map[string]bool{}
+	seen := map[string]bool{}
 	for _, cause := range refused.Causes {
-		if cause.Reason == conflictReason && !known[cause.Field] {
-			known[cause.Field] = true // there is a cause for each owner, and for each field that is shown like this
-			all = append(all, readConflicts(cause.Field, owned[cause.Field], live, wanted)...)
+		if cause.Reason == conflictReason && !seen[cause.Field] {
+			seen[cause.Field] = true // the response has one cause per owner, and per field with the same notation
+			all = append(all, resolveConflicts(cause.Field, owned[cause.Field], live, configured)...)
 		}
 	}
 	return all
@@ -49,14 +49,14 @@ func conflictsOf(err error, manager string, live apply.Object, wanted document.V
 
 const conflictReason = "FieldManagerConflict"
 
-func isRefusedForConflicts(err error) bool {
+func isApplyConflict(err error) bool {
 	var refused *cluster.Error
 	return errors.As(err, &refused) && refused.Code == http.StatusConflict &&
 		slices.ContainsFunc(refused.Causes, func(c cluster.Cause) bool { return c.Reason == conflictReason })
 }
 
-// ownedByOthers are the fields that others than an applier own, by how servers show their paths: without quotes around
-// names, so that there may be several that are shown in one way.
+// ownedByOthers returns the fields that managers other than the applier own, keyed by the server's path notation. The
+// notation has no quotes around names, so that several fields can share a key.
 func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	owned := map[string][]conflict{}
 	for _, e := range live.Entries {
@@ -72,43 +72,43 @@ func ownedByOthers(manager string, live apply.Object) map[string][]conflict {
 	return owned
 }
 
-// readConflicts finds among the fields that a server shows in one way those that are meant: whose values would change.
-func readConflicts(field string, all []conflict, live apply.Object, wanted document.Value) []conflict {
+// resolveConflicts returns, of the fields that share a path notation, those whose values the apply would change.
+func resolveConflicts(field string, all []conflict, live apply.Object, configured document.Value) []conflict {
 	if len(all) == 0 {
 		return []conflict{{field: field}}
 	}
 	for i, c := range all {
-		all[i].live, all[i].wanted = ownership.ValueAt(live.Document, c.path), wantedAt(wanted, c.path)
+		all[i].live, all[i].configured = ownership.ValueAt(live.Document, c.path), configuredAt(configured, c.path)
 	}
-	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.wanted) }); len(changed) > 0 {
+	if changed := slices.DeleteFunc(slices.Clone(all), func(c conflict) bool { return document.Equal(c.live, c.configured) }); len(changed) > 0 {
 		return changed
 	}
 	return all
 }
 
-// wantedAt is what a configuration wants at a path: the marker, if that unsets the field, or what it is in.
-func wantedAt(config document.Value, path fieldset.Path) document.Value {
+// configuredAt returns the configured value at a path: the unset marker if the path or one of its parents is unset.
+func configuredAt(config document.Value, path fieldset.Path) document.Value {
 	for i := range path {
-		if v := ownership.ValueAt(config, path[:i+1]); isMarker(v) {
+		if v := ownership.ValueAt(config, path[:i+1]); isUnsetMarker(v) {
 			return v
 		}
 	}
 	return ownership.ValueAt(config, path)
 }
 
-func isMarker(v document.Value) bool {
+func isUnsetMarker(v document.Value) bool {
 	return v.Kind() == document.Map && v.Get(apply.UnsetMarkerKey).Text() == apply.UnsetMarkerValue
 }
 
-// shownValues are the values of both sides as people read them.
-func (c conflict) shownValues() (theirs, yours string) {
-	if isMarker(c.wanted) {
-		return shownValue(c.live), "unset"
+// formattedValues returns the live and the configured value as text.
+func (c conflict) formattedValues() (theirs, yours string) {
+	if isUnsetMarker(c.configured) {
+		return formatValue(c.live), "unset"
 	}
-	return shownPair(c.live, c.wanted)
+	return formatValuePair(c.live, c.configured)
 }
 
-// addConflict notes an owner of a field.
+// addConflict adds an owner to the conflict at a path, or adds the conflict.
 func addConflict(all []conflict, field string, path fieldset.Path, owner apply.Entry) []conflict {
 	for i, c := range all {
 		if c.path.Quoted() == path.Quoted() {
@@ -119,46 +119,46 @@ func addConflict(all []conflict, field string, path fieldset.Path, owner apply.E
 	return append(all, conflict{field: field, path: fieldset.New(path).Paths()[0], owners: []apply.Entry{owner}})
 }
 
-// isIn reports whether the field is at a path, or in what is there.
-func (c conflict) isIn(path fieldset.Path) bool {
+// isWithin reports whether the field is at a path or below it.
+func (c conflict) isWithin(path fieldset.Path) bool {
 	return c.path != nil && !fieldset.New(c.path).Covered(fieldset.New(path)).IsEmpty()
 }
 
-// shown is the field's path as people write it.
-func (c conflict) shown() string {
+// formattedPath returns the path in the notation of --force-path.
+func (c conflict) formattedPath() string {
 	if c.path == nil {
 		return strings.TrimPrefix(c.field, ".")
 	}
-	return shownPath(c.path)
+	return formatPath(c.path)
 }
 
-// waysOut is what can be done about conflicts.
-const waysOut = `To go on, do one of these:
-- leave the field out, and let its owner keep it
-- apply the owner's value, and share the field
-- take it over with --force-path FIELD, or all of them with --force`
+// conflictHelp lists the ways to resolve a conflict.
+const conflictHelp = `Resolve each conflict in one of these ways:
+- remove the field from the configuration; its owner keeps it
+- apply the owner's value; both managers then own the field
+- take ownership with --force-path FIELD, or of all fields with --force`
 
-// conflictsError is conflicts that are not forced.
+// conflictsError is the error of an apply with conflicts that --force-path does not cover.
 type conflictsError struct{ conflicts []conflict }
 
 func (e *conflictsError) Error() string {
 	return fmt.Sprintf("%d %s", len(e.conflicts), plural(len(e.conflicts), "conflict", "conflicts"))
 }
 
-// print shows the conflicts as a table, and what can be done.
+// print writes the conflicts as a table, followed by the ways to resolve them.
 func (e *conflictsError) print(w io.Writer, t target, now time.Time) {
 	fmt.Fprintf(w, "%s: %v\n", t, e)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "FIELD\tOWNER\tSINCE\tTHEIRS\tYOURS")
 	for _, c := range e.conflicts {
 		if len(c.owners) == 0 {
-			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.shown())
+			fmt.Fprintf(table, "%s\t?\t?\t?\t?\n", c.formattedPath())
 		}
-		theirs, yours := c.shownValues()
+		theirs, yours := c.formattedValues()
 		for _, e := range c.owners {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.shown(), who(e), age(e, now), theirs, yours)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", c.formattedPath(), entryName(e), age(e, now), theirs, yours)
 		}
 	}
-	_ = table.Flush() // as everything that is printed
-	fmt.Fprintln(w, waysOut)
+	_ = table.Flush() // errors of standard error are ignored, as for all messages
+	fmt.Fprintln(w, conflictHelp)
 }

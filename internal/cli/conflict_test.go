@@ -11,22 +11,23 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// TestManyConflicts: what is owned is read once, and not for each conflict.
-func TestManyConflicts(t *testing.T) {
+// TestConflictsAllocations: field sets are decoded once, not once per conflict.
+func TestConflictsAllocations(t *testing.T) {
 	cost := func(n int) float64 {
-		live, wanted, refused := manyConflicts(t, n)
-		if all := conflictsOf(refused, "m", live, wanted); len(all) != n || len(all[0].owners) != 2 {
-			t.Fatalf("expected %d conflicts with two owners each, received %d: %v", n, len(all), all[0].owners)
+		live, configured, refused := newConflicts(t, n)
+		if all := conflictsOf(refused, "m", live, configured); len(all) != n || len(all[0].owners) != 2 {
+			t.Fatalf("conflictsOf() of %d fields with two owners = %d conflicts, owners %v", n, len(all), all[0].owners)
 		}
-		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, wanted) })
+		return testing.AllocsPerRun(1, func() { conflictsOf(refused, "m", live, configured) })
 	}
 	if few, many := cost(100), cost(400); many > 6*few {
-		t.Errorf("100 conflicts take %v allocations, and 400 take %v", few, many)
+		t.Errorf("conflictsOf(): %v allocations for 100 conflicts, %v for 400, want linear growth", few, many)
 	}
 }
 
-// manyConflicts is an object whose fields two others own, and what a server says to who applies other values.
-func manyConflicts(t *testing.T, n int) (live apply.Object, wanted document.Value, refused error) {
+// newConflicts returns an object whose n fields two managers own, and the server's response to an apply of other
+// values.
+func newConflicts(t *testing.T, n int) (live apply.Object, configured document.Value, refused error) {
 	t.Helper()
 	var values, owned strings.Builder
 	e := &cluster.Error{Code: http.StatusConflict}

@@ -29,19 +29,20 @@ func conformanceCommand() *cobra.Command {
 	var f conformanceFlags
 	command := &cobra.Command{
 		Use:   "conformance",
-		Short: "Ask any Kubernetes API server what apply does there, and compare it with Kubernetes",
-		Long: `Run behaviour scripts against a Kubernetes API server, and tell where its answers are not
-those of kube-apiserver.
+		Short: "Compare the apply behaviour of an API server with kube-apiserver",
+		Long: `Run behaviour scripts against a Kubernetes API server and report responses that differ from those of kube-apiserver.
 
-Each script runs in a namespace of its own, which is removed after it. If you may not make
-namespaces, give one with --namespace: scripts run in it one after the other, what they make
-is removed, and scripts that write to anything else, or about a kind of which something is
-there already, are skipped. Failures come with what was expected and received, and with the
-request to repeat. At the end there is a table by area of what passed, failed and was
-skipped; the reason of each skip is above it. The exit code is 1 if anything failed, or
-could not be removed after the run, and 130 if the run was interrupted; then what the
-scripts have made is removed, and the result is of those that ended. Interrupt twice to
-leave at once.`,
+Each script runs in a new namespace, which is deleted afterwards. Without the permission to create namespaces, use
+--namespace: the scripts then run sequentially in that namespace and delete the objects that they create. Scripts that
+write to other namespaces or to cluster-scoped resources, or that use a kind of which the namespace has objects
+already, are skipped.
+
+A failure is reported with the expected and received values, and with a curl command for the request. A table of passed,
+failed and skipped scripts per area follows.
+
+An interrupted run deletes the objects that it has created and reports the scripts that completed; a second interrupt
+terminates at once. The exit code is 0 if no script failed, 1 if a script failed or an object could not be removed, and
+130 after an interrupt.`,
 		Example: `  cadastre conformance
   cadastre conformance --run '^conflict/' --report result.xml --report result.json
   cadastre conformance --namespace team-a
@@ -57,21 +58,21 @@ leave at once.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config)")
-	flags.StringVar(&f.context, "context", "", "the context of the kubeconfig to use, by `name`")
-	flags.StringVarP(&f.namespace, "namespace", "n", "", "run all scripts in this namespace, by `name`, one after the other, instead of making one for each")
-	flags.StringVar(&f.run, "run", "", "run only the scripts whose name, such as removal/last-owner, matches the `expression`")
-	flags.StringArrayVar(&f.reports, "report", nil, "write the result to a `file`, as JUnit if it ends in .xml, as JSON if it ends in .json; may be repeated")
-	flags.StringVar(&f.scripts, "scripts", "", "run the scripts of a `folder` instead of those that are built in")
-	flags.StringVar(&f.record, "record", "", "write into the scripts of a `folder` what the server answers, where it differs or nothing is expected yet")
-	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of scripts that run at once")
-	flags.BoolVar(&f.keep, "keep", false, "leave in place what the scripts make, to look at it, and tell in which namespace it is")
-	flags.BoolVar(&f.list, "list", false, "list the scripts and the behaviours, and ask nothing")
-	_ = flags.MarkHidden("record") // for those who write scripts; the flag is there
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config.")
+	flags.StringVar(&f.context, "context", "", "The `name` of the kubeconfig context.")
+	flags.StringVarP(&f.namespace, "namespace", "n", "", "Run all scripts sequentially in the namespace with this `name`, instead of one namespace per script.")
+	flags.StringVar(&f.run, "run", "", "Run only scripts whose name, such as removal/last-owner, matches this regular `expression`.")
+	flags.StringArrayVar(&f.reports, "report", nil, "Write the results to this `file`, as JUnit (.xml) or JSON (.json). Can be repeated.")
+	flags.StringVar(&f.scripts, "scripts", "", "Run the scripts in this `folder` instead of the built-in scripts.")
+	flags.StringVar(&f.record, "record", "", "Update the scripts in this `folder` with the responses of the server, where they differ or are not recorded yet.")
+	flags.IntVar(&f.parallel, "parallel", 8, "The `number` of scripts that run in parallel.")
+	flags.BoolVar(&f.keep, "keep", false, "Keep the objects that the scripts create, and print the namespace of each script.")
+	flags.BoolVar(&f.list, "list", false, "List the scripts and exit.")
+	_ = flags.MarkHidden("record") // for authors of scripts; the error is impossible, because the flag exists
 	return command
 }
 
-// options reads the flags, and refuses those that can't work before anything is asked.
+// options validates the flags before any request is sent.
 func (f conformanceFlags) options() (applytest.Options, error) {
 	options := applytest.Options{Namespace: f.namespace, Parallel: f.parallel, Keep: f.keep}
 	run, err := regexp.Compile(f.run)
@@ -94,31 +95,31 @@ func (f conformanceFlags) options() (applytest.Options, error) {
 	return options, nil
 }
 
-// checkReports refuses what can't be written after a run that may have taken minutes.
+// checkReports rejects report files that cannot be written, before a run that may take minutes.
 func (f conformanceFlags) checkReports() error {
 	if f.list && len(f.reports) > 0 {
-		return errors.New("--list: expected no --report: nothing is run")
+		return errors.New("--list: expected no --report, because no script runs")
 	}
 	for _, name := range f.reports {
 		if reportWriter(name) == nil {
 			return fmt.Errorf("--report: expected a name that ends in .xml or .json, received %q", name)
 		}
-		if err := tryWriting(name); err != nil {
+		if err := checkWritable(name); err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	return nil
 }
 
-// tryWriting finds out whether a file can be written, and leaves what is there as it is.
-func tryWriting(name string) error {
-	_, absent := os.Lstat(name) // a link is there, wherever it leads
+// checkWritable reports whether a file can be written, without changing its content.
+func checkWritable(name string) error {
+	_, statErr := os.Lstat(name) // Lstat: a dangling symbolic link exists
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	err = file.Close()
-	if errors.Is(absent, os.ErrNotExist) {
+	if errors.Is(statErr, os.ErrNotExist) {
 		err = errors.Join(err, os.Remove(name))
 	}
 	return err
@@ -131,7 +132,7 @@ func (f conformanceFlags) folder() string {
 	return f.scripts
 }
 
-// folderFlag is the flag that names the folder.
+// folderFlag returns the flag that set the folder.
 func (f conformanceFlags) folderFlag() string {
 	if f.record != "" {
 		return "--record"
@@ -147,15 +148,15 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	if f.list {
 		return listScripts(stdout, options)
 	}
-	report, err := f.ask(ctx, options, stderr)
+	report, err := f.runScripts(ctx, options, stderr)
 	if report == nil {
-		return f.writeNothing(err)
+		return f.writeStoppedReports(err)
 	}
-	written := tell(report, f, stdout)
+	written := writeResults(report, f, stdout)
 	switch {
 	case errors.Is(err, context.Canceled):
-		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts ended", len(report.Results), report.Scripts)
-		return &exitError{interruptedCode, errors.Join(interrupted, written)}
+		interrupted := fmt.Errorf("conformance: interrupted: %d of %d scripts completed", len(report.Results), report.Scripts)
+		return &exitError{exitInterrupted, errors.Join(interrupted, written)}
 	case err != nil:
 		return errors.Join(fmt.Errorf("conformance: %w", err), written)
 	case written != nil:
@@ -164,17 +165,17 @@ func conformance(ctx context.Context, f conformanceFlags, stdout, stderr io.Writ
 	return verdict(report)
 }
 
-// ask runs the scripts. There is no report if none could run.
-func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
+// runScripts runs the scripts. The report is nil if no script could run.
+func (f conformanceFlags) runScripts(ctx context.Context, options applytest.Options, stderr io.Writer) (report *applytest.Report, err error) {
 	if options.Config, _, err = loadConfig(f.kubeconfig, &clientcmd.ConfigOverrides{CurrentContext: f.context}); err != nil {
 		return nil, err
 	}
 	options.Progress = func(done, total int, result applytest.Result) {
-		kept := ""
+		namespaceSuffix := ""
 		if f.keep && result.Namespace != "" {
-			kept = " in " + result.Namespace
+			namespaceSuffix = " in " + result.Namespace
 		}
-		fmt.Fprintf(stderr, "%*d/%d %s %s%s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name, kept)
+		fmt.Fprintf(stderr, "%*d/%d %s %s%s\n", len(fmt.Sprint(total)), done, total, result.Outcome, result.Name, namespaceSuffix)
 	}
 	if f.record != "" {
 		options.Record = func(name string, text []byte) error {
@@ -186,37 +187,37 @@ func (f conformanceFlags) ask(ctx context.Context, options applytest.Options, st
 	case report != nil:
 		return report, err
 	case ctx.Err() != nil:
-		return nil, &exitError{interruptedCode, errors.New("conformance: interrupted before any script ran")}
+		return nil, &exitError{exitInterrupted, errors.New("conformance: interrupted before any script ran")}
 	}
 	return nil, fmt.Errorf("conformance: %w", err)
 }
 
-// interruptedCode is what shells say of programs that were interrupted.
-const interruptedCode = 130
+// exitInterrupted is the shell's exit code for a process that SIGINT terminated.
+const exitInterrupted = 130
 
-// tell writes the result everywhere.
-func tell(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
+// writeResults writes the table and the report files.
+func writeResults(report *applytest.Report, f conformanceFlags, stdout io.Writer) error {
 	if err := report.WriteTable(stdout); err != nil {
 		return err
 	}
 	if report.Count(applytest.Fail) > 0 && !f.keep {
-		fmt.Fprintln(stdout, "\nTo repeat a request, run its script with --keep, and add your credentials to the command.")
+		fmt.Fprintln(stdout, "\nTo repeat a request, run the script with --keep and add your credentials to the curl command.")
 	}
 	return f.writeReports(report)
 }
 
-// verdict is an error if anything in the result is not as it should be.
+// verdict returns an error if a script failed or an object could not be removed.
 func verdict(report *applytest.Report) error {
 	if n := report.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("conformance: %d of %d scripts failed", n, len(report.Results))
 	}
 	if n := len(report.Leftovers); n > 0 {
-		return fmt.Errorf("conformance: %d objects could not be removed: see LEFT above", n)
+		return fmt.Errorf("conformance: %d objects could not be removed; see LEFT above", n)
 	}
 	return nil
 }
 
-// reportWriter finds the form by the name of the file; nil if there is none.
+// reportWriter returns the writer for the extension of a report file, or nil if the extension is unknown.
 func reportWriter(name string) func(*applytest.Report, io.Writer) error {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".xml":
@@ -236,8 +237,9 @@ func (f conformanceFlags) writeReports(report *applytest.Report) error {
 	return nil
 }
 
-// writeNothing tells in the reports why no script ran: those of an earlier run would say something else.
-func (f conformanceFlags) writeNothing(why error) error {
+// writeStoppedReports writes the reason why no script ran to the report files, which would otherwise keep the results
+// of an earlier run.
+func (f conformanceFlags) writeStoppedReports(why error) error {
 	stopped := &applytest.Report{Stopped: why.Error()}
 	if exit := (*exitError)(nil); errors.As(why, &exit) {
 		stopped.Stopped = exit.err.Error()

@@ -12,22 +12,23 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// connection is the flags that say which server is asked, and as whom. They are kubectl's.
+// connection holds the flags that select the API server and the user. They are the same as kubectl's.
 type connection struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
 	userExtras []string
 }
 
-// bind adds the flags, before any others: help shows the usual ones of them only.
+// bind adds the connection flags and must be called before other flags are added. Only the common connection flags
+// appear in the help.
 func (c *connection) bind(flags *pflag.FlagSet) {
 	names := clientcmd.RecommendedConfigOverrideFlags("")
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	clientcmd.BindOverrideFlags(&c.overrides, flags, names)
-	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "an extra of the user to act as, `KEY=VALUE`; may be repeated")
+	flags.StringArrayVar(&c.userExtras, "as-user-extra", nil, "An extra attribute `KEY=VALUE` of the user to impersonate. Can be repeated.")
 	shown := map[string]string{
-		"context":   "the context of the kubeconfig to use, by `name`",
-		"namespace": "the `name` of the namespace that is meant where none is named (default: that of the context)",
+		"context":   "The `name` of the kubeconfig context.",
+		"namespace": "The `name` of the namespace for objects that do not state one. The default is the namespace of the context.",
 	}
 	flags.VisitAll(func(f *pflag.Flag) {
 		if usage := shown[f.Name]; usage != "" {
@@ -36,21 +37,21 @@ func (c *connection) bind(flags *pflag.FlagSet) {
 			f.Hidden = true
 		}
 	})
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "the kubeconfig `file` with the server's address and your credentials (default: $KUBECONFIG or ~/.kube/config); kubectl's other flags for that are there, too")
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "The kubeconfig `file`. The default is $KUBECONFIG or ~/.kube/config. kubectl's other connection flags, such as --server, --token and --as, are supported as well.")
 }
 
-// checkNamespace refuses an object that says another namespace than the flag.
+// checkNamespace rejects an object whose metadata.namespace differs from --namespace.
 func (c *connection) checkNamespace(m manifest, t target) error {
 	flag, own := c.overrides.Context.Namespace, m.doc.Lookup("metadata", "namespace").Text()
 	if flag == "" || own == "" || flag == own || !t.kind.Namespaced {
 		return nil
 	}
-	return fmt.Errorf("%s: %s: expected an object of the namespace %q, as --namespace says, received one of %q; leave out the flag, or the object's namespace", m.source, t, flag, own)
+	return fmt.Errorf("%s: %s: metadata.namespace: expected %q, as set by --namespace, received %q; remove the flag or the field", m.source, t, flag, own)
 }
 
-// open prepares to ask the server, and returns the namespace that is meant where none is named.
+// open returns a client for the API server and the default namespace. It sends no request.
 func (c *connection) open() (server *cluster.Cluster, namespace string, err error) {
-	if c.overrides.AuthInfo.ImpersonateUserExtra, err = readExtras(c.userExtras); err != nil {
+	if c.overrides.AuthInfo.ImpersonateUserExtra, err = parseExtras(c.userExtras); err != nil {
 		return nil, "", err
 	}
 	config, namespace, err := loadConfig(c.kubeconfig, &c.overrides)
@@ -61,14 +62,15 @@ func (c *connection) open() (server *cluster.Cluster, namespace string, err erro
 	return server, namespace, err
 }
 
-// loadConfig reads a kubeconfig, the usual one if none is named, and returns the namespace that it names, too.
+// loadConfig loads the named kubeconfig, or the default one, and returns the client configuration and the namespace of
+// its context.
 func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config *rest.Config, namespace string, err error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides)
 	config, err = loader.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", errors.New("found no kubeconfig: name one with --kubeconfig or $KUBECONFIG")
+		return nil, "", errors.New("no kubeconfig found; set --kubeconfig or $KUBECONFIG")
 	}
 	if err == nil {
 		namespace, _, err = loader.Namespace()
@@ -79,8 +81,8 @@ func loadConfig(kubeconfig string, overrides *clientcmd.ConfigOverrides) (config
 	return config, namespace, nil
 }
 
-// readExtras reads KEY=VALUE; a key may have several values.
-func readExtras(texts []string) (map[string][]string, error) {
+// parseExtras parses KEY=VALUE pairs. A key may be repeated.
+func parseExtras(texts []string) (map[string][]string, error) {
 	extras := map[string][]string{}
 	for _, text := range texts {
 		key, value, found := strings.Cut(text, "=")

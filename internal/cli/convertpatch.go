@@ -17,26 +17,26 @@ import (
 
 type patchFlags struct {
 	output    output
-	form      string
-	forms     []string
+	format    string
+	formats   []string
 	live      string
 	overwrite bool
 }
 
 func convertPatchCommand() *cobra.Command {
-	return groupCommand("convert-patch", "Make and merge patches, without a server", makePatchCommand(), mergePatchCommand())
+	return groupCommand("convert-patch", "Create and merge patches without a server", makePatchCommand(), mergePatchCommand())
 }
 
 func makePatchCommand() *cobra.Command {
 	var f patchFlags
 	command := &cobra.Command{
 		Use:   "make OLD NEW",
-		Short: "Make the patch that turns one object into another",
-		Long: `Make the patch that turns one object into another; -o name names the object that it is for.
+		Short: "Create the patch that turns one object into another",
+		Long: `Create the patch that turns one object into another. With -o name, the name of the object is printed instead.
 
-With --live it is the patch that kubectl apply would send: OLD is what was applied the last time, NEW what is
-applied now, and the live object may have more, which is left alone. What somebody else has changed since is a
-conflict, unless --overwrite is given.`,
+With --live, the result is the three-way patch of kubectl's client-side apply: OLD is the last applied configuration,
+NEW the new one, and fields that only the live object has are not changed. Fields that were changed since OLD are
+conflicts, unless --overwrite is set.`,
 		Example: `  cadastre convert-patch make old.yaml new.yaml
   cadastre convert-patch make last-applied.yaml new.yaml --live live.yaml --overwrite`,
 		Args: twoFiles,
@@ -45,8 +45,8 @@ conflict, unless --overwrite is given.`,
 		},
 	}
 	f.bind(command, "strategic", "merge")
-	command.Flags().StringVar(&f.live, "live", "", "the `file` with the object as it is")
-	command.Flags().BoolVar(&f.overwrite, "overwrite", false, "also change what somebody else has changed since OLD")
+	command.Flags().StringVar(&f.live, "live", "", "The `file` with the live object.")
+	command.Flags().BoolVar(&f.overwrite, "overwrite", false, "With --live, overwrite fields that were changed since OLD.")
 	return command
 }
 
@@ -55,7 +55,8 @@ func mergePatchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "merge OBJECT PATCH",
 		Short: "Merge a patch into an object",
-		Long:  `Merge a patch into an object, as a server would before it sets defaults; -o name names the object.`,
+		Long: `Merge a patch into an object, like a server before defaulting. With -o name, the name of the object is printed
+instead.`,
 		Example: `  cadastre convert-patch merge web.yaml patch.yaml
   cadastre convert-patch merge web.yaml operations.json --type json`,
 		Args: twoFiles,
@@ -67,17 +68,17 @@ func mergePatchCommand() *cobra.Command {
 	return command
 }
 
-func (f *patchFlags) bind(command *cobra.Command, forms ...string) {
-	f.forms = forms
+func (f *patchFlags) bind(command *cobra.Command, formats ...string) {
+	f.formats = formats
 	f.output.bind(command.Flags(), "yaml", "json", "name")
-	command.Flags().StringVar(&f.form, "type", forms[0], "which kind of patch: `"+strings.Join(forms, "|")+"`")
-	completeWords(command, "type", forms...)
-	completeWords(command, "output", f.output.forms...)
+	command.Flags().StringVar(&f.format, "type", formats[0], "The type of the patch: `"+strings.Join(formats, "|")+"`.")
+	completeWords(command, "type", formats...)
+	completeWords(command, "output", f.output.formats...)
 }
 
 func (f *patchFlags) check() error {
-	if !slices.Contains(f.forms, f.form) {
-		return &usageError{fmt.Errorf("--type: expected %s, received %q", anyOf(f.forms), f.form)}
+	if !slices.Contains(f.formats, f.format) {
+		return &usageError{fmt.Errorf("--type: expected %s, received %q", joinOr(f.formats), f.format)}
 	}
 	return f.output.check()
 }
@@ -94,7 +95,7 @@ func makePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) e
 		return err
 	}
 	if f.overwrite && f.live == "" {
-		return &usageError{errors.New("--overwrite: expected --live as well, received none: without the live object nobody has changed anything")}
+		return &usageError{errors.New("--overwrite: expected --live as well, received none: without a live object there are no conflicts")}
 	}
 	names := append(args, f.live)
 	docs, err := readDocuments(names, stdin)
@@ -132,7 +133,7 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 		return err
 	}
 	var merged document.Value
-	switch f.form {
+	switch f.format {
 	case "json":
 		merged, err = strategic.ApplyJSONPatch(docs[0], docs[1])
 	case "merge":
@@ -150,20 +151,21 @@ func mergePatch(f patchFlags, args []string, stdin io.Reader, stdout io.Writer) 
 	return f.print(stdout, args[0], merged, merged)
 }
 
-// print writes what was made, or which object that is about.
+// print writes the result, or the name of the object with -o name.
 func (f patchFlags) print(stdout io.Writer, file string, object, made document.Value) error {
-	if f.output.form != "name" {
+	if f.output.format != "name" {
 		return f.output.print(stdout, made)
 	}
-	place := manifest{doc: object}.place()
-	if place.kind.Name == "" || place.name == "" {
-		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, shownValue(object))
+	named := manifest{doc: object}.unresolvedTarget()
+	if named.kind.Name == "" || named.name == "" {
+		return fmt.Errorf("%s: -o name: expected an object with kind and metadata.name, received %s", file, formatValue(object))
 	}
-	_, err := fmt.Fprintln(stdout, place)
+	_, err := fmt.Fprintln(stdout, named)
 	return err
 }
 
-// checkSameKind refuses to compare what are not states of one object. A file that is empty is none yet.
+// checkSameKind rejects documents whose apiVersion or kind differs. Empty files, which stand for an absent object, are
+// skipped.
 func checkSameKind(names []string, docs []document.Value) error {
 	object := docs[1]
 	if err := checkMap(names[1], object); err != nil {
@@ -178,41 +180,42 @@ func checkSameKind(names []string, docs []document.Value) error {
 		}
 		for _, field := range []string{"apiVersion", "kind"} {
 			if was, is := doc.Get(field), object.Get(field); !was.IsAbsent() && !document.Equal(was, is) {
-				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], shownValue(is), shownValue(was))
+				return fmt.Errorf("%s: expected the same %s as in %s, which is %s, received %s", names[i], field, names[1], formatValue(is), formatValue(was))
 			}
 		}
 	}
 	return nil
 }
 
-// checkMap refuses what is no object.
+// checkMap rejects documents that are not maps.
 func checkMap(name string, doc document.Value) error {
 	if doc.Kind() != document.Map {
-		return fmt.Errorf("%s: expected an object, received %s", name, shownValue(doc))
+		return fmt.Errorf("%s: expected an object, received %s", name, formatValue(doc))
 	}
 	return nil
 }
 
-// strategies returns how the kind of an object is patched; nil for JSON merge patches, which are the same for all.
+// strategies returns the patch strategies of the object's kind, or nil for JSON merge patches, which have none.
 func (f patchFlags) strategies(name string, object document.Value) (*strategic.Type, error) {
-	if f.form == "merge" {
+	if f.format == "merge" {
 		return nil, nil
 	}
 	apiVersion, kind := object.Get("apiVersion").Text(), object.Get("kind").Text()
 	if apiVersion == "" || kind == "" {
-		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, shownValue(object))
+		return nil, fmt.Errorf("%s: expected an object with apiVersion and kind, which decide how lists are merged; received %s", name, formatValue(object))
 	}
 	t, ok := scheme.GoType(apiVersion, kind)
 	if !ok {
-		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind: servers take no strategic patches for it; use --type merge", name, kind, apiVersion)
+		return nil, fmt.Errorf("%s: %s of %s is not a built-in kind, and servers accept strategic merge patches for built-in kinds only; use --type merge", name, kind, apiVersion)
 	}
 	return strategic.FromGoType(t)
 }
 
-// readDocuments reads one document from each file; - is standard input, and "" is none.
+// readDocuments reads one document from each file. The name - is standard input, and an empty name yields an absent
+// document.
 func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 	if first := slices.Index(names, "-"); first >= 0 && slices.Contains(names[first+1:], "-") {
-		return nil, &usageError{errors.New("-: expected standard input once, as it can be read only once")}
+		return nil, &usageError{errors.New("-: expected standard input at most once")}
 	}
 	docs := make([]document.Value, len(names))
 	for i, name := range names {
@@ -227,7 +230,7 @@ func readDocuments(names []string, stdin io.Reader) ([]document.Value, error) {
 			text, err = os.ReadFile(name)
 		}
 		if err != nil {
-			return nil, plainPath(err)
+			return nil, shortPathError(err)
 		}
 		if docs[i], err = document.ParseYAML(text); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

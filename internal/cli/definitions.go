@@ -12,23 +12,23 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// definitions are the kinds that the definitions among what is applied define, by apiVersion and name, and the namespaces.
-// The server has a kind some time after it has accepted its definition.
-type definitions struct {
+// appliedDefinitions records the kinds of the CustomResourceDefinitions and the namespaces that this run has applied. A
+// server serves a kind some time after it has accepted the definition, so that objects of the kind wait for it.
+type appliedDefinitions struct {
 	kinds      map[[2]string]bool
 	namespaces []string
-	// tried says that nothing is written.
-	tried bool
+	// dryRun reports that the definitions were not stored.
+	dryRun bool
 }
 
-// How long a kind is waited for, and how often it is asked about.
+// kindTimeout is the maximum time to wait until a kind is served, kindPollInterval the time between discovery requests.
 const (
-	kindPatience = 30 * time.Second
-	kindPause    = 100 * time.Millisecond
+	kindTimeout      = 30 * time.Second
+	kindPollInterval = 100 * time.Millisecond
 )
 
-// note remembers what an object that was applied defines, if it is a definition, or a namespace.
-func (d *definitions) note(o document.Value) {
+// record records the kinds of an applied CustomResourceDefinition, or an applied Namespace. Other objects are ignored.
+func (d *appliedDefinitions) record(o document.Value) {
 	spec := o.Get("spec")
 	switch o.Get("kind").Text() {
 	case "Namespace":
@@ -46,32 +46,33 @@ func (d *definitions) note(o document.Value) {
 	}
 }
 
-// target finds where an object is. A kind that was defined just now is waited for.
-func (d *definitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
-	for deadline := time.Now().Add(kindPatience); ; {
+// target resolves the object of a manifest. If this run has applied the definition of its kind, target waits until the
+// kind is served.
+func (d *appliedDefinitions) target(ctx context.Context, c *cluster.Cluster, namespace string, m manifest) (target, error) {
+	for deadline := time.Now().Add(kindTimeout); ; {
 		t, err := m.target(ctx, c, namespace)
 		unknown := (*cluster.UnknownKindError)(nil)
 		switch {
 		case !errors.As(err, &unknown) || !d.kinds[[2]string{m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text()}]:
 			return t, err
-		case d.tried:
-			return t, fmt.Errorf("%s: %s; its definition is among what is applied, and was only tried", m.source, unknown.Plain())
+		case d.dryRun:
+			return t, fmt.Errorf("%s: %s; its CustomResourceDefinition is part of this dry run and was not created", m.source, unknown.Summary())
 		case time.Now().After(deadline):
-			return t, fmt.Errorf("%s: %s, %v after its definition was applied", m.source, unknown.Plain(), kindPatience)
+			return t, fmt.Errorf("%s: %s %v after its CustomResourceDefinition was applied", m.source, unknown.Summary(), kindTimeout)
 		}
 		select {
 		case <-ctx.Done():
 			return t, err
-		case <-time.After(kindPause):
+		case <-time.After(kindPollInterval):
 			c.Refresh()
 		}
 	}
 }
 
-// explained says why a namespace is not there, if it was only tried.
-func (d *definitions) explained(t target, err error) error {
-	if d.tried && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
-		return fmt.Errorf("%w; it is among what is applied, and was only tried", err)
+// explain adds to a NotFound error that the namespace was applied in a dry run only.
+func (d *appliedDefinitions) explain(t target, err error) error {
+	if d.dryRun && t.kind.Namespaced && slices.Contains(d.namespaces, t.namespace) && cluster.IsCode(err, http.StatusNotFound) {
+		return fmt.Errorf("%w; the namespace is part of this dry run and was not created", err)
 	}
 	return err
 }

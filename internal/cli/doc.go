@@ -1,31 +1,43 @@
-// Package cli is the command line. A verb is a file.
+// Package cli implements the cadastre command line and the kubectl-own plugin. Each verb is one file that
+// returns a *cobra.Command.
+//
+// Verbs that work on objects talk to any Kubernetes API server through package cluster. Reads and writes go
+// through a target, which identifies one object; writes of managedFields carry the resourceVersion that was
+// read, and are retried on conflict. Results are written to standard output; warnings, progress and errors to
+// standard error. A run exits with 0 on success, 1 on failure and 2 on a usage error, except where a verb
+// documents other codes.
 //
 // # Where to look
 //
-//	cli.go          the command and its verbs
-//	plugin.go       the same verbs as a plugin of kubectl
-//	serve.go        cadastre serve
-//	envtest.go      cadastre envtest; envtestserver.go, what the programs do that it writes
-//	conformance.go  cadastre conformance
-//	blame.go        cadastre blame; managers.go, manager by manager; otherversions.go, what owners wrote at other versions
-//	apply.go        cadastre apply; application.go does it to one object; sameobject.go, to which one;
-//	                definitions.go, of a kind that is just defined; forcedpaths.go, which --force-path is of which use
-//	takingover.go   how it takes over what client-side apply wrote; foresight.go, what that would come to; lastapplied.go,
-//	                what client-side apply notes
-//	plan.go         cadastre plan; planned.go shows it; conflict.go, conflicts for both
-//	batch.go        one object after the other, for both
-//	extract.go      cadastre extract
-//	own.go          cadastre own release, cadastre own transfer
-//	migrate.go      cadastre migrate; objects.go finds what it is about, migration.go does it, migrationreport.go tells
-//	owners.go       changes of owners are written, for all of these; untracked.go, who owns what nobody owns
-//	convertpatch.go cadastre convert-patch make, cadastre convert-patch merge
-//	connection.go   which server is asked; target.go, about which objects
-//	input.go        where configurations are: in files (manifest.go), or built by kustomize.go
-//	question.go     questions on a terminal; progress.go, how far long work is
-//	completion.go   what the shell completes: types, names, managers; pathcompletion.go, the paths of fields
-//	output.go       how things are printed; who.go, how managers and fields are shown; shownvalue.go, how values are;
-//	                secrets.go, which are not; warnings.go, what servers warn of
-//	dryrun.go       the switch --dry-run, for those that write
-//	gates.go        feature gates
-//	log.go          what is logged, and how
+//	cli.go             root command, usage errors, exit codes
+//	plugin.go          the kubectl-own plugin
+//	version.go         cadastre version
+//	serve.go           cadastre serve
+//	envtest.go         cadastre envtest; envtestserver.go: the substitutes for kube-apiserver and etcd that it installs
+//	conformance.go     cadastre conformance
+//	blame.go           cadastre blame; managers.go: output per field manager; otherversions.go: entries at other API versions
+//	apply.go           cadastre apply; applyoperation.go: the apply of one object; preconditions.go: --only-create,
+//	                   --only-update, compare-and-swap; definitions.go: CRDs and namespaces of the same run;
+//	                   forcedpaths.go: --force-path
+//	takeover.go        migration from client-side apply during an apply; simulation.go: its result in a dry run;
+//	                   lastapplied.go: the last-applied-configuration annotation
+//	plan.go            cadastre plan; planreport.go: its output; conflict.go: conflicts of plan and apply
+//	batch.go           apply and plan of many objects
+//	extract.go         cadastre extract
+//	own.go             cadastre own release, cadastre own transfer
+//	migrate.go         cadastre migrate; objects.go: selection of objects; migration.go: parallel execution;
+//	                   migrationreport.go: results
+//	managedfields.go   writes of managedFields with retries; untracked.go: objects without managedFields
+//	convertpatch.go    cadastre convert-patch make, cadastre convert-patch merge
+//	connection.go      connection flags; target.go: object arguments
+//	input.go           -f and -k; manifest.go: files and URLs; kustomize.go: kustomizations
+//	confirmation.go    prompts; progress.go: progress bar
+//	completion.go      shell completion of resources, names and managers; pathcompletion.go: of field paths
+//	output.go          -o, --color; entryformat.go, valueformat.go: managers, paths and values as text; secrets.go: masking;
+//	                   warnings.go: API warnings
+//	dryrun.go          --dry-run
+//	featuregates.go    --feature-gates
+//	log.go             --log-format
+//
+// Package reference generates man pages and completion scripts from the command tree.
 package cli

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dryRunFlag is a switch that also takes kubectl's words. Trying without asking the server is what no verb can do: who
-// owns what is known there.
+// dryRunFlag is a boolean flag that also accepts kubectl's server and none. It rejects client, because only the server
+// has the managedFields.
 type dryRunFlag bool
 
-// dryRunWords are those of kubectl's that mean something here.
+// dryRunWords are kubectl's values of --dry-run that are supported.
 var dryRunWords = []string{"server", "none"}
 
 func bindDryRun(flags *pflag.FlagSet, on *bool, about string) {
@@ -26,7 +26,7 @@ func (d *dryRunFlag) Set(text string) error {
 	}
 	on, err := strconv.ParseBool(text)
 	if err != nil {
-		return fmt.Errorf("expected server, as --dry-run alone means it, or none: it is the server that is asked")
+		return fmt.Errorf("expected server (the default) or none, because only the server has the managedFields")
 	}
 	*d = dryRunFlag(on)
 	return nil
@@ -34,5 +34,5 @@ func (d *dryRunFlag) Set(text string) error {
 
 func (d *dryRunFlag) String() string { return strconv.FormatBool(bool(*d)) }
 
-// Type has help show a switch.
+// Type returns bool, so that the help shows no argument.
 func (d *dryRunFlag) Type() string { return "bool" }

@@ -10,20 +10,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const envtestLong = `Write programs that controller-runtime's envtest starts instead of kube-apiserver and etcd, and
-print the folder that they are in:
+const envtestLong = `Write substitutes for the kube-apiserver and etcd executables that controller-runtime's envtest starts, and print
+their folder:
 
   KUBEBUILDER_ASSETS=$(cadastre envtest) go test ./...
 
-Then each test environment is a server of its own that keeps everything in memory. As there, no
-controller runs: nothing collects garbage, and namespaces that are deleted stay. --controllers
-changes that.`
+Each test environment is then a Cadastre server that stores objects in memory. As with envtest's own executables, no
+controllers run: there is no garbage collection, and deleted namespaces remain in phase Terminating. --controllers
+enables the controllers of Cadastre.`
 
 func envtestCommand() *cobra.Command {
 	var controllers bool
 	command := &cobra.Command{
 		Use:   "envtest [FOLDER]",
-		Short: "Write programs for KUBEBUILDER_ASSETS, so that tests with envtest use this server",
+		Short: "Write the executables with which envtest uses Cadastre as its API server",
 		Long:  envtestLong,
 		Example: `  cadastre envtest
   cadastre envtest bin/assets --controllers`,
@@ -45,24 +45,24 @@ func envtestCommand() *cobra.Command {
 			return err
 		},
 	}
-	command.Flags().BoolVar(&controllers, "controllers", false, "collect garbage, and empty namespaces that are deleted")
+	command.Flags().BoolVar(&controllers, "controllers", false, "Run garbage collection and namespace deletion.")
 	command.AddCommand(envtestServerCommand(), envtestStoreCommand())
 	return command
 }
 
-// assetsFolder is the one that was asked for, or one of the user's.
+// assetsFolder returns the absolute path of the folder argument or, without one, a folder in the user's cache.
 func assetsFolder(args []string) (string, error) {
 	if len(args) > 0 {
 		return filepath.Abs(args[0])
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("envtest: no folder to write to: %w; name one", err)
+		return "", fmt.Errorf("envtest: no default folder: %w; pass FOLDER", err)
 	}
 	return filepath.Join(cache, "cadastre", "envtest"), nil
 }
 
-// writeAssets writes the programs: this one, by other names.
+// writeAssets writes kube-apiserver and etcd as scripts that start this executable.
 func writeAssets(folder string, controllers bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -77,11 +77,11 @@ func writeAssets(folder string, controllers bool) error {
 	}
 	return errors.Join(
 		writeAsset(folder, "kube-apiserver", self, server),
-		writeAsset(folder, "etcd", self, storeVerb),
+		writeAsset(folder, "etcd", self, etcdVerb),
 	)
 }
 
-// writeAsset writes a script, in the place of what may be running now.
+// writeAsset writes a script to a temporary file and renames it, because a script of the same name may be running.
 func writeAsset(folder, name, program, verb string) error {
 	quoted := "'" + strings.ReplaceAll(program, "'", `'\''`) + "'"
 	script := fmt.Sprintf("#!/bin/sh\nexec %s envtest %s \"$@\"\n", quoted, verb)

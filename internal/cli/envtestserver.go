@@ -19,35 +19,37 @@ import (
 	"github.com/cadastre/cadastre/apiserver"
 )
 
-// The verbs that stand for other programs.
+// serverVerb and etcdVerb are the hidden subcommands that replace the programs of the same name.
 const (
 	serverVerb = "kube-apiserver"
-	storeVerb  = "etcd"
+	etcdVerb   = "etcd"
 )
 
-// envtestServerCommand stands for kube-apiserver. It takes any flag of that, and goes by a few.
+// envtestServerCommand returns the substitute for kube-apiserver. It accepts every flag and evaluates those that
+// envtest requires.
 func envtestServerCommand() *cobra.Command {
-	return foreignCommand(serverVerb, "Serve, with the flags that envtest gives to kube-apiserver",
-		func(c *cobra.Command, flags foreignFlags) error {
+	return upstreamCommand(serverVerb, "Run an in-memory API server with the flags of kube-apiserver",
+		func(c *cobra.Command, flags upstreamFlags) error {
 			return serveForTest(c.Context(), flags, c.ErrOrStderr())
 		})
 }
 
-// envtestStoreCommand stands for etcd, which is not needed: envtest waits until it says that it is well.
+// envtestStoreCommand returns the substitute for etcd. It only serves /health, for which envtest waits; the API server
+// stores objects in memory.
 func envtestStoreCommand() *cobra.Command {
-	return foreignCommand(storeVerb, "Say that the store is well, with the flags that envtest gives to etcd",
-		func(c *cobra.Command, flags foreignFlags) error { return pretendStore(c.Context(), flags) })
+	return upstreamCommand(etcdVerb, "Serve etcd's health endpoint with the flags of etcd",
+		func(c *cobra.Command, flags upstreamFlags) error { return serveEtcdHealth(c.Context(), flags) })
 }
 
-// foreignCommand is a verb with another program's flags.
-func foreignCommand(name, about string, run func(*cobra.Command, foreignFlags) error) *cobra.Command {
+// upstreamCommand returns a hidden command that accepts the flags of another program.
+func upstreamCommand(name, about string, run func(*cobra.Command, upstreamFlags) error) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [--FLAG=VALUE…]", Short: about, Hidden: true, DisableFlagParsing: true,
 		RunE: func(c *cobra.Command, args []string) error {
 			if slices.Contains(args, "--help") {
-				return c.Help() // envtest looks there for flags that it should give
+				return c.Help() // envtest parses the help of the program to select flags
 			}
-			flags, err := readForeign(args)
+			flags, err := parseUpstreamFlags(args)
 			if err != nil {
 				return &usageError{fmt.Errorf("envtest %s: %w", name, err)}
 			}
@@ -56,11 +58,11 @@ func foreignCommand(name, about string, run func(*cobra.Command, foreignFlags) e
 	}
 }
 
-// foreignFlags are another program's flags, by name without dashes. The last of a name wins.
-type foreignFlags map[string]string
+// upstreamFlags maps the flags of another program, without dashes, to their values. The last occurrence of a flag wins.
+type upstreamFlags map[string]string
 
-func readForeign(args []string) (foreignFlags, error) {
-	flags := foreignFlags{}
+func parseUpstreamFlags(args []string) (upstreamFlags, error) {
+	flags := upstreamFlags{}
 	for _, arg := range args {
 		name, isFlag := strings.CutPrefix(arg, "--")
 		if !isFlag || name == "" {
@@ -72,8 +74,8 @@ func readForeign(args []string) (foreignFlags, error) {
 	return flags, nil
 }
 
-// options returns the options of a server in memory.
-func (f foreignFlags) options() (apiserver.Options, error) {
+// options returns the options of an in-memory server.
+func (f upstreamFlags) options() (apiserver.Options, error) {
 	port := f["secure-port"]
 	if port == "" {
 		return apiserver.Options{}, errors.New("--secure-port: expected a port, received none")
@@ -97,10 +99,11 @@ func (f foreignFlags) options() (apiserver.Options, error) {
 	return o, nil
 }
 
-// testShutdownTimeout is the time that active requests have to finish: a test that ends does not wait for them.
+// testShutdownTimeout is the maximum time for active requests to finish. It is short, because a test that ends has
+// stopped its clients.
 const testShutdownTimeout = time.Second
 
-func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
+func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error {
 	options, err := f.options()
 	if err != nil {
 		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
@@ -111,11 +114,11 @@ func serveForTest(ctx context.Context, f foreignFlags, stderr io.Writer) error {
 	return runServer(ctx, options, func(*apiserver.Server) error { return nil })
 }
 
-// pretendStore answers questions about the health of etcd.
-func pretendStore(ctx context.Context, f foreignFlags) error {
+// serveEtcdHealth serves etcd's health endpoint until the context ends.
+func serveEtcdHealth(ctx context.Context, f upstreamFlags) error {
 	address, err := url.Parse(f["listen-client-urls"])
 	if err != nil || address.Host == "" {
-		return &usageError{fmt.Errorf("envtest %s: --listen-client-urls: expected http://HOST:PORT, received %q", storeVerb, f["listen-client-urls"])}
+		return &usageError{fmt.Errorf("envtest %s: --listen-client-urls: expected http://HOST:PORT, received %q", etcdVerb, f["listen-client-urls"])}
 	}
 	listener, err := net.Listen("tcp", address.Host)
 	if err != nil {
@@ -124,10 +127,10 @@ func pretendStore(ctx context.Context, f foreignFlags) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // who is gone needs no answer
+		_, _ = io.WriteString(w, `{"health":"true","reason":""}`) // the client may have closed the connection
 	})
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = s.Close() }) // it answers nothing that must be finished
+	context.AfterFunc(ctx, func() { _ = s.Close() }) // no request is worth waiting for
 	if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

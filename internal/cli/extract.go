@@ -23,9 +23,9 @@ func extractCommand() *cobra.Command {
 	var f extractFlags
 	command := &cobra.Command{
 		Use:   "extract TYPE NAME --manager MANAGER",
-		Short: "Show the configuration that a manager effectively applies",
-		Long: `Show what a manager would have to apply to own what it owns, and to change nothing: the fields of the
-object that it owns, and unset markers for those that it owns and that are absent.`,
+		Short: "Show the configuration that a field manager owns",
+		Long: `Show the configuration whose apply by the manager is a no-op: the fields that it owns with their live values, and
+unset markers for absent fields that it owns.`,
 		Example: `  cadastre extract deployment web --manager ci >web.yaml
   cadastre extract deployment web --manager hpa --subresource scale`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -34,10 +34,10 @@ object that it owns, and unset markers for those that it owns and that are absen
 	}
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "yaml", "json", "name")
-	command.Flags().StringVar(&f.manager, "manager", "", "the `name` of the manager; required")
-	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` that it writes to")
+	command.Flags().StringVar(&f.manager, "manager", "", "The `name` of the field manager. Required.")
+	command.Flags().StringVar(&f.subresource, "subresource", "", "The `subresource` at which the manager owns the fields.")
 	completeObjects(command, &f.connection, 1, "manager")
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	return command
 }
 
@@ -48,7 +48,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout, stderr 
 	if f.manager == "" {
 		return &usageError{errNoManager}
 	}
-	c, t, err := f.connection.openOne(ctx, "extract", args, stderr)
+	c, t, err := f.connection.openTarget(ctx, "extract", args, stderr)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func extract(ctx context.Context, f extractFlags, args []string, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	if f.output.form == "name" {
+	if f.output.format == "name" {
 		_, err := fmt.Fprintln(stdout, t)
 		return err
 	}

@@ -10,71 +10,72 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// forcedPaths are the paths of --force-path, and what use they are of, to any of the objects.
+// forcedPaths are the paths of --force-path, with their use across all objects of the run.
 type forcedPaths []*forcedPath
 
 type forcedPath struct {
-	written ownership.PathExpression
-	// applied says that a configuration has something there, forced that a conflict was there, and missed that
-	// others were in the way.
-	applied, forced, missed bool
-	// problem is why it means nothing in an object with conflicts.
-	problem error
+	expression ownership.PathExpression
+	// inConfiguration reports that a configuration has a field at the path, forced that a conflict at the path was
+	// forced, and conflictsRemained that an object had conflicts that no path covers.
+	inConfiguration, forced, conflictsRemained bool
+	// resolveErr is the error of resolving the path in an object with conflicts.
+	resolveErr error
 }
 
-func newForcedPaths(written []ownership.PathExpression) forcedPaths {
-	all := make(forcedPaths, len(written))
-	for i, w := range written {
-		all[i] = &forcedPath{written: w}
+func newForcedPaths(expressions []ownership.PathExpression) forcedPaths {
+	all := make(forcedPaths, len(expressions))
+	for i, e := range expressions {
+		all[i] = &forcedPath{expression: e}
 	}
 	return all
 }
 
-// note finds those where a configuration has something.
-func (f forcedPaths) note(config document.Value) {
+// record records which paths exist in a configuration.
+func (f forcedPaths) record(config document.Value) {
 	for _, p := range f {
-		p.applied = p.applied || p.written.IsIn(config)
+		p.inConfiguration = p.inConfiguration || p.expression.IsIn(config)
 	}
 }
 
-// left are those of an object's conflicts that may not be forced.
-func (f forcedPaths) left(live apply.Object, all []conflict) []conflict {
+// unforced returns the conflicts of an object that no path covers.
+func (f forcedPaths) unforced(live apply.Object, all []conflict) []conflict {
 	if len(all) == 0 {
 		return nil
 	}
-	left := all
+	unforced := all
 	for _, p := range f {
-		isThere := p.in(live)
-		p.forced = p.forced || slices.ContainsFunc(all, isThere)
-		left = slices.DeleteFunc(slices.Clone(left), isThere)
+		matches := p.matcher(live)
+		p.forced = p.forced || slices.ContainsFunc(all, matches)
+		unforced = slices.DeleteFunc(slices.Clone(unforced), matches)
 	}
 	for _, p := range f {
-		p.missed = p.missed || len(left) > 0
+		p.conflictsRemained = p.conflictsRemained || len(unforced) > 0
 	}
-	return left
+	return unforced
 }
 
-// in tells which conflicts of an object are at the path: none if it means nothing there.
-func (p *forcedPath) in(live apply.Object) func(conflict) bool {
-	path, err := p.written.Resolve(live)
+// matcher returns a function that reports whether a conflict is at or below the path. It matches nothing if the path
+// cannot be resolved in the object.
+func (p *forcedPath) matcher(live apply.Object) func(conflict) bool {
+	path, err := p.expression.Resolve(live)
 	if err != nil {
-		p.problem = err
+		p.resolveErr = err
 		return func(conflict) bool { return false }
 	}
-	return func(c conflict) bool { return c.isIn(path) }
+	return func(c conflict) bool { return c.isWithin(path) }
 }
 
-// tell tells of those that are of no use, and why.
-func (f forcedPaths) tell(w io.Writer) {
+// reportUnused reports the paths that had no effect, and the reason.
+func (f forcedPaths) reportUnused(w io.Writer) {
 	for _, p := range f {
 		switch {
 		case p.forced:
-		case !p.applied:
-			fmt.Fprintf(w, "--force-path %s: nothing that is applied is there, so that there is nothing to take over\n", p.written)
-		case p.problem != nil:
-			fmt.Fprintf(w, "--force-path: %v\n", p.problem)
-		case p.missed:
-			fmt.Fprintf(w, "--force-path %s: no conflict is there\n", p.written)
+		case !p.inConfiguration:
+			fmt.Fprintf(w, "--force-path %s: no applied configuration has this field, so the flag has no effect\n", p.expression)
+		case p.resolveErr != nil:
+			fmt.Fprintf(w, "--force-path: %v\n", p.resolveErr)
+		case p.conflictsRemained:
+			fmt.Fprintf(w, "--force-path %s: no conflict at this path, so the flag has no effect\n", p.expression)
 		}
 	}
 }

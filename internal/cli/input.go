@@ -8,23 +8,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// input is the flags that say where configurations are.
+// input holds the flags -f, -R and -k, which name the files to read objects from.
 type input struct {
 	files     []string
 	folder    string
 	recursive bool
 }
 
-func (i *input) bind(flags *pflag.FlagSet, verb string) {
-	flags.StringSliceVarP(&i.files, "filename", "f", nil, verb+" the objects in a `file`, a folder, at an address, or - for standard input")
-	flags.BoolVarP(&i.recursive, "recursive", "R", false, "also the files in the folders of a folder")
-	flags.StringVarP(&i.folder, "kustomize", "k", "", verb+" what kustomize builds of a `folder`")
+func (i *input) bind(flags *pflag.FlagSet) {
+	flags.StringSliceVarP(&i.files, "filename", "f", nil, "Read objects from this `file`, folder or URL, or from standard input (-). Can be repeated.")
+	flags.BoolVarP(&i.recursive, "recursive", "R", false, "Read folders of -f recursively.")
+	flags.StringVarP(&i.folder, "kustomize", "k", "", "Read objects from the kustomization in this `folder`. Requires kubectl or kustomize in the PATH.")
 }
 
-// given reports whether there are any.
+// given reports whether -f or -k is set.
 func (i *input) given() bool { return len(i.files) > 0 || i.folder != "" }
 
-// read reads all objects.
+// read returns the objects of all files, or of the kustomization.
 func (i *input) read(ctx context.Context, stdin io.Reader) ([]manifest, error) {
 	switch {
 	case i.folder == "":

@@ -10,36 +10,36 @@ import (
 	"strings"
 )
 
-// kustomizers are the programs that build a folder with kustomize. Its library is not in this binary: every
-// server would have to hold it in memory.
-var kustomizers = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
+// kustomizeCommands are the commands that build a kustomization, in order of preference. The kustomize library is not
+// linked, because it would increase the resident memory of every server.
+var kustomizeCommands = [][]string{{"kubectl", "kustomize"}, {"kustomize", "build"}}
 
-// kustomize returns the objects of a folder that has a kustomization.
+// kustomize builds the kustomization in a folder and returns its objects.
 func kustomize(ctx context.Context, folder string) ([]manifest, error) {
-	for _, program := range kustomizers {
+	for _, program := range kustomizeCommands {
 		path, err := exec.LookPath(program[0])
 		if err != nil {
 			continue
 		}
-		var text, problem bytes.Buffer
+		var text, stderr bytes.Buffer
 		build := exec.CommandContext(ctx, path, append(program[1:], folder)...)
-		build.Stdout, build.Stderr = &text, &problem
+		build.Stdout, build.Stderr = &text, &stderr
 		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, problemLine(problem.String()))
+			return nil, fmt.Errorf("%s %s: %w: %s", strings.Join(program, " "), folder, err, firstErrorLine(stderr.String()))
 		}
 		return appendManifests(nil, folder, &text)
 	}
-	return nil, errors.New("--kustomize: found neither kubectl nor kustomize, one of which has to be installed")
+	return nil, errors.New("--kustomize: expected kubectl or kustomize in the PATH, found neither")
 }
 
-// logged is how kubectl's log begins a line.
-var logged = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
+// klogLine matches the beginning of a line in klog's format.
+var klogLine = regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d`)
 
-// problemLine is the first line that is for people.
-func problemLine(text string) string {
+// firstErrorLine returns the first line that is not in klog's format or, if there is none, the first line.
+func firstErrorLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {
-		if !logged.MatchString(line) {
+		if !klogLine.MatchString(line) {
 			return line
 		}
 	}

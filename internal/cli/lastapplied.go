@@ -10,41 +10,42 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Servers keep the annotation of client-side apply up to date when kubectl applies: it gets the whole configuration.
-// That which object is meant was said in there is nothing that anybody configured, and would be in the way of who goes
-// back to client-side apply. It is taken out again as kubectl writes the annotation: by an applier of its own.
+// When the field manager kubectl applies, servers copy the applied configuration to the last-applied-configuration
+// annotation. A precondition (uid or resourceVersion) in the configuration would be copied as well, and would break a
+// later client-side apply. It is therefore removed from the annotation by a second apply with the field manager that
+// kubectl uses for the annotation.
 
-// sendAsRead applies, provided that the object is the one that was read: that of the same uid, or of the same
-// resourceVersion.
-func (a *application) sendAsRead(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
-	if name == "uid" && a.keepsLastApplied() {
-		// What would change nothing must not change the annotation, twice.
-		tried, err := a.send(ctx, a.config, force, true)
-		if err != nil || dryRun || sameObject(tried, a.live) {
-			return tried, err
+// sendWithPrecondition applies the configuration on the condition that the live object still has the uid or the
+// resourceVersion that was read. name is the metadata field.
+func (a *applyOperation) sendWithPrecondition(ctx context.Context, name string, force, dryRun bool) (apply.Object, error) {
+	if name == "uid" && a.serverUpdatesLastApplied() {
+		// A dry run first: a no-op must not write the annotation, which would take two writes.
+		preview, err := a.send(ctx, a.config, force, true)
+		if err != nil || dryRun || isSameObject(preview, a.live) {
+			return preview, err
 		}
 	}
-	after, err := a.send(ctx, a.asRead(name), force, dryRun)
+	after, err := a.send(ctx, a.withPrecondition(name), force, dryRun)
 	if err == nil && dryRun {
-		after.Document = a.withoutNoRevision(after.Document)
+		after.Document = a.withoutPrecondition(after.Document)
 	}
-	if err != nil || !a.keepsLastApplied() {
+	if err != nil || !a.serverUpdatesLastApplied() {
 		return after, err
 	}
 	annotation := lastApplied(after.Document)
-	clean := withoutMetadata(annotation, name)
+	clean := withoutMetadataField(annotation, name)
 	switch {
 	case clean == annotation:
 		return after, nil
 	case dryRun:
-		after.Document = withAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastAppliedAnnotation)
+		after.Document = setAt(after.Document, document.NewString(clean), "metadata", "annotations", ownership.LastAppliedAnnotation)
 		return after, nil
 	}
 	return a.writeLastApplied(ctx, after, clean)
 }
 
-// keepsLastApplied reports whether the server writes what is applied into the annotation.
-func (a *application) keepsLastApplied() bool {
+// serverUpdatesLastApplied reports whether the server copies the applied configuration to the annotation.
+func (a *applyOperation) serverUpdatesLastApplied() bool {
 	return a.manager == ownership.KubectlManager && lastApplied(a.live.Document) != ""
 }
 
@@ -52,20 +53,21 @@ func lastApplied(doc document.Value) string {
 	return doc.Lookup("metadata", "annotations", ownership.LastAppliedAnnotation).Text()
 }
 
-// withLastApplied is the object with what the server notes in the annotation when it is applied to.
-func (a *application) withLastApplied(doc document.Value) document.Value {
-	if !a.keepsLastApplied() {
+// withLastApplied returns the object with the annotation that the server would write on apply.
+func (a *applyOperation) withLastApplied(doc document.Value) document.Value {
+	if !a.serverUpdatesLastApplied() {
 		return doc
 	}
-	noted := a.config
-	if annotations := noted.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
-		noted = withAt(noted, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
+	recorded := a.config
+	if annotations := recorded.Lookup("metadata", "annotations"); !annotations.IsAbsent() {
+		recorded = setAt(recorded, annotations.Without(ownership.LastAppliedAnnotation), "metadata", "annotations")
 	}
-	return withAt(doc, document.NewString(noted.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
+	return setAt(doc, document.NewString(recorded.JSON()+"\n"), "metadata", "annotations", ownership.LastAppliedAnnotation)
 }
 
-// withoutMetadata takes a field of the metadata out of a configuration in an annotation.
-func withoutMetadata(text, name string) string {
+// withoutMetadataField removes a metadata field from the configuration in an annotation. It returns the text unchanged
+// if the configuration cannot be parsed or does not have the field.
+func withoutMetadataField(text, name string) string {
 	config, err := document.ParseJSON(text)
 	if err != nil || config.Lookup("metadata", name).IsAbsent() {
 		return text
@@ -73,8 +75,8 @@ func withoutMetadata(text, name string) string {
 	return config.With("metadata", config.Get("metadata").Without(name)).JSON() + "\n"
 }
 
-// writeLastApplied writes the annotation of an object that is still the same one.
-func (a *application) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
+// writeLastApplied writes the annotation, on the condition that the object has the same uid.
+func (a *applyOperation) writeLastApplied(ctx context.Context, o apply.Object, text string) (apply.Object, error) {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(a.target.name)},
 		document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")},
@@ -87,7 +89,7 @@ func (a *application) writeLastApplied(ctx context.Context, o apply.Object, text
 	options := cluster.ApplyOptions{Manager: ownership.LastAppliedManager, Force: true}
 	after, err := a.cluster.Apply(ctx, a.target.kind, a.target.namespace, a.target.name, config, options)
 	if err != nil {
-		return o, fmt.Errorf("it was applied, but the annotation %s could not be put right; apply again: %w", ownership.LastAppliedAnnotation, err)
+		return o, fmt.Errorf("applied, but the annotation %s could not be corrected; apply again: %w", ownership.LastAppliedAnnotation, err)
 	}
 	return after, nil
 }

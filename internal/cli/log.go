@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// newLog returns a log that is written as text or as JSON.
+// newLog returns a logger that writes text or JSON to w.
 func newLog(format string, w io.Writer) (*slog.Logger, error) {
 	switch format {
 	case "text":

@@ -11,59 +11,60 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managed is what a manager owns, with the values at the version that it wrote at.
+// managed is a managed fields entry with the values of its fields at the entry's API version.
 type managed struct {
 	by     apply.Entry
 	fields []managedField
 }
 
-// managedField is one field of it: the innermost ones are meant, as people write their paths.
+// managedField is a leaf field of an entry and its value.
 type managedField struct {
 	path  string
 	value document.Value
 }
 
-// managersOfObject are all managers of an object, which was also read at other versions.
+// managersOfObject returns the entries of an object with their fields and values. others maps API versions to the
+// object at these versions.
 func managersOfObject(ctx context.Context, c *cluster.Cluster, t target, o apply.Object, others map[string]document.Value) ([]managed, error) {
 	all := make([]managed, len(o.Entries))
 	for i, e := range o.Entries {
 		fields, err := e.Fields()
 		if err != nil {
-			return nil, &apply.EntryError{Index: i, Problem: "the fields can't be read", Err: err}
+			return nil, &apply.EntryError{Index: i, Problem: "invalid fieldsV1", Err: err}
 		}
 		topology, err := topologyAt(ctx, c, t, e.APIVersion)
 		if err != nil {
 			return nil, err
 		}
-		seen := o
-		if doc, known := others[e.APIVersion]; known {
-			seen.Document = doc
+		object := o
+		if doc, isOther := others[e.APIVersion]; isOther {
+			object.Document = doc
 		}
-		owned, err := ownership.NewOwnedValues(seen, topology)
+		owned, err := ownership.NewOwnedValues(object, topology)
 		if err != nil {
 			return nil, err
 		}
 		all[i].by = e
 		for path := range fields.Leaves().All() {
-			all[i].fields = append(all[i].fields, managedField{shownPath(path), owned.At(path)})
+			all[i].fields = append(all[i].fields, managedField{formatPath(path), owned.At(path)})
 		}
 	}
 	return all, nil
 }
 
-// topologyAt returns how a kind merges at a version, nil if nobody can tell.
+// topologyAt returns the merge topology of a kind at an API version, or nil if it is unknown.
 func topologyAt(ctx context.Context, c *cluster.Cluster, t target, version string) (*schema.Type, error) {
 	k, err := c.KindOf(ctx, version, t.kind.Name)
 	switch {
-	case isLost(err):
+	case isServerLost(err):
 		return nil, err
 	case err != nil:
-		return nil, nil // the server does not have it any more
+		return nil, nil // the version is no longer served
 	}
 	return topologyOrNil(ctx, c, k)
 }
 
-// byManager writes for each manager what it owns.
+// byManager writes the fields of each manager.
 func (v blameView) byManager(all []managed) {
 	for i, m := range all {
 		if i > 0 {
@@ -71,12 +72,12 @@ func (v blameView) byManager(all []managed) {
 		}
 		fmt.Fprintln(v.w, v.palette.paint(m.by.Manager, v.owner(m.by)))
 		for _, f := range m.fields {
-			fmt.Fprintf(v.w, "  %s: %s\n", f.path, shownValue(f.value))
+			fmt.Fprintf(v.w, "  %s: %s\n", f.path, formatValue(f.value))
 		}
 	}
 }
 
-// managersValue is for machines what each manager owns, with the values that are there.
+// managersValue returns the fields of each manager as a document.
 func managersValue(all []managed) document.Value {
 	managers := make([]document.Value, len(all))
 	for i, m := range all {

@@ -17,18 +17,18 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// manifest is an object that somebody wrote down.
+// manifest is an object that was read from a file, a URL or standard input.
 type manifest struct {
-	// source is where: a file, an address, or "standard input".
+	// source is the file name, the URL or "standard input".
 	source string
 	doc    document.Value
 }
 
-// name names the object as kubectl does, whether or not the server has its kind.
-func (m manifest) name() string { return m.place().String() }
+// name returns the object's name in kubectl's format. It does not require that the server serves the kind.
+func (m manifest) name() string { return m.unresolvedTarget().String() }
 
-// place is where the object says that it is, whether or not the server has its kind.
-func (m manifest) place() target {
+// unresolvedTarget returns the target from the object's own fields, without discovery.
+func (m manifest) unresolvedTarget() target {
 	group, version, found := strings.Cut(m.doc.Get("apiVersion").Text(), "/")
 	if !found {
 		group, version = "", group
@@ -37,8 +37,8 @@ func (m manifest) place() target {
 	return targetOf(k, m.doc)
 }
 
-// readManifests reads files, folders, with or without the folders in them, addresses, and - for standard input. Lists count
-// as what is in them.
+// readManifests reads files, folders (including subfolders if recursive), URLs, and standard input for the name -.
+// Lists are expanded into their items.
 func readManifests(ctx context.Context, names []string, recursive bool, stdin io.Reader) ([]manifest, error) {
 	if len(names) == 0 {
 		return nil, &usageError{errors.New("expected files with -f, received none")}
@@ -50,7 +50,7 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 		case name == "-":
 			all, err = appendManifests(all, "standard input", stdin)
 		case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-			all, err = appendAddress(ctx, all, name, addressPatience)
+			all, err = appendURL(ctx, all, name, urlTimeout)
 		default:
 			all, err = appendFiles(all, name, recursive)
 		}
@@ -64,20 +64,20 @@ func readManifests(ctx context.Context, names []string, recursive bool, stdin io
 	return all, nil
 }
 
-// addressPatience is how long an address may take to answer, all of it.
-const addressPatience = time.Minute
+// urlTimeout limits a download, including the body.
+const urlTimeout = time.Minute
 
-func appendAddress(ctx context.Context, all []manifest, address string, patience time.Duration) ([]manifest, error) {
-	ctx, stop := context.WithTimeout(ctx, patience)
+func appendURL(ctx context.Context, all []manifest, address string, timeout time.Duration) ([]manifest, error) {
+	ctx, stop := context.WithTimeout(ctx, timeout)
 	defer stop()
-	all, err := readAddress(ctx, all, address)
+	all, err := readURL(ctx, all, address)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: expected an answer within %v, received none, or not all of it", address, patience)
+		return nil, fmt.Errorf("%s: expected a complete response within %v, received none or a part of it", address, timeout)
 	}
 	return all, err
 }
 
-func readAddress(ctx context.Context, all []manifest, address string) ([]manifest, error) {
+func readURL(ctx context.Context, all []manifest, address string) ([]manifest, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
@@ -86,21 +86,21 @@ func readAddress(ctx context.Context, all []manifest, address string) ([]manifes
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // it has been read
+	defer func() { _ = response.Body.Close() }() // the body has been read; a close error loses nothing
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: expected 200 OK, received %s", address, response.Status)
 	}
 	return appendManifests(all, address, response.Body)
 }
 
-// appendFiles reads a file, or all files of a folder whose names say that they hold objects.
+// appendFiles reads a file, or all .yaml, .yml and .json files of a folder.
 func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error) {
 	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && path != name && !recursive:
-			return fs.SkipDir // as kubectl does
+			return fs.SkipDir // without --recursive, like kubectl
 		case entry.IsDir(), path != name && !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
 			return nil
 		}
@@ -108,32 +108,32 @@ func appendFiles(all []manifest, name string, recursive bool) ([]manifest, error
 		if err != nil {
 			return err
 		}
-		defer func() { _ = file.Close() }() // it was only read
+		defer func() { _ = file.Close() }() // the file was only read; a close error loses nothing
 		all, err = appendManifests(all, path, file)
 		return err
 	})
-	return all, plainPath(err)
+	return all, shortPathError(err)
 }
 
-// plainPath names the file of an error: how it was looked for is nobody's concern.
-func plainPath(err error) error {
+// shortPathError removes the name of the system call from a path error.
+func shortPathError(err error) error {
 	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
 		return fmt.Errorf("%s: %w", missing.Path, missing.Err)
 	}
 	return err
 }
 
-// mostInput is how much is read from one place: far more than anybody applies, and far less than there is memory.
-const mostInput = 64 << 20
+// maxInputBytes is the maximum size of one file, URL or standard input.
+const maxInputBytes = 64 << 20
 
-// readInput reads all of a text, unless that is too much.
+// readInput reads a source completely. It fails if the source exceeds maxInputBytes.
 func readInput(source string, r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, mostInput+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxInputBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", source, err)
 	}
-	if len(text) > mostInput {
-		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; apply it in parts", source, mostInput>>20)
+	if len(text) > maxInputBytes {
+		return nil, fmt.Errorf("%s: expected at most %d MiB, received more; split it into several files", source, maxInputBytes>>20)
 	}
 	return text, nil
 }
@@ -143,16 +143,16 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	if err != nil {
 		return nil, err
 	}
-	place := 0
-	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: mostInput}) {
+	number := 0
+	for doc, err := range document.ParseYAMLStream(text, document.Limits{MaxBytes: maxInputBytes}) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source, err)
 		}
-		place++
-		for _, item := range itemsOf(doc) {
+		number++
+		for _, item := range expandList(doc) {
 			m := manifest{source, item}
 			if err := m.check(); err != nil {
-				return nil, fmt.Errorf("%s: %w", documentOf(source, place), err)
+				return nil, fmt.Errorf("%s: %w", documentName(source, number), err)
 			}
 			all = append(all, m)
 		}
@@ -160,17 +160,17 @@ func appendManifests(all []manifest, source string, r io.Reader) ([]manifest, er
 	return all, nil
 }
 
-// documentOf names a document of a source.
-func documentOf(source string, place int) string {
-	if place == 1 {
-		return source // most have one
+// documentName names a document of a source in errors. The number is omitted for the first document.
+func documentName(source string, number int) string {
+	if number == 1 {
+		return source
 	}
-	return fmt.Sprintf("%s: document %d", source, place)
+	return fmt.Sprintf("%s: document %d", source, number)
 }
 
-// itemsOf returns what is in a List, or in a list of one kind, such as a ConfigMapList, whose items need not say again
-// what they are; all else is itself.
-func itemsOf(doc document.Value) []document.Value {
+// expandList returns the items of a List or of a typed list such as ConfigMapList, whose items may omit apiVersion and
+// kind. Any other document is returned as the only item.
+func expandList(doc document.Value) []document.Value {
 	kind, isList := strings.CutSuffix(doc.Get("kind").Text(), "List")
 	if !isList || doc.Get("items").Kind() != document.List {
 		return []document.Value{doc}
@@ -185,15 +185,15 @@ func itemsOf(doc document.Value) []document.Value {
 	return items
 }
 
-// check refuses what does not say which object it is.
+// check rejects documents without apiVersion, kind or metadata.name.
 func (m manifest) check() error {
 	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}} {
 		switch v := m.doc.Lookup(path...); {
 		case v.Kind() == document.String && v.Text() != "":
 		case v.IsAbsent():
-			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), shownValue(m.doc))
-		default: // YAML takes many words for something else, such as n and 1e3
-			return fmt.Errorf("%s: expected text, in quotes if need be, received %s", strings.Join(path, "."), shownValue(v))
+			return fmt.Errorf("expected an object with %s, received %s", strings.Join(path, "."), formatValue(m.doc))
+		default: // YAML reads unquoted words such as n and 1e3 as other types
+			return fmt.Errorf("%s: expected a string, received %s; quote the value", strings.Join(path, "."), formatValue(v))
 		}
 	}
 	return nil

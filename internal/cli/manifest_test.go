@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestManifestsAtAddresses: configurations may be at an address; what is not there, or can't be read, is told with it.
-func TestManifestsAtAddresses(t *testing.T) {
+// TestManifestsFromURL: objects can be read from URLs, and errors name the URL.
+func TestManifestsFromURL(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/two.yaml":
@@ -24,24 +24,24 @@ func TestManifestsAtAddresses(t *testing.T) {
 	address := server.URL
 	found, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, strings.NewReader(""))
 	if err != nil || len(found) != 2 || found[0].name() != "configmap/a" || found[1].name() != "configmap/b" || found[0].source != address+"/two.yaml" {
-		t.Errorf("received %v, %v", found, err)
+		t.Errorf("readManifests() = %v, %v", found, err)
 	}
 	for path, want := range map[string]string{
 		"/none.yaml": address + "/none.yaml: expected 200 OK, received 404 Not Found",
 		"/bad.yaml":  address + "/bad.yaml: line 2, column 7: ",
 	} {
 		if _, err := readManifests(t.Context(), []string{address + path}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: received %v, want %s", path, err, want)
+			t.Errorf("readManifests(%s): error = %v, want %s", path, err, want)
 		}
 	}
 	server.Close()
 	if _, err := readManifests(t.Context(), []string{address + "/two.yaml"}, false, nil); err == nil || !strings.Contains(err.Error(), address+"/two.yaml") {
-		t.Errorf("received %v, want an error with the address", err)
+		t.Errorf("readManifests() of a closed server: error = %v, want one with the URL", err)
 	}
 }
 
-// TestAddressThatNeverEnds has addresses that do not answer, or not to the end: nobody waits for ever.
-func TestAddressThatNeverEnds(t *testing.T) {
+// TestURLTimeout has servers that do not respond, or that do not finish the body.
+func TestURLTimeout(t *testing.T) {
 	end := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/half.yaml" {
@@ -53,9 +53,9 @@ func TestAddressThatNeverEnds(t *testing.T) {
 	defer server.Close()
 	defer close(end)
 	for _, path := range []string{"/never.yaml", "/half.yaml"} {
-		want := server.URL + path + ": expected an answer within 200ms, received none, or not all of it"
-		if _, err := appendAddress(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
-			t.Errorf("%s: received %v, want %s", path, err, want)
+		want := server.URL + path + ": expected a complete response within 200ms, received none or a part of it"
+		if _, err := appendURL(t.Context(), nil, server.URL+path, 200*time.Millisecond); err == nil || err.Error() != want {
+			t.Errorf("appendURL(%s): error = %v, want %s", path, err, want)
 		}
 	}
 }

@@ -37,17 +37,18 @@ func migrateCommand() *cobra.Command {
 	var f migrateFlags
 	command := &cobra.Command{
 		Use:   "migrate (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | -k FOLDER | --all) --to MANAGER",
-		Short: "Hand what client-side apply wrote to a manager that applies server-side",
-		Long: `Hand all fields of some managers to one that applies, so that what it leaves out of its
-configuration is removed, and what it changes is no conflict.
+		Short: "Move ownership from client-side apply to a Server-Side Apply manager",
+		Long: `Move the ownership of all fields of some field managers to a manager that uses Server-Side Apply. Its next apply
+then removes fields that its configuration does not contain, and changes fields without conflicts.
 
-Only owners change: no value, no annotation, and never a status. What was migrated before is left
-alone, so that this can be stopped and started again at any time. On a terminal it shows what it would
-do and asks; --yes does not ask, and --dry-run only shows.
+Only managedFields change; values, annotations and the ownership of status do not. Objects that were migrated before
+are skipped, so that the command can be interrupted and repeated. On a terminal, the command shows a preview and asks
+for confirmation; --yes skips the question, and --dry-run stops after the preview.
 
-Without --from it is what kubectl itself does when it starts to apply server-side: who wrote by
-client-side apply gives its fields up, whatever its name. If --to is kubectl, the manager
-` + ownership.LastAppliedManager + ` keeps the annotation of client-side apply for those who go back.`,
+Without --from, the command selects the same managers as kubectl apply --server-side: kubectl-client-side-apply, and
+any manager that owns the last-applied-configuration annotation with the operation Update. If --to is kubectl, the
+manager ` + ownership.LastAppliedManager + ` becomes an owner of the annotation, so that a return to client-side apply
+remains possible.`,
 		Example: `  cadastre migrate deployment web --to kubectl --dry-run
   cadastre migrate deployments,services -A --from kubectl-client-side-apply,helm --to gitops
   cadastre migrate --all -A --to kubectl --yes -o json >report.json`,
@@ -59,42 +60,42 @@ client-side apply gives its fields up, whatever its name. If --to is kubectl, th
 	flags := command.Flags()
 	f.connection.bind(flags)
 	f.output.bind(flags, "text", "json", "yaml", "name")
-	f.input.bind(flags, "migrate")
-	flags.BoolVar(&f.all, "all", false, "migrate objects of all kinds")
-	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "in all namespaces")
-	flags.StringVarP(&f.selector, "selector", "l", "", "only objects with these `labels`")
-	flags.StringSliceVar(&f.from, "from", nil, "the `managers` that give their fields up, by whatever operation they own them (default: what client-side apply of kubectl wrote)")
-	flags.StringVar(&f.to, "to", "", "the `manager` that gets the fields, as it applies; required")
-	flags.BoolVar(&f.subresources, "subresources", false, "with --from, also what these own at other endpoints, such as scale; never status")
-	bindDryRun(flags, &f.dryRun, "show what would move, and write nothing")
-	flags.BoolVarP(&f.yes, "yes", "y", false, "do not ask")
+	f.input.bind(flags)
+	flags.BoolVar(&f.all, "all", false, "Migrate objects of all kinds.")
+	flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Migrate objects in all namespaces.")
+	flags.StringVarP(&f.selector, "selector", "l", "", "Migrate only objects that match this label `selector`.")
+	flags.StringSliceVar(&f.from, "from", nil, "The field `managers` that release their fields, of both operations. Without the flag, the managers of client-side apply release theirs.")
+	flags.StringVar(&f.to, "to", "", "The field `manager` that receives the fields with the operation Apply. Required.")
+	flags.BoolVar(&f.subresources, "subresources", false, "With --from, also migrate fields that are owned at subresources such as scale. Fields of status are never migrated.")
+	bindDryRun(flags, &f.dryRun, "Print the fields that would move, and write nothing.")
+	flags.BoolVarP(&f.yes, "yes", "y", false, "Do not ask for confirmation.")
 	f.quiet.bind(flags)
-	flags.IntVar(&f.parallel, "parallel", 8, "the `number` of objects that are written at once")
+	flags.IntVar(&f.parallel, "parallel", 8, "The `number` of objects that are written in parallel.")
 	completeObjects(command, &f.connection, math.MaxInt, "from", "to")
-	completeWords(command, "output", f.output.forms...)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "dry-run", dryRunWords...)
 	return command
 }
 
-// move is what is asked for.
+// move returns the function that computes the migration of an object.
 func (f migrateFlags) move() func(apply.Object) (ownership.Result, error) {
 	if len(f.from) == 0 && !f.subresources {
 		return takeOver(f.to)
 	}
 	m := ownership.Migration{To: f.to, KeepLastApplied: f.to == ownership.KubectlManager}
-	endpoint := ""
+	subresource := ""
 	if f.subresources {
-		endpoint = ownership.AnySubresource
+		subresource = ownership.AnySubresource
 	}
 	for _, name := range f.from {
-		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: endpoint})
+		m.From = append(m.From, ownership.Selector{Manager: name, Subresource: subresource})
 	}
 	return func(o apply.Object) (ownership.Result, error) { return ownership.Migrate(o, m) }
 }
 
-// beforeManagers reports whether what nobody owns is meant, as it was written before there were managers: that of
-// client-side apply, which shows by its annotation, or what is asked for.
-func (f migrateFlags) beforeManagers(o apply.Object) bool {
+// includesUntracked reports whether an object without managedFields is migrated: one with the
+// last-applied-configuration annotation by default, any one if --from contains before-first-apply.
+func (f migrateFlags) includesUntracked(o apply.Object) bool {
 	if len(f.from) == 0 {
 		return lastApplied(o.Document) != ""
 	}
@@ -102,25 +103,25 @@ func (f migrateFlags) beforeManagers(o apply.Object) bool {
 }
 
 func (f migrateFlags) check(args []string) error {
-	ways := 0
+	selectors := 0
 	for _, named := range []bool{len(args) > 0, f.input.given(), f.all} {
 		if named {
-			ways++
+			selectors++
 		}
 	}
 	switch {
 	case f.to == "":
-		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
 	case f.fromGiven && (len(f.from) == 0 || slices.Contains(f.from, "")):
-		return &usageError{fmt.Errorf("--from: expected the names of managers, received %q; leave it out to mean client-side apply", strings.Join(f.from, ","))}
+		return &usageError{fmt.Errorf("--from: expected names of field managers, received %q; omit the flag to migrate from client-side apply", strings.Join(f.from, ","))}
 	case f.subresources && !f.fromGiven:
-		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply writes to the object itself only")}
-	case ways != 1:
+		return &usageError{errors.New("--subresources: expected --from as well, received none: client-side apply does not write to subresources")}
+	case selectors != 1:
 		return &usageError{errors.New("migrate: expected either TYPE and NAME, or -f, or -k, or --all")}
 	case f.selector != "" && f.named(args):
 		return &usageError{errors.New("migrate: expected either the names of objects or --selector, received both")}
 	case f.allNamespaces && f.named(args):
-		return &usageError{errors.New("migrate: an object is in one namespace: expected either its name or --all-namespaces, received both")}
+		return &usageError{errors.New("migrate: expected either the names of objects or --all-namespaces, received both")}
 	case selectorProblem(f.selector) != nil:
 		return &usageError{fmt.Errorf("--selector: expected labels, such as app=web,tier!=test, received %q: %w", f.selector, selectorProblem(f.selector))}
 	case f.parallel < 1:
@@ -129,18 +130,19 @@ func (f migrateFlags) check(args []string) error {
 	return f.output.check()
 }
 
-// selectorProblem is what is wrong with a selector; a server would say so for every kind by itself.
+// selectorProblem returns the parse error of a label selector. It is checked before the run, because the server would
+// report the error for each kind.
 func selectorProblem(text string) error {
 	_, err := labels.Parse(text)
 	return err
 }
 
-// named reports whether objects are named, one by one.
+// named reports whether the flags or arguments name single objects.
 func (f migrateFlags) named(args []string) bool {
 	return f.input.given() || len(args) > 1 || len(args) == 1 && strings.Contains(args[0], "/")
 }
 
-// migrate shows, asks, and does it.
+// migrate runs the verb: it previews the migration and asks for confirmation on a terminal, and then migrates.
 func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := f.check(args); err != nil {
 		return err
@@ -149,7 +151,7 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	if f.input.given() {
 		var err error
 		if manifests, err = f.input.read(ctx, stdin); err != nil {
-			return beforeAnything(err, "migrated")
+			return nothingDone(err, "migrated")
 		}
 	}
 	c, namespace, err := f.connection.open()
@@ -159,67 +161,68 @@ func migrate(ctx context.Context, f migrateFlags, args []string, stdin io.Reader
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	progress := newProgress(stderr, f.quiet.quiet)
-	tellWarnings(c, progress.beside(stderr))
+	printWarnings(c, progress.wrapWriter(stderr))
 	found, err := selectObjects(ctx, c, f, namespace, args, manifests, progress)
-	if isLost(err) && f.named(args) {
-		return f.noneDone(args, manifests, err, stdout, stderr)
+	if isServerLost(err) && f.named(args) {
+		return f.reportNotAttempted(args, manifests, err, stdout, stderr)
 	}
 	if err != nil {
-		return beforeAnything(err, "migrated")
+		return nothingDone(err, "migrated")
 	}
 	run := migrationRun{
-		cluster: c, to: f.to, move: f.move(), beforeManagers: f.beforeManagers, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
+		cluster: c, to: f.to, move: f.move(), includesUntracked: f.includesUntracked, parallel: f.parallel, write: !f.dryRun, progress: progress, stop: stop,
 	}
 	if run.write && !f.yes && isTerminal(stdin) {
-		if run, err = ask(ctx, run, found, stdin, stderr); err != nil || !run.write {
+		if run, err = previewAndConfirm(ctx, run, found, stdin, stderr); err != nil || !run.write {
 			return err
 		}
 	}
-	run.tell = f.output.tell(stdout, stderr, f.to)
-	return f.finish(run.all(ctx, found), stdout, stderr)
+	run.printResult = f.output.resultPrinter(stdout, stderr, f.to)
+	return f.finish(run.migrateAll(ctx, found), stdout, stderr)
 }
 
-// finish tells what was not told one by one. If that can't be printed, what was and was not done is told all the same, as
-// there is only the report to lose.
+// finish prints the summary or the report, and returns the error of the run. If the output cannot be written, the
+// results are printed to standard error, because the writes have happened.
 func (f migrateFlags) finish(report *migrationReport, stdout, stderr io.Writer) error {
 	var err error
-	if report.untold == nil {
+	if report.unprinted == nil {
 		if err = report.finish(stdout, stderr, f.output); err == nil {
 			return report.err()
 		}
 	}
-	report.retell(stderr, f.output)
+	report.printToStderr(stderr, f.output)
 	switch failed := report.err(); {
 	case report.stopped != nil:
 		return failed
 	case failed != nil:
-		return fmt.Errorf("%w; %w", failed, lostOutput(err))
+		return fmt.Errorf("%w; %w", failed, outputError(err))
 	}
-	return fmt.Errorf("migrate: %w", lostOutput(err))
+	return fmt.Errorf("migrate: %w", outputError(err))
 }
 
-// noneDone tells of the objects that are named that nothing was done, as the server did not answer at all.
-func (f migrateFlags) noneDone(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
+// reportNotAttempted reports every named object as not attempted, because the server does not respond.
+func (f migrateFlags) reportNotAttempted(args []string, manifests []manifest, cause error, stdout, stderr io.Writer) error {
 	report := &migrationReport{to: f.to, stopped: cause}
 	for _, m := range manifests {
-		report.results = append(report.results, result{target: m.place(), outcome: notDone})
+		report.results = append(report.results, result{target: m.unresolvedTarget(), outcome: notAttempted})
 	}
-	names, err := splitNames(args)
+	names, err := parseNames(args)
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
-		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notDone})
+		report.results = append(report.results, result{target: target{kind: cluster.Kind{Name: n.kind}, name: n.name}, outcome: notAttempted})
 	}
 	return f.finish(report, stdout, stderr)
 }
 
-// ask shows what would be done, and reads whether to do it. What would fail does not keep the rest from being done.
-func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
-	form := output{form: "text"}
-	run.write, run.tell = false, form.tell(stderr, stderr, run.to)
-	preview := run.all(ctx, found)
-	if err := preview.finish(stderr, stderr, form); err != nil {
+// previewAndConfirm prints a dry run and asks for confirmation. Objects that failed in the dry run do not prevent the
+// migration of the others.
+func previewAndConfirm(ctx context.Context, run migrationRun, found objects, stdin io.Reader, stderr io.Writer) (migrationRun, error) {
+	format := output{format: "text"}
+	run.write, run.printResult = false, format.resultPrinter(stderr, stderr, run.to)
+	preview := run.migrateAll(ctx, found)
+	if err := preview.finish(stderr, stderr, format); err != nil {
 		return run, err
 	}
 	n := preview.count(wouldMigrate)
@@ -227,14 +230,14 @@ func ask(ctx context.Context, run migrationRun, found objects, stdin io.Reader, 
 		return run, preview.err()
 	}
 	question := fmt.Sprintf("Migrate %d %s?", n, plural(n, "object", "objects"))
-	if failed := preview.count(failedOutcome); failed > 0 {
-		question = fmt.Sprintf("Migrate %d %s, and leave out the %d that failed?", n, plural(n, "object", "objects"), failed)
+	if failed := preview.count(failedMigration); failed > 0 {
+		question = fmt.Sprintf("Migrate %d %s and skip the %d that failed?", n, plural(n, "object", "objects"), failed)
 	}
 	var err error
 	if run.write, err = confirm(ctx, question, stdin, stderr); err != nil {
 		return run, fmt.Errorf("migrate: stopped: %w; nothing was migrated", err)
 	}
-	run.progress.again()
+	run.progress.restart()
 	if !run.write {
 		fmt.Fprintln(stderr, "Nothing was changed.")
 	}

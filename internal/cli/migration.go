@@ -11,103 +11,104 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// migrationRun migrates objects.
+// migrationRun migrates objects in parallel.
 type migrationRun struct {
 	cluster *cluster.Cluster
-	// to is the applier that gets the fields, and move how it does.
+	// to is the field manager that receives the fields; move computes the migration of one object.
 	to   string
 	move func(apply.Object) (ownership.Result, error)
-	// beforeManagers reports whether what nobody owns of an object is meant, too.
-	beforeManagers func(apply.Object) bool
-	parallel       int
-	write          bool
-	progress       *progress
-	// tell tells what became of an object as soon as that of those before it is told; nil tells nobody.
-	tell func(result) error
-	// stop ends the context of the run, and says why.
+	// includesUntracked reports whether an object without managedFields is migrated.
+	includesUntracked func(apply.Object) bool
+	parallel          int
+	write             bool
+	progress          *progress
+	// printResult prints the result of one object. Results are printed in the order of the objects. It may be nil.
+	printResult func(result) error
+	// stop cancels the run with a cause.
 	stop context.CancelCauseFunc
 }
 
-// takeOver has an applier take over what client-side apply wrote.
+// takeOver returns the function that moves the fields of client-side apply to an applier.
 func takeOver(applier string) func(apply.Object) (ownership.Result, error) {
 	return func(o apply.Object) (ownership.Result, error) { return ownership.TakeOver(o, applier) }
 }
 
-// all migrates what is found, several at once, and tells what became of each. When the server is gone, or nobody
-// waits any more, it stops: what is known and was not done is told, too.
-func (r migrationRun) all(ctx context.Context, found objects) *migrationReport {
+// migrateAll migrates the objects and records each result. If the server does not respond or the context ends, it
+// stops; the objects that were listed and not attempted are part of the report.
+func (r migrationRun) migrateAll(ctx context.Context, found objects) *migrationReport {
 	report := &migrationReport{to: r.to}
-	note := func(place int, one result) { r.note(report, place, one) }
+	record := func(index int, one result) { r.record(report, index, one) }
 	var group errgroup.Group
 	group.SetLimit(r.parallel)
-	place := 0
+	index := 0
 	for f, err := range found {
-		at := place
+		at := index
 		switch {
-		case f.target.name == "" && (ctx.Err() != nil || isLost(err)): // the list ended before its end
-			report.more = true
+		case f.target.name == "" && (ctx.Err() != nil || isServerLost(err)): // the list is incomplete
+			report.listIncomplete = true
 			r.stop(err)
 			continue
 		case ctx.Err() != nil:
-			note(at, result{target: f.target, outcome: notDone})
+			record(at, result{target: f.target, outcome: notAttempted})
 		case err != nil:
-			note(at, r.failed(f.target, err))
+			record(at, r.failed(f.target, err))
 		default:
 			group.Go(func() error {
-				note(at, r.one(ctx, f))
+				record(at, r.migrateOne(ctx, f))
 				r.progress.step()
 				return nil
 			})
 		}
-		place++
+		index++
 	}
-	_ = group.Wait() // what failed is in the report
-	r.progress.end()
+	_ = group.Wait() // errors are part of the report
+	r.progress.clearBar()
 	report.stopped = context.Cause(ctx)
 	report.sort()
 	return report
 }
 
-// note adds a result to the report. If it can't be told, nothing more is done: nobody would know.
-func (r migrationRun) note(report *migrationReport, place int, one result) {
-	r.progress.aside(func() {
-		if err := report.add(place, one, r.tell); err != nil {
+// record adds a result to the report and prints it. If it cannot be printed, the run stops, because later results would
+// be lost.
+func (r migrationRun) record(report *migrationReport, index int, one result) {
+	r.progress.withoutBar(func() {
+		if err := report.add(index, one, r.printResult); err != nil {
 			r.stop(err)
 		}
 	})
 }
 
-// failed is what became of an object that was not migrated. If that is because the server is gone, all stops.
+// failed returns the result of an object that was not migrated. If the server does not respond, the run stops.
 func (r migrationRun) failed(t target, err error) result {
-	var lost *cluster.NoAnswerError
+	var noResponse *cluster.NoResponseError
 	switch {
-	case !errors.As(err, &lost):
-		return result{target: t, outcome: failedOutcome, err: err}
-	case lost.MayBeDone:
+	case !errors.As(err, &noResponse):
+		return result{target: t, outcome: failedMigration, err: err}
+	case noResponse.OutcomeUnknown:
 		r.stop(err)
-		return result{target: t, outcome: mayBeDone}
+		return result{target: t, outcome: outcomeUnknown}
 	}
 	r.stop(err)
-	return result{target: t, outcome: notDone}
+	return result{target: t, outcome: notAttempted}
 }
 
-// one migrates an object, and tells what became of it.
-func (r migrationRun) one(ctx context.Context, f found) result {
+// migrateOne migrates one object and returns its result.
+func (r migrationRun) migrateOne(ctx context.Context, f foundObject) result {
 	if ctx.Err() != nil {
-		return result{target: f.target, outcome: notDone} // it was stopped while this one waited
+		return result{target: f.target, outcome: notAttempted} // the run stopped while the object was queued
 	}
-	done, err := r.untilWritten(ctx, f)
+	done, err := r.migrateWithRetry(ctx, f)
 	if err != nil {
 		return r.failed(f.target, err)
 	}
 	return done
 }
 
-// untilWritten migrates an object; when somebody else has written it since it was read, it is read again.
-func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error) {
-	for race := 0; ; race++ {
-		done, err := r.try(ctx, f)
-		if !again(ctx, err, race) {
+// migrateWithRetry migrates one object, and reads it again after a conflict.
+func (r migrationRun) migrateWithRetry(ctx context.Context, f foundObject) (result, error) {
+	for attempt := 0; ; attempt++ {
+		done, err := r.attemptMigration(ctx, f)
+		if !retryAfterConflict(ctx, err, attempt) {
 			return done, err
 		}
 		if f.object, err = f.target.get(ctx, r.cluster); err != nil {
@@ -116,18 +117,18 @@ func (r migrationRun) untilWritten(ctx context.Context, f found) (result, error)
 	}
 }
 
-func (r migrationRun) try(ctx context.Context, f found) (result, error) {
+func (r migrationRun) attemptMigration(ctx context.Context, f foundObject) (result, error) {
 	object, err := f.object, error(nil)
-	if isUntracked(object) && r.beforeManagers(object) {
-		if object, err = f.target.tracked(ctx, r.cluster, object); err != nil {
+	if isUntracked(object) && r.includesUntracked(object) {
+		if object, err = f.target.withInitialEntry(ctx, r.cluster, object); err != nil {
 			return result{}, err
 		}
 	}
-	object, moved, err := f.target.moved(ctx, r.cluster, object, r.move)
+	object, moved, err := f.target.computeMove(ctx, r.cluster, object, r.move)
 	if err != nil {
 		return result{}, err
 	}
-	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, keeper: moved.LastAppliedEntry}
+	done := result{target: f.target, outcome: wouldMigrate, moves: moved.Moves, annotationEntry: moved.LastAppliedEntry}
 	switch {
 	case moved.NoOp():
 		done.outcome = nothingToDo
@@ -135,7 +136,7 @@ func (r migrationRun) try(ctx context.Context, f found) (result, error) {
 	case !r.write:
 		return done, nil
 	}
-	if err := f.target.writeOwners(ctx, r.cluster, object, moved.Entries); err != nil {
+	if err := f.target.writeManagedFields(ctx, r.cluster, object, moved.Entries); err != nil {
 		return result{}, err
 	}
 	done.outcome = migrated

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// fixture is a server with config maps that a manager applied.
+// fixture is a server with config maps c0, c1, … that the manager old applied.
 type fixture struct {
 	config  *rest.Config
 	cluster *cluster.Cluster
@@ -79,41 +79,41 @@ func (f fixture) run() migrationRun {
 	}
 }
 
-// TestMigrationLosesRaces has somebody else write an object after it was read.
-func TestMigrationLosesRaces(t *testing.T) {
+// TestMigrationRetriesAfterConflict changes the object after it was read.
+func TestMigrationRetriesAfterConflict(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 1)
 	stale, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.apply(t, "c0", "other", "b")
-	if done := f.run().one(t.Context(), found{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
-		t.Fatalf("%s: %v", done.outcome, done.err)
+	if done := f.run().migrateOne(t.Context(), foundObject{target{f.kind, "default", "c0"}, stale}); done.err != nil || done.outcome != migrated {
+		t.Fatalf("migrateOne() = %s, %v", done.outcome, done.err)
 	}
 	now, err := f.cluster.Get(t.Context(), f.kind, "default", "c0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := whoAll(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
-		t.Errorf("owners are %s", got)
+	if got := entryNames(now.Entries); got != "new Apply, other Apply" && got != "other Apply, new Apply" {
+		t.Errorf("owners = %s, want new and other", got)
 	}
 }
 
-// TestMigrationLosesManyRaces has somebody else be faster for long, and then for ever.
-func TestMigrationLosesManyRaces(t *testing.T) {
-	races, lost := 40, 0
+// TestMigrationRetryLimit has conflicts for 40 attempts, and then for all attempts.
+func TestMigrationRetryLimit(t *testing.T) {
+	conflicts, attempts := 40, 0
 	f := newFixture(t, cadastretest.Start(t), 2)
-	faster := rest.CopyConfig(f.config)
-	faster.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-		return failing{rt, func() (*http.Response, error) {
-			if lost++; lost > races {
+	conflicting := rest.CopyConfig(f.config)
+	conflicting.Wrap(func(rt http.RoundTripper) http.RoundTripper {
+		return failingTransport{rt, func() (*http.Response, error) {
+			if attempts++; attempts > conflicts {
 				return nil, errors.New("all races are over")
 			}
 			body := `{"kind":"Status","apiVersion":"v1","code":409,"reason":"Conflict","message":"the object has been modified"}`
 			return &http.Response{StatusCode: http.StatusConflict, Body: io.NopCloser(strings.NewReader(body))}, nil
 		}}
 	})
-	c, err := cluster.Open(faster)
+	c, err := cluster.Open(conflicting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,23 +124,23 @@ func TestMigrationLosesManyRaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done := run.one(t.Context(), found{one, o}); done.outcome != mayBeDone || lost != races+1 {
-		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != outcomeUnknown || attempts != conflicts+1 {
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
 	}
-	lost, races = 0, math.MaxInt
-	if done := run.one(t.Context(), found{one, o}); done.outcome != failedOutcome || lost != mostRaces+1 {
-		t.Errorf("%s after %d races: %v", done.outcome, lost, done.err)
+	attempts, conflicts = 0, math.MaxInt
+	if done := run.migrateOne(t.Context(), foundObject{one, o}); done.outcome != failedMigration || attempts != maxRetries+1 {
+		t.Errorf("migrateOne() = %s after %d conflicts: %v", done.outcome, attempts, done.err)
 	}
 }
 
-// TestMigrationStops has a migration end half-way, and another one do the rest and nothing else.
-func TestMigrationStops(t *testing.T) {
+// TestMigrationResumes stops a migration halfway. A second run migrates the remaining objects only.
+func TestMigrationResumes(t *testing.T) {
 	const count = 40
 	f := newFixture(t, cadastretest.Start(t), count)
 	ctx, cancel := context.WithCancel(t.Context())
-	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "")
+	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "")
 	seen := 0
-	first := f.run().all(ctx, func(yield func(found, error) bool) {
+	first := f.run().migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if seen++; seen == count/2 {
 				cancel()
@@ -151,113 +151,112 @@ func TestMigrationStops(t *testing.T) {
 		}
 	})
 	if first.err() == nil || first.count(migrated) > count/2 {
-		t.Errorf("stopped: %s, %v", first.summary(), first.err())
+		t.Errorf("stopped run: %s, error = %v", first.summary(), first.err())
 	}
-	second := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	second := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if second.err() != nil || second.count(migrated)+second.count(nothingToDo) != count || second.count(migrated) < count/2 {
-		t.Errorf("again: %s, %v", second.summary(), second.err())
+		t.Errorf("second run: %s, error = %v", second.summary(), second.err())
 	}
-	third := f.run().all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	third := f.run().migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if third.count(nothingToDo) != count {
-		t.Errorf("once more: %s", third.summary())
+		t.Errorf("third run: %s, want all unchanged", third.summary())
 	}
 }
 
-// failing is a server that does not write some objects: it answers, or does not answer at all.
-type failing struct {
+// failingTransport replaces the response to writes of c1's managedFields.
+type failingTransport struct {
 	http.RoundTripper
 	answer func() (*http.Response, error)
 }
 
-func (f failing) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == ownersManager {
+func (f failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/c1") && r.URL.Query().Get("fieldManager") == managedFieldsWriter {
 		return f.answer()
 	}
 	return f.RoundTripper.RoundTrip(r)
 }
 
-// failingFixture has a server that fails for one of some objects.
+// failingFixture returns a fixture whose writes to c1 fail.
 func failingFixture(t *testing.T, objects int, answer func() (*http.Response, error)) fixture {
 	t.Helper()
 	config := rest.CopyConfig(cadastretest.Start(t))
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return failing{rt, answer} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return failingTransport{rt, answer} })
 	return newFixture(t, config, objects)
 }
 
-// TestMigrationReport tells what was and what was not done.
+// TestMigrationReport checks the report of a run in which one object failed.
 func TestMigrationReport(t *testing.T) {
 	f := failingFixture(t, 3, func() (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusInternalServerError, Body: io.NopCloser(strings.NewReader("the disk is full"))}, nil
 	})
 	var text strings.Builder
 	run := f.run()
-	run.tell = output{form: "text"}.tell(&text, io.Discard, run.to)
-	report := run.all(t.Context(), listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	run.printResult = output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
+	report := run.migrateAll(t.Context(), listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if report.summary() != "2 migrated, 1 failed" || report.err() == nil {
-		t.Errorf("%s, %v", report.summary(), report.err())
+		t.Errorf("summary = %s, error = %v", report.summary(), report.err())
 	}
 	var names []string
 	for _, item := range report.value().Get("objects").Items() {
 		names = append(names, item.Get("name").Text()+" "+item.Get("outcome").Text())
 	}
 	if want := []string{"c0 migrated", "c1 failed", "c2 migrated"}; !slices.Equal(names, want) {
-		t.Errorf("received %q, want %q", names, want)
+		t.Errorf("objects = %q, want %q", names, want)
 	}
-	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
-		t.Errorf("%v: %s", err, text.String())
+	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil || !strings.Contains(text.String(), "configmap/c1 in default: failed: ") || !strings.Contains(text.String(), "the disk is full") {
+		t.Errorf("finish() = %v, printed %s", err, text.String())
 	}
 }
 
-// TestMigrationWithoutServer has the server go away half-way: it stops, and tells what was and was not done.
-func TestMigrationWithoutServer(t *testing.T) {
+// TestMigrationServerLoss: if the server does not respond, the run stops and reports each object.
+func TestMigrationServerLoss(t *testing.T) {
 	f := failingFixture(t, 4, func() (*http.Response, error) { return nil, errors.New("the cable is out") })
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	var text strings.Builder
-	run.parallel, run.stop, run.tell = 1, stop, output{form: "text"}.tell(&text, io.Discard, run.to)
-	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
-	if err := report.finish(&text, io.Discard, output{form: "text"}); err != nil {
+	run.parallel, run.stop, run.printResult = 1, stop, output{format: "text"}.resultPrinter(&text, io.Discard, run.to)
+	report := run.migrateAll(ctx, listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	if err := report.finish(&text, io.Discard, output{format: "text"}); err != nil {
 		t.Fatal(err)
 	}
-	// With one at a time, the next may be on its way already when the first fails.
-	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: may or may not be done\n" +
-		"configmap/c2 in default: .*\nconfigmap/c3 in default: not done\n1 migrated, 1 may or may not be done, 2 not done\n$")
+	// With --parallel 1, the next object may be queued when the first one fails.
+	want := regexp.MustCompile("^configmap/c0 in default: migrated: .*\nconfigmap/c1 in default: outcome unknown\n" +
+		"configmap/c2 in default: .*\nconfigmap/c3 in default: not attempted\n1 migrated, 1 outcome unknown, 2 not attempted\n$")
 	if !want.MatchString(text.String()) {
-		t.Errorf("received %s", text.String())
+		t.Errorf("printed %s", text.String())
 	}
 	if err := report.err(); err == nil || !strings.HasPrefix(err.Error(), "migrate: stopped: ") || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("received %v", err)
+		t.Errorf("err() = %v", err)
 	}
 }
 
-// TestMigrationReportOfKind: a kind that can't be listed is in no namespace.
+// TestMigrationReportOfKind: the error of a kind that cannot be listed names no namespace.
 func TestMigrationReportOfKind(t *testing.T) {
 	kind := cluster.Kind{Version: "v1", Name: "ConfigMap", Resource: "configmaps", Singular: "configmap", Namespaced: true}
 	one := result{target: target{kind: kind}, err: errors.New("forbidden")}
 	if got, want := one.text("ci"), "configmap: failed: forbidden\n"; got != want {
-		t.Errorf("received %q, want %q", got, want)
+		t.Errorf("text() = %q, want %q", got, want)
 	}
 }
 
-// TestMigrationTellsAtOnce: each object is told when it is done, in the order in which they were found, so that whoever
-// ends the run knows what was done.
-func TestMigrationTellsAtOnce(t *testing.T) {
+// TestMigrationPrintsIncrementally: results are printed as soon as they are available, in the order of the list.
+func TestMigrationPrintsIncrementally(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 5)
-	var told []string
-	var count atomic.Int32 // of told, for who lists at the same time
+	var printed []string
+	var count atomic.Int32 // number of printed results, for the listing goroutine
 	run := f.run()
 	run.parallel = 1
-	run.tell = func(r result) error {
-		told = append(told, r.target.name)
+	run.printResult = func(r result) error {
+		printed = append(printed, r.target.name)
 		count.Add(1)
 		return nil
 	}
 	before := -1
-	listed := listAll(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
-	report := run.all(t.Context(), func(yield func(found, error) bool) {
+	listed := listObjects(t.Context(), f.cluster, []cluster.Kind{f.kind}, "default", "")
+	report := run.migrateAll(t.Context(), func(yield func(foundObject, error) bool) {
 		for o, err := range listed {
 			if o.target.name == "c4" {
-				before = int(count.Load()) // c3 may be on its way
+				before = int(count.Load()) // c3 may be in progress
 			}
 			if !yield(o, err) {
 				return
@@ -265,68 +264,68 @@ func TestMigrationTellsAtOnce(t *testing.T) {
 		}
 	})
 	if before < 3 || before > 4 {
-		t.Errorf("%d were told before the last one began", before)
+		t.Errorf("%d results were printed before the last object was listed, want 3 or 4", before)
 	}
-	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(told, want) || report.count(migrated) != 5 {
-		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	if want := []string{"c0", "c1", "c2", "c3", "c4"}; !slices.Equal(printed, want) || report.count(migrated) != 5 {
+		t.Errorf("printed %q, want %q; summary %s", printed, want, report.summary())
 	}
 }
 
-// TestMigrationReportInOrder has results come in any order.
-func TestMigrationReportInOrder(t *testing.T) {
+// TestMigrationReportOrder adds results out of order.
+func TestMigrationReportOrder(t *testing.T) {
 	var report migrationReport
-	var told []string
-	tell := func(r result) error {
-		told = append(told, r.target.name)
+	var printed []string
+	printResult := func(r result) error {
+		printed = append(printed, r.target.name)
 		return nil
 	}
 	for _, r := range []struct {
-		place int
-		name  string
-		what  outcome
-	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notDone}, {3, "d", failedOutcome}} {
-		if err := report.add(r.place, result{target: target{name: r.name}, outcome: r.what}, tell); err != nil {
+		index   int
+		name    string
+		outcome outcome
+	}{{2, "c", migrated}, {1, "b", nothingToDo}, {0, "a", migrated}, {4, "e", notAttempted}, {3, "d", failedMigration}} {
+		if err := report.add(r.index, result{target: target{name: r.name}, outcome: r.outcome}, printResult); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"a", "c", "d"}; !slices.Equal(told, want) || report.summary() != "2 migrated, 1 nothing to do, 1 failed, 1 not done" {
-		t.Errorf("told %q, want %q; %s", told, want, report.summary())
+	if want := []string{"a", "c", "d"}; !slices.Equal(printed, want) || report.summary() != "2 migrated, 1 unchanged, 1 failed, 1 not attempted" {
+		t.Errorf("printed %q, want %q; summary %s", printed, want, report.summary())
 	}
 }
 
-// TestMigrationOfAListThatEnds has the server go away before all is listed: nobody knows what was not.
-func TestMigrationOfAListThatEnds(t *testing.T) {
+// TestMigrationIncompleteList: if listing fails, the report states that further objects may exist.
+func TestMigrationIncompleteList(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 2)
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	run.stop = stop
-	listed := listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
-	report := run.all(ctx, func(yield func(found, error) bool) {
+	listed := listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", "c=d")
+	report := run.migrateAll(ctx, func(yield func(foundObject, error) bool) {
 		for range listed {
-			t.Error("the selector selects something")
+			t.Error("the label selector matched an object")
 		}
-		yield(found{target: target{kind: f.kind}}, &cluster.NoAnswerError{Err: errors.New("the cable is out")})
+		yield(foundObject{target: target{kind: f.kind}}, &cluster.NoResponseError{Err: errors.New("the cable is out")})
 	})
-	if got, want := report.summary(), "and maybe others, which were not listed any more"; got != want {
-		t.Errorf("received %q, want %q", got, want)
+	if got, want := report.summary(), "and possibly others that were not listed"; got != want {
+		t.Errorf("summary() = %q, want %q", got, want)
 	}
 	if !report.value().Get("moreNotListed").Bool() {
-		t.Errorf("received %s", report.value().JSON())
+		t.Errorf("value() = %s, want moreNotListed", report.value().JSON())
 	}
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "the cable is out") {
-		t.Errorf("received %v", err)
+		t.Errorf("err() = %v", err)
 	}
 }
 
-// TestMigrationThatCannotTell stops: nobody would know what was done.
-func TestMigrationThatCannotTell(t *testing.T) {
+// TestMigrationStopsOnOutputError: if results cannot be printed, no further object is migrated.
+func TestMigrationStopsOnOutputError(t *testing.T) {
 	f := newFixture(t, cadastretest.Start(t), 4)
 	ctx, stop := context.WithCancelCause(t.Context())
 	run := f.run()
 	run.parallel, run.stop = 1, stop
-	run.tell = func(result) error { return errors.New("no space left") }
-	report := run.all(ctx, listAll(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
+	run.printResult = func(result) error { return errors.New("no space left") }
+	report := run.migrateAll(ctx, listObjects(ctx, f.cluster, []cluster.Kind{f.kind}, "default", ""))
 	if err := report.err(); err == nil || !strings.Contains(err.Error(), "no space left") || report.count(migrated) == 4 {
-		t.Errorf("received %v; %s", err, report.summary())
+		t.Errorf("err() = %v, summary %s, want a stopped run", err, report.summary())
 	}
 }

@@ -14,70 +14,73 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// outcome is what became of an object.
+// outcome is the outcome of the migration of one object.
 type outcome string
 
 const (
-	migrated      outcome = "migrated"
-	wouldMigrate  outcome = "would migrate"
-	nothingToDo   outcome = "nothing to do"
-	failedOutcome outcome = "failed"
-	// The server was gone before these:
-	notDone   outcome = "not done"
-	mayBeDone outcome = "may or may not be done"
+	migrated        outcome = "migrated"
+	wouldMigrate    outcome = "would migrate"
+	nothingToDo     outcome = "unchanged"
+	failedMigration outcome = "failed"
+	// Outcomes of a run that was stopped:
+	notAttempted   outcome = "not attempted"
+	outcomeUnknown outcome = "outcome unknown"
 )
 
-var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedOutcome, mayBeDone, notDone}
+var outcomes = []outcome{migrated, wouldMigrate, nothingToDo, failedMigration, outcomeUnknown, notAttempted}
 
-// result is what became of one object.
+// result is the result for one object.
 type result struct {
-	target  target
-	outcome outcome
-	moves   []ownership.Move
-	keeper  *apply.Entry
-	err     error
+	target          target
+	outcome         outcome
+	moves           []ownership.Move
+	annotationEntry *apply.Entry
+	err             error
 }
 
-// migrationReport is what became of all objects.
+// migrationReport collects the results of a run. add is safe for concurrent use; the other methods require that the run
+// has ended.
 type migrationReport struct {
 	to string
-	// stopped is why the run ended early, or nil; more says that there may be objects that were not even listed then.
-	stopped error
-	more    bool
+	// stopped is the reason why the run ended early, or nil. listIncomplete reports that further objects may exist that
+	// were not listed.
+	stopped        error
+	listIncomplete bool
 
-	mu      sync.Mutex
-	results []result // those with nothing to do are only counted
-	idle    int
-	// untold are those that could not be told one by one.
-	untold []result
-	// waiting are results that others have to be told before, by their places; next is the place of the next one.
-	waiting map[int]result
+	mu        sync.Mutex
+	results   []result // excludes unchanged objects, which are only counted
+	unchanged int
+	// unprinted are the results whose output failed.
+	unprinted []result
+	// pending maps indexes to results that wait until all results before them are printed; next is the index of the
+	// next result to print.
+	pending map[int]result
 	next    int
 }
 
-// add notes the result of the object at a place, and tells it once all before it are told. What was not done, or need not
-// be, is not told then.
-func (m *migrationReport) add(place int, r result, tell func(result) error) error {
+// add records the result of the object at an index, and prints all results up to the first index that is still missing.
+// Objects that are unchanged or not attempted are not printed here.
+func (m *migrationReport) add(index int, r result, printResult func(result) error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.waiting == nil {
-		m.waiting = map[int]result{}
+	if m.pending == nil {
+		m.pending = map[int]result{}
 	}
-	m.waiting[place] = r
+	m.pending[index] = r
 	var err error
-	for r, ok := m.waiting[m.next]; ok; r, ok = m.waiting[m.next] {
-		delete(m.waiting, m.next)
+	for r, ok := m.pending[m.next]; ok; r, ok = m.pending[m.next] {
+		delete(m.pending, m.next)
 		m.next++
 		if r.outcome == nothingToDo {
-			m.idle++
+			m.unchanged++
 			continue
 		}
 		m.results = append(m.results, r)
-		if tell == nil || r.outcome == notDone {
+		if printResult == nil || r.outcome == notAttempted {
 			continue
 		}
-		if failed := tell(r); failed != nil {
-			m.untold, err = append(m.untold, r), lostOutput(failed)
+		if failed := printResult(r); failed != nil {
+			m.unprinted, err = append(m.unprinted, r), outputError(failed)
 		}
 	}
 	return err
@@ -91,7 +94,7 @@ func (m *migrationReport) sort() {
 
 func (m *migrationReport) count(o outcome) int {
 	if o == nothingToDo {
-		return m.idle
+		return m.unchanged
 	}
 	n := 0
 	for _, r := range m.results {
@@ -102,21 +105,21 @@ func (m *migrationReport) count(o outcome) int {
 	return n
 }
 
-// err is not nil if anything failed.
+// err returns the error of the run, or nil if no object failed and the run was not stopped.
 func (m *migrationReport) err() error {
 	if m.stopped != nil {
-		return fmt.Errorf("migrate: stopped: %w; run it again to do the rest", m.stopped)
+		return fmt.Errorf("migrate: stopped: %w; run the command again to migrate the remaining objects", m.stopped)
 	}
-	if n := m.count(failedOutcome); n > 0 {
-		return fmt.Errorf("migrate: %d of %d objects failed; run it again to do the rest", n, len(m.results)+m.idle)
+	if n := m.count(failedMigration); n > 0 {
+		return fmt.Errorf("migrate: %d of %d objects failed; run the command again to retry them", n, len(m.results)+m.unchanged)
 	}
 	return nil
 }
 
-// tell returns how one object is told, in a form that tells them one by one; nil if there is none. Names are of what is
-// migrated; why others are not is told on standard error.
-func (o output) tell(stdout, stderr io.Writer, to string) func(result) error {
-	switch o.form {
+// resultPrinter returns the function that prints single results, or nil for the formats json and yaml, which are one
+// document. With -o name, the results of objects that were not migrated go to standard error.
+func (o output) resultPrinter(stdout, stderr io.Writer, to string) func(result) error {
+	switch o.format {
 	case "text":
 		return func(r result) error {
 			_, err := io.WriteString(stdout, r.text(to))
@@ -135,40 +138,40 @@ func (o output) tell(stdout, stderr io.Writer, to string) func(result) error {
 	return nil
 }
 
-// finish tells what was not told one by one.
+// finish prints the document, or the summary after the results of all objects.
 func (m *migrationReport) finish(stdout, stderr io.Writer, o output) error {
-	switch o.form {
+	switch o.format {
 	case "json", "yaml":
 		return o.print(stdout, m.value())
 	case "name":
-		_, err := io.WriteString(stderr, m.notDone())
+		_, err := io.WriteString(stderr, m.notAttempted())
 		return err
 	}
-	_, err := fmt.Fprintln(stdout, m.notDone()+m.summary())
+	_, err := fmt.Fprintln(stdout, m.notAttempted()+m.summary())
 	return err
 }
 
-// notDone lists what was not done.
-func (m *migrationReport) notDone() string {
+// notAttempted lists the objects that were not attempted.
+func (m *migrationReport) notAttempted() string {
 	var text strings.Builder
 	for _, r := range m.results {
-		if r.outcome == notDone {
+		if r.outcome == notAttempted {
 			text.WriteString(r.text(m.to))
 		}
 	}
 	return text.String()
 }
 
-// retell tells on standard error what is lost in another form.
-func (m *migrationReport) retell(stderr io.Writer, o output) {
-	lost := m.untold
-	if o.form == "json" || o.form == "yaml" {
-		lost = slices.DeleteFunc(slices.Clone(m.results), func(r result) bool { return r.outcome == notDone })
+// printToStderr prints the results that could not be written to standard output.
+func (m *migrationReport) printToStderr(stderr io.Writer, o output) {
+	unprinted := m.unprinted
+	if o.format == "json" || o.format == "yaml" {
+		unprinted = slices.DeleteFunc(slices.Clone(m.results), func(r result) bool { return r.outcome == notAttempted })
 	}
-	for _, r := range lost {
+	for _, r := range unprinted {
 		fmt.Fprint(stderr, r.text(m.to))
 	}
-	_ = m.finish(stderr, stderr, output{form: "text"}) // nobody could be told that
+	_ = m.finish(stderr, stderr, output{format: "text"}) // there is no other stream to report the failure on
 }
 
 func (m *migrationReport) summary() string {
@@ -179,47 +182,47 @@ func (m *migrationReport) summary() string {
 		}
 	}
 	switch {
-	case m.more:
-		parts = append(parts, "and maybe others, which were not listed any more")
+	case m.listIncomplete:
+		parts = append(parts, "and possibly others that were not listed")
 	case len(parts) == 0:
 		return "found no objects"
 	}
 	return strings.Join(parts, ", ")
 }
 
-// text tells people about an object: exactly which fields move if nothing is written.
+// text formats the result. A dry run lists the fields that would move.
 func (r result) text(to string) string {
 	var w strings.Builder
-	place := r.target.String()
-	if r.target.kind.Namespaced && r.target.namespace != "" { // there is none if a whole kind fails
-		place += " in " + r.target.namespace
+	index := r.target.String()
+	if r.target.kind.Namespaced && r.target.namespace != "" { // a kind that could not be listed has no namespace
+		index += " in " + r.target.namespace
 	}
 	if r.err != nil {
-		return fmt.Sprintf("%s: failed: %s\n", place, plainError(r.err))
+		return fmt.Sprintf("%s: failed: %s\n", index, plainError(r.err))
 	}
 	if len(r.moves) == 0 {
-		fmt.Fprintf(&w, "%s: %s\n", place, r.outcome)
+		fmt.Fprintf(&w, "%s: %s\n", index, r.outcome)
 	}
 	for _, m := range r.moves {
-		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d of them new to it\n", place, r.outcome, who(m.From), to,
+		fmt.Fprintf(&w, "%s: %s: %s -> %s Apply: %d %s, %d newly owned\n", index, r.outcome, entryName(m.From), to,
 			m.Fields.Size(), plural(m.Fields.Size(), "field", "fields"), m.Gained.Size())
 		if r.outcome != wouldMigrate {
 			continue
 		}
 		for path := range m.Fields.All() {
-			fmt.Fprintf(&w, "  %s\n", shownPath(path))
+			fmt.Fprintf(&w, "  %s\n", formatPath(path))
 		}
 		for path := range m.Lost.All() {
-			fmt.Fprintf(&w, "  %s is left behind: the object does not have it at the version of %s\n", shownPath(path), to)
+			fmt.Fprintf(&w, "  %s is not migrated: the field does not exist at the API version of %s\n", formatPath(path), to)
 		}
 	}
-	if r.keeper != nil && r.outcome == wouldMigrate {
-		fmt.Fprintf(&w, "  %s comes to own metadata.annotations[%q], too: it stays for who goes back to client-side apply\n", who(*r.keeper), ownership.LastAppliedAnnotation)
+	if r.annotationEntry != nil && r.outcome == wouldMigrate {
+		fmt.Fprintf(&w, "  %s also becomes an owner of metadata.annotations[%q], which a return to client-side apply requires\n", entryName(*r.annotationEntry), ownership.LastAppliedAnnotation)
 	}
 	return w.String()
 }
 
-// value is the report for machines.
+// value returns the report as a document for -o json and -o yaml.
 func (m *migrationReport) value() document.Value {
 	var items []document.Value
 	for _, r := range m.results {
@@ -230,9 +233,9 @@ func (m *migrationReport) value() document.Value {
 		document.Field{Name: "migrated", Value: document.NewInt(int64(m.count(migrated)))},
 		document.Field{Name: "wouldMigrate", Value: document.NewInt(int64(m.count(wouldMigrate)))},
 		document.Field{Name: "nothingToDo", Value: document.NewInt(int64(m.count(nothingToDo)))},
-		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedOutcome)))},
-		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notDone) + m.count(mayBeDone)))},
-		document.Field{Name: "moreNotListed", Value: document.NewBool(m.more)},
+		document.Field{Name: "failed", Value: document.NewInt(int64(m.count(failedMigration)))},
+		document.Field{Name: "notDone", Value: document.NewInt(int64(m.count(notAttempted) + m.count(outcomeUnknown)))},
+		document.Field{Name: "moreNotListed", Value: document.NewBool(m.listIncomplete)},
 		document.Field{Name: "objects", Value: document.NewList(items...)},
 	)
 }
@@ -242,8 +245,8 @@ func (r result) value() document.Value {
 	if r.err != nil {
 		fields = append(fields, document.Field{Name: "error", Value: document.NewString(plainError(r.err))})
 	}
-	if r.keeper != nil {
-		fields = append(fields, document.Field{Name: "keeper", Value: entryValue(*r.keeper)})
+	if r.annotationEntry != nil {
+		fields = append(fields, document.Field{Name: "annotationOwner", Value: entryValue(*r.annotationEntry)})
 	}
 	return document.NewMap(append(fields, document.Field{Name: "moves", Value: moveValues(r.moves)})...)
 }

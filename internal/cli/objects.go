@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// objects are what a command is about: each with where it is, or an error about it.
-type objects iter.Seq2[found, error]
+// objects is a sequence of objects and errors. An error carries the target that it is about.
+type objects iter.Seq2[foundObject, error]
 
-// found is an object that was read from the server.
-type found struct {
+// foundObject is an object that was read from the server.
+type foundObject struct {
 	target target
 	object apply.Object
 }
 
-// selectObjects finds the objects that the flags and arguments of migrate name. What can't be understood is
-// told before anything is read.
+// selectObjects resolves the flags and arguments of migrate. Unknown kinds and invalid arguments are errors before any
+// object is read.
 func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, namespace string, args []string, manifests []manifest, p *progress) (objects, error) {
 	if f.allNamespaces {
 		namespace = ""
@@ -32,29 +32,30 @@ func selectObjects(ctx context.Context, c *cluster.Cluster, f migrateFlags, name
 	switch {
 	case f.all:
 		kinds, err = c.Kinds(ctx)
-		kinds = preferred(kinds, f.allNamespaces)
+		kinds = preferredKinds(kinds, f.allNamespaces)
 	case len(manifests) > 0:
 		targets, err = f.fileTargets(ctx, c, manifests, namespace)
 	case len(args) == 1 && !strings.Contains(args[0], "/"):
 		kinds, err = findKinds(ctx, c, args[0])
 	default:
-		targets, err = manyTargets(ctx, c, namespace, args)
+		targets, err = parseTargets(ctx, c, namespace, args)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(targets) > 0 {
-		p.expect(len(targets))
-		return getAll(ctx, c, targets), nil
+		p.addTotal(len(targets))
+		return getObjects(ctx, c, targets), nil
 	}
-	if p.on() && f.selector == "" { // servers do not count what a selector selects
-		p.expect(countAll(ctx, c, kinds, namespace))
+	if p.enabled() && f.selector == "" { // servers report no remainingItemCount for selectors
+		p.addTotal(countObjects(ctx, c, kinds, namespace))
 	}
-	return listAll(ctx, c, kinds, namespace, f.selector), nil
+	return listObjects(ctx, c, kinds, namespace, f.selector), nil
 }
 
-// countAll asks how many objects there are, for people only: what fails will be told when they are listed.
-func countAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
+// countObjects returns the number of objects for the progress bar. Kinds that cannot be counted are skipped; listing
+// them reports the error.
+func countObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace string) int {
 	sum := 0
 	for _, k := range kinds {
 		if n, err := c.Count(ctx, k, namespace); err == nil {
@@ -64,9 +65,9 @@ func countAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, nam
 	return sum
 }
 
-// preferred are the kinds that can be read and written, each at its preferred version. Those without
-// namespaces count only where everything is meant.
-func preferred(all []cluster.Kind, everything bool) []cluster.Kind {
+// preferredKinds returns the kinds with the verbs get, list and patch, each at its preferred version. Cluster-scoped
+// kinds are included only if everything is true.
+func preferredKinds(all []cluster.Kind, everything bool) []cluster.Kind {
 	known := map[string]bool{}
 	var some []cluster.Kind
 	for _, k := range all {
@@ -78,7 +79,8 @@ func preferred(all []cluster.Kind, everything bool) []cluster.Kind {
 	return some
 }
 
-// findKinds reads TYPE[,TYPE…], where a type may be a category of many, each of which is meant at its preferred version.
+// findKinds resolves TYPE[,TYPE…]. A type may be a category, which stands for all of its kinds at their preferred
+// versions.
 func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster.Kind, error) {
 	var kinds []cluster.Kind
 	for name := range strings.SplitSeq(names, ",") {
@@ -87,19 +89,19 @@ func findKinds(ctx context.Context, c *cluster.Cluster, names string) ([]cluster
 			return nil, err
 		}
 		if len(found) > 1 {
-			found = preferred(found, true)
+			found = preferredKinds(found, true)
 		}
 		kinds = append(kinds, found...)
 	}
 	return kinds, nil
 }
 
-// named is an object as it is named on the command line.
-type named struct{ kind, name string }
+// objectName is an object argument before discovery.
+type objectName struct{ kind, name string }
 
-// splitNames reads TYPE NAME… or TYPE/NAME….
-func splitNames(args []string) ([]named, error) {
-	var all []named
+// parseNames parses TYPE NAME… or TYPE/NAME….
+func parseNames(args []string) ([]objectName, error) {
+	var all []objectName
 	for i, arg := range args {
 		kind, name, slash := strings.Cut(arg, "/")
 		switch {
@@ -110,20 +112,20 @@ func splitNames(args []string) ([]named, error) {
 		case !slash:
 			kind, name = args[0], arg
 		}
-		all = append(all, named{kind, name})
+		all = append(all, objectName{kind, name})
 	}
 	return all, nil
 }
 
-// manyTargets finds where the objects are that the arguments name.
-func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
-	names, err := splitNames(args)
+// parseTargets resolves the objects that the arguments name.
+func parseTargets(ctx context.Context, c *cluster.Cluster, namespace string, args []string) ([]target, error) {
+	names, err := parseNames(args)
 	if err != nil {
 		return nil, err
 	}
 	var targets []target
 	for _, n := range names {
-		t, _, err := oneTarget(ctx, c, namespace, []string{n.kind + "/" + n.name})
+		t, _, err := parseTarget(ctx, c, namespace, []string{n.kind + "/" + n.name})
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +134,7 @@ func manyTargets(ctx context.Context, c *cluster.Cluster, namespace string, args
 	return targets, nil
 }
 
-// fileTargets finds where the objects in files are.
+// fileTargets resolves the objects of files.
 func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manifests []manifest, namespace string) ([]target, error) {
 	var targets []target
 	for _, m := range manifests {
@@ -148,7 +150,7 @@ func (f migrateFlags) fileTargets(ctx context.Context, c *cluster.Cluster, manif
 	return targets, nil
 }
 
-// target finds where an object is; the namespace counts if it names none.
+// target resolves the object of a manifest. namespace is the default for objects without metadata.namespace.
 func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace string) (target, error) {
 	k, err := c.KindOf(ctx, m.doc.Get("apiVersion").Text(), m.doc.Get("kind").Text())
 	if err != nil {
@@ -164,21 +166,21 @@ func (m manifest) target(ctx context.Context, c *cluster.Cluster, namespace stri
 	return t, nil
 }
 
-func getAll(ctx context.Context, c *cluster.Cluster, targets []target) objects {
-	return func(yield func(found, error) bool) {
+func getObjects(ctx context.Context, c *cluster.Cluster, targets []target) objects {
+	return func(yield func(foundObject, error) bool) {
 		for _, t := range targets {
 			o, err := t.get(ctx, c)
-			if !yield(found{t, o}, err) {
+			if !yield(foundObject{t, o}, err) {
 				return
 			}
 		}
 	}
 }
 
-// listAll lists kinds, one after the other. Some kinds are served by two groups with the same objects, as events are: these
-// count once.
-func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
-	return func(yield func(found, error) bool) {
+// listObjects lists the kinds one after the other. Objects that two API groups serve, such as events, are returned
+// once.
+func listObjects(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, namespace, selector string) objects {
+	return func(yield func(foundObject, error) bool) {
 		seen := seenObjects{kinds: map[string]int{}, uids: map[string]bool{}}
 		for _, k := range kinds {
 			seen.kinds[k.Name]++
@@ -186,12 +188,12 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 		for _, k := range kinds {
 			for o, err := range c.List(ctx, k, namespace, selector) {
 				if cluster.IsCode(err, http.StatusNotFound) || cluster.IsCode(err, http.StatusMethodNotAllowed) {
-					break // a kind that went away, or is served in name only
+					break // the kind was removed, or does not support list
 				}
-				f := found{targetOf(k, o.Document), o}
+				f := foundObject{targetOf(k, o.Document), o}
 				if err != nil {
 					err = fmt.Errorf("%s: %w", f.target, err)
-				} else if seen.before(f) {
+				} else if seen.alreadySeen(f) {
 					continue
 				}
 				if !yield(f, err) {
@@ -202,13 +204,14 @@ func listAll(ctx context.Context, c *cluster.Cluster, kinds []cluster.Kind, name
 	}
 }
 
-// seenObjects tells objects that were seen before: by their uids, of kinds whose name several groups have.
+// seenObjects detects objects that were listed before in another API group, by their uids. Only kinds whose name occurs
+// in several groups are tracked.
 type seenObjects struct {
 	kinds map[string]int
 	uids  map[string]bool
 }
 
-func (s seenObjects) before(f found) bool {
+func (s seenObjects) alreadySeen(f foundObject) bool {
 	uid := f.object.Document.Lookup("metadata", "uid").Text()
 	if uid == "" || s.kinds[f.target.kind.Name] < 2 {
 		return false

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// otherVersions reads an object at each version that somebody wrote it at, but for its own. Versions that the server
-// does not have any more are left out.
+// otherVersions reads the object at every other API version that its managed fields entries have. Versions that are no
+// longer served are omitted.
 func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Object) (map[string]document.Value, error) {
 	others := map[string]document.Value{}
 	for _, e := range o.Entries {
@@ -27,7 +27,7 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 		}
 		other, err := target{k, t.namespace, t.name}.get(ctx, c)
 		switch {
-		case cluster.IsCode(err, http.StatusNotFound): // so is that version
+		case cluster.IsCode(err, http.StatusNotFound): // the version is no longer served
 		case err != nil:
 			return nil, err
 		default:
@@ -37,29 +37,30 @@ func otherVersions(ctx context.Context, c *cluster.Cluster, t target, o apply.Ob
 	return others, nil
 }
 
-// tellElsewhere says who owns fields that are others at this version, and where to see them.
-func tellElsewhere(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
-	told := map[string]bool{t.kind.APIVersion(): true}
+// reportOtherVersions reports entries whose fields do not exist at the API version of the output, and the command that
+// shows them.
+func reportOtherVersions(w io.Writer, t target, lines []ownership.Line, others map[string]document.Value) {
+	reported := map[string]bool{t.kind.APIVersion(): true}
 	for _, line := range lines {
 		for _, e := range line.Owners {
-			if line.State != ownership.OtherVersion || told[e.APIVersion] {
+			if line.State != ownership.OtherVersion || reported[e.APIVersion] {
 				continue
 			}
-			told[e.APIVersion] = true
-			fmt.Fprintf(w, "%s: %s owns fields at %s that are others at %s, where ? marks what they may be; %s\n",
-				t, who(e), e.APIVersion, t.kind.APIVersion(), whereToSee(t, e.APIVersion, others))
+			reported[e.APIVersion] = true
+			fmt.Fprintf(w, "%s: %s owns fields at %s that do not exist at %s; ? marks the fields that may correspond to them; %s\n",
+				t, entryName(e), e.APIVersion, t.kind.APIVersion(), otherVersionHint(t, e.APIVersion, others))
 		}
 	}
 }
 
-func whereToSee(t target, apiVersion string, others map[string]document.Value) string {
+func otherVersionHint(t target, apiVersion string, others map[string]document.Value) string {
 	if _, known := others[apiVersion]; !known {
-		return "the server does not have that version any more"
+		return "the server no longer serves that version"
 	}
 	group, version, found := strings.Cut(apiVersion, "/")
 	name := t.kind.Resource + "." + version + "." + group
 	if !found {
 		name = t.kind.Resource + "." + apiVersion
 	}
-	return fmt.Sprintf("see blame %s %s", name, t.name)
+	return fmt.Sprintf("run blame %s %s", name, t.name)
 }

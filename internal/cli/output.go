@@ -14,21 +14,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// output is the flag that says in which form something is printed.
+// output holds the flag -o.
 type output struct {
-	form  string
-	forms []string
+	format  string
+	formats []string
 }
 
-// bind adds the flag; the first form is the one unless another is asked for.
-func (o *output) bind(flags *pflag.FlagSet, forms ...string) {
-	o.forms = forms
-	flags.StringVarP(&o.form, "output", "o", forms[0], "print as `"+strings.Join(forms, "|")+"`")
+// bind adds the flag. The first format is the default.
+func (o *output) bind(flags *pflag.FlagSet, formats ...string) {
+	o.formats = formats
+	flags.StringVarP(&o.format, "output", "o", formats[0], "The output format: `"+strings.Join(formats, "|")+"`.")
 }
 
 func (o *output) check() error {
-	if !slices.Contains(o.forms, o.form) {
-		return &usageError{fmt.Errorf("--output: expected %s, received %q", anyOf(o.forms), o.form)}
+	if !slices.Contains(o.formats, o.format) {
+		return &usageError{fmt.Errorf("--output: expected %s, received %q", joinOr(o.formats), o.format)}
 	}
 	return nil
 }
@@ -36,32 +36,32 @@ func (o *output) check() error {
 // print writes a document as JSON or YAML.
 func (o *output) print(w io.Writer, doc document.Value) error {
 	text := doc.YAML()
-	if o.form == "json" {
+	if o.format == "json" {
 		text = doc.JSON() + "\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
 }
 
-// colours is the flag that says whether text is coloured.
-type colours struct{ when string }
+// colours holds the flag --color.
+type colours struct{ mode string }
 
 func (c *colours) bind(flags *pflag.FlagSet) {
-	flags.StringVar(&c.when, "color", "auto", "colour the text: `auto|always|never`; auto does on a terminal, unless $NO_COLOR is set")
+	flags.StringVar(&c.mode, "color", "auto", "When to colour the output: `auto|always|never`. With auto, only on a terminal, and not if $NO_COLOR is set.")
 }
 
-// on reports whether what is written to w is coloured.
-func (c *colours) on(w io.Writer) (bool, error) {
-	switch c.when {
+// enabled reports whether text that is written to w is coloured.
+func (c *colours) enabled(w io.Writer) (bool, error) {
+	switch c.mode {
 	case "always", "never":
-		return c.when == "always", nil
+		return c.mode == "always", nil
 	case "auto":
 		return isTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", nil
 	}
-	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.when)}
+	return false, &usageError{fmt.Errorf("--color: expected auto, always or never, received %q", c.mode)}
 }
 
-// checkedWriter remembers that something could not be written.
+// checkedWriter records the first write error. It is safe for concurrent use.
 type checkedWriter struct {
 	w   io.Writer
 	mu  sync.Mutex
@@ -78,24 +78,24 @@ func (c *checkedWriter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// failed is why something could not be written, or nil.
+// failed returns the first write error, or nil.
 func (c *checkedWriter) failed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.err == nil {
 		return nil
 	}
-	return lostOutput(c.err)
+	return outputError(c.err)
 }
 
-// is reports whether an error is that something could not be written, and nothing more.
-func (c *checkedWriter) is(err error) bool {
+// isWriteError reports whether err is the recorded write error itself.
+func (c *checkedWriter) isWriteError(err error) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return err == c.err
 }
 
-func lostOutput(err error) error { return fmt.Errorf("what was to be printed is lost: %w", err) }
+func outputError(err error) error { return fmt.Errorf("output could not be written: %w", err) }
 
 func isTerminal(w any) bool {
 	if checked, ok := w.(*checkedWriter); ok {
@@ -105,30 +105,30 @@ func isTerminal(w any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// palette has a colour for each of many names: those that are easy to read on light and on dark.
+// palette assigns one colour to each name. The colours are readable on light and dark backgrounds.
 type palette struct {
-	on    bool
-	known map[string]int
+	enabled bool
+	indexes map[string]int
 }
 
 var colourCodes = []int{36, 33, 35, 32, 34, 96, 93, 95, 92, 94}
 
-// paint colours a text by a name.
+// paint colours a text with the colour of a name.
 func (p *palette) paint(name, text string) string {
-	if !p.on || name == "" {
+	if !p.enabled || name == "" {
 		return text
 	}
-	i, ok := p.known[name]
+	i, ok := p.indexes[name]
 	if !ok {
-		i = len(p.known)
-		p.known[name] = i
+		i = len(p.indexes)
+		p.indexes[name] = i
 	}
 	return coloured(colourCodes[i%len(colourCodes)], text)
 }
 
 func coloured(code int, text string) string { return fmt.Sprintf("\x1b[%dm%s\x1b[0m", code, text) }
 
-func newPalette(on bool) *palette { return &palette{on: on, known: map[string]int{}} }
+func newPalette(enabled bool) *palette { return &palette{enabled: enabled, indexes: map[string]int{}} }
 
 func plural(n int, one, many string) string {
 	if n == 1 {

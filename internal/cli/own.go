@@ -17,50 +17,49 @@ import (
 )
 
 type ownFlags struct {
-	connection     connection
-	output         output
-	from, to       string
-	subresource    string
-	update, dryRun bool
-	needsReceiver  bool
+	connection       connection
+	output           output
+	from, to         string
+	subresource      string
+	update, dryRun   bool
+	requiresReceiver bool
 }
 
 func ownCommand() *cobra.Command {
-	return groupCommand("own", "Give fields up, or hand them to another manager", releaseCommand(), transferCommand())
+	return groupCommand("own", "Release fields, or transfer them to another field manager", releaseCommand(), transferCommand())
 }
 
 const aboutPaths = `
 
-A PATH is written as spec.replicas, spec.template.spec.containers[name=app].image,
-metadata.labels["example.com/team"] or metadata.finalizers[=example.com/x]. All that is in the
-field goes with it.`
+A PATH has the form spec.replicas, spec.template.spec.containers[name=app].image, metadata.labels["example.com/team"]
+or metadata.finalizers[=example.com/x]. Fields below the path are included.`
 
 func releaseCommand() *cobra.Command {
 	var f ownFlags
 	command := &cobra.Command{
 		Use:   "release TYPE NAME PATH…",
-		Short: "Have a manager stop owning fields, whose values stay",
-		Long: `Have a manager stop owning fields. Their values stay as they are. If its configuration still has
-them, it owns them again when it applies.` + aboutPaths,
+		Short: "Remove fields from the ownership of a manager, without changing values",
+		Long: `Remove fields from the managed fields entry of a manager. Values do not change. If the manager's configuration still
+contains the fields, its next apply owns them again.` + aboutPaths,
 		Example: `  cadastre own release deployment web spec.replicas --manager ci`,
 		RunE: func(c *cobra.Command, args []string) error {
 			return own(c.Context(), f, args, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
 	f.bind(command)
-	command.Flags().StringVar(&f.from, "manager", "", "the `manager` that gives the fields up; may be left out if there is only one")
+	command.Flags().StringVar(&f.from, "manager", "", "The field `manager` that releases the fields. Required if a field has several owners.")
 	completeObjects(command, &f.connection, 1, "manager")
-	completeArguments(command, &f.connection, f.paths)
+	completeArguments(command, &f.connection, f.releasablePaths)
 	return command
 }
 
 func transferCommand() *cobra.Command {
-	f := ownFlags{needsReceiver: true}
+	f := ownFlags{requiresReceiver: true}
 	command := &cobra.Command{
 		Use:   "transfer TYPE NAME PATH… --to MANAGER",
-		Short: "Hand fields from one manager to another, whose values stay",
-		Long: `Have a manager stop owning fields and another one own them instead. Their values stay as they are.
-The other one applies, unless --update says that it is known by its updates.` + aboutPaths,
+		Short: "Move fields from one field manager to another, without changing values",
+		Long: `Move fields from the managed fields entry of one manager to that of another. Values do not change. The receiving
+entry has the operation Apply, or Update with --update.` + aboutPaths,
 		Example: `  cadastre own transfer deployment web spec.replicas --to autoscaler
   cadastre own transfer deploy/web 'metadata.labels["example.com/team"]' --from ci --to ops`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -68,32 +67,32 @@ The other one applies, unless --update says that it is known by its updates.` + 
 		},
 	}
 	f.bind(command)
-	command.Flags().StringVar(&f.from, "from", "", "the `manager` that gives the fields up; may be left out if there is only one")
-	command.Flags().StringVar(&f.to, "to", "", "the `manager` that gets them; required")
-	command.Flags().BoolVar(&f.update, "update", false, "the one that gets them does not apply")
+	command.Flags().StringVar(&f.from, "from", "", "The field `manager` that releases the fields. Required if a field has several owners.")
+	command.Flags().StringVar(&f.to, "to", "", "The field `manager` that receives the fields. Required.")
+	command.Flags().BoolVar(&f.update, "update", false, "Add the fields to the receiver's entry with the operation Update instead of Apply.")
 	completeObjects(command, &f.connection, 1, "from", "to")
-	completeArguments(command, &f.connection, f.paths)
+	completeArguments(command, &f.connection, f.releasablePaths)
 	return command
 }
 
 func (f *ownFlags) bind(command *cobra.Command) {
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
-	completeWords(command, "output", f.output.forms...)
-	command.Flags().StringVar(&f.subresource, "subresource", "", "the `endpoint` at which the fields are owned (default: any but status)")
-	bindDryRun(command.Flags(), &f.dryRun, "show what would change, and write nothing")
+	completeWords(command, "output", f.output.formats...)
+	command.Flags().StringVar(&f.subresource, "subresource", "", "The `subresource` at which the fields are owned. The default is any except status.")
+	bindDryRun(command.Flags(), &f.dryRun, "Print the fields that would move, and write nothing.")
 	completeWords(command, "dry-run", dryRunWords...)
 }
 
 func (f ownFlags) check() error {
-	if f.needsReceiver && f.to == "" {
-		return &usageError{errors.New("--to: expected the manager that gets the fields, received none")}
+	if f.requiresReceiver && f.to == "" {
+		return &usageError{errors.New("--to: expected the field manager that receives the fields, received none")}
 	}
 	return f.output.check()
 }
 
-// receiver is who gets the fields; nil for nobody.
-func (f ownFlags) receiver() *ownership.Selector {
+// receiverSelector returns the selector of the entry that receives the fields, or nil for release.
+func (f ownFlags) receiverSelector() *ownership.Selector {
 	if f.to == "" {
 		return nil
 	}
@@ -104,8 +103,8 @@ func (f ownFlags) receiver() *ownership.Selector {
 	return to
 }
 
-// giver is who gives the fields up.
-func (f ownFlags) giver() ownership.Selector {
+// releaser returns the selector of the entries that release the fields.
+func (f ownFlags) releaser() ownership.Selector {
 	from := ownership.Selector{Manager: f.from, Subresource: f.subresource}
 	if f.subresource == "" {
 		from.Subresource = ownership.AnySubresource
@@ -113,7 +112,7 @@ func (f ownFlags) giver() ownership.Selector {
 	return from
 }
 
-// own reads the object, changes owners, and writes it; again if somebody else was faster.
+// own releases or transfers fields. It reads the object and writes its managedFields, and retries on conflict.
 func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Writer) error {
 	if err := f.check(); err != nil {
 		return err
@@ -122,26 +121,26 @@ func own(ctx context.Context, f ownFlags, args []string, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	tellWarnings(c, stderr)
-	t, rest, err := oneTarget(ctx, c, namespace, args)
+	printWarnings(c, stderr)
+	t, rest, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return err
 	}
 	if len(rest) == 0 {
-		return &usageError{errors.New("expected the paths of fields, such as spec.replicas, received none")}
+		return &usageError{errors.New("expected field paths, such as spec.replicas, received none")}
 	}
-	written, err := parsePaths(rest)
+	expressions, err := parsePaths(rest)
 	if err != nil {
 		return err
 	}
-	for race := 0; ; race++ {
-		if err := f.try(ctx, c, t, written, stdout); !again(ctx, err, race) {
+	for attempt := 0; ; attempt++ {
+		if err := f.attemptMove(ctx, c, t, expressions, stdout); !retryAfterConflict(ctx, err, attempt) {
 			return err
 		}
 	}
 }
 
-// parsePaths reads paths as people write them.
+// parsePaths parses the path arguments.
 func parsePaths(texts []string) ([]ownership.PathExpression, error) {
 	paths := make([]ownership.PathExpression, len(texts))
 	for i, text := range texts {
@@ -153,92 +152,92 @@ func parsePaths(texts []string) ([]ownership.PathExpression, error) {
 	return paths, nil
 }
 
-func (f ownFlags) try(ctx context.Context, c *cluster.Cluster, t target, written []ownership.PathExpression, stdout io.Writer) error {
+func (f ownFlags) attemptMove(ctx context.Context, c *cluster.Cluster, t target, expressions []ownership.PathExpression, stdout io.Writer) error {
 	o, err := t.get(ctx, c)
 	if err != nil {
 		return err
 	}
-	o, result, err := t.moved(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, written) })
+	o, result, err := t.computeMove(ctx, c, o, func(o apply.Object) (ownership.Result, error) { return f.change(o, expressions) })
 	if err != nil {
-		return f.withEndpoint(err)
+		return f.withSubresourceHint(err)
 	}
 	if !result.NoOp() && !f.dryRun {
-		if err := t.writeOwners(ctx, c, o, result.Entries); err != nil {
-			return mayBeChanged(err)
+		if err := t.writeManagedFields(ctx, c, o, result.Entries); err != nil {
+			return withUnknownOutcome(err)
 		}
 	}
-	err = f.tell(t, result, stdout)
+	err = f.printResult(t, result, stdout)
 	if err != nil && !result.NoOp() && !f.dryRun {
-		return &placedError{t, fmt.Errorf("its owners were changed, but %w", lostOutput(err))}
+		return &targetError{t, fmt.Errorf("managedFields were changed, but %w", outputError(err))}
 	}
 	return err
 }
 
-// withEndpoint says how to name the endpoint at which a field is owned, if that is why it is not found.
-func (f ownFlags) withEndpoint(err error) error {
+// withSubresourceHint adds the flag --subresource to the error if the field is owned at a subresource only.
+func (f ownFlags) withSubresourceHint(err error) error {
 	var notOwned *ownership.NotOwnedError
 	if !errors.As(err, &notOwned) || f.subresource != "" {
 		return err
 	}
 	for _, e := range notOwned.Owners {
-		if (f.from == "" || f.from == e.Manager) && !f.giver().Selects(e) {
-			return fmt.Errorf("%w; say --subresource %s to mean what is owned there", err, e.Subresource)
+		if (f.from == "" || f.from == e.Manager) && !f.releaser().Selects(e) {
+			return fmt.Errorf("%w; use --subresource %s to select it", err, e.Subresource)
 		}
 	}
 	return err
 }
 
-// mayBeChanged says so if the server has been asked to change owners and has not answered.
-func mayBeChanged(err error) error {
-	if lost := (*cluster.NoAnswerError)(nil); errors.As(err, &lost) && lost.MayBeDone {
-		return fmt.Errorf("%w; its owners may or may not have changed: run it again", err)
+// withUnknownOutcome adds to the error that the write may have been applied, if the server did not respond.
+func withUnknownOutcome(err error) error {
+	if noResponse := (*cluster.NoResponseError)(nil); errors.As(err, &noResponse) && noResponse.OutcomeUnknown {
+		return fmt.Errorf("%w; managedFields may have been changed; run the command again", err)
 	}
 	return err
 }
 
-// change resolves the paths in the object, and changes the owners.
-func (f ownFlags) change(o apply.Object, written []ownership.PathExpression) (ownership.Result, error) {
-	paths := make([]fieldset.Path, len(written))
-	for i, w := range written {
+// change resolves the paths in the object and computes the new managed fields entries.
+func (f ownFlags) change(o apply.Object, expressions []ownership.PathExpression) (ownership.Result, error) {
+	paths := make([]fieldset.Path, len(expressions))
+	for i, w := range expressions {
 		var err error
 		if paths[i], err = w.Resolve(o); err != nil {
 			return ownership.Result{}, err
 		}
-		if err := f.checkOneGiver(o, paths[i]); err != nil {
+		if err := f.checkSingleReleaser(o, paths[i]); err != nil {
 			return ownership.Result{}, err
 		}
 	}
-	if to := f.receiver(); to != nil {
-		return ownership.Transfer(o, f.giver(), *to, paths...)
+	if to := f.receiverSelector(); to != nil {
+		return ownership.Transfer(o, f.releaser(), *to, paths...)
 	}
-	return ownership.Release(o, f.giver(), paths...)
+	return ownership.Release(o, f.releaser(), paths...)
 }
 
-// checkOneGiver refuses to choose among owners.
-func (f ownFlags) checkOneGiver(o apply.Object, path fieldset.Path) error {
+// checkSingleReleaser rejects a path with several owners if no manager is named.
+func (f ownFlags) checkSingleReleaser(o apply.Object, path fieldset.Path) error {
 	owners, err := ownership.Owners(o, path)
 	if err != nil || f.from != "" {
 		return err
 	}
-	var givers []apply.Entry
+	var releasers []apply.Entry
 	for _, e := range owners {
-		if to := f.receiver(); f.giver().Selects(e) && (to == nil || !to.Selects(e)) {
-			givers = append(givers, e)
+		if to := f.receiverSelector(); f.releaser().Selects(e) && (to == nil || !to.Selects(e)) {
+			releasers = append(releasers, e)
 		}
 	}
-	if len(givers) < 2 {
+	if len(releasers) < 2 {
 		return nil
 	}
 	flag := "--manager"
-	if f.needsReceiver {
+	if f.requiresReceiver {
 		flag = "--from"
 	}
-	return &usageError{fmt.Errorf("%s has several owners: %s; say with %s who gives it up", shownPath(path), whoAll(givers), flag)}
+	return &usageError{fmt.Errorf("%s has several owners: %s; select one with %s", formatPath(path), entryNames(releasers), flag)}
 }
 
-// tell tells what has changed.
-func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) error {
-	switch f.output.form {
+// printResult prints the change in the output format.
+func (f ownFlags) printResult(t target, result ownership.Result, stdout io.Writer) error {
+	switch f.output.format {
 	case "json", "yaml":
 		return f.output.print(stdout, f.value(t, result))
 	case "name":
@@ -249,20 +248,20 @@ func (f ownFlags) tell(t target, result ownership.Result, stdout io.Writer) erro
 	return err
 }
 
-// text is what has changed, for people.
+// text returns the change of ownership for -o text.
 func (f ownFlags) text(t target, result ownership.Result) string {
 	if result.NoOp() {
-		return fmt.Sprintf("%s: nothing to do\n", t)
+		return fmt.Sprintf("%s: unchanged\n", t)
 	}
 	var text strings.Builder
 	for _, m := range result.Moves {
 		var paths []string
 		for path := range m.Fields.All() {
-			paths = append(paths, shownPath(path))
+			paths = append(paths, formatPath(path))
 		}
-		did := "released by " + who(m.From)
+		did := "released by " + entryName(m.From)
 		if f.to != "" {
-			did = fmt.Sprintf("%s -> %s", who(m.From), who(f.newEntry()))
+			did = fmt.Sprintf("%s -> %s", entryName(m.From), entryName(f.receiverEntry()))
 		}
 		if f.dryRun {
 			did += " (dry run)"
@@ -272,13 +271,13 @@ func (f ownFlags) text(t target, result ownership.Result) string {
 	return text.String()
 }
 
-// newEntry is who gets the fields, as entries name it.
-func (f ownFlags) newEntry() apply.Entry {
-	to := f.receiver()
+// receiverEntry returns the manager, operation and subresource of the receiving entry.
+func (f ownFlags) receiverEntry() apply.Entry {
+	to := f.receiverSelector()
 	return apply.Entry{Manager: to.Manager, Operation: to.Operation, Subresource: to.Subresource}
 }
 
-// value is what has changed, for machines.
+// value returns the change of ownership as a document for -o json and -o yaml.
 func (f ownFlags) value(t target, result ownership.Result) document.Value {
 	fields := append(t.fields(),
 		document.Field{Name: "changed", Value: document.NewBool(!result.NoOp() && !f.dryRun)},
@@ -286,7 +285,7 @@ func (f ownFlags) value(t target, result ownership.Result) document.Value {
 		document.Field{Name: "moves", Value: moveValues(result.Moves)},
 	)
 	if f.to != "" {
-		fields = append(fields, document.Field{Name: "to", Value: entryValue(f.newEntry())})
+		fields = append(fields, document.Field{Name: "to", Value: entryValue(f.receiverEntry())})
 	}
 	return document.NewMap(fields...)
 }

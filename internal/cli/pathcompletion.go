@@ -14,25 +14,26 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// mostPaths is how many paths are offered: nobody looks through more.
-const mostPaths = 500
+// maxPaths is the maximum number of candidates.
+const maxPaths = 500
 
-// completeArguments has the shell complete what follows the object, beside the object itself.
-func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, begun string) []string) {
+// completeArguments completes the arguments after TYPE NAME with find.
+func completeArguments(command *cobra.Command, connection *connection, find func(ctx context.Context, server *cluster.Cluster, namespace string, args []string, toComplete string) []string) {
 	objects := command.ValidArgsFunction
-	command.ValidArgsFunction = func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	command.ValidArgsFunction = func(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 0 || len(args) == 1 && !strings.Contains(args[0], "/") {
-			return objects(c, args, begun)
+			return objects(c, args, toComplete)
 		}
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return find(ctx, server, namespace, args, begun)
+			return find(ctx, server, namespace, args, toComplete)
 		})
 	}
 }
 
-// paths are those that can be given up in the object that the arguments name, and have not been named yet.
-func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, begun string) []string {
-	t, named, err := oneTarget(ctx, c, namespace, args)
+// releasablePaths returns the paths that the releasing manager owns in the object of the arguments, except those that
+// the arguments contain already.
+func (f *ownFlags) releasablePaths(ctx context.Context, c *cluster.Cluster, namespace string, args []string, toComplete string) []string {
+	t, exclude, err := parseTarget(ctx, c, namespace, args)
 	if err != nil {
 		return nil
 	}
@@ -40,13 +41,14 @@ func (f *ownFlags) paths(ctx context.Context, c *cluster.Cluster, namespace stri
 	if err != nil {
 		return nil
 	}
-	var all offer
-	all.add(o.Entries, begun, func(o owned) bool { return f.giver().Selects(o.by) })
-	return all.without(named)
+	var all pathCandidates
+	all.add(o.Entries, toComplete, func(o ownedPath) bool { return f.releaser().Selects(o.by) })
+	return all.without(exclude)
 }
 
-// liveOf are the objects on the server that the files have configurations for. Standard input is left to the command.
-func (i *input) liveOf(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
+// liveObjects returns the live objects that the files describe, and their configurations. Standard input is not read,
+// because the command itself reads it.
+func (i *input) liveObjects(ctx context.Context, c *cluster.Cluster, namespace string) (lives []apply.Object, configs []document.Value) {
 	files := slices.DeleteFunc(slices.Clone(i.files), func(name string) bool { return name == "-" })
 	manifests, err := readManifests(ctx, files, i.recursive, nil)
 	if err != nil {
@@ -64,59 +66,59 @@ func (i *input) liveOf(ctx context.Context, c *cluster.Cluster, namespace string
 	return lives, configs
 }
 
-// forcePathsLike are the fields of others that the configurations have, with another value: those that are in the way.
-func (f *applyFlags) forcePathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
-	var all offer
-	lives, configs := f.input.liveOf(ctx, c, namespace)
+// forcePathCandidates returns the fields that other managers own and that the configurations would change.
+func (f *applyFlags) forcePathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
+	var all pathCandidates
+	lives, configs := f.input.liveObjects(ctx, c, namespace)
 	for i, live := range lives {
-		all.add(live.Entries, begun, func(o owned) bool {
+		all.add(live.Entries, toComplete, func(o ownedPath) bool {
 			if !o.below.IsEmpty() || o.by.Manager == f.manager && o.by.Operation == apply.Apply {
 				return false
 			}
-			wanted := ownership.ValueAt(configs[i], o.path)
-			return !wanted.IsAbsent() && !document.Equal(wanted, ownership.ValueAt(live.Document, o.path))
+			accept := ownership.ValueAt(configs[i], o.path)
+			return !accept.IsAbsent() && !document.Equal(accept, ownership.ValueAt(live.Document, o.path))
 		})
 	}
 	return all.without(f.forceTexts)
 }
 
-// unsetPathsLike are the fields that somebody has set, and the configurations have not.
-func (f *applyFlags) unsetPathsLike(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string {
-	var all offer
-	lives, configs := f.input.liveOf(ctx, c, namespace)
+// unsetPathCandidates returns the fields that are set in a live object and absent from its configuration.
+func (f *applyFlags) unsetPathCandidates(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string {
+	var all pathCandidates
+	lives, configs := f.input.liveObjects(ctx, c, namespace)
 	for i, live := range lives {
-		all.add(live.Entries, begun, func(o owned) bool {
+		all.add(live.Entries, toComplete, func(o ownedPath) bool {
 			return ownership.ValueAt(configs[i], o.path).IsAbsent() && !ownership.ValueAt(live.Document, o.path).IsAbsent()
 		})
 	}
 	return all.without(f.unsetTexts)
 }
 
-// completePaths has the shell complete a flag that is a path.
-func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, begun string) []string) {
-	completeFlag(command, flag, func(c *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+// completePaths completes a flag whose value is a path.
+func completePaths(command *cobra.Command, connection *connection, flag string, find func(ctx context.Context, c *cluster.Cluster, namespace, toComplete string) []string) {
+	completeFlag(command, flag, func(c *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return connection.complete(c.Context(), func(ctx context.Context, server *cluster.Cluster, namespace string) []string {
-			return find(ctx, server, namespace, begun)
+			return find(ctx, server, namespace, toComplete)
 		})
 	})
 }
 
-// offer is paths with their owners.
-type offer struct {
+// pathCandidates are paths with their owners.
+type pathCandidates struct {
 	paths  []string
 	owners map[string][]string
 }
 
-// owned is a path of somebody, and what it owns below it.
-type owned struct {
+// ownedPath is a path of an entry, and the part of the entry's set below the path.
+type ownedPath struct {
 	by    apply.Entry
 	path  fieldset.Path
 	below fieldset.Set
 }
 
-// add offers the paths that entries own, that begin as somebody has begun to write, and that are wanted. Somebody who
-// has written quotes where none are needed gets them.
-func (o *offer) add(entries []apply.Entry, begun string, wanted func(owned) bool) {
+// add adds the paths of the entries that have the prefix toComplete and that accept returns true for. A path is written without
+// optional quotes, unless only the quoted form has the prefix.
+func (o *pathCandidates) add(entries []apply.Entry, toComplete string, accept func(ownedPath) bool) {
 	if o.owners == nil {
 		o.owners = map[string][]string{}
 	}
@@ -126,40 +128,40 @@ func (o *offer) add(entries []apply.Entry, begun string, wanted func(owned) bool
 			continue
 		}
 		for path := range fields.All() {
-			text := writtenAs(path)
-			if !strings.HasPrefix(text, begun) {
-				text = shownPath(path)
+			text := shellPath(path)
+			if !strings.HasPrefix(text, toComplete) {
+				text = formatPath(path)
 			}
-			if !strings.HasPrefix(text, begun) || !wanted(owned{e, path, fields.At(path)}) {
+			if !strings.HasPrefix(text, toComplete) || !accept(ownedPath{e, path, fields.At(path)}) {
 				continue
 			}
 			if o.owners[text] == nil {
 				o.paths = append(o.paths, text)
 			}
-			if name := who(e); !slices.Contains(o.owners[text], name) {
+			if name := entryName(e); !slices.Contains(o.owners[text], name) {
 				o.owners[text] = append(o.owners[text], name)
 			}
 		}
 	}
 }
 
-// without is the offer for the shell, without some paths; a tab divides each path from its owners.
-func (o *offer) without(named []string) []string {
+// without returns the candidates except the excluded paths, as PATH<tab>OWNERS.
+func (o *pathCandidates) without(exclude []string) []string {
 	var lines []string
 	slices.Sort(o.paths)
 	for _, path := range o.paths {
-		if len(lines) == mostPaths {
+		if len(lines) == maxPaths {
 			break
 		}
-		if !slices.Contains(named, path) {
+		if !slices.Contains(exclude, path) {
 			lines = append(lines, path+"\t"+strings.Join(o.owners[path], ", "))
 		}
 	}
 	return lines
 }
 
-// writtenAs is a path as somebody would write it, with quotes only where they are needed.
-func writtenAs(p fieldset.Path) string {
+// shellPath formats a path with quotes only where they are required.
+func shellPath(p fieldset.Path) string {
 	var b strings.Builder
 	for i, e := range p {
 		plain := strings.TrimPrefix(fieldset.Path{e}.Quoted(), ".")
@@ -169,7 +171,7 @@ func writtenAs(p fieldset.Path) string {
 		case e.Kind() == fieldset.FieldName && i > 0:
 			b.WriteString("." + plain)
 		case e.Kind() == fieldset.Key:
-			b.WriteString(writtenKeys(e))
+			b.WriteString(shellKeys(e))
 		default:
 			b.WriteString(plain)
 		}
@@ -177,11 +179,11 @@ func writtenAs(p fieldset.Path) string {
 	return b.String()
 }
 
-// writtenKeys is an item by its keys, without quotes if all of them can do without.
-func writtenKeys(e fieldset.Element) string {
+// shellKeys formats the keys of a list item, without quotes if no key requires them.
+func shellKeys(e fieldset.Element) string {
 	var parts []string
 	for _, key := range e.KeyFields() {
-		if key.Value.Kind() == document.String && !isPlainWord(key.Value.Text()) || !isPlainWord(key.Name) {
+		if key.Value.Kind() == document.String && !isPlain(key.Value.Text()) || !isPlain(key.Name) {
 			return fieldset.Path{e}.Quoted()
 		}
 		text := key.Value.Text()
@@ -193,8 +195,8 @@ func writtenKeys(e fieldset.Element) string {
 	return "[" + strings.Join(parts, ",") + "]"
 }
 
-// isPlainWord reports whether a word means itself in brackets.
-func isPlainWord(word string) bool {
+// isPlain reports whether a word can be written in brackets without quotes.
+func isPlain(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return r <= ' ' || r > '~' || strings.ContainsRune(`,=[]"'\`, r)
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// TestWrittenAs: what is offered means the same field when it is read again.
-func TestWrittenAs(t *testing.T) {
+// TestShellPath: a completed path resolves to the same field.
+func TestShellPath(t *testing.T) {
 	object, err := apply.ReadObject(`{"apiVersion":"v1","kind":"X","metadata":{"managedFields":[{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{
 		"f:metadata":{"f:labels":{"f:example.com/team":{},"f:a b":{},"f:plain":{}},"f:finalizers":{"v:\"example.com/x\"":{},"v:\"a,b\"":{}}},
 		"f:spec":{".":{},"f:items":{"k:{\"name\":\"app\"}":{".":{},"f:image":{}},"k:{\"name\":\"a,b\"}":{".":{}},"k:{\"name\":\"\"}":{".":{}},"k:{\"name\":\"true\"}":{".":{}},"k:{\"name\":\"x=[y]\"}":{".":{}}},
@@ -24,16 +24,16 @@ func TestWrittenAs(t *testing.T) {
 	}
 	texts := map[string]bool{}
 	for path := range fields.All() {
-		text := writtenAs(path)
+		text := shellPath(path)
 		texts[text] = true
-		written, err := ownership.ParsePath(text)
+		expression, err := ownership.ParsePath(text)
 		if err != nil {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("ParsePath(%s): %v", text, err)
 			continue
 		}
-		again, err := written.Resolve(object)
-		if err != nil || fieldset.New(again).String() != fieldset.New(path).String() {
-			t.Errorf("%s: received %s, %v", text, again, err)
+		resolved, err := expression.Resolve(object)
+		if err != nil || fieldset.New(resolved).String() != fieldset.New(path).String() {
+			t.Errorf("%s resolves to %s, %v", text, resolved, err)
 		}
 	}
 	for _, want := range []string{
@@ -41,7 +41,7 @@ func TestWrittenAs(t *testing.T) {
 		`metadata.labels.plain`, `spec.items[name="a,b"]`, `spec.items[name=""]`, `spec.items[name=true]`, `spec.flags[on=true]`,
 	} {
 		if !texts[want] {
-			t.Errorf("%s was not offered, but %v", want, texts)
+			t.Errorf("no path is written as %s: %v", want, texts)
 		}
 	}
 }

@@ -22,35 +22,34 @@ type planFlags struct {
 	input      input
 	manager    string
 	quiet      quietFlag
-	// What is found out:
-	migrationOff bool
-	definitions  *definitions
+	// The fields below are set by plan.
+	migrationOff       bool
+	appliedDefinitions *appliedDefinitions
 }
 
 func planCommand() *cobra.Command {
 	var f planFlags
 	command := &cobra.Command{
 		Use:   "plan -f FILE [--manager MANAGER]",
-		Short: "Show what an apply would do to values and owners, without writing",
-		Long: `Show what applying would do, as the server answers a dry run, the migration from client-side apply
-that comes before it included:
+		Short: "Show how an apply would change values and ownership, without writing",
+		Long: `Show the effect of an apply, computed with dry-run requests. The plan includes the migration from client-side
+apply that the apply would perform.
 
-  + ~ -      values that are added, changed, removed
-  own        fields that the manager comes to own, and share, those that it owns beside others
-  release    fields that it owned and does not apply any more
-  take       fields that others lose, because you would have to force, or because client-side apply
-             gives them up to you first
-  conflict   fields that others own and that have another value; shown are both values
-  stays      fields that it does not apply any more and that are there nevertheless, and why
+  + ~ -      values that would be added, changed, removed
+  own        fields that the manager would own as the only owner
+  share      fields that it would own together with other managers
+  release    fields that it owns and that the configuration does not contain
+  take       fields that other managers would lose, by force or by the migration from client-side apply
+  conflict   fields with another value that other managers own, with both values
+  stays      fields that it would release and that would remain, with the reason
 
-Values of Secrets are shown as ***, in every form.
+Values of Secrets are shown as *** in all formats. With -o name, the objects that would change are printed.
 
-It exits with 0 if nothing would change, 1 if something would, and 2 if that can't be told. With -o name it names
-the objects that would change.`,
+The exit code is 0 if nothing would change, 1 if something would change, and 2 on errors.`,
 		Example: `  cadastre plan -f web.yaml
   cadastre plan -f deploy/ --manager gitops
   cadastre plan -k overlays/prod -o name`,
-		Args: onlyFiles,
+		Args: filesOnly,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return plan(c.Context(), f, c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
@@ -58,37 +57,37 @@ the objects that would change.`,
 	f.connection.bind(command.Flags())
 	f.output.bind(command.Flags(), "text", "json", "yaml", "name")
 	f.colours.bind(command.Flags())
-	f.input.bind(command.Flags(), "plan to apply")
-	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "the `manager` that would apply")
+	f.input.bind(command.Flags())
+	command.Flags().StringVar(&f.manager, "manager", ownership.KubectlManager, "The `name` of the field manager.")
 	f.quiet.bind(command.Flags())
 	completeConnection(command, &f.connection)
-	completeAppliers(command, &f.connection, &f.input)
-	completeWords(command, "output", f.output.forms...)
+	completeManagers(command, &f.connection, &f.input)
+	completeWords(command, "output", f.output.formats...)
 	completeWords(command, "color", "auto", "always", "never")
 	return command
 }
 
-// plan asks about each object. Whatever fails is no answer: it exits as diff does then.
+// plan prints the plan of each object. The exit code is that of diff: 0 without changes, 1 with changes, 2 on errors.
 func plan(ctx context.Context, f planFlags, stdin io.Reader, stdout, stderr io.Writer) error {
 	all, err := f.plan(ctx, stdin, stdout, stderr)
 	switch {
 	case err != nil:
 		return &exitError{2, err}
-	case slices.ContainsFunc(all, (*planned).changes):
+	case slices.ContainsFunc(all, (*objectPlan).changes):
 		return &exitError{code: 1}
 	}
 	return nil
 }
 
-// plan tells what would be done to each object. What can be told is told, though others fail.
-func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*planned, error) {
+// plan plans each object. An error of one object does not affect the others.
+func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) ([]*objectPlan, error) {
 	if f.manager == "" {
 		return nil, &usageError{errNoManager}
 	}
 	if err := f.output.check(); err != nil {
 		return nil, err
 	}
-	coloured, err := f.colours.on(stdout)
+	coloured, err := f.colours.enabled(stdout)
 	if err != nil {
 		return nil, err
 	}
@@ -100,13 +99,13 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return nil, err
 	}
-	var all []*planned
+	var all []*objectPlan
 	if f.migrationOff, err = isMigrationOff(); err != nil {
 		return nil, err
 	}
-	f.definitions = &definitions{tried: true}
-	warned := tellWarnings(c, stderr)
-	b := batch{verb: "plan", did: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
+	f.appliedDefinitions = &appliedDefinitions{dryRun: true}
+	warned := printWarnings(c, stderr)
+	b := batch{verb: "plan", participle: "planned", progress: newProgress(stderr, f.quiet.quiet), stdout: stdout, stderr: stderr}
 	err = b.run(manifests, func(m manifest, stdout, stderr io.Writer) error {
 		warned.w = stderr
 		p, err := planOne(ctx, c, f, namespace, m)
@@ -114,54 +113,54 @@ func (f planFlags) plan(ctx context.Context, stdin io.Reader, stdout, stderr io.
 			return err
 		}
 		all = append(all, p)
-		f.tell(stdout, p, coloured)
+		f.printObject(stdout, p, coloured)
 		return nil
 	})
-	if f.output.form == "json" || f.output.form == "yaml" {
-		if lost := f.output.print(stdout, plansValue(all)); lost != nil {
-			err = errors.Join(lostOutput(lost), err)
+	if f.output.format == "json" || f.output.format == "yaml" {
+		if printErr := f.output.print(stdout, plansValue(all)); printErr != nil {
+			err = errors.Join(outputError(printErr), err)
 		}
 	}
 	return all, err
 }
 
-// tell tells people about an object, as soon as that is known.
-func (f planFlags) tell(w io.Writer, p *planned, coloured bool) {
+// printObject prints the plan of an object in the formats that are printed object by object.
+func (f planFlags) printObject(w io.Writer, p *objectPlan, coloured bool) {
 	switch {
-	case f.output.form == "text":
+	case f.output.format == "text":
 		planView{w: w, now: time.Now(), coloured: coloured}.print(p)
-	case f.output.form == "name" && p.changes():
+	case f.output.format == "name" && p.changes():
 		fmt.Fprintln(w, p.target)
 	}
 }
 
-// planOne asks what applying would do, the migration that comes before it included.
-func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*planned, error) {
-	t, err := f.definitions.target(ctx, c, namespace, m)
+// planOne computes the plan of one object with a dry run, including the migration from client-side apply.
+func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace string, m manifest) (*objectPlan, error) {
+	t, err := f.appliedDefinitions.target(ctx, c, namespace, m)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.connection.checkNamespace(m, t); err != nil {
 		return nil, err
 	}
-	a := &application{
+	a := &applyOperation{
 		applyFlags: applyFlags{manager: f.manager, dryRun: true, migrationOff: f.migrationOff},
-		cluster:    c, target: t, config: t.placed(m.doc),
+		cluster:    c, target: t, config: t.withNamespace(m.doc),
 	}
 	if err := a.prepare(ctx); err != nil {
 		return nil, err
 	}
-	p := &planned{target: t, manager: f.manager, creates: !a.exists, from: a.from}
+	p := &objectPlan{target: t, manager: f.manager, creates: !a.exists, previousManagers: a.previousManagers}
 	p.after, err = a.apply(ctx)
 	if refused := (*conflictsError)(nil); errors.As(err, &refused) {
 		p.conflicts = refused.conflicts
-		a.force = true // what else would happen is what happens if it is forced
+		a.force = true // the plan shows the result of a forced apply
 		p.after, err = a.apply(ctx)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", t, f.definitions.explained(t, err))
+		return nil, fmt.Errorf("%s: %w", t, f.appliedDefinitions.explain(t, err))
 	}
-	p.before = a.found // as it was the last time that it was looked at
+	p.before = a.original // the object as it was last read
 	topology, err := topologyOrNil(ctx, c, t.kind)
 	if err != nil {
 		return nil, err
@@ -170,7 +169,7 @@ func planOne(ctx context.Context, c *cluster.Cluster, f planFlags, namespace str
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
 	}
-	f.definitions.note(p.after.Document)
+	f.appliedDefinitions.record(p.after.Document)
 	p.mask()
 	return p, nil
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// progress shows on a terminal how far long work is; elsewhere nothing. It may be used concurrently.
+// progress draws a progress bar on a terminal. It is safe for concurrent use.
 type progress struct {
-	w   io.Writer // nil if nothing is shown
+	w   io.Writer // nil if the bar is disabled
 	now func() time.Time
 
 	mu          sync.Mutex
-	start, last time.Time // when it began, and when it was last drawn
+	start, last time.Time // start of the run, and time of the last drawing
 	done, total int
 	drawn       bool
 }
 
-// quietFlag is the flag that turns progress off.
+// quietFlag holds the flag --quiet.
 type quietFlag struct{ quiet bool }
 
 func (q *quietFlag) bind(flags *pflag.FlagSet) {
-	flags.BoolVarP(&q.quiet, "quiet", "q", false, "show no progress, which is shown on a terminal only")
+	flags.BoolVarP(&q.quiet, "quiet", "q", false, "Do not draw a progress bar, which is drawn on terminals only.")
 }
 
-// newProgress is for work whose progress is shown on w.
+// newProgress returns a progress bar that is drawn on w if w is a terminal and quiet is false.
 func newProgress(w io.Writer, quiet bool) *progress {
 	p := &progress{now: time.Now, start: time.Now()}
 	if isTerminal(w) && !quiet {
@@ -37,63 +37,63 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return p
 }
 
-// on reports whether anybody sees it.
-func (p *progress) on() bool { return p.w != nil }
+// enabled reports whether the bar is drawn.
+func (p *progress) enabled() bool { return p.w != nil }
 
-// expect says that there are some more to do.
-func (p *progress) expect(more int) {
+// addTotal increases the expected number of objects.
+func (p *progress) addTotal(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total += more
 }
 
-// again says that all of it is done once more.
-func (p *progress) again() {
+// restart resets the number of processed objects and the start time.
+func (p *progress) restart() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.start = 0, p.now()
 }
 
-// Work that is done sooner has no progress, and drawing more often than people see it is a waste.
+// showAfter is the time after which the bar first appears, drawInterval the minimum time between two drawings.
 const (
-	soon      = 300 * time.Millisecond
-	drawEvery = 100 * time.Millisecond
+	showAfter    = 300 * time.Millisecond
+	drawInterval = 100 * time.Millisecond
 )
 
-// step says that one more is done.
+// step counts one processed object and redraws the bar.
 func (p *progress) step() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	if now := p.now(); p.on() && now.Sub(p.start) >= soon && now.Sub(p.last) >= drawEvery {
+	if now := p.now(); p.enabled() && now.Sub(p.start) >= showAfter && now.Sub(p.last) >= drawInterval {
 		p.last, p.drawn = now, true
 		fmt.Fprintf(p.w, "\r%s\x1b[K", bar(p.done, p.total, now.Sub(p.start)))
 	}
 }
 
-// aside lets something else be written to the terminal.
-func (p *progress) aside(write func()) {
+// withoutBar erases the bar and calls write, so that other output does not mix with the bar.
+func (p *progress) withoutBar(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clear()
 	write()
 }
 
-// beside is a writer to the same terminal, of others.
-func (p *progress) beside(w io.Writer) io.Writer { return besideProgress{p, w} }
+// wrapWriter returns a writer to the same terminal that erases the bar before each write.
+func (p *progress) wrapWriter(w io.Writer) io.Writer { return progressWriter{p, w} }
 
-type besideProgress struct {
+type progressWriter struct {
 	*progress
 	to io.Writer
 }
 
-func (b besideProgress) Write(text []byte) (n int, err error) {
-	b.aside(func() { n, err = b.to.Write(text) })
+func (b progressWriter) Write(text []byte) (n int, err error) {
+	b.withoutBar(func() { n, err = b.to.Write(text) })
 	return n, err
 }
 
-// end takes it away.
-func (p *progress) end() { p.aside(func() {}) }
+// clearBar erases the bar.
+func (p *progress) clearBar() { p.withoutBar(func() {}) }
 
 func (p *progress) clear() {
 	if p.drawn {
@@ -102,18 +102,17 @@ func (p *progress) clear() {
 	}
 }
 
-// barWidth is how wide a bar is, so that its line fits any terminal.
+// barWidth is the width of the bar in characters. The whole line fits into 80 columns.
 const barWidth = 30
 
-// bar is one line: a bar if it is known how much there is to do, how much is done, how fast, and how long it
-// will take.
-func bar(done, total int, took time.Duration) string {
-	speed := float64(done) / took.Seconds()
+// bar formats the processed number, the rate and, if the total is known, a bar and the remaining time.
+func bar(done, total int, elapsed time.Duration) string {
+	speed := float64(done) / elapsed.Seconds()
 	if total < done || total == 0 {
 		return fmt.Sprintf("%d objects, %.0f/s", done, speed)
 	}
 	filled := barWidth * done / total
-	left := time.Duration(float64(total-done) / speed * float64(time.Second)).Round(time.Second)
+	remaining := time.Duration(float64(total-done) / speed * float64(time.Second)).Round(time.Second)
 	return fmt.Sprintf("[%s%s] %d/%d objects, %.0f/s, %v left",
-		strings.Repeat("#", filled), strings.Repeat("-", barWidth-filled), done, total, speed, left)
+		strings.Repeat("#", filled), strings.Repeat("-", barWidth-filled), done, total, speed, remaining)
 }

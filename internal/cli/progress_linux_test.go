@@ -9,24 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProgressOnTerminal has a terminal: there it is shown, unless it must be quiet.
+// TestProgressOnTerminal: the bar is drawn on a terminal, unless --quiet is set.
 func TestProgressOnTerminal(t *testing.T) {
 	terminal, screen := openTerminal(t)
-	if p := newProgress(screen, true); p.on() {
-		t.Error("it is shown although it must be quiet")
+	if p := newProgress(screen, true); p.enabled() {
+		t.Error("newProgress(quiet).enabled() = true, want false")
 	}
 	p := newProgress(screen, false)
 	p.start = p.start.Add(-time.Second)
-	p.expect(2)
+	p.addTotal(2)
 	p.step()
 	text := make([]byte, 200)
 	n, err := terminal.Read(text)
 	if err != nil || n < 2 || text[0] != '\r' || text[1] != '[' {
-		t.Errorf("received %q, %v", text[:n], err)
+		t.Errorf("terminal received %q, %v", text[:n], err)
 	}
 }
 
-// openTerminal returns the two ends of a terminal.
+// openTerminal returns both ends of a pseudoterminal.
 func openTerminal(t *testing.T) (terminal, screen *os.File) {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -10,56 +10,57 @@ import (
 func TestBar(t *testing.T) {
 	for _, test := range []struct {
 		done, total int
-		took        time.Duration
+		elapsed     time.Duration
 		want        string
 	}{
 		{50, 100, 5 * time.Second, "[###############---------------] 50/100 objects, 10/s, 5s left"},
 		{100, 100, 5 * time.Second, "[##############################] 100/100 objects, 20/s, 0s left"},
 		{1, 100, time.Second, "[------------------------------] 1/100 objects, 1/s, 1m39s left"},
 		{50, 0, 5 * time.Second, "50 objects, 10/s"},
-		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // somebody adds objects meanwhile
+		{50, 40, 5 * time.Second, "50 objects, 10/s"}, // objects were created during the run
 	} {
-		if got := bar(test.done, test.total, test.took); got != test.want {
-			t.Errorf("%d of %d in %v: received %q, want %q", test.done, test.total, test.took, got, test.want)
+		if got := bar(test.done, test.total, test.elapsed); got != test.want {
+			t.Errorf("bar(%d, %d, %v) = %q, want %q", test.done, test.total, test.elapsed, got, test.want)
 		}
 	}
 }
 
-// TestProgress has a clock of its own: nothing is shown at first, then not too often, and it makes room.
+// TestProgress uses a fake clock: the bar appears after 300 ms, is redrawn at most every 100 ms, and is erased before
+// other output.
 func TestProgress(t *testing.T) {
 	now := time.Now()
 	var shown bytes.Buffer
 	p := &progress{w: &shown, start: now, now: func() time.Time { return now }}
-	p.expect(1000)
+	p.addTotal(1000)
 	for range 100 {
 		now = now.Add(10 * time.Millisecond)
 		p.step()
 	}
 	if n := strings.Count(shown.String(), "\r"); n != 8 { // from 300 ms to 1 s, ten times a second
-		t.Errorf("drawn %d times: %q", n, shown.String())
+		t.Errorf("the bar was drawn %d times, want 8: %q", n, shown.String())
 	}
 	shown.Reset()
-	p.aside(func() { shown.WriteString("a line\n") })
+	p.withoutBar(func() { shown.WriteString("a line\n") })
 	now = now.Add(time.Second)
 	p.step()
 	drawn := shown.String()
-	if _, err := p.beside(&shown).Write([]byte("a warning\n")); err != nil {
+	if _, err := p.wrapWriter(&shown).Write([]byte("a warning\n")); err != nil {
 		t.Error(err)
 	}
-	p.end()
+	p.clearBar()
 	if got := strings.Replace(shown.String(), drawn, "BAR", 1); !strings.HasPrefix(drawn, "\r\x1b[Ka line\n\r[") || got != "BAR\r\x1b[Ka warning\n" {
-		t.Errorf("received %q", got)
+		t.Errorf("drew %q", got)
 	}
 }
 
-// TestNoProgress: nobody sees it but on a terminal.
-func TestNoProgress(t *testing.T) {
+// TestProgressWithoutTerminal: nothing is drawn if the writer is not a terminal.
+func TestProgressWithoutTerminal(t *testing.T) {
 	var shown bytes.Buffer
 	p := newProgress(&shown, false)
 	p.start = p.start.Add(-time.Hour)
 	p.step()
-	p.end()
-	if p.on() || shown.Len() > 0 {
-		t.Errorf("received %q", shown.String())
+	p.clearBar()
+	if p.enabled() || shown.Len() > 0 {
+		t.Errorf("drew %q without a terminal", shown.String())
 	}
 }

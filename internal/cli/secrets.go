@@ -5,13 +5,14 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Plans and conflicts are read over shoulders and kept in logs: they show that a value of a Secret is another one, and
-// not which, as kubectl diff does. Who asks for an object gets it.
+// mask, maskBefore and maskAfter replace values of Secrets in plans and conflicts, which may appear on shared screens and in
+// logs. Like kubectl diff, they show that a value differs, but not the value. Verbs that print objects (apply -o json,
+// extract, blame) do not mask values.
 const mask, maskBefore, maskAfter = "***", "*** (before)", "*** (after)"
 
 func (t target) isSecret() bool { return t.kind.Group == "" && t.kind.Name == "Secret" }
 
-// masked returns an object before and after without the values that must not be shown.
+// masked returns an object's states before and after a change with the values of Secrets masked.
 func (t target) masked(before, after document.Value) (document.Value, document.Value) {
 	if !t.isSecret() {
 		return before, after
@@ -19,8 +20,8 @@ func (t target) masked(before, after document.Value) (document.Value, document.V
 	return maskSecret(before, after, maskBefore), maskSecret(after, before, maskAfter)
 }
 
-// maskSecret hides the values of a Secret, and those that client-side apply has noted. What the other state has
-// differently gets another mask.
+// maskSecret masks the values of a Secret and its last-applied-configuration annotation. Values that differ in other
+// get the mask different.
 func maskSecret(doc, other document.Value, different string) document.Value {
 	for _, path := range [][]string{{"data"}, {"stringData"}, {"metadata", "annotations"}} {
 		values := doc.Lookup(path...)
@@ -29,28 +30,28 @@ func maskSecret(doc, other document.Value, different string) document.Value {
 				continue
 			}
 			shown := mask
-			if theirs := other.Lookup(append(path[:len(path):len(path)], name)...); !theirs.IsAbsent() && !document.Equal(v, theirs) {
+			if otherValue := other.Lookup(append(path[:len(path):len(path)], name)...); !otherValue.IsAbsent() && !document.Equal(v, otherValue) {
 				shown = different
 			}
 			values = values.With(name, document.NewString(shown))
 		}
 		if values.Kind() == document.Map {
-			doc = withAt(doc, values, path...)
+			doc = setAt(doc, values, path...)
 		}
 	}
 	return doc
 }
 
-// withAt returns a document with another value at a path of fields.
-func withAt(doc, v document.Value, path ...string) document.Value {
+// setAt returns a document with the value at a path of field names replaced.
+func setAt(doc, v document.Value, path ...string) document.Value {
 	if len(path) == 0 {
 		return v
 	}
-	return doc.With(path[0], withAt(doc.Get(path[0]), v, path[1:]...))
+	return doc.With(path[0], setAt(doc.Get(path[0]), v, path[1:]...))
 }
 
-// mask hides what must not be shown of a plan.
-func (p *planned) mask() {
+// mask masks the values of Secrets in a plan.
+func (p *objectPlan) mask() {
 	p.before.Document, p.after.Document = p.target.masked(p.before.Document, p.after.Document)
 	for i, s := range p.plan.Kept {
 		p.plan.Kept[i].Value = ownership.ValueAt(p.after.Document, s.Path)

@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// shutdownTimeout is the time that active requests have to finish when the server stops.
+// shutdownTimeout is the maximum time for active requests to finish during shutdown.
 const shutdownTimeout = 20 * time.Second
 
 type serveFlags struct {
@@ -34,11 +34,11 @@ func serveCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the API server",
-		Long: `Run a Kubernetes-compatible API server that keeps its objects in a folder.
+		Long: `Run a Kubernetes-compatible API server that stores objects in a folder.
 
-It makes its own certificates there, writes a kubeconfig for its administrator, and prints
-"ready https://HOST:PORT" when it serves. Interrupt or terminate it to stop; what it has
-acknowledged is on disk at any time.`,
+The server creates a certificate authority and certificates in the folder, writes a kubeconfig for its administrator, and
+prints "ready https://HOST:PORT" when it accepts requests. SIGINT and SIGTERM stop it. Acknowledged writes are on disk
+at any time.`,
 		Example: `  cadastre serve
   cadastre serve --data /tmp/demo --listen 127.0.0.1:0
   cadastre serve --data /var/lib/cadastre --tls-cert-file server.crt --tls-private-key-file server.key`,
@@ -53,21 +53,21 @@ acknowledged is on disk at any time.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.data, "data", defaultData(), "the `folder` that objects and certificates are kept in")
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:6443", "the `address` to listen at; port 0 takes a free one")
-	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "the `file` to write the administrator's kubeconfig to (default: kubeconfig in the data folder)")
-	flags.StringVar(&f.tokens, "token-auth-file", "", "a CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
-	flags.StringVar(&f.clientCA, "client-ca-file", "", "a `file` with certificates that client certificates may be signed by, beside the server's own")
-	flags.StringVar(&f.certificate, "tls-cert-file", "", "a `file` with the certificate to show instead of one of our own")
-	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "the `file` with its private key")
-	flags.StringVar(&f.gates, "feature-gates", "", "features to switch, as `NAME=true|false,…`:\n"+gatesHelp())
-	flags.BoolVar(&f.controllers, "controllers", true, "collect garbage, empty namespaces that are deleted, and remove old events; without, another process must")
-	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "how long events are kept after they were last written; 0 keeps them")
-	flags.StringVar(&f.logFormat, "log-format", "text", "write the log as `text|json`")
+	flags.StringVar(&f.data, "data", defaultData(), "The `folder` for objects and certificates.")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:6443", "The `address` to listen on. Port 0 selects a free port.")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "The `file` for the administrator's kubeconfig. The default is kubeconfig in the data folder.")
+	flags.StringVar(&f.tokens, "token-auth-file", "", "A CSV `file` with bearer tokens: token,user,uid,\"group1,group2\".")
+	flags.StringVar(&f.clientCA, "client-ca-file", "", "A `file` with CA certificates for client certificates, in addition to the server's own CA.")
+	flags.StringVar(&f.certificate, "tls-cert-file", "", "A `file` with the serving certificate, instead of a generated one.")
+	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "The `file` with the private key of the serving certificate.")
+	flags.StringVar(&f.gates, "feature-gates", "", "Feature gates to set, as `NAME=true|false,…`:\n"+gatesHelp())
+	flags.BoolVar(&f.controllers, "controllers", true, "Run garbage collection, namespace deletion and event expiry. If false, another process must run them.")
+	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
+	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
 	return command
 }
 
-// defaultData is a folder of the user's.
+// defaultData returns the data folder according to the XDG base directory specification.
 func defaultData() string {
 	if folder := os.Getenv("XDG_DATA_HOME"); folder != "" {
 		return filepath.Join(folder, "cadastre")
@@ -79,7 +79,7 @@ func defaultData() string {
 	return filepath.Join(home, ".local", "share", "cadastre")
 }
 
-// hint is what to do with a server that is ready.
+// hint is printed when the server is ready.
 const hint = `
 Try:
   export KUBECONFIG=%s
@@ -88,7 +88,7 @@ Try:
 
 `
 
-// check refuses flags that can't work before anything is made, and completes the others.
+// check validates the flags before anything is written, and sets defaults.
 func (f *serveFlags) check() error {
 	if f.data == "" {
 		return errors.New("--data: expected a folder, received none")
@@ -101,7 +101,7 @@ func (f *serveFlags) check() error {
 		return fmt.Errorf("--listen: expected a port from 0 to 65535, received %q", port)
 	}
 	if (f.certificate == "") != (f.keyFile == "") {
-		return errors.New("--tls-cert-file and --tls-private-key-file belong together: expected both or none")
+		return errors.New("--tls-cert-file and --tls-private-key-file: expected both or none, received one")
 	}
 	if f.eventTTL < 0 {
 		return fmt.Errorf("--event-ttl: expected a duration such as 1h, or 0, received %s", f.eventTTL)
@@ -109,7 +109,7 @@ func (f *serveFlags) check() error {
 	if f.kubeconfig == "" {
 		f.kubeconfig = filepath.Join(f.data, "kubeconfig")
 	}
-	// What is printed must be right in any folder.
+	// The path is printed and must be valid in any working directory.
 	absolute, err := filepath.Abs(f.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("--kubeconfig: %w", err)
@@ -118,18 +118,18 @@ func (f *serveFlags) check() error {
 	return nil
 }
 
-// serve runs the server until the context ends.
+// serve runs the server until the context ends or the server fails.
 func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	isGiven := f.kubeconfig != ""
 	if err := f.check(); err != nil {
 		return &usageError{err}
 	}
-	if isGiven { // that in the data folder is ours
+	if isGiven { // the default kubeconfig in the data folder may be overwritten
 		if err := authn.CheckKubeconfig(f.kubeconfig); err != nil {
 			return err
 		}
 	}
-	gates, err := readGates(f.gates)
+	gates, err := parseGates(f.gates)
 	if err != nil {
 		return &usageError{err}
 	}
@@ -154,7 +154,7 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 		return nil
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%w; choose another address with --listen, where port 0 takes a free one", err)
+		return fmt.Errorf("%w; choose another address with --listen; port 0 selects a free port", err)
 	}
 	return err
 }

@@ -20,14 +20,14 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// counting counts writes. What a server says about taking over is hidden if it shall be like Kubernetes'.
-type counting struct {
+// countingTransport counts writes. likeKubernetes removes the take-over parameter from the server's OpenAPI.
+type countingTransport struct {
 	http.RoundTripper
 	likeKubernetes bool
 	writes         *int
 }
 
-func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method == http.MethodPatch && r.URL.Query().Get("dryRun") == "" {
 		*c.writes++
 	}
@@ -40,8 +40,8 @@ func (c counting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// formerly makes an object as client-side apply does.
-func formerly(t *testing.T, config *rest.Config, name string) {
+// createClientSide creates an object as client-side apply does.
+func createClientSide(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -57,23 +57,23 @@ func formerly(t *testing.T, config *rest.Config, name string) {
 	}
 }
 
-var changing = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)": *"[^"]*"`)
+var volatileFields = regexp.MustCompile(`"(uid|resourceVersion|creationTimestamp|time)": *"[^"]*"`)
 
-// TestTakingOverInOneStepOrTwo: a server that can do so migrates as it applies, in one write; others need two.
-// What comes out is the same, also when it is only foreseen.
-func TestTakingOverInOneStepOrTwo(t *testing.T) {
+// TestTakeoverInOneOrTwoWrites: with and without the server's take-over support the result is the same, also in a dry
+// run; with the support it takes one write, without it two.
+func TestTakeoverInOneOrTwoWrites(t *testing.T) {
 	server := cadastretest.Start(t)
 	for _, manager := range []string{ownership.KubectlManager, "gitops"} {
 		for _, dryRun := range []bool{false, true} {
 			for _, value := range []string{"1", "2"} {
 				t.Run(fmt.Sprint(manager, dryRun, value), func(t *testing.T) {
-					one, oneWrites := takenOver(t, server, manager, value, dryRun, false)
-					two, twoWrites := takenOver(t, server, manager, value, dryRun, true)
+					one, oneWrites := applyTakeover(t, server, manager, value, dryRun, false)
+					two, twoWrites := applyTakeover(t, server, manager, value, dryRun, true)
 					if one != two || strings.Contains(one, `"legacy":"1"`) {
-						t.Errorf("in one step\n%s\nin two\n%s", one, two)
+						t.Errorf("with take-over support\n%s\nwithout\n%s", one, two)
 					}
 					if want := [2]int{1, 2}; !dryRun && [2]int{oneWrites, twoWrites} != want {
-						t.Errorf("expected %d writes, received %d and %d", want, oneWrites, twoWrites)
+						t.Errorf("want %d writes, got %d and %d", want, oneWrites, twoWrites)
 					}
 				})
 			}
@@ -81,20 +81,19 @@ func TestTakingOverInOneStepOrTwo(t *testing.T) {
 	}
 }
 
-// takenOver applies to an object that client-side apply made, and returns what comes out, and after how many
-// writes.
-func takenOver(t *testing.T, server *rest.Config, manager, value string, dryRun, likeKubernetes bool) (object string, writes int) {
+// applyTakeover applies to an object of client-side apply, and returns the result and the number of writes.
+func applyTakeover(t *testing.T, server *rest.Config, manager, value string, dryRun, likeKubernetes bool) (object string, writes int) {
 	t.Helper()
-	formerly(t, server, "shop")
-	defer remove(t, server, "shop")
+	createClientSide(t, server, "shop")
+	defer deleteConfigMap(t, server, "shop")
 	config := rest.CopyConfig(server)
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return counting{rt, likeKubernetes, &writes} })
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return countingTransport{rt, likeKubernetes, &writes} })
 	c, err := cluster.Open(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	f := applyFlags{definitions: &definitions{}, manager: manager, dryRun: dryRun, output: output{form: "json"}}
+	f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: manager, dryRun: dryRun, output: output{format: "json"}}
 	if err := f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", fmt.Sprintf("%q", value))}, &stdout, &stderr); err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
@@ -106,15 +105,15 @@ func takenOver(t *testing.T, server *rest.Config, manager, value string, dryRun,
 	if err != nil {
 		t.Fatal(err)
 	}
-	var owners []string // some are of the same second, some not
+	var owners []string // the order of entries depends on their timestamps, which may be equal
 	for _, e := range now.Entries {
-		owners = append(owners, who(e)+" "+e.FieldsV1)
+		owners = append(owners, entryName(e)+" "+e.FieldsV1)
 	}
 	slices.Sort(owners)
-	return changing.ReplaceAllString(stdout.String(), `"$1":""`) + strings.Join(owners, "\n"), writes
+	return volatileFields.ReplaceAllString(stdout.String(), `"$1":""`) + strings.Join(owners, "\n"), writes
 }
 
-func remove(t *testing.T, config *rest.Config, name string) {
+func deleteConfigMap(t *testing.T, config *rest.Config, name string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -125,20 +124,20 @@ func remove(t *testing.T, config *rest.Config, name string) {
 	}
 }
 
-// TestTakingOverLosesRace has somebody else write the object after it was read: it is looked at again before anything is
-// written, and a plan tells only what the apply does.
-func TestTakingOverLosesRace(t *testing.T) {
+// TestTakeoverLosesRace changes the object after it was read: the migration is computed again before anything is
+// written, and a dry run shows the same result.
+func TestTakeoverLosesRace(t *testing.T) {
 	server := cadastretest.Start(t)
-	c, _ := counted(t, server, true)
+	c, _ := openCounting(t, server, true)
 	f := newFixture(t, server, 0)
 	forced, err := ownership.ParsePath("data.key")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dryRun := range []bool{true, false} {
-		formerly(t, server, "shop")
+		createClientSide(t, server, "shop")
 		f.force(t, "shop", "other", "key")
-		a := application{
+		a := applyOperation{
 			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun, forced: newForcedPaths([]ownership.PathExpression{forced})},
 			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
 		}
@@ -148,73 +147,73 @@ func TestTakingOverLosesRace(t *testing.T) {
 		f.apply(t, "shop", "another", "b")
 		after, err := a.apply(t.Context())
 		if want := `{"b":"x","key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want {
-			t.Errorf("dry run %v: %v: received %s, want %s", dryRun, err, after.JSON(), want)
+			t.Errorf("apply(dryRun=%v): error = %v, object %s, want data %s", dryRun, err, after.JSON(), want)
 		}
-		if dryRun && a.found.Document.Lookup("data", "b").Text() != "x" {
-			t.Errorf("it is compared with %s", a.found.JSON())
+		if dryRun && a.original.Document.Lookup("data", "b").Text() != "x" {
+			t.Errorf("original = %s, want the object after the change", a.original.JSON())
 		}
-		remove(t, server, "shop")
+		deleteConfigMap(t, server, "shop")
 	}
 }
 
-// TestTakingOverWhatIsGone has somebody else delete the object after it was read: it is made, and nothing is taken over.
-func TestTakingOverWhatIsGone(t *testing.T) {
+// TestTakeoverOfDeletedObject deletes the object after it was read: the apply creates it, and nothing is taken over.
+func TestTakeoverOfDeletedObject(t *testing.T) {
 	server := cadastretest.Start(t)
-	c, _ := counted(t, server, true)
+	c, _ := openCounting(t, server, true)
 	f := newFixture(t, server, 0)
 	for _, dryRun := range []bool{true, false} {
-		formerly(t, server, "shop")
-		a := application{
+		createClientSide(t, server, "shop")
+		a := applyOperation{
 			applyFlags: applyFlags{manager: "gitops", dryRun: dryRun},
 			cluster:    c, target: target{f.kind, "default", "shop"}, config: configOf(t, "shop", "key", "mine"),
 		}
 		if err := a.prepare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		remove(t, server, "shop")
-		if err := a.readAgain(t.Context()); err != nil {
+		deleteConfigMap(t, server, "shop")
+		if err := a.reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		after, err := a.apply(t.Context())
-		if want := `{"key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want || len(a.from) > 0 {
-			t.Errorf("dry run %v: %v: received %s, want %s, from %v", dryRun, err, after.JSON(), want, a.from)
+		if want := `{"key":"mine"}`; err != nil || after.Document.Get("data").JSON() != want || len(a.previousManagers) > 0 {
+			t.Errorf("apply(dryRun=%v): error = %v, object %s, want data %s, previous managers %v", dryRun, err, after.JSON(), want, a.previousManagers)
 		}
 	}
 }
 
-// refusing is a server that does not take over by itself, and refuses some requests, which have reached it.
-type refusing struct {
-	counting
+// refusingTransport is a server without take-over support that rejects some requests.
+type refusingTransport struct {
+	countingTransport
 	refuses func(*http.Request) bool
 }
 
-func (r refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+func (r refusingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if !r.refuses(request) {
-		return r.counting.RoundTrip(request)
+		return r.countingTransport.RoundTrip(request)
 	}
 	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","code":422,"reason":"Invalid","message":"not today"}`
 	return &http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
 }
 
-// TestFailingApplyPutsOwnersBack: what is refused after the owners were rewritten leaves them as they were, and if that
-// can't be done either, it is told.
-func TestFailingApplyPutsOwnersBack(t *testing.T) {
+// TestFailedApplyRestoresManagedFields: if the apply is rejected after managedFields were rewritten, they are restored;
+// if that fails as well, the message states it.
+func TestFailedApplyRestoresManagedFields(t *testing.T) {
 	server := cadastretest.Start(t)
 	for name, test := range map[string]struct {
-		mostPatches int // of owners that are let through
-		told        string
-		same        bool
+		maxPatches    int // number of managedFields patches that succeed
+		wantStderr    string
+		wantUnchanged bool
 	}{
-		"put back": {2, "", true},
-		"told":     {1, "configmap/shop: gitops owns what kubectl-client-side-apply owned; that has been written, whatever became of the rest\n", false},
+		"restored": {2, "", true},
+		"reported": {1, "configmap/shop: managedFields were rewritten, gitops owns the fields of kubectl-client-side-apply; the configuration was not applied\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			formerly(t, server, "shop")
-			defer remove(t, server, "shop")
+			createClientSide(t, server, "shop")
+			defer deleteConfigMap(t, server, "shop")
 			writes, patches := 0, 0
 			config := rest.CopyConfig(server)
 			config.Wrap(func(rt http.RoundTripper) http.RoundTripper {
-				return refusing{counting{rt, true, &writes}, func(r *http.Request) bool {
+				return refusingTransport{countingTransport{rt, true, &writes}, func(r *http.Request) bool {
 					switch contentType := r.Header.Get("Content-Type"); {
 					case r.URL.Query().Get("dryRun") != "":
 						return false
@@ -222,34 +221,34 @@ func TestFailingApplyPutsOwnersBack(t *testing.T) {
 						return true
 					case contentType == "application/json-patch+json":
 						patches++
-						return patches > test.mostPatches
+						return patches > test.maxPatches
 					}
 					return false
 				}}
 			})
-			before := ownersOf(t, server, "shop")
+			before := managedFieldsOf(t, server, "shop")
 			c, err := cluster.Open(config)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var stdout, stderr bytes.Buffer
-			f := applyFlags{definitions: &definitions{}, manager: "gitops", output: output{form: "text"}}
+			f := applyFlags{appliedDefinitions: &appliedDefinitions{}, manager: "gitops", output: output{format: "text"}}
 			err = f.applyOne(t.Context(), c, "default", manifest{"standard input", configOf(t, "shop", "key", `"2"`)}, &stdout, &stderr)
-			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.told {
-				t.Errorf("%v, %q", err, stderr.String())
+			if err == nil || !strings.Contains(err.Error(), "configmap/shop: not today") || stderr.String() != test.wantStderr {
+				t.Errorf("applyOne(): error = %v, stderr = %q", err, stderr.String())
 			}
-			if after := ownersOf(t, server, "shop"); (after == before) != test.same {
-				t.Errorf("before\n%s\nafter\n%s", before, after)
+			if after := managedFieldsOf(t, server, "shop"); (after == before) != test.wantUnchanged {
+				t.Errorf("managedFields before\n%s\nafter\n%s", before, after)
 			}
-			if writes != test.mostPatches {
-				t.Errorf("expected %d writes, received %d", test.mostPatches, writes)
+			if writes != test.maxPatches {
+				t.Errorf("want %d writes, got %d", test.maxPatches, writes)
 			}
 		})
 	}
 }
 
-// ownersOf are the owners of an object, each with its time.
-func ownersOf(t *testing.T, config *rest.Config, name string) string {
+// managedFieldsOf returns the data and the managedFields of an object.
+func managedFieldsOf(t *testing.T, config *rest.Config, name string) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

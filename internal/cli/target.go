@@ -14,13 +14,13 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// target is an object that is meant on the command line.
+// target identifies an object on the server.
 type target struct {
 	kind            cluster.Kind
 	namespace, name string
 }
 
-// String names it as kubectl does; without a name all of the kind are meant.
+// String returns the name in kubectl's format, or the kind if the name is empty.
 func (t target) String() string {
 	if t.name == "" {
 		return t.kind.String()
@@ -28,7 +28,7 @@ func (t target) String() string {
 	return t.kind.String() + "/" + t.name
 }
 
-// fields say for machines which object it is.
+// fields returns the object's identity as document fields.
 func (t target) fields() []document.Field {
 	return []document.Field{
 		{Name: "kind", Value: document.NewString(t.kind.Name)},
@@ -38,7 +38,7 @@ func (t target) fields() []document.Field {
 	}
 }
 
-// checkName refuses names that would lead to something else than an object of the kind, such as a subresource of one.
+// checkName rejects names that are not a path segment, which would address another resource, such as a subresource.
 func checkName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
 		return fmt.Errorf("expected the name of an object, received %q, which %s", name, strings.Join(problems, ", "))
@@ -46,14 +46,15 @@ func checkName(name string) error {
 	return nil
 }
 
-// targetOf is the place of an object.
+// targetOf returns the target of an object.
 func targetOf(k cluster.Kind, doc document.Value) target {
 	return target{k, doc.Lookup("metadata", "namespace").Text(), doc.Lookup("metadata", "name").Text()}
 }
 
-// placed is a configuration of the object that says in which namespace it is, as kubectl does: the server notes in the
-// annotation of client-side apply what it gets, so that two clients that say it differently would write in turns.
-func (t target) placed(config document.Value) document.Value {
+// withNamespace adds the namespace to a configuration that has none, like kubectl. Servers copy the configuration to
+// the last-applied-configuration annotation; without the namespace, cadastre and kubectl would change the annotation in
+// turn.
+func (t target) withNamespace(config document.Value) document.Value {
 	metadata := config.Get("metadata")
 	if !t.kind.Namespaced || metadata.Get("namespace").Text() != "" {
 		return config
@@ -61,8 +62,8 @@ func (t target) placed(config document.Value) document.Value {
 	return config.With("metadata", metadata.With("namespace", document.NewString(t.namespace)))
 }
 
-// oneTarget reads TYPE NAME or TYPE/NAME from the front of the arguments, and returns the others.
-func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
+// parseTarget parses TYPE NAME or TYPE/NAME and returns the remaining arguments.
+func parseTarget(ctx context.Context, c *cluster.Cluster, namespace string, args []string) (t target, rest []string, err error) {
 	if len(args) == 0 {
 		return t, nil, &usageError{fmt.Errorf("expected TYPE NAME or TYPE/NAME, received nothing")}
 	}
@@ -87,17 +88,17 @@ func oneTarget(ctx context.Context, c *cluster.Cluster, namespace string, args [
 	return target{k, namespace, name}, rest, nil
 }
 
-// openOne prepares to ask the server about the object that the arguments of a verb name; there may be no others. What
-// it warns of is printed.
-func (c *connection) openOne(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
+// openTarget connects to the server and resolves the only object of the arguments. Warnings of the server are printed
+// to stderr.
+func (c *connection) openTarget(ctx context.Context, verb string, args []string, stderr io.Writer) (server *cluster.Cluster, t target, err error) {
 	server, namespace, err := c.open()
 	if err != nil {
 		return nil, t, err
 	}
-	tellWarnings(server, stderr)
-	t, rest, err := oneTarget(ctx, server, namespace, args)
+	printWarnings(server, stderr)
+	t, rest, err := parseTarget(ctx, server, namespace, args)
 	if err == nil && len(rest) > 0 {
-		err = &usageError{fmt.Errorf("%s: expected one object, received also %q", verb, rest)}
+		err = &usageError{fmt.Errorf("%s: expected one object, received further arguments %q", verb, rest)}
 	}
 	return server, t, err
 }
@@ -106,24 +107,24 @@ func (c *connection) openOne(ctx context.Context, verb string, args []string, st
 func (t target) get(ctx context.Context, c *cluster.Cluster) (apply.Object, error) {
 	o, err := c.Get(ctx, t.kind, t.namespace, t.name)
 	if err != nil {
-		return o, &placedError{t, err}
+		return o, &targetError{t, err}
 	}
 	return o, nil
 }
 
-// placedError says which object an error is about.
-type placedError struct {
+// targetError is an error with the object that it is about.
+type targetError struct {
 	target target
 	err    error
 }
 
-func (e *placedError) Error() string { return e.target.String() + ": " + e.err.Error() }
-func (e *placedError) Unwrap() error { return e.err }
+func (e *targetError) Error() string { return e.target.String() + ": " + e.err.Error() }
+func (e *targetError) Unwrap() error { return e.err }
 
-// unplaced is an error without its object, where that is told anyway.
-func unplaced(err error) error {
-	if placed := (*placedError)(nil); errors.As(err, &placed) {
-		return placed.err
+// withoutTarget removes the object from an error, for messages that name it already.
+func withoutTarget(err error) error {
+	if targeted := (*targetError)(nil); errors.As(err, &targeted) {
+		return targeted.err
 	}
 	return err
 }

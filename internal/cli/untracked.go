@@ -11,29 +11,29 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Objects that were written before there were managedFields, or whose managedFields somebody has cleared, have no owners.
-// As soon as somebody applies to one, all that was there is before-first-apply's. Which fields those are depends on what
-// the server resets, and on its schema: so it is asked, by applying nothing in a dry run.
+// Objects that were created before Kubernetes 1.18, or whose managedFields were cleared, have no managed fields entries.
+// The first apply to such an object adds the entry before-first-apply with all fields. Its field set depends on the
+// server's schema and reset fields, and is determined with a dry-run apply of an empty configuration.
 
-// errNoOwners is for verbs that have nothing to say about such objects.
-var errNoOwners = errors.New("nobody owns anything in this object")
+// errNoOwners is the error of verbs that require managedFields.
+var errNoOwners = errors.New("the object has no managedFields")
 
-// isUntracked reports whether nobody owns anything of an object.
+// isUntracked reports whether an object has no managed fields entries.
 func isUntracked(o apply.Object) bool { return len(o.Entries) == 0 }
 
-// tracked is an object that nobody owns anything of, with the owner that it gets when somebody applies to it.
-func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
-	nothing := document.NewMap(
+// withInitialEntry returns an object without managedFields, with the entry that its first apply would add.
+func (t target) withInitialEntry(ctx context.Context, c *cluster.Cluster, o apply.Object) (apply.Object, error) {
+	empty := document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString(t.kind.APIVersion())},
 		document.Field{Name: "kind", Value: document.NewString(t.kind.Name)},
 		document.Field{Name: "metadata", Value: document.NewMap(
 			document.Field{Name: "name", Value: document.NewString(t.name)},
-			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // what is gone must not be made
+			document.Field{Name: "uid", Value: o.Document.Lookup("metadata", "uid")}, // precondition: a deleted object must not be created
 		)},
 	)
-	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, nothing, cluster.ApplyOptions{Manager: ownersManager, DryRun: true})
+	answer, err := c.Apply(ctx, t.kind, t.namespace, t.name, empty, cluster.ApplyOptions{Manager: managedFieldsWriter, DryRun: true})
 	if err != nil {
-		return o, fmt.Errorf("%s: nobody owns anything of it, and the server does not tell what of it could be owned: %w", t, err)
+		return o, fmt.Errorf("%s: the object has no managedFields, and the dry-run apply that determines its fields failed: %w", t, err)
 	}
 	first := ownership.Selector{Manager: apply.BeforeFirstApply, Operation: apply.Update}
 	for _, e := range answer.Entries {
@@ -41,5 +41,5 @@ func (t target) tracked(ctx context.Context, c *cluster.Cluster, o apply.Object)
 			return apply.Object{Document: o.Document, Entries: []apply.Entry{e}}, nil
 		}
 	}
-	return o, nil // somebody has applied to it since
+	return o, nil // another client has applied since the object was read
 }

@@ -7,26 +7,26 @@ import (
 	"github.com/cadastre/cadastre/internal/cli/cluster"
 )
 
-// warnings prints what servers warn of, as kubectl does: each once.
+// warnings prints the warnings of API responses, each text once, like kubectl.
 type warnings struct {
-	w    io.Writer
-	told map[string]bool
+	w       io.Writer
+	printed map[string]bool
 }
 
-// tellWarnings has what a server warns of printed.
-func tellWarnings(c *cluster.Cluster, w io.Writer) *warnings {
+// printWarnings prints the server's warnings to w.
+func printWarnings(c *cluster.Cluster, w io.Writer) *warnings {
 	all := &warnings{w: w}
-	c.OnWarning(all.tell)
+	c.SetWarningHandler(all.print)
 	return all
 }
 
-func (w *warnings) tell(text string) {
-	if w.told[text] {
+func (w *warnings) print(text string) {
+	if w.printed[text] {
 		return
 	}
-	if w.told == nil {
-		w.told = map[string]bool{}
+	if w.printed == nil {
+		w.printed = map[string]bool{}
 	}
-	w.told[text] = true
-	fmt.Fprintf(w.w, "Warning: %s\n", printable(text))
+	w.printed[text] = true
+	fmt.Fprintf(w.w, "Warning: %s\n", escapeUnprintable(text))
 }

@@ -12,8 +12,8 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-// aggregated is what /api and /apis answer to those who want to know all at once. Its versions v2
-// and v2beta1 are the same but for the name.
+// aggregated returns the aggregated discovery document of /api or /apis. Its versions v2 and v2beta1 differ only in the
+// apiVersion.
 func aggregated(groups []*group, version string) *apidiscoveryv2.APIGroupDiscoveryList {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version},
@@ -40,7 +40,7 @@ func (g *group) aggregated(version string) apidiscoveryv2.APIVersionDiscovery {
 }
 
 func (g *group) aggregatedResource(k *api.Kind, version string) apidiscoveryv2.APIResourceDiscovery {
-	own := &metav1.GroupVersionKind{Kind: k.Name} // group and version are those of the document
+	own := &metav1.GroupVersionKind{Kind: k.Name} // an empty group and version mean those of the document
 	if k.Custom {
 		own.Group, own.Version = k.Group, version
 	}
@@ -54,7 +54,7 @@ func (g *group) aggregatedResource(k *api.Kind, version string) apidiscoveryv2.A
 	for _, s := range subresourcesOf(k, version, g.subresources) {
 		body := own
 		switch {
-		case isElsewhere(s, k, version):
+		case hasForeignBody(s, k, version):
 			body = &metav1.GroupVersionKind{Group: s.Body.Group, Version: s.Body.Version, Kind: s.Body.Kind}
 		case !s.Body.Empty():
 			body = &metav1.GroupVersionKind{Kind: s.Body.Kind}

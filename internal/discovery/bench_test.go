@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The first request for a document pays for making it.
-func BenchmarkMake(b *testing.B) {
+// BenchmarkBuildDocuments measures building documents, which the first request for each pays.
+func BenchmarkBuildDocuments(b *testing.B) {
 	all := api.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
 		"openapi2": func(w io.Writer) error {
@@ -19,8 +19,8 @@ func BenchmarkMake(b *testing.B) {
 			return writeOpenAPI2Proto(w, all, Options{Drop: true, Subresources: testSubresources})
 		},
 		"openapi3": func(w io.Writer) error {
-			maker := newOpenAPI3(all, Options{Drop: true, Subresources: testSubresources})
-			for _, name := range names3(all) {
+			maker := newOpenAPI3Builder(all, Options{Drop: true, Subresources: testSubresources})
+			for _, name := range documentNames3(all) {
 				if err := maker.write(w, name); err != nil {
 					return err
 				}
@@ -38,19 +38,19 @@ func BenchmarkMake(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(len(p.packed)), "kept-B")
+				b.ReportMetric(float64(len(p.compressed)), "kept-B")
 			}
 		})
 	}
 }
 
-// What a catalog keeps when everything has been asked for.
-func BenchmarkKept(b *testing.B) {
+// BenchmarkCachedMemory measures the memory of a catalog after all documents have been requested.
+func BenchmarkCachedMemory(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		e := newEdition(api.Builtin(), Options{Subresources: testSubresources}, newShelf())
+		e := newSnapshot(api.Builtin(), Options{Subresources: testSubresources}, newDocumentCache())
 		for _, form := range []string{mediaJSON, mediaOpenAPI2} {
 			write := writeOpenAPI2
 			if form != mediaJSON {
@@ -62,7 +62,7 @@ func BenchmarkKept(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		for name := range e.about3() {
+		for name := range e.kindsByDocument() {
 			if _, err := e.document3(name, mediaJSON); err != nil {
 				b.Fatal(err)
 			}

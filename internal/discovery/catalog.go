@@ -11,73 +11,72 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// Options are what a server tells about itself. The zero value tells little.
+// Options are the properties of a server that its documents contain. The zero value is valid.
 type Options struct {
-	// Address is the host and port that clients should use.
+	// Address is the host and port in the document at /api.
 	Address string
-	// Version is what /version answers; see [Version].
+	// Version is the document at /version; see [Version].
 	Version version.Info
-	// Drop says that answers may leave out managedFields.
+	// Drop declares that responses can omit managedFields.
 	Drop bool
-	// Unset says that applies understand unset markers.
+	// Unset declares that apply supports unset markers.
 	Unset bool
-	// Subresources describes the subresources that the server implements. Others are left out of the documents.
+	// Subresources describes the subresources that the server implements. Others are omitted from the documents.
 	Subresources []api.SubresourceInfo
 }
 
-// Catalog tells what a server serves: discovery, OpenAPI, version. It may be used concurrently.
+// Catalog serves the discovery and OpenAPI documents and the version of a server. It is safe for concurrent use.
 type Catalog struct {
 	register *api.Register
 	options  Options
 
-	mutex sync.Mutex
-	now   *edition
-	shelf *shelf
+	mutex   sync.Mutex
+	current *snapshot
+	cache   *documentCache
 }
 
-// New returns the catalog of the kinds in a register. It follows the register: what is served
-// is always about the kinds that there are. Nothing is made before it is asked for.
+// New returns the catalog of the kinds in a register, which always reflects the current content of the register.
+// Documents are built on first request.
 func New(register *api.Register, options Options) *Catalog {
-	return &Catalog{register: register, options: options, shelf: newShelf()}
+	return &Catalog{register: register, options: options, cache: newDocumentCache()}
 }
 
-// edition returns the documents about the kinds that there are now.
-func (c *Catalog) edition() *edition {
+// snapshot returns the documents of the currently registered kinds.
+func (c *Catalog) snapshot() *snapshot {
 	all := c.register.All()
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.now == nil || !same(c.now.kinds, all) {
-		c.now = newEdition(all, c.options, c.shelf)
+	if c.current == nil || !same(c.current.kinds, all) {
+		c.current = newSnapshot(all, c.options, c.cache)
 	}
-	return c.now
+	return c.current
 }
 
-// same reports whether two lists of a register are one: a register that changes makes a new list.
+// same reports whether two lists of kinds are the same slice: a register that changes returns a new one.
 func same(a, b []*api.Kind) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// ServeHTTP answers requests for documents of the catalog, and all others with 404.
+// ServeHTTP serves documents of the catalog, and responds with 404 to other requests.
 func (c *Catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !c.Serve(w, r) {
 		http.NotFound(w, r)
 	}
 }
 
-// Serve answers a request for a document of the catalog. It returns false, and has not touched the
-// response, if there is no such document.
+// Serve serves a document of the catalog. If there is no such document, it returns false without writing a response.
 func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	address := strings.TrimSuffix(r.URL.Path, "/")
 	if !mayServe(address) {
 		return false
 	}
-	answer := c.edition().find(address)
+	answer := c.snapshot().find(address)
 	if answer == nil {
 		return false
 	}
-	if r.Method != http.MethodGet && mindsMethod(address) {
+	if r.Method != http.MethodGet && isGetOnly(address) {
 		w.Header().Set("Allow", "GET")
-		refuse(w, r, metav1.Status{
+		writeStatus(w, r, metav1.Status{
 			Code: http.StatusMethodNotAllowed, Reason: metav1.StatusReasonMethodNotAllowed,
 			Message: "the server does not allow this method on the requested resource", Details: &metav1.StatusDetails{},
 		})
@@ -88,13 +87,13 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// mindsMethod reports whether a document is only for who reads. Others are answered whatever is done to them, as in Kubernetes.
-func mindsMethod(address string) bool {
+// isGetOnly reports whether a document supports only GET. As in Kubernetes, other documents are served for all methods.
+func isGetOnly(address string) bool {
 	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
 	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"
 }
 
-// mayServe sorts out, at no cost, requests for objects: these are nearly all that a server gets.
+// mayServe reports whether a path may be that of a document. It is cheap, because nearly all requests are for objects.
 func mayServe(address string) bool {
 	switch {
 	case strings.HasPrefix(address, "/apis"):

@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// fetch sends a request with headers, given as names and values in turn, and follows nothing.
+// fetch sends a request with headers, given as alternating names and values, without following redirects.
 func fetch(t *testing.T, server *httptest.Server, method, address string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
 	request, err := http.NewRequest(method, server.URL+address, nil)
@@ -42,8 +42,8 @@ func fetch(t *testing.T, server *httptest.Server, method, address string, header
 	return response, body
 }
 
-func TestPlaces(t *testing.T) {
-	server := theServer()
+func TestPaths(t *testing.T) {
+	server := sharedServer()
 	for address, code := range map[string]int{
 		"/version": 200, "/version/": 200, "/api": 200, "/api/": 200, "/apis": 200, "/api/v1": 200, "/api/v1/": 200,
 		"/apis/apps": 200, "/apis/apps/": 200, "/apis/apps/v1": 200, "/apis/autoscaling/v1": 200,
@@ -60,26 +60,26 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestForms(t *testing.T) {
-	server := theServer()
-	const asked = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+func TestMediaTypes(t *testing.T) {
+	server := sharedServer()
+	const aggregated = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	const beta = ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
 	for _, test := range []struct{ address, accept, mediaType string }{
 		{"/apis", "", mediaJSON},
 		{"/apis", "*/*", mediaJSON},
 		{"/apis", "application/yaml", encoding.YAML.MediaType},
-		{"/apis", "application/json" + asked, mediaJSON + asked},
+		{"/apis", "application/json" + aggregated, mediaJSON + aggregated},
 		{"/api", "application/json" + beta + ",application/json", mediaJSON + beta},
-		{"/api", "application/json,application/json" + asked, mediaJSON + asked},
-		{"/api", "application/vnd.kubernetes.protobuf" + asked, encoding.Protobuf.MediaType + asked},
+		{"/api", "application/json,application/json" + aggregated, mediaJSON + aggregated},
+		{"/api", "application/vnd.kubernetes.protobuf" + aggregated, encoding.Protobuf.MediaType + aggregated},
 		{"/api", "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json", mediaJSON},
 		{"/api/v1", "application/vnd.kubernetes.protobuf,application/json", encoding.Protobuf.MediaType},
 		{"/api/v1", "application/cbor,application/json", encoding.CBOR.MediaType},
-		{"/apis", "application/cbor" + asked + ",application/json", mediaJSON},
-		{"/apis", "application/cbor" + asked, ""},
+		{"/apis", "application/cbor" + aggregated + ",application/json", mediaJSON},
+		{"/apis", "application/cbor" + aggregated, ""},
 		{"/apis/apps", "application/json;drop=metadata.managedFields", mediaJSON},
 		{"/version", "application/cbor", mediaJSON},
-		{"/api/v1", "application/json" + asked + ",application/yaml", encoding.YAML.MediaType},
+		{"/api/v1", "application/json" + aggregated + ",application/yaml", encoding.YAML.MediaType},
 		{"/api/v1", "text/html", ""},
 		{"/openapi/v2", "", mediaJSON},
 		{"/openapi/v2", mediaOpenAPI2Old, mediaOpenAPI2},
@@ -105,8 +105,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func TestSameInAllForms(t *testing.T) {
-	server := theServer()
+func TestEqualInAllEncodings(t *testing.T) {
+	server := sharedServer()
 	var fromJSON, fromYAML, fromProto, fromCBOR metav1.APIResourceList
 	if err := direct.Unmarshal(get(t, server, "/apis/apps/v1", encoding.CBOR.MediaType), &fromCBOR); err != nil {
 		t.Fatal(err)
@@ -131,9 +131,9 @@ func TestSameInAllForms(t *testing.T) {
 	}
 }
 
-// TestRefusedInAllForms: who takes only protobuf or CBOR can read why there is no answer.
-func TestRefusedInAllForms(t *testing.T) {
-	server := theServer()
+// TestStatusInAllEncodings checks that errors are encoded in the accepted media type.
+func TestStatusInAllEncodings(t *testing.T) {
+	server := sharedServer()
 	for accept, want := range map[string]string{encoding.Protobuf.MediaType: encoding.Protobuf.MediaType, encoding.CBOR.MediaType: encoding.CBOR.MediaType, encoding.YAML.MediaType: encoding.YAML.MediaType, mediaJSON: mediaJSON, "text/html": mediaJSON} {
 		response, body := fetch(t, server, "POST", "/api", "Accept", accept)
 		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("the server does not allow this method on the requested resource")) {
@@ -142,8 +142,8 @@ func TestRefusedInAllForms(t *testing.T) {
 	}
 }
 
-func TestKeptByClients(t *testing.T) {
-	server := theServer()
+func TestConditionalRequests(t *testing.T) {
+	server := sharedServer()
 	for _, address := range []string{"/openapi/v2", "/openapi/v3", "/openapi/v3/apis/apps/v1", "/apis"} {
 		first, _ := fetch(t, server, "GET", address, "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
 		etag := first.Header.Get("Etag")
@@ -161,8 +161,8 @@ func TestKeptByClients(t *testing.T) {
 	}
 }
 
-func TestHashes(t *testing.T) {
-	server := theServer()
+func TestOpenAPI3Hashes(t *testing.T) {
+	server := sharedServer()
 	var index index3
 	if err := json.Unmarshal(get(t, server, "/openapi/v3", ""), &index); err != nil {
 		t.Fatal(err)
@@ -187,8 +187,8 @@ func TestHashes(t *testing.T) {
 	}
 }
 
-func TestPacked(t *testing.T) {
-	server := theServer()
+func TestCompression(t *testing.T) {
+	server := sharedServer()
 	plain, want := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "identity")
 	packed, body := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "br, gzip")
 	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(want)/4 {
@@ -200,11 +200,11 @@ func TestPacked(t *testing.T) {
 	}
 	got, err := io.ReadAll(r)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Error("packed differs from plain", err)
+		t.Error("the compressed content differs from the uncompressed content", err)
 	}
 	small, _ := fetch(t, server, "GET", "/version", "Accept-Encoding", "gzip")
 	if small.Header.Get("Content-Encoding") != "" {
-		t.Error("a small document is packed")
+		t.Error("a small document is compressed")
 	}
 	for header, want := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "gzip; q=0.0": false, "br": false} {
 		if encoding.AcceptsGzip(header) != want {
@@ -213,8 +213,8 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-func TestOnlyRead(t *testing.T) {
-	server := theServer()
+func TestMethods(t *testing.T) {
+	server := sharedServer()
 	response, body := fetch(t, server, "POST", "/apis/apps/v1")
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {
@@ -233,8 +233,8 @@ func TestOnlyRead(t *testing.T) {
 	}
 }
 
-// TestChanges adds and removes a kind while the catalog is read.
-func TestChanges(t *testing.T) {
+// TestRegisterChanges adds and removes a kind while documents are served.
+func TestRegisterChanges(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
 		t.Fatal(err)
@@ -259,7 +259,7 @@ func TestChanges(t *testing.T) {
 		t.Errorf("%v", thing)
 	}
 	if schemas["org.example.v1.ThingList"] == nil || document["paths"].(map[string]any)["/apis/example.org/v1/namespaces/{namespace}/things/{name}/status"] == nil {
-		t.Error("no list, or no status")
+		t.Error("the document has no list definition or no status path")
 	}
 	var wait sync.WaitGroup
 	for range 4 {
@@ -271,7 +271,7 @@ func TestChanges(t *testing.T) {
 		t.Error(response.Status)
 	}
 	if after := get(t, server, "/openapi/v3", ""); !bytes.Equal(before, after) {
-		t.Error("the same kinds have other hashes")
+		t.Error("the hashes of unchanged kinds have changed")
 	}
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// theServer serves all tests that do not change its kinds: making documents takes a while.
-var theServer = sync.OnceValue(func() *httptest.Server {
+// sharedServer is shared by the tests that do not change its kinds, because building documents is slow.
+var sharedServer = sync.OnceValue(func() *httptest.Server {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		panic(err)
@@ -33,7 +33,7 @@ var theServer = sync.OnceValue(func() *httptest.Server {
 
 func newClient(t *testing.T) *discovery.DiscoveryClient {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: theServer().URL})
+	client, err := discovery.NewDiscoveryClientForConfig(&rest.Config{Host: sharedServer().URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestClientDiscovers(t *testing.T) {
 			"apps/v1 deployments/scale": "autoscaling/v1/Scale ",
 			"autoscaling/v1 horizontalpodautoscalers/status": "//HorizontalPodAutoscaler ",
 		} {
-			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery fills it in
+			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery states the group and version
 			got = strings.Replace(strings.Replace(got, "/v1/P", "//P", 1), "autoscaling/v1/H", "//H", 1)
 			if got != want {
 				t.Errorf("old=%v %s: %q, want %q", old, name, got, want)
@@ -82,7 +82,7 @@ func TestClientVersion(t *testing.T) {
 	}
 }
 
-// TestClientOpenAPI2 does what kubectl does to make patches on the client and to validate there.
+// TestClientOpenAPI2 uses the document as kubectl does for strategic merge patches and client-side validation.
 func TestClientOpenAPI2(t *testing.T) {
 	document, err := newClient(t).OpenAPISchema()
 	if err != nil {
@@ -131,19 +131,19 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 	return false
 }
 
-// someKinds are few, but of all sorts: the library that tests compare with is slow.
+// someKinds returns a few kinds of each sort: the reference library is slow.
 func someKinds() []*api.Kind {
 	some := slices.DeleteFunc(api.Builtin(), func(k *api.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
 	})
 	return append(some, &api.Kind{Group: "example.org", Name: "Other", Resource: "others", Versions: []string{"v1beta1"}},
-		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &rich{}})
+		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &richDefinition{}})
 }
 
-// rich is a definition whose schema says all that schemas can.
-type rich struct{ described }
+// richDefinition is a definition whose schema uses all features of OpenAPI schemas.
+type richDefinition struct{ definitionStub }
 
-func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
+func (*richDefinition) OpenAPI(string, bool) (*spec.Schema, error) {
 	text, number := spec.StringProperty(), spec.Int64Property()
 	text.Pattern, text.MaxLength, text.MinLength, text.Default, text.Enum = "a+", ptr(int64(9)), ptr(int64(1)), "a", []any{"a", "aa"}
 	number.Minimum, number.Maximum, number.MultipleOf, number.ExclusiveMaximum = ptr(1.5), ptr(9.0), ptr(0.5), true
@@ -160,7 +160,7 @@ func (*rich) OpenAPI(string, bool) (*spec.Schema, error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestProto2 holds the protobuf of version 2 against what the library makes of our JSON.
+// TestProto2 compares our protobuf of OpenAPI v2 with the library's conversion of our JSON.
 func TestProto2(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
@@ -184,7 +184,7 @@ func TestProto2(t *testing.T) {
 	}
 	one, _ := a.MarshalJSON()
 	two, _ := b.MarshalJSON()
-	tell("document", any(parseJSON(t, one)), any(parseJSON(t, two)), func(text string) { t.Error(text) })
+	reportDifferences("document", any(parseJSON(t, one)), any(parseJSON(t, two)), func(text string) { t.Error(text) })
 }
 
 func TestClientOpenAPI3(t *testing.T) {
@@ -202,7 +202,7 @@ func TestClientOpenAPI3(t *testing.T) {
 		t.Fatal(err)
 	}
 	if document.Components.Schemas["io.k8s.api.core.v1.PodSpec"].Description == "" {
-		t.Error("the spec of pods is not described")
+		t.Error("io.k8s.api.core.v1.PodSpec has no description")
 	}
 	for _, resource := range []string{"deployments/{name}", "deployments/{name}/scale"} {
 		checkPatch3(t, document.Paths.Paths["/apis/apps/v1/namespaces/{namespace}/"+resource])
@@ -221,7 +221,7 @@ func TestClientOpenAPI3(t *testing.T) {
 	}
 }
 
-// checkPatch3 looks for what kubectl needs to validate and to try on the server.
+// checkPatch3 checks the properties of PATCH operations that kubectl needs for validation and dry run.
 func checkPatch3(t *testing.T, path *spec3.Path) {
 	t.Helper()
 	if path == nil || path.Patch == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// defineKind makes the definitions of a kind's objects and lists, and returns their names.
-func (d *definer) defineKind(k *api.Kind, version string) (object, list string) {
+// defineKind builds the definitions of a kind's objects and lists, and returns their names.
+func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, list string) {
 	gv := schema.GroupVersion{Group: k.Group, Version: version}
 	t, ok := d.types.of(gv.WithKind(k.Name))
 	if !ok {
@@ -27,20 +27,21 @@ func (d *definer) defineKind(k *api.Kind, version string) (object, list string) 
 	return object, list
 }
 
-// A Schema is a definition of a kind that tells its schema, without what all objects have; nil tells nothing.
+// Schema is implemented by definitions of kinds that publish an OpenAPI schema, without the fields common to all
+// objects; a nil schema declares no fields.
 type Schema interface {
-	OpenAPI(version string, isForm2 bool) (*spec.Schema, error)
-	// SchemaHash differs if that does. It costs little.
+	OpenAPI(version string, isV2 bool) (*spec.Schema, error)
+	// SchemaHash changes whenever the schema does. It is cheap.
 	SchemaHash(version string) [sha256.Size]byte
 }
 
-// A Selectable is a definition of a kind whose fields can be asked for with field selectors.
+// Selectable is implemented by definitions of kinds with selectable fields.
 type Selectable interface {
 	SelectableFields(version string) []string
 }
 
-// tellSelectable says which fields can be asked for. Clients find it at objects and at lists.
-func tellSelectable(s *spec.Schema, k *api.Kind, version string) {
+// addSelectableFields adds the selectable fields to the schema of objects or lists, as an extension.
+func addSelectableFields(s *spec.Schema, k *api.Kind, version string) {
 	definition, ok := k.Definition.(Selectable)
 	if !ok {
 		return
@@ -54,33 +55,34 @@ func tellSelectable(s *spec.Schema, k *api.Kind, version string) {
 	}
 }
 
-// declared returns what the definition of a kind declares; nil if that is nothing.
-func (d *definer) declared(k *api.Kind, version string) *spec.Schema {
+// publishedSchema returns the schema that the definition of a kind publishes; nil if there is none.
+func (d *definitionBuilder) publishedSchema(k *api.Kind, version string) *spec.Schema {
 	told, ok := k.Definition.(Schema)
 	if !ok {
 		return nil
 	}
-	s, err := told.OpenAPI(version, d.form == form2)
+	s, err := told.OpenAPI(version, d.version == openAPIV2)
 	if err != nil {
-		return nil // it was checked when it was stored, so that this is for kinds that nobody checked
+		return nil // unreachable for validated definitions
 	}
 	return s
 }
 
-// defineCustom is for kinds without a Go type.
-func (d *definer) defineCustom(k *api.Kind, gv schema.GroupVersion) (object, list string) {
+// defineCustom builds the definitions of a kind without a Go type.
+func (d *definitionBuilder) defineCustom(k *api.Kind, gv schema.GroupVersion) (object, list string) {
 	labels := strings.Split(gv.Group, ".")
 	slices.Reverse(labels)
 	object = strings.Join(append(labels, gv.Version, k.Name), ".")
 	list = object + "List"
 	d.add(object, []schema.GroupVersionKind{gv.WithKind(k.Name)}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
-		if declared := d.declared(k, gv.Version); declared != nil { // otherwise clients would take all other fields for forbidden
+		// without a published schema, no fields are declared, because clients reject undeclared fields otherwise
+		if declared := d.publishedSchema(k, gv.Version); declared != nil {
 			*s = *declared
 			d.fillResource(s)
 			d.fillEmbedded(s)
 		}
-		tellSelectable(s, k, gv.Version)
+		addSelectableFields(s, k, gv.Version)
 	})
 	d.add(list, []schema.GroupVersionKind{gv.WithKind(k.ListName())}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
@@ -91,20 +93,20 @@ func (d *definer) defineCustom(k *api.Kind, gv schema.GroupVersion) (object, lis
 			Type: spec.StringOrArray{"array"}, Items: &spec.SchemaOrArray{Schema: &item},
 		}})
 		s.Required = []string{"items"}
-		tellSelectable(s, k, gv.Version)
+		addSelectableFields(s, k, gv.Version)
 	})
 	return object, list
 }
 
-// fillResource adds what all objects have.
-func (d *definer) fillResource(s *spec.Schema) {
+// fillResource adds the fields common to all objects.
+func (d *definitionBuilder) fillResource(s *spec.Schema) {
 	d.fillTypeMeta(s)
 	s.SetProperty("metadata", d.described(reflect.TypeFor[metav1.ObjectMeta](), "the metadata of the object"))
 }
 
-// fillEmbedded adds it to the resources in an object, too, which must say what they are.
-func (d *definer) fillEmbedded(s *spec.Schema) {
-	if is, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); is && !d.takesAnything(s) {
+// fillEmbedded adds the common fields to embedded resources, too, and requires their kind and apiVersion.
+func (d *definitionBuilder) fillEmbedded(s *spec.Schema) {
+	if is, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); is && !d.preservesUnknown(s) {
 		d.fillResource(s)
 		for _, name := range []string{"kind", "apiVersion"} {
 			if !slices.Contains(s.Required, name) {
@@ -124,17 +126,19 @@ func (d *definer) fillEmbedded(s *spec.Schema) {
 	}
 }
 
-// takesAnything says whether clients take fields that are not named for forbidden as soon as there is one that is, and
-// they are not: that is so in form 2.
-func (d *definer) takesAnything(s *spec.Schema) bool {
+// preservesUnknown reports whether a schema preserves unknown fields in OpenAPI v2, where clients reject undeclared
+// fields as soon as any field is declared.
+func (d *definitionBuilder) preservesUnknown(s *spec.Schema) bool {
 	preserves, _ := s.Extensions.GetBool("x-kubernetes-preserve-unknown-fields")
-	return preserves && d.form == form2
+	return preserves && d.version == openAPIV2
 }
 
-func (d *definer) fillTypeMeta(s *spec.Schema) { d.fillFields(s, reflect.TypeFor[metav1.TypeMeta]()) }
+func (d *definitionBuilder) fillTypeMeta(s *spec.Schema) {
+	d.fillFields(s, reflect.TypeFor[metav1.TypeMeta]())
+}
 
-// described returns a reference to the definition of a Go type with a description beside it.
-func (d *definer) described(t reflect.Type, description string) spec.Schema {
+// described returns a reference to the definition of a Go type, with a description.
+func (d *definitionBuilder) described(t reflect.Type, description string) spec.Schema {
 	s := d.refer(d.define(t))
 	s.Description = description
 	return d.wrapped(s)

@@ -11,17 +11,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// form is a version of OpenAPI. They tell the same with small differences.
-type form int
+// openAPIVersion is a version of OpenAPI.
+type openAPIVersion int
 
 const (
-	form2 form = 2
-	form3 form = 3
+	openAPIV2 openAPIVersion = 2
+	openAPIV3 openAPIVersion = 3
 )
 
-// reference says where documents of the form have a definition.
-func (f form) reference(name string) spec.Ref {
-	if f == form2 {
+// reference returns the reference to a definition in documents of the version.
+func (f openAPIVersion) reference(name string) spec.Ref {
+	if f == openAPIV2 {
 		return spec.MustCreateRef("#/definitions/" + name)
 	}
 	return spec.MustCreateRef("#/components/schemas/" + name)
@@ -30,68 +30,68 @@ func (f form) reference(name string) spec.Ref {
 // definition is the schema of a Go type or of a kind.
 type definition struct {
 	schema *spec.Schema
-	kinds  []schema.GroupVersionKind // that objects of this schema have
-	refs   []string                  // the definitions that it refers to
+	kinds  []schema.GroupVersionKind // kinds of the objects with this schema
+	refs   []string                  // names of the referenced definitions
 }
 
-// definer makes definitions, each once, in one form. It is used once and thrown away.
-type definer struct {
-	form    form
-	types   goTypes
-	markers markers
-	made    map[string]*definition
-	making  []*definition // the innermost last
+// definitionBuilder builds the definitions of one OpenAPI version, each once. It is discarded after use.
+type definitionBuilder struct {
+	version     openAPIVersion
+	types       goTypes
+	markers     markers
+	definitions map[string]*definition
+	inProgress  []*definition // definitions in progress, the innermost last
 }
 
-func newDefiner(f form) *definer {
+func newDefinitionBuilder(f openAPIVersion) *definitionBuilder {
 	m, err := parseMarkers(markersText)
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // unreachable: a test parses them
 	}
-	return &definer{form: f, types: newGoTypes(), markers: m, made: map[string]*definition{}}
+	return &definitionBuilder{version: f, types: newGoTypes(), markers: m, definitions: map[string]*definition{}}
 }
 
 // names returns the names of all definitions, sorted.
-func (d *definer) names() []string { return slices.Sorted(maps.Keys(d.made)) }
+func (d *definitionBuilder) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
 
-// reachable returns the names of some definitions and of all that they need, sorted.
-func (d *definer) reachable(roots []string) []string {
+// reachable returns the names of definitions and of all definitions that they reference, sorted.
+func (d *definitionBuilder) reachable(roots []string) []string {
 	seen := map[string]bool{}
 	for len(roots) > 0 {
 		name := roots[len(roots)-1]
 		roots = roots[:len(roots)-1]
 		if !seen[name] {
 			seen[name] = true
-			roots = append(roots, d.made[name].refs...)
+			roots = append(roots, d.definitions[name].refs...)
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// add puts in a definition; fill makes its schema, which may refer to any, also to itself.
-func (d *definer) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
-	if d.made[name] != nil {
+// add adds a definition unless it exists; fill builds its schema, which may reference any definition, including itself.
+func (d *definitionBuilder) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
+	if d.definitions[name] != nil {
 		return
 	}
 	made := &definition{schema: &spec.Schema{}, kinds: kinds}
-	d.made[name] = made
-	d.making = append(d.making, made)
+	d.definitions[name] = made
+	d.inProgress = append(d.inProgress, made)
 	fill(made.schema)
-	d.making = d.making[:len(d.making)-1]
+	d.inProgress = d.inProgress[:len(d.inProgress)-1]
 	slices.Sort(made.refs)
 	made.refs = slices.Compact(made.refs)
 }
 
-// refer returns a schema that refers to a definition.
-func (d *definer) refer(name string) spec.Schema {
-	if len(d.making) > 0 {
-		innermost := d.making[len(d.making)-1]
+// refer returns a reference to a definition.
+func (d *definitionBuilder) refer(name string) spec.Schema {
+	if len(d.inProgress) > 0 {
+		innermost := d.inProgress[len(d.inProgress)-1]
 		innermost.refs = append(innermost.refs, name)
 	}
-	return spec.Schema{SchemaProps: spec.SchemaProps{Ref: d.form.reference(name)}}
+	return spec.Schema{SchemaProps: spec.SchemaProps{Ref: d.version.reference(name)}}
 }
 
-// What Go types tell about themselves. All of k8s.io/api tells its name; most is documented.
+// Methods of Go types in k8s.io/api for OpenAPI. All types have a name; most have documentation.
 type (
 	named      interface{ OpenAPIModelName() string }
 	documented interface{ SwaggerDoc() map[string]string }
@@ -102,8 +102,8 @@ type (
 	oneOfScalars interface{ OpenAPIV3OneOfTypes() []string }
 )
 
-// define makes the definition of a Go type, if there is none yet, and returns its name.
-func (d *definer) define(t reflect.Type) string {
+// define builds the definition of a Go type unless it exists, and returns its name.
+func (d *definitionBuilder) define(t reflect.Type) string {
 	zero := reflect.Zero(t).Interface()
 	name := zero.(named).OpenAPIModelName()
 	d.add(name, sortedKinds(d.types.kindsOf(t)), func(s *spec.Schema) {
@@ -129,11 +129,11 @@ func sortedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return kinds
 }
 
-// fillScalar is for structs that are scalars in JSON, such as times and quantities.
-func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
+// fillScalar fills the schema of structs that are scalars in JSON, such as times and quantities.
+func (d *definitionBuilder) fillScalar(s *spec.Schema, scalar scalarLike) {
 	s.Type, s.Format = scalar.OpenAPISchemaType(), scalar.OpenAPISchemaFormat()
 	alternatives, ok := scalar.(oneOfScalars)
-	if d.form == form2 || !ok {
+	if d.version == openAPIV2 || !ok {
 		return
 	}
 	s.Type = nil
@@ -142,8 +142,8 @@ func (d *definer) fillScalar(s *spec.Schema, scalar scalarLike) {
 	}
 }
 
-// fillFields adds the fields of a struct, those of embedded structs in their place.
-func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
+// fillFields adds the fields of a struct, including those of embedded structs.
+func (d *definitionBuilder) fillFields(s *spec.Schema, t reflect.Type) {
 	description := describe(t)
 	for i := range t.NumField() {
 		field := t.Field(i)
@@ -166,8 +166,8 @@ func (d *definer) fillFields(s *spec.Schema, t reflect.Type) {
 	}
 }
 
-// fillUnion says which fields exclude each other.
-func (d *definer) fillUnion(s *spec.Schema, t reflect.Type) {
+// fillUnion adds the extension that declares the members of a union.
+func (d *definitionBuilder) fillUnion(s *spec.Schema, t reflect.Type) {
 	if !d.markers.ofType(t).union {
 		return
 	}
@@ -185,9 +185,9 @@ func (d *definer) fillUnion(s *spec.Schema, t reflect.Type) {
 }
 
 // property returns the schema of a field.
-func (d *definer) property(field reflect.StructField, m *marks, omitEmpty bool) spec.Schema {
+func (d *definitionBuilder) property(field reflect.StructField, m *fieldMarkers, omitEmpty bool) spec.Schema {
 	s := d.value(field.Type)
-	s.Default = d.byDefault(field.Type, m, omitEmpty)
+	s.Default = d.defaultOf(field.Type, m, omitEmpty)
 	for _, extension := range []struct {
 		name  string
 		value string
@@ -216,7 +216,7 @@ func toAny(list []string) []any {
 }
 
 // value returns the schema of the values of a Go type.
-func (d *definer) value(t reflect.Type) spec.Schema {
+func (d *definitionBuilder) value(t reflect.Type) spec.Schema {
 	t = pointedAt(t)
 	s := spec.Schema{}
 	switch t.Kind() {
@@ -243,15 +243,15 @@ func (d *definer) value(t reflect.Type) spec.Schema {
 }
 
 // element returns the schema of the elements of a list or map.
-func (d *definer) element(t reflect.Type) spec.Schema {
+func (d *definitionBuilder) element(t reflect.Type) spec.Schema {
 	s := d.value(t)
-	s.Default = d.byDefault(t, &marks{}, false)
+	s.Default = d.defaultOf(t, &fieldMarkers{}, false)
 	return d.wrapped(s)
 }
 
-// wrapped puts a reference in an allOf if the form ignores what is beside references.
-func (d *definer) wrapped(s spec.Schema) spec.Schema {
-	if d.form == form2 || s.Ref.String() == "" || s.Description == "" && s.Default == nil && len(s.Extensions) == 0 {
+// wrapped wraps a reference with siblings in an allOf, because OpenAPI v3 ignores the siblings of references.
+func (d *definitionBuilder) wrapped(s spec.Schema) spec.Schema {
+	if d.version == openAPIV2 || s.Ref.String() == "" || s.Description == "" && s.Default == nil && len(s.Extensions) == 0 {
 		return s
 	}
 	s.AllOf = []spec.Schema{{SchemaProps: spec.SchemaProps{Ref: s.Ref}}}
@@ -259,7 +259,7 @@ func (d *definer) wrapped(s spec.Schema) spec.Schema {
 	return s
 }
 
-// scalars are the types and formats of Go kinds in OpenAPI, and their zero values in JSON.
+// scalars are the OpenAPI types and formats of Go kinds, and their zero values in JSON.
 var scalars = map[reflect.Kind]struct {
 	name, format string
 	zero         any
@@ -276,14 +276,14 @@ var scalars = map[reflect.Kind]struct {
 	reflect.Float64: {"number", "double", 0},
 }
 
-// byDefault returns the value that a field gets if it is absent, or nil: what its comment says, else
-// what decoding into the Go type makes of it. Documents of version 2 have no defaults.
-func (d *definer) byDefault(t reflect.Type, m *marks, omitEmpty bool) any {
-	if d.form == form2 {
+// defaultOf returns the default of a field: that of its marker, or else the zero value of its Go type; nil if there is
+// none. OpenAPI v2 documents have no defaults.
+func (d *definitionBuilder) defaultOf(t reflect.Type, m *fieldMarkers, omitEmpty bool) any {
+	if d.version == openAPIV2 {
 		return nil
 	}
-	if m.byDefault != nil {
-		return m.byDefault
+	if m.defaultValue != nil {
+		return m.defaultValue
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
@@ -291,9 +291,9 @@ func (d *definer) byDefault(t reflect.Type, m *marks, omitEmpty bool) any {
 	case reflect.Struct:
 		switch {
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
-			return nil // it is null in JSON
+			return nil // the zero value is null in JSON
 		case t.NumField() == 1 && t.Field(0).Anonymous:
-			return d.byDefault(t.Field(0).Type, m, omitEmpty)
+			return d.defaultOf(t.Field(0).Type, m, omitEmpty)
 		}
 		return map[string]any{}
 	}

@@ -13,32 +13,32 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The verbs in discovery: of most kinds, of kinds without deletecollection, of custom resources, of custom resources that
-// are being removed, and of reviews.
+// The verbs in discovery: of most kinds, of kinds without deletecollection, of custom resources, of custom resources
+// that are being deleted, and of reviews.
 var (
-	allVerbs    = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
-	singlyVerbs = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
-	customVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	closedVerbs = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
-	askVerbs    = metav1.Verbs{"create"}
+	allVerbs                = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+	withoutDeleteCollection = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+	customVerbs             = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
+	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
+	createVerbs             = metav1.Verbs{"create"}
 )
 
 func verbs(k *api.Kind) metav1.Verbs {
 	switch {
-	case k.OnlyCreate:
-		return askVerbs
-	case k.Singly:
-		return singlyVerbs
-	case k.IsClosed:
-		return closedVerbs
+	case k.CreateOnly:
+		return createVerbs
+	case k.NoDeleteCollection:
+		return withoutDeleteCollection
+	case k.Terminating:
+		return terminatingVerbs
 	case k.Custom:
 		return customVerbs
 	}
 	return allVerbs
 }
 
-// groupOrder is the order in which groups are told: clients that look for a short name take the
-// first kind that has it. Groups that are not here come after, by name.
+// groupOrder is the order of groups in discovery: clients resolve a short name to the first kind that has it. Other
+// groups follow, sorted by name.
 var groupOrder = []string{
 	"", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch",
 	"certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
@@ -46,7 +46,7 @@ var groupOrder = []string{
 	"node.k8s.io", "discovery.k8s.io", "resource.k8s.io", "flowcontrol.apiserver.k8s.io",
 }
 
-// group is a group with its versions, the preferred one first, and its kinds, sorted by resource.
+// group is an API group with its versions, the preferred version first, and its kinds, sorted by resource.
 type group struct {
 	name     string
 	versions []string
@@ -55,7 +55,7 @@ type group struct {
 	subresources []api.SubresourceInfo
 }
 
-// groupsOf returns the groups of some kinds in the order of discovery.
+// groupsOf returns the groups of kinds in the order of discovery.
 func groupsOf(all []*api.Kind, subresources []api.SubresourceInfo) []*group {
 	byName := map[string]*group{}
 	var groups []*group
@@ -75,12 +75,12 @@ func groupsOf(all []*api.Kind, subresources []api.SubresourceInfo) []*group {
 		g.versions = slices.Compact(g.versions)
 	}
 	slices.SortFunc(groups, func(a, b *group) int {
-		return cmp.Or(cmp.Compare(place(a.name), place(b.name)), strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(groupRank(a.name), groupRank(b.name)), strings.Compare(a.name, b.name))
 	})
 	return groups
 }
 
-func place(groupName string) int {
+func groupRank(groupName string) int {
 	if i := slices.Index(groupOrder, groupName); i >= 0 {
 		return i
 	}
@@ -96,10 +96,10 @@ func findGroup(groups []*group, name string) *group {
 	return nil
 }
 
-// coreVersions is what /api answers.
+// coreVersions returns the document at /api.
 func coreVersions(groups []*group, address string) *metav1.APIVersions {
 	v := &metav1.APIVersions{
-		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"}, // it never had a version
+		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"}, // without an apiVersion, as in Kubernetes
 		Versions:                   []string{},
 		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: address}},
 	}
@@ -109,7 +109,7 @@ func coreVersions(groups []*group, address string) *metav1.APIVersions {
 	return v
 }
 
-// groupList is what /apis answers.
+// groupList returns the unaggregated document at /apis.
 func groupList(groups []*group) *metav1.APIGroupList {
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{}}
 	for _, g := range groups {
@@ -129,21 +129,21 @@ func (g *group) apiGroup() metav1.APIGroup {
 	return made
 }
 
-// document is what /apis/GROUP answers.
+// document returns the document at /apis/GROUP.
 func (g *group) document() *metav1.APIGroup {
 	made := g.apiGroup()
 	made.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
 	return &made
 }
 
-// resourceList is what /api/v1 and /apis/GROUP/VERSION answer.
+// resourceList returns the document at /api/v1 or /apis/GROUP/VERSION.
 func (g *group) resourceList(version string) *metav1.APIResourceList {
 	list := &metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
 		GroupVersion: version, APIResources: []metav1.APIResource{},
 	}
 	if g.name == "" {
-		list.APIVersion = "" // the core never had one
+		list.APIVersion = "" // without an apiVersion in the core group, as in Kubernetes
 	} else {
 		list.GroupVersion = g.name + "/" + version
 	}
@@ -155,13 +155,13 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 	return list
 }
 
-// apiResources returns a kind and its subresources.
+// apiResources returns the resource of a kind and its subresources.
 func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	resource := metav1.APIResource{
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
 		Verbs: verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
 	}
-	if !k.OnlyCreate {
+	if !k.CreateOnly {
 		resource.StorageVersionHash = storageVersionHash(k)
 	}
 	list := []metav1.APIResource{resource}
@@ -170,7 +170,7 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 		if !s.Body.Empty() {
 			below.Kind = s.Body.Kind
 		}
-		if isElsewhere(s, k, version) {
+		if hasForeignBody(s, k, version) {
 			below.Group, below.Version = s.Body.Group, s.Body.Version
 		}
 		list = append(list, below)
@@ -178,7 +178,7 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	return list
 }
 
-// subresourcesOf returns the descriptions of a kind's subresources.
+// subresourcesOf returns the descriptions of a kind's subresources at a version.
 func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo) (found []api.SubresourceInfo) {
 	for _, name := range k.SubresourcesAt(version) {
 		if i := slices.IndexFunc(described, func(s api.SubresourceInfo) bool { return s.Name == name }); i >= 0 {
@@ -188,17 +188,17 @@ func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo
 	return found
 }
 
-// isElsewhere reports whether the bodies of a subresource are of another group or version than the kind.
-func isElsewhere(s api.SubresourceInfo, k *api.Kind, version string) bool {
+// hasForeignBody reports whether the bodies of a subresource belong to another group or version than the kind.
+func hasForeignBody(s api.SubresourceInfo, k *api.Kind, version string) bool {
 	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
 }
 
-// storageVersionHash stands for the group, version and kind as which objects are stored: when it
-// changes, they should be written anew.
+// storageVersionHash returns the hash of the GroupVersionKind at which objects are stored: when it changes, clients
+// should rewrite them.
 func storageVersionHash(k *api.Kind) string {
 	storedAs := k.StoredVersion() + "/" + k.Name
 	if k.StoredVersion() == "v1" {
-		storedAs = "/v1/" + k.Name // events are the same objects in both groups
+		storedAs = "/v1/" + k.Name // both groups of events store the same objects
 	}
 	sum := sha256.Sum256([]byte(storedAs))
 	return base64.StdEncoding.EncodeToString(sum[:8])

@@ -15,18 +15,18 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// notServed are the resources and subresources of stable groups that kube-apiserver has and we do not.
-var notServed = []string{
+// notServedResources are the resources and subresources of stable groups that kube-apiserver serves and we do not.
+var notServedResources = []string{
 	"certificates.k8s.io/v1 certificatesigningrequests/approval",
 	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach",
 	"v1 pods/ephemeralcontainers", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
 	"v1 pods/proxy", "v1 pods/resize", "v1 serviceaccounts/token", "v1 services/proxy",
 }
 
-// testSubresources describes the subresources that the server has.
+// testSubresources describes the subresources of the registry.
 var testSubresources = registry.Subresources()
 
-// resourceLine is all that old discovery tells about a resource.
+// resourceLine returns all properties of a resource in unaggregated discovery as text.
 func resourceLine(list metav1.APIResourceList, r metav1.APIResource) string {
 	return fmt.Sprintf("%s %s %s/%s/%s namespaced=%v singular=%s short=%s in=%s hash=%s verbs=%s", list.GroupVersion, r.Name, r.Group, r.Version, r.Kind,
 		r.Namespaced, r.SingularName, strings.Join(r.ShortNames, ","), strings.Join(r.Categories, ","), r.StorageVersionHash, strings.Join(r.Verbs, ","))
@@ -40,7 +40,7 @@ func listLines(list metav1.APIResourceList) (lines []string) {
 	return lines
 }
 
-// aggregatedLines are all that aggregated discovery tells about resources.
+// aggregatedLines returns all properties of resources in aggregated discovery as text.
 func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string) {
 	for _, g := range list.Items {
 		for _, v := range g.Versions {
@@ -57,7 +57,7 @@ func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string)
 }
 
 func isServed(line string) bool {
-	return !slices.ContainsFunc(notServed, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "/"), name+" ") })
+	return !slices.ContainsFunc(notServedResources, func(name string) bool { return strings.HasPrefix(strings.TrimPrefix(line, "/"), name+" ") })
 }
 
 func readInto(t *testing.T, name string, into any) {
@@ -81,7 +81,7 @@ func TestResources(t *testing.T) {
 		return lines
 	})
 	for i, line := range theirs {
-		theirs[i] = storedOtherwise.Replace(line)
+		theirs[i] = storageVersionHashes.Replace(line)
 	}
 	var ours []string
 	for _, g := range groupsOf(api.Builtin(), testSubresources) {
@@ -89,12 +89,12 @@ func TestResources(t *testing.T) {
 			ours = append(ours, listLines(*g.resourceList(version))...)
 		}
 	}
-	differ(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
+	compareLines(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
 }
 
-// storedOtherwise are the hashes of how kube-apiserver stores two kinds, at v1beta1, so that its
-// previous version can still read them. We have no previous version and store them at v1.
-var storedOtherwise = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
+// storageVersionHashes replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, for its
+// previous release. We store them at v1.
+var storageVersionHashes = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
 
 func TestAggregated(t *testing.T) {
 	served := func(line string) bool {
@@ -108,15 +108,15 @@ func TestAggregated(t *testing.T) {
 		return aggregatedLines(list)
 	})
 	groups := groupsOf(api.Builtin(), testSubresources)
-	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file is without the core
-	differ(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
-	// The order of groups decides which kind a short name means.
+	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file does not include the core group
+	compareLines(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
+	// The order of groups determines the kind of a short name.
 	if want := order(theirs); !slices.Equal(order(ours), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(ours), g) })) {
 		t.Errorf("groups in the order %q, want %q", order(ours), want)
 	}
 }
 
-// order returns the groups in the order of lines.
+// order returns the distinct groups in the order of lines.
 func order(lines []string) (names []string) {
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, "/")

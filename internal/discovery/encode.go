@@ -21,7 +21,7 @@ func encode(w io.Writer, object runtime.Object, mediaType string) error {
 	return err
 }
 
-// encodeJSON writes a value as JSON with a line break after it, as kube-apiserver does.
+// encodeJSON writes a value as JSON followed by a newline, as kube-apiserver does.
 func encodeJSON(w io.Writer, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// jsonWriter writes a big JSON object member by member, so that it is never in memory as a whole.
-// The first error stays.
+// jsonWriter writes a large JSON object member by member, so that it is never in memory as a whole. The first error is
+// retained.
 type jsonWriter struct {
-	w      io.Writer
-	err    error
-	inside bool // the object has a member already
+	w         io.Writer
+	err       error
+	hasMember bool // the object has a member already
 }
 
 func (j *jsonWriter) text(s string) {
@@ -21,26 +21,26 @@ func (j *jsonWriter) text(s string) {
 
 func (j *jsonWriter) begin() {
 	j.text("{")
-	j.inside = false
+	j.hasMember = false
 }
 
 func (j *jsonWriter) end() {
 	j.text("}")
-	j.inside = true
+	j.hasMember = true
 }
 
-// name begins a member.
+// name starts a member.
 func (j *jsonWriter) name(name string) {
-	if j.inside {
+	if j.hasMember {
 		j.text(",")
 	}
-	j.inside = true
+	j.hasMember = true
 	quoted, err := json.Marshal(name)
 	j.fail(err)
 	j.text(string(quoted) + ":")
 }
 
-// member writes a member. What marshals itself is taken at its word.
+// member writes a member. Values that implement json.Marshaler are encoded without validating their output.
 func (j *jsonWriter) member(name string, value any) {
 	j.name(name)
 	var text []byte

@@ -13,35 +13,35 @@ import (
 //go:embed markers.txt
 var markersText string
 
-// marks are what the comments of a Go type or field say, which reflection cannot see.
-type marks struct {
+// fieldMarkers are the markers of a Go type or field, which reflection cannot access.
+type fieldMarkers struct {
 	optional, required   bool
 	union, discriminator bool
 	listType, mapType    string
 	listKeys             []string
-	byDefault            any
+	defaultValue         any
 	enum                 []any
 }
 
-// markers are the marks of Go types, and of their fields by the names in JSON.
-type markers map[string]*marks
+// markers are the markers of Go types, and of their fields by JSON name.
+type markers map[string]*fieldMarkers
 
-// ofType returns the marks of a type.
-func (m markers) ofType(t reflect.Type) *marks { return m.at(t.PkgPath() + "." + t.Name()) }
+// ofType returns the markers of a type; empty if there are none.
+func (m markers) ofType(t reflect.Type) *fieldMarkers { return m.at(t.PkgPath() + "." + t.Name()) }
 
-// ofField returns the marks of a field of a struct.
-func (m markers) ofField(t reflect.Type, name string) *marks {
+// ofField returns the markers of a field of a struct; empty if there are none.
+func (m markers) ofField(t reflect.Type, name string) *fieldMarkers {
 	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
 }
 
-func (m markers) at(key string) *marks {
+func (m markers) at(key string) *fieldMarkers {
 	if found := m[key]; found != nil {
 		return found
 	}
-	return &marks{}
+	return &fieldMarkers{}
 }
 
-// parseMarkers reads a text such as markers.txt.
+// parseMarkers parses the content of markers.txt.
 func parseMarkers(text string) (markers, error) {
 	all := markers{}
 	typeName := ""
@@ -66,13 +66,13 @@ func parseMarkers(text string) (markers, error) {
 	return all, nil
 }
 
-func parseMarks(words string) (*marks, error) {
-	m := &marks{}
+func parseMarks(words string) (*fieldMarkers, error) {
+	m := &fieldMarkers{}
 	for words != "" {
 		word, rest, _ := strings.Cut(words, " ")
 		name, value, _ := strings.Cut(word, "=")
 		switch name {
-		case "default", "enum": // the rest of the line
+		case "default", "enum": // the value is the rest of the line
 			value, rest = strings.TrimPrefix(words, name+"="), ""
 		}
 		if err := m.set(name, value); err != nil {
@@ -83,7 +83,7 @@ func parseMarks(words string) (*marks, error) {
 	return m, nil
 }
 
-func (m *marks) set(name, value string) error {
+func (m *fieldMarkers) set(name, value string) error {
 	switch name {
 	case "optional":
 		m.optional = true
@@ -100,11 +100,11 @@ func (m *marks) set(name, value string) error {
 	case "key":
 		m.listKeys = append(m.listKeys, value)
 	case "default":
-		return json.Unmarshal([]byte(value), &m.byDefault)
+		return json.Unmarshal([]byte(value), &m.defaultValue)
 	case "enum":
 		return json.Unmarshal([]byte(value), &m.enum)
 	default:
-		return fmt.Errorf("expected a word that the head of the text explains, received %q", name)
+		return fmt.Errorf("expected a marker that the header describes, received %q", name)
 	}
 	return nil
 }

@@ -23,21 +23,21 @@ func TestMarkers(t *testing.T) {
 	if got := m.ofField(service, "selector"); got.mapType != "atomic" {
 		t.Errorf("%+v", got)
 	}
-	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.byDefault != "TCP" {
+	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.defaultValue != "TCP" {
 		t.Errorf("%+v", got)
 	}
 	if got := m.ofType(reflect.TypeFor[corev1.Protocol]()); len(got.enum) != 3 || got.enum[1] != "TCP" {
 		t.Errorf("%+v", got)
 	}
-	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &marks{}) {
+	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &fieldMarkers{}) {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestBadMarkers(t *testing.T) {
+func TestInvalidMarkers(t *testing.T) {
 	for text, want := range map[string]string{
-		"a.B odd":                `line 1: expected a word that the head of the text explains, received "odd"`,
-		"# head\na.B\n\tc odd=1": `line 3: expected a word`,
+		"a.B odd":                `line 1: expected a marker that the header describes, received "odd"`,
+		"# head\na.B\n\tc odd=1": `line 3: expected a marker`,
 		"a.B enum=[":             "unexpected end of JSON",
 		"a.B\n\tc default=TCP":   "invalid character",
 	} {
@@ -47,7 +47,7 @@ func TestBadMarkers(t *testing.T) {
 	}
 }
 
-// TestGenerated makes the markers anew: they must be those of the k8s.io/api that go.mod has.
+// TestGenerated extracts the markers again: the checked-in file must match the k8s.io/api version in go.mod.
 func TestGenerated(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "markers.txt")
 	if out, err := exec.Command("go", "run", "./generate", name).CombinedOutput(); err != nil {
@@ -58,6 +58,6 @@ func TestGenerated(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(made) != markersText {
-		t.Error("markers.txt is not what generate makes: run go generate ./internal/discovery")
+		t.Error("markers.txt is outdated: run go generate ./internal/discovery")
 	}
 }

@@ -12,11 +12,11 @@ import (
 // OpenAPI lists the media types of each operation. Clients depend on them: kubectl sends strategic merge patches only to
 // kinds that list them.
 
-// anything is the media type of bodies of built-in kinds, as kube-apiserver lists it.
-var anything = []string{"*/*"}
+// anyMediaType is the media type of request bodies of built-in kinds, as in kube-apiserver.
+var anyMediaType = []string{"*/*"}
 
 // aggregatedMedia returns the media types of aggregated discovery. As in kube-apiserver, OpenAPI lists them for the
-// documents about groups.
+// group documents.
 func aggregatedMedia() (all []string) {
 	for _, e := range encoding.Encodings {
 		if e.AggregatedDiscovery {
@@ -26,16 +26,17 @@ func aggregatedMedia() (all []string) {
 	return all
 }
 
-// kindMedia is the media types of one kind.
+// kindMedia are the media types of one kind.
 type kindMedia struct {
 	bodies, patches   []string // of requests
 	objects, listings []string // of responses; listings includes watches
 }
 
-// mediaOf returns the media types of a kind. Kinds without a Go type lack the encodings that need one, and custom resources
-// have no strategic merge patches. With drop, each media type of a response is also listed without managedFields.
+// mediaOf returns the media types of a kind. Kinds without a Go type lack the encodings that need one, and custom
+// resources do not support strategic merge patch. With drop, each media type of a response is also listed with the drop
+// parameter.
 func mediaOf(k *api.Kind, drop bool) kindMedia {
-	m := kindMedia{bodies: anything}
+	m := kindMedia{bodies: anyMediaType}
 	var streams []string
 	for _, e := range encoding.Encodings {
 		if e.NeedsGoType && !k.HasGoType() {
@@ -55,13 +56,13 @@ func mediaOf(k *api.Kind, drop bool) kindMedia {
 	m.patches = append(m.patches, encoding.ApplyTypes()...)
 	m.listings = slices.Concat(m.objects, streams)
 	if drop {
-		m.objects, m.listings = orDropped(m.objects), orDropped(m.listings)
+		m.objects, m.listings = withDropped(m.objects), withDropped(m.listings)
 	}
 	return m
 }
 
-// orDropped returns media types, each also without managedFields.
-func orDropped(media []string) []string {
+// withDropped returns media types, each also with the drop parameter for managedFields.
+func withDropped(media []string) []string {
 	all := slices.Clone(media)
 	for _, name := range media {
 		all = append(all, name+";drop=metadata.managedFields")

@@ -9,11 +9,12 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The kinds whose media differ: a built-in one, definitions, and a custom one with all subresources.
+// mediaKinds returns kinds that differ in their media types: a built-in kind, CustomResourceDefinitions, and a custom
+// resource with all subresources.
 func mediaKinds() []*api.Kind {
 	defined := func(k *api.Kind) *api.Kind {
 		k.Group, k.Versions = "example.org", []string{"v1"}
-		k.Definition = &described{subresources: []string{"status", "scale"}}
+		k.Definition = &definitionStub{subresources: []string{"status", "scale"}}
 		return k
 	}
 	builtin := &api.Kind{Group: "apps", Name: "Deployment", Resource: "deployments", Versions: []string{"v1"}, Subresources: []string{"scale", "status"}}
@@ -24,8 +25,8 @@ func mediaKinds() []*api.Kind {
 	}
 }
 
-// strings2 returns a list of version 2 in order.
-func strings2(list any) (all []string) {
+// sortedStrings returns the sorted strings of a list in an OpenAPI v2 document.
+func sortedStrings(list any) (all []string) {
 	for _, v := range list.([]any) {
 		all = append(all, v.(string))
 	}
@@ -33,7 +34,7 @@ func strings2(list any) (all []string) {
 	return all
 }
 
-// mediaIn3 returns the media of a body or an answer of version 3.
+// mediaIn3 returns the sorted media types of a body or response in an OpenAPI v3 document.
 func mediaIn3(holder any) (all []string) {
 	for name := range holder.(map[string]any)["content"].(map[string]any) {
 		all = append(all, name)
@@ -42,7 +43,8 @@ func mediaIn3(holder any) (all []string) {
 	return all
 }
 
-// TestMediaOfKinds: clients choose by what the documents say, so that a kind must not name what it refuses.
+// TestMediaOfKinds checks that documents list exactly the media types that a kind supports, because clients rely on
+// them.
 func TestMediaOfKinds(t *testing.T) {
 	const drop = ";drop=metadata.managedFields"
 	for _, drops := range []bool{false, true} {
@@ -51,7 +53,7 @@ func TestMediaOfKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
-		maker := newOpenAPI3(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
+		maker := newOpenAPI3Builder(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
 		paths3 := map[string]any{}
 		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
 			b.Reset()
@@ -104,13 +106,13 @@ func TestMediaOfKinds(t *testing.T) {
 					if path == test.kind && method == "get" {
 						produced += " " + test.watches
 					}
-					check(path, method, "answers", produced, strings2(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
+					check(path, method, "answers", produced, sortedStrings(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
 					taken := test.bodies
 					if method == "patch" {
 						taken = test.patches
 					}
 					if method != "get" {
-						check(path, method, "takes", taken, strings2(o2["consumes"]), mediaIn3(o3["requestBody"]))
+						check(path, method, "takes", taken, sortedStrings(o2["consumes"]), mediaIn3(o3["requestBody"]))
 					}
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// Media types of OpenAPI documents. Those of discovery documents are the encodings of the API.
+// Media types of OpenAPI documents. Discovery documents have those of the API's encodings.
 const (
 	mediaJSON = "application/json"
 
@@ -36,8 +36,8 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// plain allows clauses that do not select another shape of the document.
-func plain(parameters map[string]string) bool {
+// hasNoShape accepts clauses that do not select another representation of the document.
+func hasNoShape(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {
 			return false
@@ -46,10 +46,10 @@ func plain(parameters map[string]string) bool {
 	return true
 }
 
-// wantsAggregated allows clauses that select aggregated discovery.
-func wantsAggregated(parameters map[string]string) bool {
+// selectsAggregated accepts clauses that select aggregated discovery.
+func selectsAggregated(parameters map[string]string) bool {
 	version := parameters["v"]
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")
 }
 
-func anyParameters(map[string]string) bool { return true }
+func acceptsAnyParameters(map[string]string) bool { return true }

@@ -13,28 +13,28 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// findOpenAPI returns what answers requests for an OpenAPI document, or nil.
-func (e *edition) findOpenAPI(name string) http.HandlerFunc {
+// findOpenAPI returns the handler of an OpenAPI document; nil if there is none.
+func (e *snapshot) findOpenAPI(name string) http.HandlerFunc {
 	switch {
 	case name == "v2":
-		return e.answerOpenAPI2
+		return e.serveOpenAPI2
 	case name == "v3":
-		return e.answerIndex3
+		return e.serveIndex3
 	}
 	name, ok := strings.CutPrefix(name, "v3/")
 	if !ok || !e.hasDocument3(name) {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request) { e.answerOpenAPI3(w, r, name) }
+	return func(w http.ResponseWriter, r *http.Request) { e.serveOpenAPI3(w, r, name) }
 }
 
-func (e *edition) hasDocument3(name string) bool {
-	_, has := e.about3()[name]
+func (e *snapshot) hasDocument3(name string) bool {
+	_, has := e.kindsByDocument()[name]
 	return has
 }
 
-func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
-	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, anyParameters)
+func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
+	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI2Old, mediaOpenAPI2}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
@@ -44,42 +44,42 @@ func (e *edition) answerOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	if form != mediaJSON {
 		form, write = mediaOpenAPI2, writeOpenAPI2Proto
 	}
-	e.answer(w, r, "/openapi/v2 "+form, func() (*page, error) {
-		e.making.Lock()
-		defer e.making.Unlock()
+	e.serve(w, r, "/openapi/v2 "+form, func() (*page, error) {
+		e.building.Lock()
+		defer e.building.Unlock()
 		return newPage(form, func(w io.Writer) error { return write(w, e.kinds, e.options) })
 	})
 }
 
-// index3 is what /openapi/v3 answers: where the documents are.
+// index3 is the document at /openapi/v3: the URLs of the documents.
 type index3 struct {
 	Paths map[string]address3 `json:"paths"`
 }
 
-// address3 is where a document of version 3 is, as it is now: another content has another address, so
-// that clients may keep what they got from this one for ever.
+// address3 is the URL of an OpenAPI v3 document, with the hash of its content, so that clients can cache the document
+// indefinitely.
 type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
 
-func hashed(name, hash string) string {
+func hashedURL(name, hash string) string {
 	u := url.URL{Path: "/openapi/v3/" + name, RawQuery: url.Values{"hash": {hash}}.Encode()}
 	return u.String()
 }
 
-func (e *edition) answerIndex3(w http.ResponseWriter, r *http.Request) {
-	e.answer(w, r, "/openapi/v3", func() (*page, error) {
+func (e *snapshot) serveIndex3(w http.ResponseWriter, r *http.Request) {
+	e.serve(w, r, "/openapi/v3", func() (*page, error) {
 		index := index3{map[string]address3{}}
-		for name := range e.about3() {
-			index.Paths[name] = address3{hashed(name, e.hash3(name))}
+		for name := range e.kindsByDocument() {
+			index.Paths[name] = address3{hashedURL(name, e.documentHash(name))}
 		}
-		e.shelf.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
+		e.cache.retain(func(name string) bool { return e.hasDocument3(strings.TrimSuffix(name, protoSuffix)) })
 		return newPage(mediaJSON, func(w io.Writer) error { return encodeJSON(w, index) })
 	})
 }
 
-func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
-	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, anyParameters)
+func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name string) {
+	form, _, ok := choose(r.Header.Get("Accept"), []string{mediaJSON, mediaOpenAPI3, mediaOpenAPI3Old}, acceptsAnyParameters)
 	if !ok {
 		w.Header().Add("Vary", "Accept")
 		w.WriteHeader(http.StatusNotAcceptable)
@@ -87,7 +87,7 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	}
 	p, err := e.document3(name, form)
 	if err != nil {
-		e.answer(w, r, name, func() (*page, error) { return nil, err })
+		e.serve(w, r, name, func() (*page, error) { return nil, err })
 		return
 	}
 	if hash := r.URL.Query().Get("hash"); hash == p.etag {
@@ -95,35 +95,35 @@ func (e *edition) answerOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 		w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	} else if hash != "" {
 		w.Header().Add("Vary", "Accept")
-		http.Redirect(w, r, hashed(name, p.etag), http.StatusMovedPermanently)
+		http.Redirect(w, r, hashedURL(name, p.etag), http.StatusMovedPermanently)
 		return
 	}
 	p.send(w, r)
 }
 
-// document3 returns a document of version 3 in some form.
-func (e *edition) document3(name, form string) (*page, error) {
-	hash := e.hash3(name)
-	document, err := e.shelf.page(name, hash, func() (*page, error) { return e.makeDocument3(name, hash) })
+// document3 returns an OpenAPI v3 document in a media type.
+func (e *snapshot) document3(name, form string) (*page, error) {
+	hash := e.documentHash(name)
+	document, err := e.cache.page(name, hash, func() (*page, error) { return e.buildDocument3(name, hash) })
 	if err != nil || form == mediaJSON {
 		return document, err
 	}
-	return e.shelf.page(name+protoSuffix, hash, func() (*page, error) {
-		e.making.Lock()
-		defer e.making.Unlock()
+	return e.cache.page(name+protoSuffix, hash, func() (*page, error) {
+		e.building.Lock()
+		defer e.building.Unlock()
 		return protoDocument3(document)
 	})
 }
 
-// makeDocument3 makes a document of version 3 as JSON. What several documents have in common is made once for those that
-// are asked for at the same time.
-func (e *edition) makeDocument3(name, hash string) (*page, error) {
-	e.making.Lock()
-	defer e.making.Unlock()
-	maker := e.maker3.Value()
+// buildDocument3 builds an OpenAPI v3 document as JSON. Definitions that several documents share are built once for
+// concurrent requests.
+func (e *snapshot) buildDocument3(name, hash string) (*page, error) {
+	e.building.Lock()
+	defer e.building.Unlock()
+	maker := e.builder3.Value()
 	if maker == nil {
-		maker = newOpenAPI3(e.kinds, e.options)
-		e.maker3 = weak.Make(maker)
+		maker = newOpenAPI3Builder(e.kinds, e.options)
+		e.builder3 = weak.Make(maker)
 	}
 	made, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
 	if err != nil {
@@ -133,11 +133,10 @@ func (e *edition) makeDocument3(name, hash string) (*page, error) {
 	return made, nil
 }
 
-// protoSuffix is what documents as protobuf have after their name on the shelf.
+// protoSuffix is the suffix of protobuf documents in cache keys.
 const protoSuffix = " proto"
 
-// protoDocument3 turns a document from JSON to protobuf. It keeps its hash: the address is the same in
-// both forms.
+// protoDocument3 converts a document from JSON to protobuf. It keeps the hash, because the URL is the same for both.
 func protoDocument3(of *page) (*page, error) {
 	document, err := openapi_v3.ParseDocument(of.content())
 	if err != nil {

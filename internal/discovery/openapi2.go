@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// What documents say about themselves. Clients generate code by it, so it is what they know.
+// The metadata of documents, which equals that of Kubernetes because clients generate code from it.
 const (
 	title           = "Kubernetes"
 	documentVersion = "unversioned"
@@ -23,11 +23,11 @@ const (
 func bearerToken() *spec.SecurityScheme {
 	scheme := &spec.SecurityScheme{}
 	scheme.Type, scheme.Name, scheme.In = "apiKey", "authorization", "header"
-	scheme.Description = "a bearer token, with the word Bearer before it"
+	scheme.Description = "a bearer token, prefixed with Bearer"
 	return scheme
 }
 
-// groupVersions returns the groups and versions that some kinds are served at, sorted.
+// groupVersions returns the groups and versions of kinds, sorted.
 func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	var found []schema.GroupVersion
 	for _, k := range all {
@@ -41,16 +41,16 @@ func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	return slices.Compact(found)
 }
 
-// allPaths returns all paths of a server with some kinds, sorted.
-func (m *pathMaker) allPaths(all []*api.Kind) []*path {
-	paths := []*path{m.aboutVersion(), m.aboutCore(), m.aboutGroups()}
+// allPaths returns all paths of a server with the given kinds, sorted.
+func (m *pathBuilder) allPaths(all []*api.Kind) []*path {
+	paths := []*path{m.versionPath(), m.corePath(), m.groupsPath()}
 	group := ""
 	for _, gv := range groupVersions(all) {
 		if gv.Group != group {
 			group = gv.Group
-			paths = append(paths, m.aboutGroup(group))
+			paths = append(paths, m.groupPath(group))
 		}
-		paths = append(paths, m.aboutResources(gv.Group, gv.Version))
+		paths = append(paths, m.resourcesPath(gv.Group, gv.Version))
 		paths = append(paths, m.versionPaths(all, gv)...)
 	}
 	slices.SortFunc(paths, func(a, b *path) int { return strings.Compare(a.address, b.address) })
@@ -58,7 +58,7 @@ func (m *pathMaker) allPaths(all []*api.Kind) []*path {
 }
 
 // versionPaths returns the paths of the kinds of a group at a version.
-func (m *pathMaker) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
+func (m *pathBuilder) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
 	for _, k := range all {
 		if k.Group == gv.Group && k.HasVersion(gv.Version) {
 			paths = append(paths, m.pathsOf(k, gv.Version)...)
@@ -67,9 +67,9 @@ func (m *pathMaker) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths
 	return paths
 }
 
-// writeOpenAPI2 writes the document of version 2 as JSON.
+// writeOpenAPI2 writes the OpenAPI v2 document as JSON.
 func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
-	m := newPathMaker(form2, options)
+	m := newPathBuilder(openAPIV2, options)
 	paths := m.allPaths(all)
 	j := &jsonWriter{w: w}
 	j.begin()
@@ -82,7 +82,7 @@ func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 	})
 	j.object("definitions", func() {
 		for _, name := range m.names() {
-			d := m.made[name]
+			d := m.definitions[name]
 			addKinds(d.schema, d.kinds)
 			j.member(name, d.schema)
 		}
@@ -102,7 +102,7 @@ func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 
 const kindExtension = "x-kubernetes-group-version-kind"
 
-// addKinds says which kinds have a schema.
+// addKinds adds the extension with the kinds of a schema.
 func addKinds(s *spec.Schema, kinds []schema.GroupVersionKind) {
 	if len(kinds) == 0 {
 		return
@@ -158,7 +158,7 @@ func (o *operation) openAPI2() *spec.Operation {
 	made.Consumes, made.Produces, made.Schemes = o.consumes, o.produces, []string{"https"}
 	if o.body != "" {
 		body := spec.Parameter{}
-		body.Name, body.In, body.Required, body.Schema = "body", "body", !o.mayBeEmpty, reference(form2, o.body)
+		body.Name, body.In, body.Required, body.Schema = "body", "body", !o.optionalBody, reference(openAPIV2, o.body)
 		made.Parameters = append(made.Parameters, body)
 	}
 	for _, q := range o.parameters {
@@ -166,14 +166,14 @@ func (o *operation) openAPI2() *spec.Operation {
 	}
 	responses := map[int]spec.Response{http.StatusUnauthorized: {ResponseProps: spec.ResponseProps{Description: http.StatusText(http.StatusUnauthorized)}}}
 	for _, code := range o.codes {
-		responses[code] = spec.Response{ResponseProps: spec.ResponseProps{Description: http.StatusText(code), Schema: reference(form2, o.answers)}}
+		responses[code] = spec.Response{ResponseProps: spec.ResponseProps{Description: http.StatusText(code), Schema: reference(openAPIV2, o.response)}}
 	}
 	made.Responses = &spec.Responses{ResponsesProps: spec.ResponsesProps{StatusCodeResponses: responses}}
 	made.Extensions = o.extensions()
 	return made
 }
 
-func reference(f form, name string) *spec.Schema {
+func reference(f openAPIVersion, name string) *spec.Schema {
 	return &spec.Schema{SchemaProps: spec.SchemaProps{Ref: f.reference(name)}}
 }
 
@@ -182,7 +182,7 @@ func (o *operation) extensions() spec.Extensions {
 		return nil
 	}
 	all := spec.Extensions{"x-kubernetes-action": o.action, kindExtension: kindValue(o.kind)}
-	if o.unsets {
+	if o.supportsUnset {
 		all[ownership.UnsetExtension] = true
 	}
 	return all

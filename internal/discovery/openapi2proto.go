@@ -15,12 +15,12 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// writeOpenAPI2Proto writes the document of version 2 as protobuf. It is written in pieces, each a
-// document with one path or definition: protobuf merges what is written one after another.
+// writeOpenAPI2Proto writes the OpenAPI v2 document as protobuf. It is written incrementally, as messages with one path
+// or definition each: concatenated protobuf messages are merged.
 func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
-	m := newPathMaker(form2, options)
+	m := newPathBuilder(openAPIV2, options)
 	out := &protoWriter{w: w}
-	out.piece(&openapi_v2.Document{
+	out.write(&openapi_v2.Document{
 		Swagger:             "2.0",
 		Info:                &openapi_v2.Info{Title: title, Version: documentVersion},
 		Security:            []*openapi_v2.SecurityRequirement{{AdditionalProperties: []*openapi_v2.NamedStringArray{{Name: securityName, Value: &openapi_v2.StringArray{}}}}},
@@ -28,29 +28,29 @@ func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
 	})
 	for _, p := range m.allPaths(all) {
 		item := &openapi_v2.NamedPathItem{Name: p.address, Value: p.proto()}
-		out.piece(&openapi_v2.Document{Paths: &openapi_v2.Paths{Path: []*openapi_v2.NamedPathItem{item}}})
+		out.write(&openapi_v2.Document{Paths: &openapi_v2.Paths{Path: []*openapi_v2.NamedPathItem{item}}})
 	}
 	for _, name := range m.names() {
-		d := m.made[name]
+		d := m.definitions[name]
 		addKinds(d.schema, d.kinds)
 		made := &openapi_v2.NamedSchema{Name: name, Value: schemaProto(d.schema)}
-		out.piece(&openapi_v2.Document{Definitions: &openapi_v2.Definitions{AdditionalProperties: []*openapi_v2.NamedSchema{made}}})
+		out.write(&openapi_v2.Document{Definitions: &openapi_v2.Definitions{AdditionalProperties: []*openapi_v2.NamedSchema{made}}})
 	}
 	for _, p := range m.parameters.shared() {
 		made := &openapi_v2.NamedParameter{Name: p.key, Value: p.declarationProto()}
-		out.piece(&openapi_v2.Document{Parameters: &openapi_v2.ParameterDefinitions{AdditionalProperties: []*openapi_v2.NamedParameter{made}}})
+		out.write(&openapi_v2.Document{Parameters: &openapi_v2.ParameterDefinitions{AdditionalProperties: []*openapi_v2.NamedParameter{made}}})
 	}
 	return out.err
 }
 
-// protoWriter writes messages one after another. The first error stays.
+// protoWriter writes concatenated messages. The first error is retained.
 type protoWriter struct {
 	w      io.Writer
 	buffer []byte
 	err    error
 }
 
-func (p *protoWriter) piece(m proto.Message) {
+func (p *protoWriter) write(m proto.Message) {
 	if p.err != nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (o *operation) proto() *openapi_v2.Operation {
 		VendorExtension: extensionsProto(o.extensions()), Responses: o.responsesProto(),
 	}
 	if o.body != "" {
-		body := &openapi_v2.BodyParameter{Name: "body", In: "body", Required: !o.mayBeEmpty, Schema: schemaProto(reference(form2, o.body))}
+		body := &openapi_v2.BodyParameter{Name: "body", In: "body", Required: !o.optionalBody, Schema: schemaProto(reference(openAPIV2, o.body))}
 		made.Parameters = append(made.Parameters, itemProto(&openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_BodyParameter{BodyParameter: body}}))
 	}
 	made.Parameters = append(made.Parameters, parametersProto(o.parameters)...)
@@ -109,7 +109,7 @@ func (o *operation) responsesProto() *openapi_v2.Responses {
 		made.ResponseCode = append(made.ResponseCode, &openapi_v2.NamedResponseValue{Name: strconv.Itoa(code), Value: value})
 	}
 	for _, code := range o.codes {
-		add(code, &openapi_v2.SchemaItem{Oneof: &openapi_v2.SchemaItem_Schema{Schema: schemaProto(reference(form2, o.answers))}})
+		add(code, &openapi_v2.SchemaItem{Oneof: &openapi_v2.SchemaItem_Schema{Schema: schemaProto(reference(openAPIV2, o.response))}})
 	}
 	add(http.StatusUnauthorized, nil)
 	return made
@@ -145,7 +145,7 @@ func (p parameter) declarationProto() *openapi_v2.Parameter {
 	return &openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_NonBodyParameter{NonBodyParameter: made}}
 }
 
-// addLimits adds what a schema says of sizes, which those of custom resources do.
+// addLimits adds the value constraints of a schema, which only custom resources have.
 func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
 	made.Minimum, made.Maximum, made.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
 	made.ExclusiveMinimum, made.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum
@@ -154,7 +154,7 @@ func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
 	made.MinProperties, made.MaxProperties = orZero(s.MinProperties), orZero(s.MaxProperties)
 }
 
-// orZero is what a message has for nothing.
+// orZero returns the value of a pointer; the zero value if it is nil.
 func orZero[T any](value *T) (zero T) {
 	if value != nil {
 		return *value
@@ -162,8 +162,7 @@ func orZero[T any](value *T) (zero T) {
 	return zero
 }
 
-// additionalProto turns what a schema says of fields that it does not name into a message: a schema, or only
-// whether there may be any.
+// additionalProto converts additionalProperties to a message: a schema or a boolean.
 func additionalProto(s *spec.SchemaOrBool) *openapi_v2.AdditionalPropertiesItem {
 	switch {
 	case s == nil:
@@ -174,7 +173,7 @@ func additionalProto(s *spec.SchemaOrBool) *openapi_v2.AdditionalPropertiesItem 
 	return &openapi_v2.AdditionalPropertiesItem{Oneof: &openapi_v2.AdditionalPropertiesItem_Schema{Schema: schemaProto(s.Schema)}}
 }
 
-// schemaProto turns a schema into a message. It knows what definitions of version 2 have.
+// schemaProto converts a schema to a message. It supports the properties that OpenAPI v2 definitions have.
 func schemaProto(s *spec.Schema) *openapi_v2.Schema {
 	made := &openapi_v2.Schema{
 		XRef: s.Ref.String(), Title: s.Title, Description: s.Description, Format: s.Format, Required: s.Required,
@@ -211,11 +210,11 @@ func extensionsProto(extensions spec.Extensions) (made []*openapi_v2.NamedAny) {
 	return made
 }
 
-// anyProto turns a value into a message that has it as YAML, of which JSON is a part.
+// anyProto converts a value to a message with its YAML, of which JSON is a subset.
 func anyProto(value any) *openapi_v2.Any {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // it is made of strings, lists and maps
+		panic(err) // unreachable: the value consists of strings, lists and maps
 	}
 	return &openapi_v2.Any{Yaml: string(text)}
 }

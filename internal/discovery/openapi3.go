@@ -13,21 +13,21 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// openAPI3 makes the documents of version 3: one for each group and version. What they have in
-// common is made once. It is used once and thrown away.
-type openAPI3 struct {
-	*pathMaker
-	kinds   []*api.Kind
-	encoded map[string][]byte // definitions
+// openAPI3Builder builds the OpenAPI v3 documents, one per group and version. Shared definitions are built once. It is
+// discarded after use.
+type openAPI3Builder struct {
+	*pathBuilder
+	kinds              []*api.Kind
+	encodedDefinitions map[string][]byte // encoded definitions
 }
 
-func newOpenAPI3(all []*api.Kind, options Options) *openAPI3 {
-	return &openAPI3{newPathMaker(form3, options), all, map[string][]byte{}}
+func newOpenAPI3Builder(all []*api.Kind, options Options) *openAPI3Builder {
+	return &openAPI3Builder{newPathBuilder(openAPIV3, options), all, map[string][]byte{}}
 }
 
-// names3 returns the names of the documents of a server with some kinds: api/v1, apis/apps/v1; also
-// those that only tell how to ask what there is: api, apis, apis/apps, version.
-func names3(all []*api.Kind) []string {
+// documentNames3 returns the names of the documents of a server with the given kinds: api/v1, apis/apps/v1, and those of the
+// discovery endpoints: api, apis, apis/apps, version.
+func documentNames3(all []*api.Kind) []string {
 	names := []string{"version", "api", "apis"}
 	for _, gv := range groupVersions(all) {
 		if gv.Group != "" {
@@ -40,30 +40,30 @@ func names3(all []*api.Kind) []string {
 }
 
 // paths returns the paths of a document, and its group and version.
-func (o *openAPI3) paths(name string) ([]*path, schema.GroupVersion) {
+func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	parts := strings.Split(name, "/")
 	gv := schema.GroupVersion{}
 	switch {
 	case name == "version":
-		return []*path{o.aboutVersion()}, gv
+		return []*path{o.versionPath()}, gv
 	case name == "api":
-		return []*path{o.aboutCore()}, gv
+		return []*path{o.corePath()}, gv
 	case name == "apis":
-		return []*path{o.aboutGroups()}, gv
+		return []*path{o.groupsPath()}, gv
 	case parts[0] == "apis" && len(parts) == 2:
-		return []*path{o.aboutGroup(parts[1])}, gv
+		return []*path{o.groupPath(parts[1])}, gv
 	case parts[0] == "apis":
 		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
 	default:
 		gv.Version = parts[1]
 	}
-	paths := append(o.versionPaths(o.kinds, gv), o.aboutResources(gv.Group, gv.Version))
+	paths := append(o.versionPaths(o.kinds, gv), o.resourcesPath(gv.Group, gv.Version))
 	slices.SortFunc(paths, func(a, b *path) int { return strings.Compare(a.address, b.address) })
 	return paths, gv
 }
 
 // write writes a document as JSON.
-func (o *openAPI3) write(w io.Writer, name string) error {
+func (o *openAPI3Builder) write(w io.Writer, name string) error {
 	paths, gv := o.paths(name)
 	j := &jsonWriter{w: w}
 	j.begin()
@@ -89,10 +89,10 @@ func (o *openAPI3) write(w io.Writer, name string) error {
 	return j.err
 }
 
-// definitions returns those that the operations of a path use.
+// definitions returns the names of the definitions that the operations of a path use.
 func (p *path) definitions() (names []string) {
 	for _, o := range p.operations {
-		names = append(names, o.answers)
+		names = append(names, o.response)
 		if o.body != "" {
 			names = append(names, o.body)
 		}
@@ -100,13 +100,13 @@ func (p *path) definitions() (names []string) {
 	return names
 }
 
-// encode returns a definition as JSON. Those that serve every group say so only about the core and
-// the group of the document.
-func (o *openAPI3) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
-	if text := o.encoded[name]; text != nil {
+// encode returns a definition as JSON. Types that belong to every group list only the kinds of the core group and of
+// the document's group.
+func (o *openAPI3Builder) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
+	if text := o.encodedDefinitions[name]; text != nil {
 		return text
 	}
-	d := o.made[name]
+	d := o.definitions[name]
 	said := *d.schema
 	said.Extensions = nil
 	for extension, value := range d.schema.Extensions {
@@ -122,7 +122,7 @@ func (o *openAPI3) encode(j *jsonWriter, name string, gv schema.GroupVersion) []
 	text, err := said.MarshalJSON()
 	j.fail(err)
 	if len(d.kinds) <= 1 {
-		o.encoded[name] = text
+		o.encodedDefinitions[name] = text
 	}
 	return text
 }
@@ -164,22 +164,22 @@ func (o *operation) openAPI3() *spec3.Operation {
 	made.Parameters = parameters3(o.parameters)
 	if o.body != "" {
 		made.RequestBody = &spec3.RequestBody{}
-		made.RequestBody.Required, made.RequestBody.Content = !o.mayBeEmpty, content3(o.consumes, o.body)
+		made.RequestBody.Required, made.RequestBody.Content = !o.optionalBody, content3(o.consumes, o.body)
 	}
 	responses := map[int]*spec3.Response{http.StatusUnauthorized: {ResponseProps: spec3.ResponseProps{Description: http.StatusText(http.StatusUnauthorized)}}}
 	for _, code := range o.codes {
-		responses[code] = &spec3.Response{ResponseProps: spec3.ResponseProps{Description: http.StatusText(code), Content: content3(o.produces, o.answers)}}
+		responses[code] = &spec3.Response{ResponseProps: spec3.ResponseProps{Description: http.StatusText(code), Content: content3(o.produces, o.response)}}
 	}
 	made.Responses = &spec3.Responses{ResponsesProps: spec3.ResponsesProps{StatusCodeResponses: responses}}
 	made.Extensions = o.extensions()
 	return made
 }
 
-// content3 says that something is the same definition in all media types.
+// content3 returns the content of a body with the same definition in all media types.
 func content3(mediaTypes []string, definition string) map[string]*spec3.MediaType {
 	content := make(map[string]*spec3.MediaType, len(mediaTypes))
 	for _, name := range mediaTypes {
-		content[name] = &spec3.MediaType{MediaTypeProps: spec3.MediaTypeProps{Schema: reference(form3, definition)}}
+		content[name] = &spec3.MediaType{MediaTypeProps: spec3.MediaTypeProps{Schema: reference(openAPIV3, definition)}}
 	}
 	return content
 }

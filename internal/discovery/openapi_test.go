@@ -14,22 +14,22 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// parts are the facts of a document of OpenAPI, by where they are in it.
-type parts map[string]any
+// documentParts are the definitions and paths of an OpenAPI document, by name.
+type documentParts map[string]any
 
-func partsOf(document map[string]any) parts {
-	out := parts{}
+func partsOf(document map[string]any) documentParts {
+	out := documentParts{}
 	definitions, _ := document["definitions"].(map[string]any)
 	if components, ok := document["components"].(map[string]any); ok {
 		definitions, _ = components["schemas"].(map[string]any)
 	}
 	for name, v := range definitions {
-		out[name] = facts(v)
+		out[name] = comparedFacts(v)
 	}
 	declared, _ := document["parameters"].(map[string]any)
 	paths, _ := document["paths"].(map[string]any)
 	for name, v := range paths {
-		out[name] = facts(inlined(v, declared))
+		out[name] = comparedFacts(inlineParameters(v, declared))
 	}
 	return out
 }
@@ -46,8 +46,8 @@ func ourDocument2(t *testing.T) map[string]any {
 func ourDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
-	for _, name := range names3(api.Builtin()) {
+	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
+	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)
@@ -57,41 +57,41 @@ func ourDocuments3(t *testing.T) map[string]map[string]any {
 	return all
 }
 
-// compare holds our parts against a golden that has a hash of each of the oracle's.
-func compare(t *testing.T, file string, ours parts, oracle func(folder string) parts) {
+// compare compares our parts with a golden file of the hashes of the oracle's parts.
+func compare(t *testing.T, file string, ours documentParts, oracle func(folder string) documentParts) {
 	t.Helper()
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		lines = append(lines, name+" "+hash(ours[name]))
 	}
-	differ(t, lines, golden(t, file, func(folder string) []string {
+	compareLines(t, lines, golden(t, file, func(folder string) []string {
 		var lines []string
 		theirs := oracle(folder)
 		for _, name := range slices.Sorted(maps.Keys(ours)) {
 			lines = append(lines, name+" "+hash(theirs[name]))
-			tell(name, ours[name], theirs[name], func(text string) { t.Error(text) })
+			reportDifferences(name, ours[name], theirs[name], func(text string) { t.Error(text) })
 		}
 		return lines
 	}))
 }
 
 func TestOpenAPI2(t *testing.T) {
-	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) parts {
+	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) documentParts {
 		return partsOf(readJSON(t, filepath.Join(folder, "api/openapi-spec/swagger.json")))
 	})
 }
 
 func TestOpenAPI3(t *testing.T) {
-	all := parts{}
+	all := documentParts{}
 	for name, document := range ourDocuments3(t) {
 		for part, v := range partsOf(document) {
 			all[name+" "+part] = v
 		}
 	}
-	// A definition is the same wherever it is, unless it serves every group: once is enough.
-	once := func(all parts) parts {
+	// A definition is the same in all documents, unless it belongs to every group, so that it is compared once.
+	once := func(all documentParts) documentParts {
 		seen := map[string]bool{}
-		out := parts{}
+		out := documentParts{}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			_, part, _ := strings.Cut(name, " ")
 			if key := fmt.Sprint(part, hash(all[name])); !seen[key] {
@@ -101,33 +101,33 @@ func TestOpenAPI3(t *testing.T) {
 		}
 		return out
 	}
-	compare(t, "openapi3.txt", once(all), func(folder string) parts {
-		theirs := parts{}
-		for _, name := range names3(api.Builtin()) {
+	compare(t, "openapi3.txt", once(all), func(folder string) documentParts {
+		theirs := documentParts{}
+		for _, name := range documentNames3(api.Builtin()) {
 			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
 				theirs[name+" "+part] = v
 			}
 		}
 		for name := range all {
-			tell(name, all[name], theirs[name], func(text string) { t.Error(text) })
+			reportDifferences(name, all[name], theirs[name], func(text string) { t.Error(text) })
 		}
 		return theirs
 	})
 }
 
-// undescribed are the fields that Kubernetes says nothing about either, but for those of version.Info.
+// undescribed are the fields without a description in Kubernetes, except those of version.Info.
 var undescribed = []string{
 	"io.k8s.api.networking.v1.IngressRule.http",
 	"io.k8s.api.certificates.v1.CertificateSigningRequest.metadata",
 	"io.k8s.api.certificates.v1.CertificateSigningRequestList.metadata",
 }
 
-// TestDescribed looks for what kubectl explain could not explain.
-func TestDescribed(t *testing.T) {
+// TestDescriptions checks that definitions and fields have descriptions, for kubectl explain.
+func TestDescriptions(t *testing.T) {
 	definitions := ourDocument2(t)["definitions"].(map[string]any)
 	if len(definitions) < 450 {
-		t.Errorf("only %d definitions", len(definitions))
+		t.Errorf("%d definitions, want at least 450", len(definitions))
 	}
 	for name, v := range definitions {
 		definition := v.(map[string]any)
@@ -143,13 +143,12 @@ func TestDescribed(t *testing.T) {
 	}
 }
 
-// TestUnsettingIsDeclared: clients learn from the documents whether applies understand unset markers, wherever there
-// are applies.
-func TestUnsettingIsDeclared(t *testing.T) {
+// TestUnsetIsDeclared checks that documents declare the support of unset markers at every endpoint with apply.
+func TestUnsetIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer
 		options := Options{Unset: unset, Subresources: testSubresources}
-		if err := errors.Join(writeOpenAPI2(&b2, api.Builtin(), options), newOpenAPI3(api.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
+		if err := errors.Join(writeOpenAPI2(&b2, api.Builtin(), options), newOpenAPI3Builder(api.Builtin(), options).write(&b3, "apis/apps/v1")); err != nil {
 			t.Fatal(err)
 		}
 		for _, document := range []map[string]any{parseJSON(t, b2.Bytes()), parseJSON(t, b3.Bytes())} {
@@ -166,8 +165,8 @@ func TestUnsettingIsDeclared(t *testing.T) {
 	}
 }
 
-// TestTakingOverIsDeclared: clients learn from the documents that an apply can take over, and where.
-func TestTakingOverIsDeclared(t *testing.T) {
+// TestTakeOverIsDeclared checks that documents declare the parameter takeOver at the main endpoint only.
+func TestTakeOverIsDeclared(t *testing.T) {
 	for path, want := range map[string]bool{"/deployments/{name}": true, "/deployments/{name}/status": false} {
 		paths := ourDocuments3(t)["apis/apps/v1"]["paths"].(map[string]any)
 		operations := paths["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
@@ -177,6 +176,6 @@ func TestTakingOverIsDeclared(t *testing.T) {
 		}
 	}
 	if text := fmt.Sprint(ourDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {
-		t.Errorf("version 2 does not declare it: %s", text)
+		t.Errorf("the OpenAPI v2 document does not declare takeOver: %s", text)
 	}
 }

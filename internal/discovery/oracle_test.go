@@ -16,16 +16,16 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The oracle is what kube-apiserver 1.36 tells about itself, as module k8s.io/kubernetes has it in
-// its folder api. It is big, so tests compare with goldens: facts and hashes that are made of it.
-// With -kubernetes, goldens are checked against that folder, and differences are told in full;
-// with -update too, they are written anew.
+// The oracle are the discovery and OpenAPI documents of kube-apiserver 1.36 in the directory api of the module
+// k8s.io/kubernetes. They are large, so tests compare with golden files of their facts and hashes. With -kubernetes,
+// golden files are checked against that directory, and differences are reported in full; with -update as well, the
+// golden files are rewritten.
 var (
-	kubernetes = flag.String("kubernetes", "", "the folder of module k8s.io/kubernetes")
-	update     = flag.Bool("update", false, "write the goldens anew; needs -kubernetes")
+	kubernetes = flag.String("kubernetes", "", "the directory of the module k8s.io/kubernetes")
+	update     = flag.Bool("update", false, "rewrite the golden files; requires -kubernetes")
 )
 
-// golden returns the lines of a golden. made makes them of the oracle.
+// golden returns the lines of a golden file. made computes them from the oracle.
 func golden(t *testing.T, name string, made func(folder string) []string) []string {
 	t.Helper()
 	name = filepath.Join("testdata", name)
@@ -45,7 +45,7 @@ func golden(t *testing.T, name string, made func(folder string) []string) []stri
 	}
 	lines = lines[1:]
 	if *kubernetes != "" && !slices.Equal(lines, made(*kubernetes)) {
-		t.Errorf("%s is not what the oracle says: run the test with -update", name)
+		t.Errorf("%s is outdated: run the test with -update", name)
 	}
 	return lines
 }
@@ -67,8 +67,8 @@ func parseJSON(t *testing.T, text []byte) (v map[string]any) {
 	return v
 }
 
-// differ says how two lists of lines differ.
-func differ(t *testing.T, ours, theirs []string) {
+// compareLines reports the lines that only one of two lists has.
+func compareLines(t *testing.T, ours, theirs []string) {
 	t.Helper()
 	for _, line := range ours {
 		if !slices.Contains(theirs, line) {
@@ -82,7 +82,7 @@ func differ(t *testing.T, ours, theirs []string) {
 	}
 }
 
-// servedVersions are the groups and versions of the built-in kinds, as discovery's files are named.
+// servedVersions returns the groups and versions of the built-in kinds, in the notation of the oracle's file names.
 func servedVersions() (names []string) {
 	for _, gv := range groupVersions(api.Builtin()) {
 		names = append(names, strings.ReplaceAll(prefix(gv.Group, gv.Version)[1:], "/", "__"))
@@ -90,9 +90,9 @@ func servedVersions() (names []string) {
 	return names
 }
 
-// facts takes from a document what is not compared: texts; enums, which the oracle's files
-// leave out although the server tells them; what we do not serve.
-func facts(value any) any {
+// comparedFacts removes the parts of a document that are not compared: descriptions; enums, which the oracle's files omit
+// although the server publishes them; items that we do not serve.
+func comparedFacts(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		out := map[string]any{}
@@ -102,14 +102,14 @@ func facts(value any) any {
 			if name == "description" && isText || name == "enum" && isList {
 				continue
 			}
-			out[name] = facts(v)
+			out[name] = comparedFacts(v)
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, v := range value {
-			if !unserved(v) {
-				out = append(out, facts(v))
+			if !isNotCompared(v) {
+				out = append(out, comparedFacts(v))
 			}
 		}
 		return out
@@ -117,9 +117,9 @@ func facts(value any) any {
 	return value
 }
 
-// unserved is for items of lists: parameters of alpha features, kinds of groups that we do not serve, and the
-// parameter that only we have, which TestTakingOverIsDeclared is about.
-func unserved(item any) bool {
+// isNotCompared reports whether an item of a list is not compared: parameters of alpha features, kinds of groups that we do
+// not serve, and the parameter takeOver, which TestTakeOverIsDeclared checks.
+func isNotCompared(item any) bool {
 	v, _ := item.(map[string]any)
 	if name := v["name"]; name == "shardSelector" || name == "ignoreStoreReadErrorWithClusterBreakingPotential" || name == "takeOver" {
 		return true
@@ -131,8 +131,8 @@ func unserved(item any) bool {
 	return !slices.ContainsFunc(api.Builtin(), func(k *api.Kind) bool { return k.Group == group && k.HasVersion(v["version"].(string)) })
 }
 
-// inlined puts the declared parameters of version 2 where they are referred to.
-func inlined(value any, declared map[string]any) any {
+// inlineParameters replaces references to parameters of OpenAPI v2 documents by their declarations.
+func inlineParameters(value any, declared map[string]any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		if ref, ok := value["$ref"].(string); ok && strings.HasPrefix(ref, "#/parameters/") {
@@ -140,13 +140,13 @@ func inlined(value any, declared map[string]any) any {
 		}
 		out := map[string]any{}
 		for name, v := range value {
-			out[name] = inlined(v, declared)
+			out[name] = inlineParameters(v, declared)
 		}
 		return out
 	case []any:
 		out := []any{}
 		for _, v := range value {
-			out = append(out, inlined(v, declared))
+			out = append(out, inlineParameters(v, declared))
 		}
 		return out
 	}
@@ -162,19 +162,19 @@ func hash(value any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// tell says where two values differ.
-func tell(at string, ours, theirs any, say func(string)) {
+// reportDifferences reports the paths at which two values differ.
+func reportDifferences(at string, ours, theirs any, report func(string)) {
 	a, isMap := ours.(map[string]any)
 	b, areMaps := theirs.(map[string]any)
 	if !isMap || !areMaps {
 		if hash(ours) != hash(theirs) {
-			say(fmt.Sprintf("%s: ours %.200v, theirs %.200v", at, ours, theirs))
+			report(fmt.Sprintf("%s: ours %.200v, theirs %.200v", at, ours, theirs))
 		}
 		return
 	}
 	names := maps.Clone(a)
 	maps.Copy(names, b)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		tell(at+"."+name, a[name], b[name], say)
+		reportDifferences(at+"."+name, a[name], b[name], report)
 	}
 }

@@ -15,27 +15,27 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// page is a document that is ready to be sent. What is big is kept packed: hardly a client wants it
-// otherwise, and unpacking for the one that does costs little.
+// page is a document in one media type, ready to be sent. Large pages are stored compressed: nearly all clients accept
+// gzip, and decompressing for the others is cheap.
 type page struct {
-	mediaType string
-	etag      string // without quotes
-	modified  time.Time
-	plain     []byte // nil if it is packed
-	packed    []byte
+	mediaType  string
+	etag       string // without quotes
+	modified   time.Time
+	plain      []byte // nil if it is compressed
+	compressed []byte
 }
 
-// packFrom is the size from which on a document is kept and sent packed.
-const packFrom = 8 << 10
+// minCompressedSize is the size from which pages are stored and sent compressed.
+const minCompressedSize = 8 << 10
 
-// packers are writers that pack. Each is big, and one is used for many pages.
-var packers = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+// gzipWriters pools gzip writers, which are large.
+var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// newPage makes a page of what write writes.
+// newPage returns a page with the output of write.
 func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	var packed bytes.Buffer
-	packer := packers.Get().(*gzip.Writer)
-	defer packers.Put(packer)
+	packer := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(packer)
 	packer.Reset(&packed)
 	hash := sha512.New()
 	count := &counter{}
@@ -43,14 +43,14 @@ func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	if err := errors.Join(write(buffered), buffered.Flush(), packer.Close()); err != nil {
 		return nil, err
 	}
-	p := &page{mediaType: mediaType, etag: fmt.Sprintf("%X", hash.Sum(nil)), modified: time.Now(), packed: bytes.Clone(packed.Bytes())}
-	if count.bytes < packFrom {
-		p.plain, p.packed = p.content(), nil
+	p := &page{mediaType: mediaType, etag: fmt.Sprintf("%X", hash.Sum(nil)), modified: time.Now(), compressed: bytes.Clone(packed.Bytes())}
+	if count.bytes < minCompressedSize {
+		p.plain, p.compressed = p.content(), nil
 	}
 	return p, nil
 }
 
-// counter is a writer that only counts.
+// counter is a writer that counts bytes.
 type counter struct{ bytes int }
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -58,14 +58,14 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// content returns the page unpacked.
+// content returns the uncompressed page.
 func (p *page) content() []byte {
 	if p.plain != nil {
 		return p.plain
 	}
-	r, err := gzip.NewReader(bytes.NewReader(p.packed))
+	r, err := gzip.NewReader(bytes.NewReader(p.compressed))
 	if err != nil {
-		panic(err) // newPage has packed it
+		panic(err) // unreachable: newPage has compressed it
 	}
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *page) content() []byte {
 	return content
 }
 
-// send answers a request with the page, or says that the client has it already.
+// send responds with the page, or with 304 if the client has it cached.
 func (p *page) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.mediaType)
@@ -85,7 +85,7 @@ func (p *page) send(w http.ResponseWriter, r *http.Request) {
 		h.Add("Vary", "Accept-Encoding")
 		if encoding.AcceptsGzip(r.Header.Get("Accept-Encoding")) {
 			h.Set("Content-Encoding", "gzip")
-			content = p.packed
+			content = p.compressed
 		} else {
 			content = p.content()
 		}

@@ -9,34 +9,32 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// parameter is a part of a path, or of a query, that a request may or must have.
+// parameter is a path or query parameter of requests.
 type parameter struct {
 	name        string
-	in          string // path, query
+	in          string // path or query
 	valueType   string
 	description string
-	// key names the parameter among those that a document of version 2 declares once; it is empty
-	// for those that are written where they are used. kubectl looks for dryRun and fieldValidation
-	// only there.
+	// key is the name of a parameter that OpenAPI v2 documents declare once; "" for parameters that are declared inline,
+	// where kubectl expects dryRun and fieldValidation.
 	key string
 }
 
-const takeOverDescription = "Not in Kubernetes: " + ownership.FromClientSideApply + " has an apply get first all fields that client-side apply " +
-	"of kubectl wrote, so that those which the configuration leaves out are removed, and none is in conflict. Only for apply, and not for subresources."
+const takeOverDescription = "Not in Kubernetes: " + ownership.FromClientSideApply + " makes an apply first take over all fields that client-side apply " +
+	"of kubectl owns, so that fields that the configuration omits are removed, and there are no conflicts with it. Only for apply, and not for subresources."
 
-// parameters are those that requests have in common.
+// parameters are the parameters that requests have in common.
 type parameters struct {
 	namespace, pretty parameter
 	forList           []parameter
 	forWrite          []parameter // create and update
 	forPatch          []parameter
-	forObjectPatch    []parameter // not of a subresource
+	forObjectPatch    []parameter // except for subresources
 	forDelete         []parameter
-	forCollection     []parameter // delete a collection
+	forCollection     []parameter // deletecollection
 }
 
-// newParameters makes them. What they mean is told by the types of Kubernetes that have them as
-// fields.
+// newParameters returns the parameters. Their descriptions are those of Kubernetes' option types.
 func newParameters() *parameters {
 	list, write := metav1.ListOptions{}.SwaggerDoc(), metav1.CreateOptions{}.SwaggerDoc()
 	patch, remove := metav1.PatchOptions{}.SwaggerDoc(), metav1.DeleteOptions{}.SwaggerDoc()
@@ -51,7 +49,7 @@ func newParameters() *parameters {
 	manager.key = "fieldManager-patch"
 	p := &parameters{
 		namespace: parameter{"namespace", "path", "string", "the namespace of the object", "namespace"},
-		pretty:    parameter{"pretty", "query", "string", "true asks for JSON with line breaks and indents", "pretty"},
+		pretty:    parameter{"pretty", "query", "string", "if true, the response is indented JSON", "pretty"},
 		forWrite:  []parameter{dryRun, query(write, "fieldManager", "string"), validation},
 		forPatch:  []parameter{dryRun, manager, validation, query(patch, "force", "boolean")},
 	}
@@ -77,7 +75,7 @@ func sortedParameters(lists ...[]parameter) []parameter {
 	return all
 }
 
-// shared returns the parameters that documents of version 2 declare once.
+// shared returns the parameters that OpenAPI v2 documents declare once.
 func (p *parameters) shared() []parameter {
 	all := sortedParameters(p.forList, p.forWrite, p.forObjectPatch, p.forDelete, []parameter{p.namespace, p.pretty})
 	all = slices.DeleteFunc(all, func(q parameter) bool { return q.key == "" })

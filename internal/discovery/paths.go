@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// path is an address with variables in it, and what can be done there.
+// path is a path template with its operations.
 type path struct {
 	address    string
 	parameters []parameter // of all operations
@@ -24,32 +24,32 @@ type path struct {
 
 // operation is a method at a path.
 type operation struct {
-	method, action string // action is empty where no objects are
+	method, action string // action is "" for discovery documents
 	id, tag        string
 	description    string
 	parameters     []parameter
-	body           string // the definition of what is sent, or empty
-	mayBeEmpty     bool   // the body
+	body           string // the definition of the request body; "" if there is none
+	optionalBody   bool   // the body is optional
 	consumes       []string
 	produces       []string
-	codes          []int  // of success
-	answers        string // the definition of what is received
+	codes          []int  // status codes of success
+	response       string // the definition of the response
 	kind           schema.GroupVersionKind
-	unsets         bool // applies understand unset markers
+	supportsUnset  bool // apply supports unset markers
 }
 
-// pathMaker makes paths, and with them the definitions that they need.
-type pathMaker struct {
-	*definer
+// pathBuilder builds paths, and the definitions that they use.
+type pathBuilder struct {
+	*definitionBuilder
 	parameters *parameters
 	options    Options
 }
 
-func newPathMaker(f form, options Options) *pathMaker {
-	return &pathMaker{newDefiner(f), newParameters(), options}
+func newPathBuilder(f openAPIVersion, options Options) *pathBuilder {
+	return &pathBuilder{newDefinitionBuilder(f), newParameters(), options}
 }
 
-// prefix returns where the resources of a group and version are.
+// prefix returns the path prefix of a group and version.
 func prefix(group, version string) string {
 	if group == "" {
 		return "/api/" + version
@@ -57,7 +57,7 @@ func prefix(group, version string) string {
 	return "/apis/" + group + "/" + version
 }
 
-// tag returns what operations of a group are filed under: rbacAuthorization.
+// tag returns the OpenAPI tag of a group: rbacAuthorization.
 func tag(group string) string {
 	if group == "" {
 		return "core"
@@ -76,49 +76,49 @@ func capital(s string) string {
 	return s
 }
 
-// about returns the path of a document about the API.
-func (m *pathMaker) about(address, id, tag, description string, media []string, answer reflect.Type) *path {
+// documentPath returns the path of a discovery document.
+func (m *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
-		consumes: media, produces: media, codes: []int{200}, answers: m.define(answer),
+		consumes: media, produces: media, codes: []int{200}, response: m.define(answer),
 	}}}
 }
 
-func (m *pathMaker) aboutVersion() *path {
-	return m.about("/version/", "getCodeVersion", "version", "which version of the server this is", []string{mediaJSON}, reflect.TypeFor[version.Info]())
+func (m *pathBuilder) versionPath() *path {
+	return m.documentPath("/version/", "getCodeVersion", "version", "the version of the server", []string{mediaJSON}, reflect.TypeFor[version.Info]())
 }
 
-func (m *pathMaker) aboutCore() *path {
-	return m.about("/api/", "getCoreAPIVersions", "core", "the versions of the core", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
+func (m *pathBuilder) corePath() *path {
+	return m.documentPath("/api/", "getCoreAPIVersions", "core", "the versions of the core group", aggregatedMedia(), reflect.TypeFor[metav1.APIVersions]())
 }
 
-func (m *pathMaker) aboutGroups() *path {
-	return m.about("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
+func (m *pathBuilder) groupsPath() *path {
+	return m.documentPath("/apis/", "getAPIVersions", "apis", "the groups and their versions", aggregatedMedia(), reflect.TypeFor[metav1.APIGroupList]())
 }
 
-func (m *pathMaker) aboutGroup(group string) *path {
+func (m *pathBuilder) groupPath(group string) *path {
 	id := "get" + capital(tag(group)) + "APIGroup"
-	return m.about("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
+	return m.documentPath("/apis/"+group+"/", id, tag(group), "the versions of the group", aggregatedMedia(), reflect.TypeFor[metav1.APIGroup]())
 }
 
-func (m *pathMaker) aboutResources(group, version string) *path {
+func (m *pathBuilder) resourcesPath(group, version string) *path {
 	id := "get" + capital(tag(group)) + capital(version) + "APIResources"
-	return m.about(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
+	return m.documentPath(prefix(group, version)+"/", id, tag(group)+"_"+version, "the resources of the group at this version", encoding.MediaTypes(), reflect.TypeFor[metav1.APIResourceList]())
 }
 
-// kindPaths makes the paths of one kind at one of its versions.
+// kindPaths builds the paths of one kind at one of its versions.
 type kindPaths struct {
-	*pathMaker
+	*pathBuilder
 	kind             *api.Kind
 	media            kindMedia
 	gvk              schema.GroupVersionKind
 	object, list     string // definitions
-	collection, item string // addresses
+	collection, item string // path templates
 }
 
 // pathsOf returns the paths of a kind at a version.
-func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
-	p := &kindPaths{pathMaker: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
+func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
+	p := &kindPaths{pathBuilder: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
 	everywhere := prefix(k.Group, version) + "/" + k.Resource
 	p.collection = everywhere
@@ -126,19 +126,19 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 		p.collection = prefix(k.Group, version) + "/namespaces/{namespace}/" + k.Resource
 	}
 	p.item = p.collection + "/{name}"
-	if k.OnlyCreate {
-		return []*path{p.place(p.collection, p.create())}
+	if k.CreateOnly {
+		return []*path{p.path(p.collection, p.create())}
 	}
 	onCollection := []*operation{p.listing(""), p.create()}
-	if !k.Singly {
+	if !k.NoDeleteCollection {
 		onCollection = append(onCollection, p.deleteCollection())
 	}
 	paths := []*path{
-		p.place(p.collection, onCollection...),
-		p.place(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
+		p.path(p.collection, onCollection...),
+		p.path(p.item, p.delete(), p.read("", p.object, p.gvk), p.patch("", p.object, p.gvk), p.replace("", p.object, p.gvk)),
 	}
 	if k.Namespaced {
-		paths = append(paths, p.place(everywhere, p.listing("ForAllNamespaces")))
+		paths = append(paths, p.path(everywhere, p.listing("ForAllNamespaces")))
 	}
 	for _, s := range subresourcesOf(k, version, m.options.Subresources) {
 		paths = append(paths, p.subresource(s))
@@ -146,8 +146,8 @@ func (m *pathMaker) pathsOf(k *api.Kind, version string) []*path {
 	return paths
 }
 
-// place puts operations at an address. What they all accept is said once.
-func (p *kindPaths) place(address string, operations ...*operation) *path {
+// path returns a path with operations. Parameters that all operations have in common become parameters of the path.
+func (p *kindPaths) path(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
 		return slices.ContainsFunc(operations, func(o *operation) bool { return !slices.Contains(o.parameters, q) })
@@ -173,7 +173,8 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 		gvk = s.Body
 		body, ok := p.types.of(gvk)
 		if !ok {
-			panic(fmt.Sprintf("the subresource %s has no Go type for its bodies: %v", s.Name, gvk)) // the registry's list is constant
+			// unreachable: the registry's list of subresources is constant
+			panic(fmt.Sprintf("subresource %s: no Go type of its body %v", s.Name, gvk))
 		}
 		object = p.define(body)
 	}
@@ -187,14 +188,14 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 		case "update":
 			operations = append(operations, p.replace(s.Name, object, gvk))
 		case "create":
-			operations = append(operations, p.createBelow(s.Name, object, gvk))
+			operations = append(operations, p.createSubresource(s.Name, object, gvk))
 		}
 	}
-	return p.place(p.item+"/"+s.Name, operations...)
+	return p.path(p.item+"/"+s.Name, operations...)
 }
 
-// operation returns one with what all operations on objects of the kind have. In its description, %s
-// is the kind.
+// operation returns an operation with the properties common to all operations of the kind. In its description, %s is
+// the kind.
 func (p *kindPaths) operation(method, action, verb, subresource, description string) *operation {
 	tagged := tag(p.kind.Group)
 	namespaced := ""
@@ -207,7 +208,7 @@ func (p *kindPaths) operation(method, action, verb, subresource, description str
 	return &operation{
 		method: method, action: action, tag: tagged + "_" + p.gvk.Version, description: fmt.Sprintf(description, p.kind.Name),
 		id:       fmt.Sprintf(verb, capital(tagged)+capital(p.gvk.Version), namespaced+p.kind.Name) + capital(subresource),
-		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, answers: p.object,
+		consumes: p.media.bodies, produces: p.media.objects, codes: []int{200}, kind: p.gvk, response: p.object,
 	}
 }
 
@@ -216,7 +217,7 @@ func (p *kindPaths) listing(where string) *operation {
 	if where != "" {
 		o.id = strings.Replace(o.id, "Namespaced", "", 1) + where
 	}
-	o.parameters, o.produces, o.answers = p.parameters.forList, p.media.listings, p.list
+	o.parameters, o.produces, o.response = p.parameters.forList, p.media.listings, p.list
 	return o
 }
 
@@ -226,57 +227,56 @@ func (p *kindPaths) create() *operation {
 	return o
 }
 
-// createBelow returns the operation of a subresource that serves the verb create.
-func (p *kindPaths) createBelow(subresource, object string, gvk schema.GroupVersionKind) *operation {
-	o := p.operation("post", "post", "create%s%s", subresource, "acts on one %s")
+// createSubresource returns the operation of a subresource that supports the verb create.
+func (p *kindPaths) createSubresource(subresource, object string, gvk schema.GroupVersionKind) *operation {
+	o := p.operation("post", "post", "create%s%s", subresource, "creates a subresource of one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201, 202}
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) deleteCollection() *operation {
-	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all objects of kind %s that are selected")
-	o.parameters, o.answers = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
-	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	o := p.operation("delete", "deletecollection", "delete%sCollection%s", "", "deletes all selected objects of kind %s")
+	o.parameters, o.response = p.parameters.forCollection, p.define(reflect.TypeFor[metav1.Status]())
+	o.body, o.optionalBody = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
 	return o
 }
 
 func (p *kindPaths) read(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("get", "get", "read%s%s", subresource, "reads one %s")
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) replace(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("put", "put", "replace%s%s", subresource, "replaces one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201}
-	o.answers, o.kind = object, gvk
+	o.response, o.kind = object, gvk
 	return o
 }
 
 func (p *kindPaths) patch(subresource, object string, gvk schema.GroupVersionKind) *operation {
-	o := p.operation("patch", "patch", "patch%s%s", subresource, "changes one %s in part, or applies a configuration to it")
+	o := p.operation("patch", "patch", "patch%s%s", subresource, "partially updates one %s, or applies a configuration to it")
 	o.parameters, o.consumes, o.codes = p.parameters.forPatch, p.media.patches, []int{200, 201}
 	if subresource == "" {
 		o.parameters = p.parameters.forObjectPatch
 	}
-	o.body, o.answers, o.kind, o.unsets = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
+	o.body, o.response, o.kind, o.supportsUnset = p.define(reflect.TypeFor[metav1.Patch]()), object, gvk, p.options.Unset
 	return o
 }
 
 func (p *kindPaths) delete() *operation {
 	o := p.operation("delete", "delete", "delete%s%s", "", "deletes one %s")
 	o.parameters, o.codes = p.parameters.forDelete, []int{200, 202}
-	o.body, o.mayBeEmpty = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
-	if !answersDeleted[p.kind.String()] {
-		o.answers = p.define(reflect.TypeFor[metav1.Status]())
+	o.body, o.optionalBody = p.define(reflect.TypeFor[metav1.DeleteOptions]()), true
+	if !returnsDeleted[p.kind.String()] {
+		o.response = p.define(reflect.TypeFor[metav1.Status]())
 	}
 	return o
 }
 
-// answersDeleted are the kinds of which deleting one is answered with the object as it was. Others
-// are answered with a Status.
-var answersDeleted = map[string]bool{
+// returnsDeleted are the kinds whose deletion returns the deleted object. Others return a Status.
+var returnsDeleted = map[string]bool{
 	"persistentvolumeclaims": true, "persistentvolumes": true, "pods": true, "podtemplates": true,
 	"resourcequotas": true, "serviceaccounts": true, "services": true,
 	"deviceclasses.resource.k8s.io": true, "resourceclaims.resource.k8s.io": true,

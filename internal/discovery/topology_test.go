@@ -12,10 +12,10 @@ import (
 
 const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
-// comparison walks two topologies, which may be cyclic.
+// comparison compares two topologies, which may be cyclic.
 type comparison struct {
 	seen     map[[2]*schema.Type]bool
-	defaults bool // compare them too
+	defaults bool // compare defaults, too
 	problems []string
 }
 
@@ -30,7 +30,7 @@ func (c *comparison) types(at string, a, b *schema.Type) {
 		return
 	}
 	if c.defaults && b != nil && b.Name == intOrString && a == schema.Untyped {
-		return // version 3 says oneOf there, in kube-apiserver's documents too
+		return // OpenAPI v3 has a oneOf here, also in kube-apiserver's documents
 	}
 	c.seen[[2]*schema.Type{a, b}] = true
 	if a == nil || b == nil || a.Scalar != b.Scalar || (a.List == nil) != (b.List == nil) || (a.Map == nil) != (b.Map == nil) {
@@ -76,7 +76,7 @@ func (c *comparison) maps(at string, a, b *schema.Map) {
 	}
 }
 
-// compareTopologies loads a document and holds what it says about kinds against what we do with them.
+// compareTopologies loads the topologies of a document and compares them with those of the built-in kinds.
 func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *api.Kind, version string) bool) (compared int) {
 	t.Helper()
 	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
@@ -95,7 +95,7 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 			}
 			ours, ok := loaded.Kind(k.Group, version, k.Name)
 			if !ok {
-				t.Errorf("%s %s is not in the document", k, version)
+				t.Errorf("%s %s: not in the document", k, version)
 				continue
 			}
 			c := &comparison{seen: map[[2]*schema.Type]bool{}, defaults: defaults}
@@ -115,14 +115,14 @@ func TestTopologies2(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := compareTopologies(t, b.Bytes(), false, func(*api.Kind, string) bool { return true }); n < 50 {
-		t.Errorf("only %d kinds", n)
+		t.Errorf("%d kinds compared, want at least 50", n)
 	}
 }
 
 func TestTopologies3(t *testing.T) {
-	maker := newOpenAPI3(api.Builtin(), Options{Subresources: testSubresources})
+	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
 	n := 0
-	for _, name := range names3(api.Builtin()) {
+	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
 		if err := maker.write(&b, name); err != nil {
 			t.Fatal(err)
@@ -130,6 +130,6 @@ func TestTopologies3(t *testing.T) {
 		n += compareTopologies(t, b.Bytes(), true, func(k *api.Kind, version string) bool { return prefix(k.Group, version)[1:] == name })
 	}
 	if n < 50 {
-		t.Errorf("only %d kinds", n)
+		t.Errorf("%d kinds compared, want at least 50", n)
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Version returns what a server that behaves like a version of Kubernetes tells about itself.
-// Clients look at major and minor; release is the server's own version and comes after a plus sign,
-// where it does not count for them.
+// Version returns the version information of a server that is compatible with a version of Kubernetes. Clients use
+// major and minor; release is the server's own version, which follows a plus sign in gitVersion, where clients ignore
+// it.
 func Version(release string) version.Info {
 	info := version.Info{
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",

@@ -9,11 +9,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// subjects makes the cell that has a binding's subjects of a kind.
+// subjects returns the cell with the names of a binding's subjects of a kind.
 func subjects(kind string) cell {
 	return textFunction(func(r *row) string {
 		var names []string
-		for _, subject := range listOf(r.get("subjects")) {
+		for _, subject := range itemsOf(r.get("subjects")) {
 			if text(subject.Get("kind")) != kind {
 				continue
 			}
@@ -34,7 +34,7 @@ func certificateDuration(r *row) string {
 	return none
 }
 
-// certificateStatus tells what has been decided, and what came of it.
+// certificateStatus returns the state of a signing request: the decision, and whether a certificate was issued.
 func certificateStatus(r *row) string {
 	conditions := r.get("status", "conditions")
 	has := func(typ string) bool { return present(itemWith(conditions, "type", typ)) }
@@ -54,14 +54,14 @@ func certificateStatus(r *row) string {
 	return status
 }
 
-// paramRef returns what an admission policy gets as its parameters: an object, or all that a
-// selector means, which Kubernetes shows as Go prints it.
+// paramRef returns the parameters of an admission policy binding: an object, or a selector in the format of Go's String
+// method, as in Kubernetes.
 func paramRef(r *row) string {
 	ref := r.get("spec", "paramRef")
 	name, selector := text(ref.Get("name")), ref.Get("selector")
 	switch {
 	case name != "":
-		return filled(ref.Get("namespace"), "*") + "/" + name
+		return nonemptyText(ref.Get("namespace"), "*") + "/" + name
 	case selector.Kind() == document.Map:
 		if s := labelSelector(selector); s != nil {
 			return s.String()

@@ -6,8 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metricSources says where the metrics of a type are, and whether they are shown with the name of
-// what is measured, which is how those are that are measured for pods and containers.
+// metricSources are the fields of metrics by type. named metrics are shown with the name of the resource.
 var metricSources = map[string]struct {
 	field string
 	named bool
@@ -19,22 +18,22 @@ var metricSources = map[string]struct {
 	"ContainerResource": {"containerResource", true},
 }
 
-// autoscalerTargets shows the first metrics as they are and as they should be.
+// autoscalerTargets returns the current and target values of the first metrics.
 func autoscalerTargets(r *row) string {
-	metrics, statuses := listOf(r.get("spec", "metrics")), listOf(r.get("status", "currentMetrics"))
+	metrics, statuses := itemsOf(r.get("spec", "metrics")), itemsOf(r.get("status", "currentMetrics"))
 	if len(metrics) == 0 {
 		return none
 	}
-	const most = 2
+	const maximum = 2
 	var shown []string
-	for i := range min(len(metrics), most) {
+	for i := range min(len(metrics), maximum) {
 		var status document.Value
 		if i < len(statuses) {
 			status = statuses[i]
 		}
 		shown = append(shown, metricText(metrics[i], status))
 	}
-	return some(shown, ", ", len(metrics), most)
+	return joinFirst(shown, ", ", len(metrics), maximum)
 }
 
 func metricText(metric, status document.Value) string {
@@ -58,7 +57,8 @@ func metricText(metric, status document.Value) string {
 	return orUnknown(measured, current.Get("value")) + "/" + quantityOrNil(target.Get("value"))
 }
 
-// resourceText shows a metric that may be a share of what was asked for.
+// resourceText returns the current and target values of a resource metric: an average quantity, or a utilization in
+// percent.
 func resourceText(target, current document.Value, measured bool) string {
 	if average := target.Get("averageValue"); present(average) {
 		return orUnknown(measured, current.Get("averageValue")) + "/" + quantity(average)
@@ -66,7 +66,7 @@ func resourceText(target, current document.Value, measured bool) string {
 	return percent(current.Get("averageUtilization"), unknown) + "/" + percent(target.Get("averageUtilization"), "<auto>")
 }
 
-// orUnknown returns what was measured.
+// orUnknown returns a measured quantity; <unknown> if there is no measurement.
 func orUnknown(measured bool, v document.Value) string {
 	if !measured {
 		return unknown
@@ -74,7 +74,7 @@ func orUnknown(measured bool, v document.Value) string {
 	return quantityOrNil(v)
 }
 
-// quantityOrNil returns a quantity. Where there is none Kubernetes shows what Go calls nothing.
+// quantityOrNil returns a quantity; <nil> if it is absent, as in Kubernetes.
 func quantityOrNil(v document.Value) string {
 	if !present(v) {
 		return "<nil>"
@@ -89,5 +89,5 @@ func percent(v document.Value, absent string) string {
 	return absent
 }
 
-// present reports whether there is a value that is not null.
+// present reports whether a value is neither absent nor null.
 func present(v document.Value) bool { return !v.IsAbsent() && !v.IsNull() }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// fleet returns a list of pods as a cluster has them, about 3 KB each.
-func fleet(n int) []raw {
+// testPods returns n typical pods of about 3 KB each.
+func testPods(n int) []rawJSON {
 	managed := strings.Repeat(`{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:image":{},"f:name":{}}}}},"manager":"kubelet","operation":"Update"},`, 8)
-	pods := make([]raw, n)
+	pods := make([]rawJSON, n)
 	for i := range pods {
-		pods[i] = raw(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"1999-12-31T22:00:00Z","labels":{"app":"web"},"managedFields":[%s],"name":"web-%d","namespace":"default","resourceVersion":"%d"},`+
+		pods[i] = rawJSON(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"creationTimestamp":"1999-12-31T22:00:00Z","labels":{"app":"web"},"managedFields":[%s],"name":"web-%d","namespace":"default","resourceVersion":"%d"},`+
 			`"spec":{"containers":[{"env":[%s],"image":"nginx:1","name":"app"}],"nodeName":"n1"},`+
 			`"status":{"conditions":[{"status":"True","type":"Initialized"},{"status":"True","type":"Ready"}],"containerStatuses":[{"name":"app","ready":true,"restartCount":0,"state":{"running":{}}}],"phase":"Running","podIP":"10.0.0.1","podIPs":[{"ip":"10.0.0.1"}]}}`,
 			strings.TrimSuffix(managed, ","), i, i, strings.TrimSuffix(strings.Repeat(`{"name":"A","value":"b"},`, 40), ",")))
@@ -23,7 +23,7 @@ func fleet(n int) []raw {
 func BenchmarkList(b *testing.B) {
 	var pods []Object
 	size := 0
-	for _, p := range fleet(2000) {
+	for _, p := range testPods(2000) {
 		pods = append(pods, p)
 		size += len(p)
 	}
@@ -61,7 +61,7 @@ func BenchmarkNegotiate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvent encodes a watch event of an object that has all its encodings, as the second watch of an encoding does.
+// BenchmarkEvent encodes a watch event of an object whose encodings are cached, as for the second watch of an encoding.
 func BenchmarkEvent(b *testing.B) {
 	o := newEncoded(b)
 	for _, e := range []*Encoding{JSON, Protobuf, CBOR} {
@@ -71,7 +71,7 @@ func BenchmarkEvent(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				o.asked = map[*Encoding]int{}
+				o.uses = map[*Encoding]int{}
 				buffer := make([]byte, 0, 1024)
 				b.ReportAllocs()
 				for b.Loop() {

@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
-// TestPackedErrorEvents: Kubernetes' own types read the event that ends a watch, also if only metadata was asked for.
-func TestPackedErrorEvents(t *testing.T) {
+// TestBinaryErrorEvents checks that Kubernetes' own types decode the ERROR event that ends a watch, also in watches of
+// metadata.
+func TestBinaryErrorEvents(t *testing.T) {
 	for _, media := range []*Encoding{Protobuf, CBOR} {
 		events, err := NewWatchEncoder(View{Format: Format{Encoding: media, Shape: Partial, Drop: true}})
 		if err != nil {
@@ -40,7 +41,7 @@ func TestPackedErrorEvents(t *testing.T) {
 	}
 }
 
-// TestPartialProtobuf: every kind has metadata in protobuf, whether it has a Go type or not.
+// TestPartialProtobuf checks that the metadata of every kind can be encoded in protobuf, with or without a Go type.
 func TestPartialProtobuf(t *testing.T) {
 	text := Text(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","uid":"u","managedFields":[{"manager":"m"}]},"spec":{"size":1}}`)
 	for _, drop := range []bool{false, true} {
@@ -83,11 +84,11 @@ func TestPartialProtobuf(t *testing.T) {
 	}
 	_, err := AppendObject(nil, View{Format: Format{Encoding: Protobuf}}, text)
 	if !apierrors.IsNotAcceptable(err) {
-		t.Errorf("the whole object: %v, expected that it is not acceptable", err)
+		t.Errorf("AppendObject() of the whole object: error %v, want status 406", err)
 	}
 }
 
-// unpack reads what an answer has in its envelope.
+// unpack decodes the object in the envelope of a response.
 func unpack(t *testing.T, answer []byte, kind string, read func([]byte) error) {
 	t.Helper()
 	var unknown kuberuntime.Unknown
@@ -99,7 +100,7 @@ func unpack(t *testing.T, answer []byte, kind string, read func([]byte) error) {
 	}
 }
 
-// protobufStatus reads the status of an event: its length, the event, and in it what says what it is.
+// protobufStatus decodes the Status of a watch event: the length prefix, the event, and the envelope in it.
 func protobufStatus(t *testing.T, frame []byte) (status metav1.Status) {
 	if length := binary.BigEndian.Uint32(frame); int(length) != len(frame)-4 {
 		t.Fatalf("expected a frame of %d bytes, received %d", length, len(frame)-4)

@@ -19,10 +19,10 @@ var CBOR = &Encoding{
 	Serializer: cborSerializer{},
 }
 
-// cborForm is the cached form of an object.
+// cborForm is the cached CBOR encoding of objects.
 var cborForm = newForm(cbor.Encode, (*cbor.Object).Memory)
 
-// cborSerializer writes one data item for each object, list and watch event. Data items need no frame in a sequence.
+// cborSerializer writes one data item per object, list and watch event. Data items in a CBOR sequence need no frame.
 type cborSerializer struct{}
 
 func (cborSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
@@ -81,7 +81,7 @@ func (cborSerializer) AppendTyped(dst []byte, _ Format, object runtime.Object) (
 	return cbor.Append(append(dst, cbor.Prefix...), nil, v), nil
 }
 
-// appendCBOR appends an object in the shape of the view. Items of built-in lists are not typed: they have no apiVersion
+// appendCBOR appends an object in the shape of the view. Items of built-in lists are untyped: they have no apiVersion
 // and kind.
 func appendCBOR(dst []byte, v *View, c *cbor.Object, typed bool) []byte {
 	if v.Shape == Whole {

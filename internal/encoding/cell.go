@@ -14,30 +14,30 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// What cells have where there is nothing to show.
+// Placeholders for absent values.
 const (
 	none    = "<none>"
 	unset   = "<unset>"
 	unknown = "<unknown>"
 )
 
-// row is an object of which a row is made.
+// row is an object with the state for computing the cells of its row.
 type row struct {
 	object document.Value
 	now    time.Time
-	// pod is what three cells of pods are made of, and content the object for JSONPath; both are
-	// made when they are first needed.
+	// pod is the state shared by the cells of pods, content the object as Go values for JSONPath; both are computed on
+	// first use.
 	pod     *podState
 	content any
 }
 
-// at returns what the object has at a path.
+// at returns the value at a path of the object.
 func (r *row) at(path []string) document.Value { return r.object.Lookup(path...) }
 
-// get is at for a path that is written down in Go.
+// get is at with a variadic path.
 func (r *row) get(path ...string) document.Value { return r.object.Lookup(path...) }
 
-// since returns how long ago a time was.
+// since returns the age of a timestamp; <unknown> if it is absent or invalid.
 func (r *row) since(v document.Value) string {
 	t := timeOf(v)
 	if t.IsZero() {
@@ -46,22 +46,22 @@ func (r *row) since(v document.Value) string {
 	return duration.HumanDuration(r.now.Sub(t))
 }
 
-// deleted reports whether the object is going away.
+// deleted reports whether the object is being deleted.
 func (r *row) deleted() bool { return r.get("metadata", "deletionTimestamp").Kind() == document.String }
 
-// appendCreated appends when the object was created, in UTC.
+// appendCreated appends the creation timestamp in UTC.
 func (r *row) appendCreated(dst []byte) []byte {
 	dst = append(dst, '"')
 	dst = timeOf(r.get("metadata", "creationTimestamp")).UTC().AppendFormat(dst, time.RFC3339)
 	return append(dst, '"')
 }
 
-// textFunction makes a cell out of a function that returns its text.
+// textFunction returns the cell of a function that returns its text.
 func textFunction(f func(r *row) string) cell {
 	return func(dst []byte, r *row) []byte { return document.AppendString(dst, f(r)) }
 }
 
-// text returns a string, "" for everything else.
+// text returns a string; "" for other values.
 func text(v document.Value) string {
 	if v.Kind() != document.String {
 		return ""
@@ -69,21 +69,21 @@ func text(v document.Value) string {
 	return v.Text()
 }
 
-// filled returns a string, or something else in place of nothing and "".
-func filled(v document.Value, empty string) string {
+// nonemptyText returns a string; empty if it is absent or "".
+func nonemptyText(v document.Value, empty string) string {
 	if s := text(v); s != "" {
 		return s
 	}
 	return empty
 }
 
-// integer returns an integer, 0 for everything else.
+// integer returns an integer; 0 for other values.
 func integer(v document.Value) int64 {
 	i, _ := v.Int64()
 	return i
 }
 
-// timeOf returns a time, the zero one for everything else.
+// timeOf returns a time; the zero time for other values.
 func timeOf(v document.Value) time.Time {
 	t, err := time.Parse(time.RFC3339, text(v))
 	if err != nil {
@@ -92,8 +92,8 @@ func timeOf(v document.Value) time.Time {
 	return t
 }
 
-// texts returns the strings of a list, or those that its items have in a field.
-func texts(list document.Value, field string) []string {
+// stringItems returns the strings of a list, or of a field of its items.
+func stringItems(list document.Value, field string) []string {
 	if list.Kind() != document.List {
 		return nil
 	}
@@ -107,8 +107,8 @@ func texts(list document.Value, field string) []string {
 	return all
 }
 
-// labelsText returns a map as key=value,…. The pairs are sorted, which is not the order of the keys:
-// app.kubernetes.io/name=web comes before app=web.
+// labelsText returns a map as key=value,… The pairs are sorted as strings, which differs from the order of the keys:
+// app.kubernetes.io/name=web precedes app=web.
 func labelsText(v document.Value) string {
 	if v.Kind() != document.Map || v.Len() == 0 {
 		return none
@@ -121,10 +121,10 @@ func labelsText(v document.Value) string {
 	return strings.Join(pairs, ",")
 }
 
-// selectorText returns a label selector as people write it.
+// selectorText returns a label selector in the string syntax of kubectl.
 func selectorText(v document.Value) string { return metav1.FormatLabelSelector(labelSelector(v)) }
 
-// labelSelector returns a label selector, nil if there is none or it is not one.
+// labelSelector decodes a label selector; nil if it is absent or malformed.
 func labelSelector(v document.Value) *metav1.LabelSelector {
 	if v.Kind() != document.Map {
 		return nil
@@ -136,7 +136,7 @@ func labelSelector(v document.Value) *metav1.LabelSelector {
 	return selector
 }
 
-// quantity returns a quantity in its canonical spelling, 0 if there is none.
+// quantity returns a quantity in canonical form; 0 if it is absent.
 func quantity(v document.Value) string {
 	if v.Kind() != document.String && v.Kind() != document.Number {
 		return "0"
@@ -148,14 +148,14 @@ func quantity(v document.Value) string {
 	return q.String()
 }
 
-// some joins the first few of many, and says how many more there are.
-func some(first []string, separator string, all, most int) string {
+// joinFirst joins the first items of a list, with the number of the remaining ones.
+func joinFirst(first []string, separator string, all, maximum int) string {
 	joined := strings.Join(first, separator)
-	if all > most {
-		return joined + " + " + strconv.Itoa(all-most) + " more..."
+	if all > maximum {
+		return joined + " + " + strconv.Itoa(all-maximum) + " more..."
 	}
 	return joined
 }
 
-// ratio returns how many there are, of all.
+// ratio returns part/all.
 func ratio(part, all int) string { return strconv.Itoa(part) + "/" + strconv.Itoa(all) }

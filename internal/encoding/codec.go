@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Codec converts one document at a time. It is the least that an encoding needs: NewSerializer does the rest.
+// Codec converts one document at a time. It is the minimal implementation of an encoding, from which NewSerializer
+// derives a Serializer.
 type Codec struct {
 	// Decode returns a body as JSON. See Serializer.
 	Decode func(body string) (string, error)
@@ -22,8 +23,8 @@ type Codec struct {
 	AppendEvent func(dst []byte, eventType string, object []byte) []byte
 }
 
-// NewSerializer returns a Serializer that makes the JSON of every response first and converts it. Lists are encoded as a
-// whole. The watch cache keeps the encoded objects of encodings that have watches.
+// NewSerializer returns a Serializer that encodes every response as JSON first and then converts it. Lists are
+// converted as a whole. For encodings with watches, the watch cache caches the encoded objects.
 func NewSerializer(c Codec) Serializer {
 	s := &documentSerializer{Codec: c}
 	encode := func(v document.Value) ([]byte, error) { return c.Append(nil, v), nil }
@@ -90,7 +91,7 @@ func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Ob
 	return s.Append(dst, v), nil
 }
 
-// cached returns a whole object encoded.
+// cached returns the cached encoding of a whole object.
 func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	if v.Drop {
 		return s.dropped.of(o)
@@ -98,22 +99,22 @@ func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	return s.whole.of(o)
 }
 
-// appendJSON converts a response that was written as JSON.
+// appendJSON converts a response in JSON.
 func (s *documentSerializer) appendJSON(dst, text []byte) ([]byte, error) {
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil {
 		return dst, fmt.Errorf("encode a response: %w", err)
 	}
 	return s.Append(dst, v), nil
 }
 
-// typedDocument returns a Go object as a document.
+// typedDocument converts a Go object to a document.
 func typedDocument(object runtime.Object) (document.Value, error) {
 	text, err := json.Marshal(object)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
 	}
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil {
 		return document.Value{}, fmt.Errorf("encode %T: %w", object, err)
 	}

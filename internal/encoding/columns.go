@@ -13,7 +13,7 @@ import (
 // Column is a column definition of a Table.
 type Column struct {
 	Name, Type, Format, Description string
-	// Priority is 0 for columns that are always shown, and more for those of wide output.
+	// Priority is 0 for columns that are always shown, and greater for columns of wide output.
 	Priority int
 }
 
@@ -24,8 +24,8 @@ type Columns struct {
 	cells       []cell
 	// completed are the conditions Completed of rows.
 	completed []completion
-	// order returns the sort key of a row in a list; nil if rows have the order of the objects.
-	order func(r *row) place
+	// order returns the sort key of a row in a list; nil if rows are in the order of the objects.
+	order func(r *row) sortKey
 	// nullRows makes an empty table have null instead of an empty list of rows, as the default columns do.
 	nullRows bool
 }
@@ -39,19 +39,20 @@ type completion struct {
 // Definitions returns the column definitions. The caller must not modify them.
 func (c *Columns) Definitions() []Column { return c.definitions }
 
-// defaultColumns is the type whose columns kinds without columns have.
+// defaultColumns is the type with the columns of kinds that declare none.
 const defaultColumns = "Object"
 
-// builtinColumns holds the columns of kinds by group and kind, such as apps/Deployment. They are parsed at the first call.
+// builtinColumns returns the columns of built-in kinds by group and kind, such as apps/Deployment, which are parsed on
+// first use.
 var builtinColumns = sync.OnceValue(func() map[string]*Columns {
 	all, err := readColumns(kinds.Builtin())
 	if err != nil {
-		panic(err) // a test reads the kind files
+		panic(err) // unreachable: a test parses all kind files
 	}
 	return all
 })
 
-// ColumnsOf returns the columns of a built-in kind: by default its name and creation time.
+// ColumnsOf returns the columns of a built-in kind; by default its name and creation time.
 func ColumnsOf(group, kind string) *Columns {
 	all := builtinColumns()
 	if c := all[columnsKey(group, kind)]; c != nil {
@@ -90,7 +91,7 @@ func (c *Column) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// readColumns reads the sections of columns of kind files.
+// readColumns parses the columns sections of kind files.
 func readColumns(set *kinds.Set) (map[string]*Columns, error) {
 	all := map[string]*Columns{}
 	for _, d := range set.All() {
@@ -114,8 +115,8 @@ func readColumns(set *kinds.Set) (map[string]*Columns, error) {
 	return all, nil
 }
 
-// keysOf returns the group and kind of a declaration. Types with columns that are sent to subresources, such as Scale, have
-// those of their structs, which are in groups without dots.
+// keysOf returns the keys of a declaration in builtinColumns. Types of subresource bodies, such as Scale, have the keys
+// of their structs, whose groups have no dots.
 func keysOf(d *kinds.Declaration) (keys []string) {
 	if d.IsKind {
 		return []string{columnsKey(d.Group(), d.Name)}
@@ -130,12 +131,12 @@ func keysOf(d *kinds.Declaration) (keys []string) {
 	return keys
 }
 
-// parseLine reads a column, or one of
+// parseLine parses a column, or one of
 //
 //	name                           the object's name
 //	age                            its age
 //	pods PATH                      the containers and images of the pod template at the path
-//	hidden SOURCE                  a cell without a column
+//	hidden SOURCE                  a cell without a column definition
 //	completed PATH VALUE "MESSAGE" the condition Completed of rows
 //	sort rows by NAME              the order of rows in lists
 func (c *Columns) parseLine(line string) error {
@@ -144,7 +145,7 @@ func (c *Columns) parseLine(line string) error {
 	case line == "name":
 		return c.parseColumn("Name | string:name | text metadata.name | The name of the object.")
 	case line == "age":
-		return c.parseColumn("Age | string | age metadata.creationTimestamp | How long ago the object was created.")
+		return c.parseColumn("Age | string | age metadata.creationTimestamp | The time since the object was created.")
 	case words[0] == "pods" && len(words) == 2:
 		containers := words[1] + ".spec.containers"
 		if err := c.parseColumn("Containers | string wide | each " + containers + " name | The containers of the pods."); err != nil {
@@ -165,7 +166,7 @@ func (c *Columns) parseLine(line string) error {
 	return c.parseColumn(line)
 }
 
-// parseCompleted reads completed PATH VALUE "MESSAGE".
+// parseCompleted parses completed PATH VALUE "MESSAGE".
 func (c *Columns) parseCompleted(line string) error {
 	rule, quoted, _ := strings.Cut(line, ` "`)
 	words := strings.Fields(rule)
@@ -177,7 +178,7 @@ func (c *Columns) parseCompleted(line string) error {
 	return nil
 }
 
-// parseColumn reads NAME | TYPE | SOURCE | DESCRIPTION.
+// parseColumn parses NAME | TYPE | SOURCE | DESCRIPTION.
 func (c *Columns) parseColumn(line string) error {
 	parts := strings.Split(line, " | ")
 	if len(parts) != 4 {
@@ -202,5 +203,5 @@ func (c *Columns) addCell(source []string) error {
 	return nil
 }
 
-// parsePath reads spec.nodeName, or .spec.nodeName as JSONPath has it.
+// parsePath parses spec.nodeName or, as in JSONPath, .spec.nodeName.
 func parsePath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

@@ -14,19 +14,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CustomColumn is a column of a custom resource, as its definition has it.
+// CustomColumn is an additional printer column of a CustomResourceDefinition.
 type CustomColumn struct {
 	Column
-	// JSONPath is where cells come from, such as .spec.replicas.
+	// JSONPath is the path of the cells' values, such as .spec.replicas.
 	JSONPath string
 }
 
-// CustomColumns returns the columns of a custom resource: its name, and those that its definition
-// has; its age if that has none.
+// CustomColumns returns the columns of a custom resource: its name and its additional printer columns; by default its
+// age.
 func CustomColumns(custom []CustomColumn) (*Columns, error) {
 	if len(custom) == 0 {
 		custom = []CustomColumn{{
-			Column:   Column{Name: "Age", Type: "date", Description: "How long ago the object was created."},
+			Column:   Column{Name: "Age", Type: "date", Description: "The time since the object was created."},
 			JSONPath: ".metadata.creationTimestamp",
 		}}
 	}
@@ -49,19 +49,19 @@ func CustomColumns(custom []CustomColumn) (*Columns, error) {
 	return newColumns(c), nil
 }
 
-// simplePath is a JSONPath that only names fields.
+// simplePath matches a JSONPath that consists of field names only.
 var simplePath = regexp.MustCompile(`^(\.[A-Za-z_][A-Za-z0-9_-]*)+$`)
 
-// customCell makes the cell of a column. What is not of the column's type is shown as null.
+// customCell returns the cell of a column. Values that do not have the column's type are null.
 func customCell(column CustomColumn) (cell, error) {
 	if err := jsonpath.New(column.Name).Parse("{" + column.JSONPath + "}"); err != nil {
 		return nil, fmt.Errorf("column %s: JSONPath %q: %w", column.Name, column.JSONPath, err)
 	}
-	// A path changes while it finds something, so that everybody gets one.
+	// A JSONPath is not safe for concurrent use, so parsed paths are pooled.
 	paths := &sync.Pool{New: func() any {
 		path := jsonpath.New(column.Name).AllowMissingKeys(true)
 		if err := path.Parse("{" + column.JSONPath + "}"); err != nil {
-			panic(err) // it was parsed before
+			panic(err) // unreachable: the path was parsed above
 		}
 		return path
 	}}
@@ -82,15 +82,14 @@ func customCell(column CustomColumn) (cell, error) {
 	}, nil
 }
 
-// scalarOf has the kind of value that a cell of a type shows as it is; what else there may be is
-// left to JSONPath.
+// scalarOf are the kinds of values that are shown without evaluating the JSONPath; other values need it.
 var scalarOf = map[string]document.Kind{
 	"string":  document.String,
 	"date":    document.String,
 	"boolean": document.Bool,
 }
 
-// appendScalar appends a value of the kind that scalarOf has for the type.
+// appendScalar appends a value whose kind is in scalarOf.
 func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	if typ == "date" {
 		return document.AppendString(dst, r.customAge(v.Text()))
@@ -98,7 +97,7 @@ func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendFound appends what a path finds.
+// appendFound appends the first result of a JSONPath.
 func (r *row) appendFound(dst []byte, typ string, path *jsonpath.JSONPath) []byte {
 	if r.content == nil {
 		r.content = r.object.ToGo()
@@ -114,7 +113,7 @@ func (r *row) appendFound(dst []byte, typ string, path *jsonpath.JSONPath) []byt
 	return r.appendTyped(dst, typ, value)
 }
 
-// appendPrinted appends a value as JSONPath prints it.
+// appendPrinted appends a value in the output format of JSONPath.
 func appendPrinted(dst []byte, path *jsonpath.JSONPath, value any) []byte {
 	var printed bytes.Buffer
 	if err := path.PrintResults(&printed, []reflect.Value{reflect.ValueOf(value)}); err != nil {
@@ -152,7 +151,7 @@ func (r *row) appendTyped(dst []byte, typ string, value any) []byte {
 	return append(dst, "null"...)
 }
 
-// customAge returns how long ago a time was that may be none.
+// customAge returns the age of a timestamp; <invalid> if it is malformed.
 func (r *row) customAge(s string) string {
 	if s != "" && s != "null" {
 		if _, err := time.Parse(time.RFC3339, s); err != nil {
@@ -162,7 +161,7 @@ func (r *row) customAge(s string) string {
 	return r.since(document.NewString(s))
 }
 
-// appendFloat appends a float as encoding/json does; v is finite, for it was read from JSON.
+// appendFloat appends a float in the format of encoding/json; v is finite, because it was decoded from JSON.
 func appendFloat(dst []byte, v float64) []byte {
 	f, err := document.FromGo(v)
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// The parameter drop of an Accept clause names fields that the client does not need (KEP-5958):
+// The parameter drop of an Accept clause names fields that the response should omit (KEP-5958):
 //
 //	Accept: application/json;drop=metadata.managedFields
 //
-// Several fields are separated by plus signs or named by several parameters. Unknown fields are ignored. The value may be
-// quoted; commas and semicolons in quotes of other parameters separate nothing.
+// Several fields are separated by plus signs or given by several parameters. Unknown fields are ignored. The value may
+// be quoted; commas and semicolons in quoted values of other parameters are not separators.
 
 const (
 	dropParameter = "drop"
@@ -28,11 +28,12 @@ func dropsManagedFields(targets string) bool {
 	return false
 }
 
-// dropMark is the parameter that marks a clause which drops managedFields. It is not a valid name in a header.
+// dropMark is the parameter that marks clauses that drop managedFields. It is not a valid parameter name in a header.
 const dropMark = "\x00drop"
 
-// markDrops adds the mark to the clauses of a header that drop managedFields. goautoneg knows no quotes and keeps only the
-// last parameter of a name, so that drop is parsed here. The mark is the first parameter, before any quote.
+// markDrops adds dropMark to the clauses of a header that drop managedFields. The drop parameter is parsed here because
+// goautoneg does not support quotes and keeps only the last parameter of a name. The mark becomes the first parameter,
+// before any quote.
 func markDrops(accept string) string {
 	if !strings.Contains(strings.ToLower(accept), dropParameter) {
 		return accept

@@ -9,27 +9,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Encodings lists the encodings of the API. Where an Accept clause matches several, such as */*, the first one is used;
+// Encodings lists the encodings of the API. If an Accept clause such as */* matches several, the first one is used;
 // error messages and OpenAPI list them in this order.
 //
 // To add an encoding, declare it in a file of its own, as yaml.go does, and add it here.
 var Encodings = []*Encoding{JSON, YAML, Protobuf, CBOR}
 
-// Encoding is one serialization of API objects. The server, discovery and the watch cache know encodings only by these
-// fields.
+// Encoding is one serialization of API objects. The server, discovery and the watch cache depend on these fields only.
 type Encoding struct {
 	// MediaType is the Content-Type of objects, lists and Statuses, and of request bodies.
 	MediaType string
-	// StreamType is the media type of watch streams, as Accept headers and OpenAPI have it. It is empty if the encoding
-	// has no framing for watch events.
+	// StreamType is the media type of watch streams in Accept headers and OpenAPI. It is empty if the encoding has no
+	// framing for watch events.
 	StreamType string
-	// StreamContentType is the Content-Type of watch responses if it is not StreamType.
+	// StreamContentType is the Content-Type of watch responses if it differs from StreamType.
 	StreamContentType string
 	// ApplyType is the Content-Type of server-side apply patches. It is empty if the encoding has none.
 	ApplyType types.PatchType
 
-	// YAML reports whether Decode returns YAML instead of JSON. The write path then parses the body as JSON, which is
-	// what most clients send, and as YAML if that fails.
+	// YAML reports whether Decode returns YAML instead of JSON. The write path then parses the body as JSON, which most
+	// clients send, and as YAML if that fails.
 	YAML bool
 	// NeedsGoType reports whether only kinds with a Go type can be encoded. Objects of other kinds can be encoded only
 	// as PartialObjectMetadata.
@@ -42,30 +41,30 @@ type Encoding struct {
 	Serializer
 }
 
-// Serializer reads and writes one encoding. Its methods are safe for concurrent use. They append to dst, which the caller
-// owns, and keep neither dst nor the objects.
+// Serializer decodes and encodes one encoding. Its methods are safe for concurrent use. They append to dst, which the
+// caller owns, and retain neither dst nor the objects.
 //
-// NewSerializer implements it for encodings that convert a document at a time.
+// NewSerializer implements it for encodings that convert one document at a time.
 type Serializer interface {
-	// Decode returns a request body as JSON, or as YAML if Encoding.YAML is set. If Encoding.NeedsGoType is set, defaults is
-	// the kind of a body that does not state its kind. Decode limits the memory that a body may take.
+	// Decode returns a request body as JSON, or as YAML if Encoding.YAML is set. If Encoding.NeedsGoType is set, defaults
+	// is the kind of a body that does not state its kind. Decode limits the memory that a body can use.
 	Decode(body string, defaults schema.GroupVersionKind) (string, error)
 	// AppendObject appends a response body: an object in the shape of the view.
 	AppendObject(dst []byte, v View, o Object) ([]byte, error)
 	// AppendList appends a response body: a list in the shape of the view. It iterates over the objects more than once. If
-	// sink is not nil and the encoding can write a list in pieces, AppendList calls sink after each object, and returns
+	// sink is not nil and the encoding can write a list in chunks, AppendList calls sink after each object, and returns
 	// the bytes that sink has not consumed. It returns errors before the first call of sink only.
 	AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error)
-	// AppendEvent appends a watch event in its frame. Objects that keep their encodings, which those of the watch cache do,
-	// are encoded once for all watches of the encoding.
+	// AppendEvent appends a watch event in its frame. Objects of the watch cache cache their encodings, so that they are
+	// encoded once for all watches in the encoding.
 	AppendEvent(dst []byte, v View, eventType string, o Object) ([]byte, error)
-	// AppendTyped appends a response body: a Go object that no kind of the API has, such as a Status or a discovery
-	// document. Its TypeMeta is set.
+	// AppendTyped appends a response body: a Go object that is not a resource, such as a Status or a discovery document.
+	// Its TypeMeta must be set.
 	AppendTyped(dst []byte, f Format, object runtime.Object) ([]byte, error)
 }
 
-// A Sink consumes the bytes that were appended to a buffer so far, or leaves them there until there are more. It returns
-// the buffer to append to, and false if the client is gone.
+// Sink consumes the bytes that were appended to a buffer so far, or leaves them there until there are more. It returns
+// the buffer to append to, and false if the client has disconnected.
 type Sink func(buffer []byte) (rest []byte, more bool)
 
 // String returns the media type.
@@ -79,7 +78,7 @@ func (e *Encoding) streamContentType() string {
 	return e.StreamType
 }
 
-// DecodeBody returns a request body as Serializer.Decode does. Its errors name the media type.
+// DecodeBody calls Serializer.Decode; its errors name the media type.
 func (e *Encoding) DecodeBody(body string, defaults schema.GroupVersionKind) (string, error) {
 	text, err := e.Decode(body, defaults)
 	if err != nil {
@@ -88,7 +87,7 @@ func (e *Encoding) DecodeBody(body string, defaults schema.GroupVersionKind) (st
 	return text, nil
 }
 
-// ForMediaType returns the encoding of a media type, nil if there is none.
+// ForMediaType returns the encoding with a media type; nil if there is none.
 func ForMediaType(mediaType string) *Encoding {
 	for _, e := range Encodings {
 		if e.MediaType == mediaType {
@@ -98,7 +97,7 @@ func ForMediaType(mediaType string) *Encoding {
 	return nil
 }
 
-// ForApply returns the encoding of server-side apply patches of a type, nil if it is the type of other patches.
+// ForApply returns the encoding of a server-side apply patch type; nil for other patch types.
 func ForApply(patchType types.PatchType) *Encoding {
 	for _, e := range Encodings {
 		if e.ApplyType == patchType && patchType != "" {

@@ -27,13 +27,13 @@ func decodeAny(t *testing.T, e *Encoding, response []byte) document.Value {
 	return v
 }
 
-// TestEncodings checks the contract of Encoding and Serializer for every encoding of the list: it decodes what it encodes,
-// in pieces or as a whole, and its media types are its own.
+// TestEncodings checks the contract of Encoding and Serializer for every encoding: it decodes its own output, written
+// as a whole or in chunks, and its media types are unique.
 func TestEncodings(t *testing.T) {
 	types := map[string]string{}
 	claim := func(e *Encoding, mediaType string) {
 		if owner := types[mediaType]; mediaType != "" && owner != "" {
-			t.Errorf("%s has the media type %s of %s", e, mediaType, owner)
+			t.Errorf("%s: media type %s is already used by %s", e, mediaType, owner)
 		}
 		types[mediaType] = e.String()
 	}
@@ -42,7 +42,7 @@ func TestEncodings(t *testing.T) {
 		claim(e, e.StreamType)
 		claim(e, string(e.ApplyType))
 		if ForMediaType(e.MediaType) != e || e.ApplyType != "" && ForApply(e.ApplyType) != e {
-			t.Errorf("%s is not found by its media types", e)
+			t.Errorf("%s: lookup by media type failed", e)
 		}
 		view := View{Format: Format{Encoding: e}}
 		object, err := AppendObject([]byte("before"), view, Text(config))
@@ -65,7 +65,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// checkListOf encodes a list as a whole and in pieces.
+// checkListOf encodes a list as a whole and in chunks.
 func checkListOf(t *testing.T, e *Encoding) {
 	t.Helper()
 	view, list := View{Format: Format{Encoding: e}}, List{Kind: "ConfigMapList", APIVersion: "v1", ResourceVersion: 7}
@@ -82,15 +82,15 @@ func checkListOf(t *testing.T, e *Encoding) {
 		return b[:0], true
 	})
 	if err != nil || string(append(sent, rest...)) != string(whole) {
-		t.Errorf("%s: in pieces the list is %q, want %q: %v", e, append(sent, rest...), whole, err)
+		t.Errorf("%s: the list in chunks is %q, want %q: %v", e, append(sent, rest...), whole, err)
 	}
 	calls := 0
 	if _, err := AppendList(nil, view, list, objects(config, config), func(b []byte) ([]byte, bool) { calls++; return b[:0], false }); err != nil || calls > 1 {
-		t.Errorf("%s: the list goes on after the sink has ended it: %d calls, %v", e, calls, err)
+		t.Errorf("%s: AppendList called the sink %d times after it returned false, error %v", e, calls, err)
 	}
 }
 
-// checkEventOf encodes a watch event, if the encoding has watches.
+// checkEventOf encodes a watch event, if the encoding supports watches.
 func checkEventOf(t *testing.T, e *Encoding) {
 	t.Helper()
 	events, err := NewWatchEncoder(View{Format: Format{Encoding: e}})
@@ -99,7 +99,7 @@ func checkEventOf(t *testing.T, e *Encoding) {
 	}
 	event, err := events.Append(nil, "ADDED", Text(config))
 	if hasWatches := e.StreamType != ""; hasWatches != (err == nil) {
-		t.Errorf("%s has watches: %v, but %v", e, hasWatches, err)
+		t.Errorf("%s: supports watches: %v, but AppendEvent returned %v", e, hasWatches, err)
 	}
 	if err == nil && !strings.Contains(string(event), "ADDED") {
 		t.Errorf("%s: received %q", e, event)

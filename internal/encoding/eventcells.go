@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// An event is one thing in two groups, which have different names for the same fields. Where both
-// are given the first is that of the core, the second that of events.k8s.io.
+// Two API groups serve events, with different names for some fields. In calls with two names, the first is that of the
+// core group, the second that of events.k8s.io.
 
-// eitherField returns the first of two fields that is there.
+// eitherField returns the first of two fields that is present.
 func (r *row) eitherField(core, events string) document.Value {
 	if v := r.get(core); present(v) {
 		return v
@@ -18,25 +18,24 @@ func (r *row) eitherField(core, events string) document.Value {
 	return r.get(events)
 }
 
-func eventFirst(r *row) string {
+func eventFirstSeen(r *row) string {
 	if first := r.eitherField("firstTimestamp", "deprecatedFirstTimestamp"); !timeOf(first).IsZero() {
 		return r.since(first)
 	}
 	return r.since(r.get("eventTime"))
 }
 
-func eventLast(r *row) string {
+func eventLastSeen(r *row) string {
 	if series := r.get("series"); series.Kind() == document.Map {
 		return r.since(series.Get("lastObservedTime"))
 	}
 	if last := r.eitherField("lastTimestamp", "deprecatedLastTimestamp"); !timeOf(last).IsZero() {
 		return r.since(last)
 	}
-	return eventFirst(r)
+	return eventFirstSeen(r)
 }
 
-// eventCount appends how often it happened. Who tells of something that happened once need not
-// count.
+// eventCount appends the number of occurrences. Reporters of single occurrences may leave it unset.
 func eventCount(dst []byte, r *row) []byte {
 	count := integer(r.eitherField("count", "deprecatedCount"))
 	if series := r.get("series"); series.Kind() == document.Map {
@@ -58,8 +57,8 @@ func eventObject(r *row) string {
 
 func eventSource(r *row) string {
 	source := r.eitherField("source", "deprecatedSource")
-	component := filled(source.Get("component"), text(r.eitherField("reportingComponent", "reportingController")))
-	instance := filled(source.Get("host"), text(r.get("reportingInstance")))
+	component := nonemptyText(source.Get("component"), text(r.eitherField("reportingComponent", "reportingController")))
+	instance := nonemptyText(source.Get("host"), text(r.get("reportingInstance")))
 	if instance == "" {
 		return component
 	}

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// TestFixtures takes every object that k8s.io/api ships, of a kind that we have, through every media: what was sent in
-// YAML, protobuf or CBOR is the object in JSON, and what is answered in any media is the object again. What
-// passes through Go types is the object that this release has: earlier ones may have had more fields, or less.
+// TestFixtures round-trips the fixtures of k8s.io/api, for all served kinds, through every encoding: decoding YAML,
+// protobuf and CBOR yields the JSON object, and so does decoding the responses. Objects that pass through Go types are
+// compared with their form in this release: earlier releases may have had other fields.
 func TestFixtures(t *testing.T) {
 	kinds := map[string]bool{}
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if _, ok := scheme.GoType(f.GroupVersion().String(), f.Kind); !ok {
-			t.Skip("a kind that is not served: an alpha or beta version")
+			t.Skip("the kind is not served")
 		}
 		kinds[f.String()] = true
 		checkFixture(t, f)
 	})
 	if len(kinds) < 60 {
-		t.Errorf("there are fixtures of %d kinds, expected those of all stable ones", len(kinds))
+		t.Errorf("%d kinds have fixtures, want at least 60", len(kinds))
 	}
 }
 
@@ -40,14 +40,14 @@ func checkFixture(t *testing.T, f encodingtest.Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected := object // of which we lose nothing that has a name
+		expected := object // without a Go type, no field is lost
 		if media == Protobuf {
 			expected = after
 			if string(answer) != string(f.AfterProtobuf) {
-				t.Errorf("an answer in protobuf is %q, expected %q", answer, f.AfterProtobuf)
+				t.Errorf("response in protobuf = %q, want %q", answer, f.AfterProtobuf)
 			}
 		}
-		checkRead(t, "an answer in "+media.String(), expected, func() ([]byte, error) { return readBack(media, answer) })
+		checkRead(t, "response in "+media.String(), expected, func() ([]byte, error) { return readBack(media, answer) })
 	}
 }
 
@@ -60,7 +60,7 @@ func parseText(t *testing.T, text []byte) document.Value {
 	return v
 }
 
-// checkRead reads something that is an object.
+// checkRead compares a decoded object.
 func checkRead(t *testing.T, what string, object document.Value, read func() ([]byte, error)) {
 	t.Helper()
 	text, err := read()
@@ -83,7 +83,7 @@ func readBack(e *Encoding, answer []byte) ([]byte, error) {
 	return []byte(v.JSON()), err
 }
 
-// kubernetesCBOR has Kubernetes write an object.
+// kubernetesCBOR encodes an object with Kubernetes' serializer.
 func kubernetesCBOR(t *testing.T, object document.Value) []byte {
 	t.Helper()
 	types := scheme.Builtin()

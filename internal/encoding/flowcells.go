@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// flowSchemaOrder is the order in which flow schemas are tried.
-func flowSchemaOrder(r *row) place {
-	return place{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
+// flowSchemaOrder returns the sort key of a flow schema: its matching precedence, then its name.
+func flowSchemaOrder(r *row) sortKey {
+	return sortKey{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
 }
 
 func flowSchemaMethod(r *row) string {
@@ -19,7 +19,7 @@ func flowSchemaMethod(r *row) string {
 	return text(method.Get("type"))
 }
 
-// flowSchemaDangling tells whether there is no such priority level, if that is known.
+// flowSchemaDangling returns whether the priority level does not exist; "?" if it is unknown.
 func flowSchemaDangling(r *row) string {
 	dangling := itemWith(r.get("status", "conditions"), "type", "Dangling")
 	if !present(dangling) {
@@ -28,20 +28,19 @@ func flowSchemaDangling(r *row) string {
 	return text(dangling.Get("status"))
 }
 
-// levelShares appends the share of a priority level that has a limit.
+// levelShares appends the concurrency shares of a limited priority level.
 func levelShares(dst []byte, r *row) []byte {
 	return appendWithin(dst, r.get("spec", "limited"), "nominalConcurrencyShares")
 }
 
-// levelQueuing makes a cell about the queues of a priority level that has some.
+// levelQueuing returns the cell of a field of a priority level's queuing configuration.
 func levelQueuing(field string) cell {
 	return func(dst []byte, r *row) []byte {
 		return appendWithin(dst, r.get("spec", "limited", "limitResponse", "queuing"), field)
 	}
 }
 
-// appendWithin appends the number in a field of something, 0 if it has none; <none> if that is not
-// there.
+// appendWithin appends the number in a field of a map, 0 if it is absent; <none> if the map is absent.
 func appendWithin(dst []byte, v document.Value, field string) []byte {
 	if v.Kind() != document.Map {
 		return document.AppendString(dst, none)

@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// form is an encoding of objects that the watch cache keeps for each revision of an object, so that all responses and
-// watch events share it. T must not be modified.
+// form is an encoding of objects that the watch cache caches per revision of an object, so that all responses and watch
+// events share it. T must not be modified.
 type form[T any] struct {
 	encode func(document.Value) (T, error)
 	cached *watchcache.Form
 }
 
-// newForm returns a form. memory returns the approximate number of bytes that an encoded object takes.
+// newForm returns a form. memory returns the approximate size of an encoded object in bytes.
 func newForm[T any](encode func(document.Value) (T, error), memory func(T) int) *form[T] {
 	return &form[T]{encode, watchcache.NewForm(func(o *watchcache.Object) (any, int, error) {
 		v, err := parse(o)
@@ -29,12 +29,12 @@ func newForm[T any](encode func(document.Value) (T, error), memory func(T) int) 
 	})}
 }
 
-// caching is an Object that keeps its forms. The objects of the watch cache do.
+// caching is an Object that caches its forms, as those of the watch cache do.
 type caching interface {
 	As(*watchcache.Form) (any, error)
 }
 
-// of returns an object in the form.
+// of returns the encoded form of an object.
 func (f *form[T]) of(o Object) (T, error) {
 	var none T
 	if c, ok := o.(caching); ok {
@@ -51,9 +51,9 @@ func (f *form[T]) of(o Object) (T, error) {
 	return f.encode(v)
 }
 
-// anySize is the limit of text that the server has written itself.
-var anySize = document.Limits{MaxBytes: -1}
+// noLimit is the limit for text that the server has produced itself: none.
+var noLimit = document.Limits{MaxBytes: -1}
 
 func parse(o Object) (document.Value, error) {
-	return document.ParseJSONLimited(o.AppendJSON(nil), anySize)
+	return document.ParseJSONLimited(o.AppendJSON(nil), noLimit)
 }

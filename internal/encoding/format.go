@@ -1,14 +1,14 @@
 package encoding
 
-// Shape is what clients see of an object: all of it, a row of a Table, or its metadata. The parameter as of an Accept
-// clause selects it.
+// Shape is the representation of an object: the whole object, a row of a Table, or its metadata. The parameter as of an
+// Accept clause selects it.
 type Shape uint8
 
 // The shapes.
 const (
-	// Whole objects are written as they are.
+	// Whole is the unmodified object.
 	Whole Shape = iota
-	// Table makes objects the rows of a table.
+	// Table represents objects as the rows of a Table.
 	Table
 	// Partial is the metadata of an object, PartialList the metadata of a list's objects.
 	Partial
@@ -20,7 +20,7 @@ var shapeNames = [...]string{Whole: "", Table: "Table", Partial: "PartialObjectM
 // String returns the kind of a response in the shape; "" for whole objects.
 func (s Shape) String() string { return shapeNames[s] }
 
-// MetaVersion is the version of meta.k8s.io that a Table or PartialObjectMetadata has.
+// MetaVersion is the version of meta.k8s.io of a Table or PartialObjectMetadata.
 type MetaVersion uint8
 
 // The versions of meta.k8s.io.
@@ -33,16 +33,16 @@ const metaGroup = "meta.k8s.io"
 
 var metaVersions = [...]string{MetaV1: "v1", MetaV1beta1: "v1beta1"}
 
-// APIVersion returns the group and version.
+// APIVersion returns the apiVersion.
 func (v MetaVersion) APIVersion() string { return metaGroup + "/" + metaVersions[v] }
 
-// Format is the form of a response. The zero value is JSON of whole objects. Formats can be compared.
+// Format is the format of a response. The zero value is JSON of whole objects. Formats are comparable.
 type Format struct {
-	Encoding *Encoding // nil is JSON
+	Encoding *Encoding // nil means JSON
 	Shape    Shape
-	Meta     MetaVersion // of shapes other than Whole
-	Pretty   bool        // indented; only JSON, and never in watches
-	Drop     bool        // without managedFields
+	Meta     MetaVersion // for shapes other than Whole
+	Pretty   bool        // indented; JSON only, and never in watches
+	Drop     bool        // omit managedFields
 }
 
 func (f Format) encoding() *Encoding {

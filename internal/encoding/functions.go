@@ -1,6 +1,6 @@
 package encoding
 
-// functions are the cells that are Go code: kind files name them behind go.
+// functions are the cells that are Go functions; kind files name them after go.
 var functions = map[string]cell{
 	"pod-ready":    textFunction(func(r *row) string { s := r.podState(); return ratio(s.ready, s.containers) }),
 	"pod-status":   textFunction(func(r *row) string { return r.podState().status }),
@@ -36,8 +36,8 @@ var functions = map[string]cell{
 	"node-external-ip": nodeAddress("ExternalIP"),
 	"node-kernel":      textFunction(nodeKernel),
 
-	"event-first":   textFunction(eventFirst),
-	"event-last":    textFunction(eventLast),
+	"event-first":   textFunction(eventFirstSeen),
+	"event-last":    textFunction(eventLastSeen),
 	"event-count":   eventCount,
 	"event-object":  textFunction(eventObject),
 	"event-source":  textFunction(eventSource),
@@ -67,7 +67,7 @@ var functions = map[string]cell{
 	"level-length":         levelQueuing("queueLengthLimit"),
 }
 
-// orders are the orders of rows in lists that kind files can name.
-var orders = map[string]func(r *row) place{
+// orders are the orders of rows that kind files can name.
+var orders = map[string]func(r *row) sortKey{
 	"flow-schema-order": flowSchemaOrder,
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzTables makes rows of every kind of whatever document: it never panics, and the table is JSON
-// with a cell for every column.
+// FuzzTables converts arbitrary documents to rows of every kind: it must not panic, and the result must be JSON with
+// one cell per column.
 func FuzzTables(f *testing.F) {
 	for line := range strings.Lines(readFile(f, "written.txt")) {
 		if object, ok := strings.CutPrefix(line, "< "); ok {
@@ -28,9 +28,9 @@ func FuzzTables(f *testing.F) {
 	f.Fuzz(func(t *testing.T, object string) {
 		v, err := document.ParseJSON(object)
 		if err != nil {
-			return // objects are JSON
+			return // objects are valid JSON
 		}
-		compact := raw(v.JSON())
+		compact := rawJSON(v.JSON())
 		for _, columns := range builtinColumns() {
 			checkTable(t, columns, compact)
 		}
@@ -38,7 +38,7 @@ func FuzzTables(f *testing.F) {
 	})
 }
 
-func checkTable(t *testing.T, columns *Columns, object raw) {
+func checkTable(t *testing.T, columns *Columns, object rawJSON) {
 	t.Helper()
 	text, err := AppendList(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, List{}, objects(object), nil)
 	if err != nil {
@@ -57,7 +57,7 @@ func checkTable(t *testing.T, columns *Columns, object raw) {
 	}
 }
 
-// FuzzMembers compares finding members in text with reading it.
+// FuzzMembers compares the search for members in text with parsing.
 func FuzzMembers(f *testing.F) {
 	f.Add(web)
 	f.Add(config)

@@ -1,7 +1,7 @@
 package encoding
 
-// raw is an object that is at hand as text.
-type raw string
+// rawJSON is an object in the form of JSON text.
+type rawJSON string
 
-func (r raw) AppendJSON(dst []byte) []byte { return append(dst, r...) }
-func (r raw) JSONSize() int                { return len(r) }
+func (r rawJSON) AppendJSON(dst []byte) []byte { return append(dst, r...) }
+func (r rawJSON) JSONSize() int                { return len(r) }

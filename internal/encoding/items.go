@@ -9,7 +9,7 @@ func conditionTrue(conditions document.Value, typ string) bool {
 
 // anyConditionTrue reports whether any condition of a type is true.
 func anyConditionTrue(conditions document.Value, typ string) bool {
-	for _, c := range listOf(conditions) {
+	for _, c := range itemsOf(conditions) {
 		if text(c.Get("type")) == typ && text(c.Get("status")) == "True" {
 			return true
 		}
@@ -17,8 +17,8 @@ func anyConditionTrue(conditions document.Value, typ string) bool {
 	return false
 }
 
-// listOf returns the items of a list, none of everything else.
-func listOf(v document.Value) []document.Value {
+// itemsOf returns the items of a list; nil for other values.
+func itemsOf(v document.Value) []document.Value {
 	if v.Kind() != document.List {
 		return nil
 	}
@@ -29,9 +29,9 @@ func listOf(v document.Value) []document.Value {
 	return list
 }
 
-// itemWith returns the first item of a list whose field has a value.
+// itemWith returns the first item of a list whose field has a value; absent if there is none.
 func itemWith(list document.Value, field, value string) document.Value {
-	for _, item := range listOf(list) {
+	for _, item := range itemsOf(list) {
 		if text(item.Get(field)) == value {
 			return item
 		}
@@ -39,9 +39,9 @@ func itemWith(list document.Value, field, value string) document.Value {
 	return document.Value{}
 }
 
-// lastWith returns the last item of a list whose field has a value.
+// lastWith returns the last item of a list whose field has a value; absent if there is none.
 func lastWith(list document.Value, field, value string) (last document.Value) {
-	for _, item := range listOf(list) {
+	for _, item := range itemsOf(list) {
 		if text(item.Get(field)) == value {
 			last = item
 		}
@@ -49,8 +49,8 @@ func lastWith(list document.Value, field, value string) (last document.Value) {
 	return last
 }
 
-// items returns how many items a list has; a map has none.
-func items(v document.Value) int {
+// itemCount returns the number of items of a list; 0 for other values.
+func itemCount(v document.Value) int {
 	if v.Kind() != document.List {
 		return 0
 	}

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// JSON is the encoding that objects are stored in: a response is their bytes.
+// JSON is the encoding in which objects are stored: responses contain their stored bytes.
 var JSON = &Encoding{
 	MediaType:           "application/json",
 	StreamType:          "application/json;stream=watch",
@@ -21,8 +21,8 @@ var JSON = &Encoding{
 	Serializer:          jsonSerializer{},
 }
 
-// jsonSerializer writes compact JSON with a line break after it, or indented JSON without one if the view is pretty.
-// Watch events are lines.
+// jsonSerializer writes compact JSON followed by a newline, or indented JSON without one if the view is pretty. Watch
+// events are delimited by newlines.
 type jsonSerializer struct{}
 
 func (jsonSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
@@ -36,7 +36,7 @@ func (jsonSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, error)
 	return append(appendShaped(dst, &v, o), '\n'), nil
 }
 
-// AppendList writes lists of whole objects in pieces.
+// AppendList writes lists of whole objects in chunks.
 func (jsonSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	switch {
 	case v.Pretty:
@@ -80,7 +80,7 @@ const (
 	maxIndentation = 8
 )
 
-// appendIndented appends indented JSON, or the compact text with a line break if the indentation would be too large.
+// appendIndented appends indented JSON, or the compact text with a newline if the indentation would be too large.
 func appendIndented(dst, text []byte) ([]byte, error) {
 	if indentationSize(text) > maxIndentation*len(text) {
 		return append(append(dst, text...), '\n'), nil
@@ -92,7 +92,7 @@ func appendIndented(dst, text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// indentationSize returns the number of spaces that indented JSON has.
+// indentationSize returns the number of spaces in the indented form of compact JSON.
 func indentationSize(text []byte) int {
 	total, depth := 0, 0
 	for i := 0; i < len(text); i++ {

@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// List is the type and the metadata of a list.
+// List holds the type and the metadata of a list.
 type List struct {
-	// Kind is the kind of the list, such as DeploymentList, and APIVersion that of its objects.
+	// Kind is the kind of the list, such as DeploymentList, APIVersion the apiVersion of its objects.
 	Kind, APIVersion string
-	// ResourceVersion is the revision that was listed.
+	// ResourceVersion is the listed revision.
 	ResourceVersion int64
 	// Continue is the token of the next page; "" on the last page.
 	Continue string
 	// Remaining is the remainingItemCount; 0 if it is unknown.
 	Remaining int
-	// TypedItems reports whether the items have apiVersion and kind. Those of custom resources do; those of built-in kinds
+	// TypedItems reports whether the items have apiVersion and kind. Items of custom resources do; items of built-in kinds
 	// do not.
 	TypedItems bool
 }
 
-// FitsList returns an error with the status 406 if the format is for single objects only. kind is the kind of the list.
+// FitsList returns an error with status 406 if the format is for single objects only. kind is the kind of the list.
 func (f Format) FitsList(kind string) error {
 	if f.Shape == Partial {
 		return notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + kind + ")")
@@ -42,8 +42,8 @@ func Seq[O Object](objects []O) iter.Seq[Object] {
 	}
 }
 
-// AppendList appends a response body: a list. If sink is not nil, a list that can be written in pieces is passed to it after
-// each object; the result is the rest. Errors are returned before the first call of sink only.
+// AppendList appends a response body: a list. If sink is not nil and the list can be written in chunks, sink is called
+// after each object; the result is the rest. Errors are returned before the first call of sink only.
 func AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	if err := v.FitsList(l.Kind); err != nil {
 		return dst, err
@@ -63,7 +63,7 @@ func appendShapedList(dst []byte, v *View, l *List, objects iter.Seq[Object]) []
 	return dst
 }
 
-// appendItems appends a list of whole objects as JSON. more is false if the sink has ended it.
+// appendItems appends a list of whole objects as JSON. more is false if the sink has aborted it.
 func appendItems(dst []byte, v *View, l *List, objects iter.Seq[Object], sink Sink) (_ []byte, more bool) {
 	dst = appendType(dst, l.Kind, l.APIVersion)
 	dst = l.appendWholeMetadata(dst)
@@ -118,7 +118,7 @@ func listSize(l *List, objects iter.Seq[Object]) int {
 	return size
 }
 
-// appendMetadata appends the list's metadata as a member.
+// appendMetadata appends the list's metadata as a JSON member.
 func (l *List) appendMetadata(dst []byte) []byte {
 	dst = append(dst, `,"metadata":{`...)
 	before := len(dst)
@@ -140,7 +140,7 @@ func (l *List) appendMetadata(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendWholeMetadata appends the metadata of a list of whole objects. As in Kubernetes, that of custom resources has
+// appendWholeMetadata appends the metadata of a list of whole objects. As in Kubernetes, lists of custom resources have
 // continue even if it is empty.
 func (l *List) appendWholeMetadata(dst []byte) []byte {
 	dst = l.appendMetadata(dst)
@@ -154,7 +154,7 @@ func (l *List) appendWholeMetadata(dst []byte) []byte {
 	return append(dst, `"continue":""}`...)
 }
 
-// appendComma appends a comma if something has been appended since before.
+// appendComma appends a comma if dst has grown since before.
 func appendComma(dst []byte, before int) []byte {
 	if len(dst) > before {
 		return append(dst, ',')

@@ -14,12 +14,12 @@ import (
 //
 //	start < value < end
 type member struct {
-	name              []byte // in its escaped form, without quotes
+	name              []byte // in escaped form, without quotes
 	start, value, end int
 }
 
-// nextMember returns the member of an object that starts at an offset, which follows the opening brace or a comma. The text
-// must be compact; ok is false where it is not, or ends.
+// nextMember returns the member of an object that starts at an offset, which follows the opening brace or a comma. The
+// text must be compact; ok is false if it is not, or ends.
 func nextMember(text []byte, at int) (m member, ok bool) {
 	if at >= len(text) || text[at] != '"' {
 		return m, false
@@ -35,7 +35,7 @@ func nextMember(text []byte, at int) (m member, ok bool) {
 	return m, m.end > m.value
 }
 
-// findMember returns the member of an object with a name, which has no characters that JSON escapes.
+// findMember returns the member of an object with a name that needs no escaping in JSON.
 func findMember(text []byte, name string) (m member, ok bool) {
 	for at := 1; ; at = m.end + 1 {
 		m, ok = nextMember(text, at)
@@ -111,7 +111,7 @@ func metadataOf(text []byte) []byte {
 		return text[m.value:m.end]
 	}
 	// The text is not compact, or there is no metadata.
-	v, err := document.ParseJSONLimited(text, anySize)
+	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil || v.Get("metadata").Kind() != document.Map {
 		return []byte("{}")
 	}
@@ -125,9 +125,9 @@ func withoutType(text []byte) []byte {
 		return withoutMember(text, "kind")
 	}
 	if kind, ok := nextMember(text, version.end+1); ok && string(kind.name) == "kind" {
-		return cut(text, version.start, kind.end)
+		return cutMembers(text, version.start, kind.end)
 	}
-	return withoutMember(cut(text, version.start, version.end), "kind")
+	return withoutMember(cutMembers(text, version.start, version.end), "kind")
 }
 
 func withoutMember(text []byte, name string) []byte {
@@ -135,11 +135,11 @@ func withoutMember(text []byte, name string) []byte {
 	if !ok {
 		return text
 	}
-	return cut(text, m.start, m.end)
+	return cutMembers(text, m.start, m.end)
 }
 
-// cut removes members of an object, with one of the commas around them, in place.
-func cut(text []byte, start, end int) []byte {
+// cutMembers removes members of an object in place, with one of the adjacent commas.
+func cutMembers(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':
 		end++

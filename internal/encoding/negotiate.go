@@ -16,24 +16,24 @@ import (
 // Endpoint is the kind of response that is negotiated.
 type Endpoint uint8
 
-// The endpoints.
+// The endpoints that differ in negotiation.
 const (
-	// Objects are objects and lists of a kind, in every shape.
+	// Objects are objects and lists of a kind, which support all shapes.
 	Objects Endpoint = iota
 	// Watch is a stream of watch events.
 	Watch
-	// Fixed responses have one shape: discovery, Statuses.
+	// Fixed responses support one shape: discovery documents and Statuses.
 	Fixed
 
-	// Untyped is added to Objects and Watch for kinds without a Go type, which some encodings need.
+	// Untyped is a flag on Objects and Watch for kinds without a Go type, which some encodings need.
 	Untyped Endpoint = 1 << 7
 )
 
 func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
 func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
-// Negotiate returns the format that an Accept header selects, or an error with the status 406. Clauses are tried by their
-// weight and then in their order. Negotiate sets Pretty only if the header asks for it: see the function Pretty.
+// Negotiate returns the format that an Accept header selects, or an error with status 406. Clauses are tried by weight
+// and then in their order. Negotiate sets Pretty only if the header requests it: see the function Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	key := negotiation{accept, endpoint}
 	if format, ok := negotiated.find(key); ok {
@@ -61,7 +61,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 			case !ok:
 				continue
 			case endpoint.isWatch() && e.StreamType == "":
-				// As in Kubernetes, the first clause that matches decides, even if its encoding has no watches.
+				// As in Kubernetes, the first matching clause decides, even if its encoding does not support watches.
 				return Format{}, notAcceptable(StreamTypes()...)
 			}
 			return format, nil
@@ -88,7 +88,7 @@ func matchesStream(clause *goautoneg.Accept, e *Encoding) bool {
 }
 
 // clauseFormat returns the format that the parameters of a clause select; ok is false if the endpoint or the encoding
-// doesn't have it. Unknown parameters are ignored.
+// does not support it. Unknown parameters are ignored.
 func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f Format, ok bool) {
 	if stream := params["stream"]; stream != "" && (stream != "watch" || e.StreamType == "") {
 		return f, false
@@ -122,11 +122,11 @@ func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f F
 	return f, true
 }
 
-// Pretty reports whether a response is indented: the query parameter pretty is true or, if there is none, the client is one
-// that people use directly.
+// Pretty reports whether a response is indented: if the query parameter pretty is true or, without the parameter, if
+// the client is curl, wget or a browser.
 func Pretty(rawQuery, userAgent string) bool {
 	if strings.Contains(rawQuery, "pretty") {
-		values, _ := url.ParseQuery(rawQuery) // which also returns the valid part of a malformed query
+		values, _ := url.ParseQuery(rawQuery) // on error, values has the valid part of the query
 		if value := values.Get("pretty"); value != "" {
 			pretty, err := strconv.ParseBool(value)
 			return err == nil && pretty
@@ -137,7 +137,7 @@ func Pretty(rawQuery, userAgent string) bool {
 		strings.HasPrefix(userAgent, "Mozilla/5.0")
 }
 
-// NegotiateStatus returns the format of an error's Status: indented JSON if the client accepts no encoding.
+// NegotiateStatus returns the format of an error's Status: indented JSON if the client accepts no supported encoding.
 func NegotiateStatus(accept, rawQuery, userAgent string) Format {
 	format, err := Negotiate(accept, Fixed)
 	if err != nil {
@@ -166,13 +166,14 @@ type negotiation struct {
 	endpoint Endpoint
 }
 
-// negotiationCache has the formats of Accept headers. Clients send few different headers, and send them with every request.
+// negotiationCache caches the formats of Accept headers. Clients send few different headers, and send them with every
+// request.
 type negotiationCache struct {
 	mu    sync.RWMutex
 	known map[negotiation]Format
 }
 
-// The limits of the cache: clients choose the headers.
+// Limits of the cache, because clients choose the headers.
 const (
 	maxNegotiations = 512
 	maxHeaderBytes  = 1 << 10

@@ -9,7 +9,7 @@ var endpointNames = map[string]Endpoint{
 	"objects": Objects, "watch": Watch, "fixed": Fixed, "custom objects": Objects | Untyped, "custom watch": Watch | Untyped,
 }
 
-// describe returns a format as the oracle writes it.
+// describe returns a format in the notation of the oracle.
 func describe(f Format, err error) string {
 	if err != nil {
 		return err.Error()
@@ -24,7 +24,7 @@ func describe(f Format, err error) string {
 	return answer
 }
 
-// TestNegotiateAsKubernetes compares with what Kubernetes makes of the same headers.
+// TestNegotiateAsKubernetes compares with Kubernetes' negotiation of the same headers.
 func TestNegotiateAsKubernetes(t *testing.T) {
 	header, compared := "", 0
 	for line := range strings.Lines(readTestdata(t, "accept.txt")) {
@@ -42,20 +42,20 @@ func TestNegotiateAsKubernetes(t *testing.T) {
 		compared++
 	}
 	if compared < 850 {
-		t.Errorf("compared %d answers", compared)
+		t.Errorf("%d results compared, want at least 850", compared)
 	}
 }
 
-// kubectlAccept is what kubectl get sends.
+// kubectlAccept is the Accept header of kubectl get.
 const kubectlAccept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
-// TestNegotiateAgain reads no header twice.
-func TestNegotiateAgain(t *testing.T) {
+// TestNegotiateCache checks that repeated headers are not parsed again.
+func TestNegotiateCache(t *testing.T) {
 	for _, header := range []string{"", "*/*", "application/json", kubectlAccept, "application/json;drop=metadata.managedFields"} {
 		for _, endpoint := range endpointNames {
 			first, _ := Negotiate(header, endpoint)
 			if again, _ := Negotiate(header, endpoint); again != first {
-				t.Errorf("%s: %+v, and then %+v", header, first, again)
+				t.Errorf("Negotiate(%q) = %+v, cached %+v", header, first, again)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = Negotiate(header, endpoint) }); n != 0 {
 				t.Errorf("%s allocates %v times", header, n)
@@ -71,10 +71,10 @@ func TestNotAcceptable(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if f := NegotiateStatus("text/html", "", ""); f != (Format{Encoding: JSON, Pretty: true}) {
-		t.Errorf("an error is told as %+v", f)
+		t.Errorf("NegotiateStatus() = %+v, want indented JSON", f)
 	}
 	if f := NegotiateStatus(kubectlAccept, "", "curl/8"); f != (Format{Encoding: JSON, Pretty: true}) {
-		t.Errorf("an error is told to curl as %+v", f)
+		t.Errorf("NegotiateStatus() for curl = %+v, want indented JSON", f)
 	}
 }
 
@@ -96,12 +96,12 @@ func TestPretty(t *testing.T) {
 		{"labelSelector=pretty", "kubectl/v1.36", false},
 	} {
 		if got := Pretty(test.query, test.agent); got != test.want {
-			t.Errorf("?%s by %s: %v, want %v", test.query, test.agent, got, test.want)
+			t.Errorf("Pretty(%q, %q) = %v, want %v", test.query, test.agent, got, test.want)
 		}
 	}
 }
 
-// TestDrop reads what clients can do without.
+// TestDrop checks the parameter drop of Accept headers.
 func TestDrop(t *testing.T) {
 	for _, test := range []struct {
 		accept string
@@ -132,7 +132,7 @@ func TestDrop(t *testing.T) {
 		{`application/json;drop=metadata.managedFields;foo="a;drop=metadata.annotations;b"`, true},
 		{`application/json;foo="a";drop=metadata.managedFields;bar="b"`, true},
 		{`application/json;foo="a,application/json;drop=metadata.managedFields",application/yaml;q=0.5`, false},
-		{`application/json;foo=";drop=metadata.managedFields`, true}, // nothing closes the quote
+		{`application/json;foo=";drop=metadata.managedFields`, true}, // the quote is not closed
 		{`application/json;foo="a\`, false},
 		{"application/json;drop=", false},
 		{"application/json;drop", false},
@@ -152,7 +152,7 @@ func TestDrop(t *testing.T) {
 			f, err := Negotiate(test.accept, endpoint)
 			if err != nil {
 				if endpoint != Objects {
-					continue // tables of what has one shape, YAML of watches
+					continue // the endpoint does not support the format
 				}
 				t.Errorf("%s: %v", test.accept, err)
 			}
@@ -163,7 +163,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestAcceptsGzip reads the weights of codings.
+// TestAcceptsGzip checks the weights of content codings.
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
 		"gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "br, gzip ; q=1": true, "gzip;x=y;q=0.1": true, "gzip;q=x": true,
@@ -172,7 +172,7 @@ func TestAcceptsGzip(t *testing.T) {
 		"*;q=0, gzip": true, "gzip, *;q=0": true, "*, gzip;q=0": false, "gzip;q=0, *": false,
 	} {
 		if received := AcceptsGzip(header); received != want {
-			t.Errorf("Accept-Encoding: %s: received %v, expected %v", header, received, want)
+			t.Errorf("AcceptsGzip(%q) = %v, want %v", header, received, want)
 		}
 	}
 }

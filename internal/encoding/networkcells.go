@@ -11,18 +11,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostShown is how many of many a cell shows.
-const mostShown = 3
+// maxShown is the maximum number of items that a cell shows.
+const maxShown = 3
 
 func serviceClusterIP(r *row) string {
-	if ips := listOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
+	if ips := itemsOf(r.get("spec", "clusterIPs")); len(ips) > 0 {
 		return text(ips[0])
 	}
 	return none
 }
 
 func serviceExternalIP(r *row) string {
-	external := texts(r.get("spec", "externalIPs"), "")
+	external := stringItems(r.get("spec", "externalIPs"), "")
 	switch text(r.get("spec", "type")) {
 	case "ClusterIP", "NodePort":
 		if len(external) == 0 {
@@ -43,10 +43,10 @@ func serviceExternalIP(r *row) string {
 	return unknown
 }
 
-// servicePorts shows ports as port:nodePort/protocol.
+// servicePorts returns ports as port:nodePort/protocol.
 func servicePorts(r *row) string {
 	var ports []string
-	for _, port := range listOf(r.get("spec", "ports")) {
+	for _, port := range itemsOf(r.get("spec", "ports")) {
 		p := strconv.FormatInt(integer(port.Get("port")), 10)
 		if node := integer(port.Get("nodePort")); node > 0 {
 			p += ":" + strconv.FormatInt(node, 10)
@@ -59,11 +59,11 @@ func servicePorts(r *row) string {
 	return strings.Join(ports, ",")
 }
 
-// loadBalancer returns the addresses of an object's load balancer, sorted, each once.
+// loadBalancer returns the distinct addresses of an object's load balancer, sorted.
 func loadBalancer(r *row) string {
 	var addresses []string
-	for _, ingress := range listOf(r.get("status", "loadBalancer", "ingress")) {
-		if address := filled(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
+	for _, ingress := range itemsOf(r.get("status", "loadBalancer", "ingress")) {
+		if address := nonemptyText(ingress.Get("ip"), text(ingress.Get("hostname"))); address != "" {
 			addresses = append(addresses, address)
 		}
 	}
@@ -71,14 +71,13 @@ func loadBalancer(r *row) string {
 	return strings.Join(slices.Compact(addresses), ",")
 }
 
-// ingressHosts shows the first hosts. Rules without a host count among those that are not shown, as
-// Kubernetes has it.
+// ingressHosts returns the first hosts. As in Kubernetes, rules without a host count among the hidden ones.
 func ingressHosts(r *row) string {
-	rules := listOf(r.get("spec", "rules"))
+	rules := itemsOf(r.get("spec", "rules"))
 	var hosts []string
 	more := false
 	for _, rule := range rules {
-		more = len(hosts) == mostShown
+		more = len(hosts) == maxShown
 		if host := text(rule.Get("host")); host != "" && !more {
 			hosts = append(hosts, host)
 		}
@@ -87,13 +86,13 @@ func ingressHosts(r *row) string {
 	case len(hosts) == 0:
 		return "*"
 	case more:
-		return some(hosts, ",", len(rules), mostShown)
+		return joinFirst(hosts, ",", len(rules), maxShown)
 	}
 	return strings.Join(hosts, ",")
 }
 
 func ingressPorts(r *row) string {
-	if items(r.get("spec", "tls")) > 0 {
+	if itemCount(r.get("spec", "tls")) > 0 {
 		return "80, 443"
 	}
 	return "80"
@@ -103,7 +102,7 @@ func ingressClassName(r *row) string {
 	return nameWithDefault(r, "ingressclass.kubernetes.io/is-default-class")
 }
 
-// nameWithDefault returns the object's name, and that it is the default if an annotation says so.
+// nameWithDefault returns the object's name, followed by (default) if one of the annotations is true.
 func nameWithDefault(r *row, annotations ...string) string {
 	name := text(r.get("metadata", "name"))
 	for _, annotation := range annotations {
@@ -126,7 +125,7 @@ func ingressClassParameters(r *row) string {
 	return kind + "/" + text(parameters.Get("name"))
 }
 
-// ipParent returns what an address belongs to: resource.group/namespace/name.
+// ipParent returns the parent of an IPAddress: resource.group/namespace/name.
 func ipParent(r *row) string {
 	parent := r.get("spec", "parentRef")
 	if parent.Kind() != document.Map {
@@ -140,9 +139,9 @@ func ipParent(r *row) string {
 	return place + "/" + text(parent.Get("name"))
 }
 
-// endpoints shows the first addresses, each with every port of its subset.
+// endpoints returns the first addresses, each with every port of its subset.
 func endpoints(r *row) string {
-	subsets := listOf(r.get("subsets"))
+	subsets := itemsOf(r.get("subsets"))
 	if len(subsets) == 0 {
 		return none
 	}
@@ -151,7 +150,7 @@ func endpoints(r *row) string {
 	show := func(addresses []document.Value, port string) {
 		count += len(addresses)
 		for _, address := range addresses {
-			if len(shown) == mostShown {
+			if len(shown) == maxShown {
 				return
 			}
 			ip := text(address.Get("ip"))
@@ -162,7 +161,7 @@ func endpoints(r *row) string {
 		}
 	}
 	for _, subset := range subsets {
-		addresses, ports := listOf(subset.Get("addresses")), listOf(subset.Get("ports"))
+		addresses, ports := itemsOf(subset.Get("addresses")), itemsOf(subset.Get("ports"))
 		if len(ports) == 0 {
 			show(addresses, "")
 		}
@@ -170,12 +169,12 @@ func endpoints(r *row) string {
 			show(addresses, strconv.FormatInt(integer(port.Get("port")), 10))
 		}
 	}
-	return some(shown, ",", count, mostShown)
+	return joinFirst(shown, ",", count, maxShown)
 }
 
 func slicePorts(r *row) string {
 	var ports []string
-	for _, port := range listOf(r.get("ports")) {
+	for _, port := range itemsOf(r.get("ports")) {
 		number := "*"
 		if i, ok := port.Get("port").Int64(); ok {
 			number = strconv.FormatInt(i, 10)
@@ -189,15 +188,15 @@ func slicePorts(r *row) string {
 
 func sliceEndpoints(r *row) string {
 	var addresses []string
-	for _, endpoint := range listOf(r.get("endpoints")) {
-		addresses = append(addresses, texts(endpoint.Get("addresses"), "")...)
+	for _, endpoint := range itemsOf(r.get("endpoints")) {
+		addresses = append(addresses, stringItems(endpoint.Get("addresses"), "")...)
 	}
 	return firstOrUnset(addresses)
 }
 
-// firstOrUnset shows the first of many.
+// firstOrUnset returns the first items; <unset> if there are none.
 func firstOrUnset(all []string) string {
-	shown := some(all[:min(len(all), mostShown)], ",", len(all), mostShown)
+	shown := joinFirst(all[:min(len(all), maxShown)], ",", len(all), maxShown)
 	if shown == "" {
 		return unset
 	}

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// nodeStatus tells whether a node is ready, by the last condition that says so, and whether it
-// takes pods.
+// nodeStatus returns whether a node is ready, by its last Ready condition, and whether it is unschedulable.
 func nodeStatus(r *row) string {
 	status := "Unknown"
 	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); present(ready) {
@@ -21,7 +20,7 @@ func nodeStatus(r *row) string {
 	return status
 }
 
-// nodeRoles returns the roles that labels give to a node, sorted, each once.
+// nodeRoles returns the distinct roles in a node's labels, sorted.
 func nodeRoles(r *row) string {
 	var roles []string
 	for name, value := range r.get("metadata", "labels").Fields() {
@@ -40,7 +39,7 @@ func nodeRoles(r *row) string {
 	return strings.Join(slices.Compact(roles), ",")
 }
 
-// nodeAddress makes the cell that has a node's first address of a type.
+// nodeAddress returns the cell with a node's first address of a type.
 func nodeAddress(typ string) cell {
 	return textFunction(func(r *row) string {
 		address := itemWith(r.get("status", "addresses"), "type", typ)
@@ -52,7 +51,7 @@ func nodeAddress(typ string) cell {
 }
 
 func nodeKernel(r *row) string {
-	kernel := filled(r.get("status", "nodeInfo", "kernelVersion"), unknown)
+	kernel := nonemptyText(r.get("status", "nodeInfo", "kernelVersion"), unknown)
 	if machine := text(r.get("status", "nodeInfo", "architecture")); machine != "" {
 		kernel += " (" + machine + ")"
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Object is an API object that responses are made of.
+// Object is an API object in a response.
 type Object interface {
 	// AppendJSON appends the object as compact JSON, at the requested version.
 	AppendJSON(dst []byte) []byte
@@ -14,19 +14,19 @@ type Object interface {
 	JSONSize() int
 }
 
-// Documented is an Object that is already parsed, at its storage version, which the columns of tables are defined for. Its
-// metadata may lack the resourceVersion. Other objects are parsed when a table is made of them.
+// Documented is an Object that is already parsed, at its storage version, for which the columns of Tables are defined.
+// Its metadata may lack the resourceVersion. Other objects are parsed when they become rows of a Table.
 type Documented interface {
 	Object
 	Document() document.Value
 }
 
-// Dropper is an Object that can leave out its managedFields.
+// Dropper is an Object that can omit its managedFields.
 type Dropper interface {
 	AppendJSONWithoutManagedFields(dst []byte) []byte
 }
 
-// Text is an Object that is JSON text.
+// Text is an Object in the form of JSON text.
 type Text []byte
 
 // AppendJSON appends the text.
@@ -35,19 +35,19 @@ func (t Text) AppendJSON(dst []byte) []byte { return append(dst, t...) }
 // JSONSize returns the length of the text.
 func (t Text) JSONSize() int { return len(t) }
 
-// View is how a response shows objects: its format, and the parameters of a Table.
+// View is the representation of objects in a response: its format, and the parameters of a Table.
 type View struct {
 	Format
-	// Columns are the columns of a Table, Include the part of the object that its rows have, and Now the time that ages
-	// are relative to.
+	// Columns are the columns of a Table, Include the part of the objects in its rows, and Now the reference time of ages.
 	Columns *Columns
 	Include Include
 	Now     time.Time
-	// NoHeaders leaves out the column definitions of a Table. Only the first event of a watch has them.
+	// NoHeaders omits the column definitions of a Table. Only the first event of a watch has them.
 	NoHeaders bool
 }
 
-// FitsObject returns an error with the status 406 if the format is for lists only. Requests that write check it first.
+// FitsObject returns an error with status 406 if the format is for lists only. Writes check it before they change
+// anything.
 func (f Format) FitsObject() error {
 	if f.Shape == PartialList {
 		return notAcceptableError("you requested PartialObjectMetadataList, but the requested object is not a list")

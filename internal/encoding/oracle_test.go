@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// oracleNow is the time at which the oracle was asked.
+// oracleNow is the time at which the oracle computed ages.
 var oracleNow = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// TestColumnsAsKubernetes compares names, types, formats and priorities of the columns of every kind,
-// and what the table of an empty list has as rows.
+// TestColumnsAsKubernetes compares the names, types, formats and priorities of all columns, and the rows of empty
+// tables.
 func TestColumnsAsKubernetes(t *testing.T) {
 	var columns []Column
 	kinds := 0
 	check := func() {
 		if len(columns) > 0 {
-			t.Errorf("columns are missing: %v", columns)
+			t.Errorf("columns that Kubernetes does not have: %v", columns)
 		}
 	}
 	for line := range strings.Lines(readTestdata(t, "columns.txt")) {
@@ -37,18 +37,18 @@ func TestColumnsAsKubernetes(t *testing.T) {
 			c := ColumnsOf(group, kind)
 			columns = c.Definitions()
 			if empty := map[bool]string{true: "null", false: "[]"}[c.nullRows]; rows != "" && rows != empty {
-				t.Errorf("%s: no rows are %s, want %s", name, empty, rows)
+				t.Errorf("%s: rows of an empty table = %s, want %s", name, empty, rows)
 			}
 			continue
 		}
 		if len(columns) == 0 {
-			t.Errorf("there is no column for %s", line)
+			t.Errorf("missing column %s", line)
 			continue
 		}
 		c := columns[0]
 		columns = columns[1:]
 		if got := fmt.Sprintf("  %s|%s|%s|%d", c.Name, c.Type, c.Format, c.Priority); got != line {
-			t.Errorf("the column is %s, want %s", got, line)
+			t.Errorf("column %s, want %s", got, line)
 		}
 		if c.Description == "" {
 			t.Errorf("the column %s has no description", c.Name)
@@ -56,11 +56,11 @@ func TestColumnsAsKubernetes(t *testing.T) {
 	}
 	check()
 	if kinds < 55 {
-		t.Errorf("the oracle answered for %d kinds", kinds)
+		t.Errorf("%d kinds compared, want at least 55", kinds)
 	}
 }
 
-// TestCellsAsKubernetes compares the cells of objects that people wrote.
+// TestCellsAsKubernetes compares the cells of handwritten objects.
 func TestCellsAsKubernetes(t *testing.T) {
 	if n := compareRows(t, strings.NewReader(readFile(t, "written.txt"))); n < 30 {
 		t.Errorf("compared %d objects", n)
@@ -83,7 +83,7 @@ func TestRandomCellsAsKubernetes(t *testing.T) {
 	}
 }
 
-// compareRows reads objects (<) and rows (>), and returns how many.
+// compareRows compares objects (<) with their rows (>), and returns the number of rows.
 func compareRows(t *testing.T, from io.Reader) (compared int) {
 	t.Helper()
 	lines := bufio.NewScanner(from)
@@ -132,7 +132,7 @@ func compareRow(t *testing.T, object, want string) {
 	}
 }
 
-// rowOf returns the table that has an object.
+// rowOf returns a Table with one object.
 func rowOf(t *testing.T, object string) []byte {
 	t.Helper()
 	var typed struct{ APIVersion, Kind string }
@@ -142,7 +142,7 @@ func rowOf(t *testing.T, object string) []byte {
 		group = ""
 	}
 	v := View{Format: Format{Shape: Table}, Columns: ColumnsOf(group, typed.Kind), Now: oracleNow}
-	answer, err := AppendObject(nil, v, raw(object))
+	answer, err := AppendObject(nil, v, rawJSON(object))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podState is what the cells of a pod tell about its containers.
+// podState is the state of a pod's containers, from which several cells are computed.
 type podState struct {
 	ready, containers int
 	status            string
@@ -17,7 +17,7 @@ type podState struct {
 	lastRestart       time.Time
 }
 
-// podState reads the pod of the row, once.
+// podState returns the state of the row's pod, which is computed once.
 func (r *row) podState() *podState {
 	if r.pod == nil {
 		r.pod = readPod(r)
@@ -25,19 +25,19 @@ func (r *row) podState() *podState {
 	return r.pod
 }
 
-// readPod finds out how a pod is getting on: what is wrong with the first of its init containers
-// that has not finished, or else what the first of its containers says.
+// readPod computes the state of a pod: that of the first unfinished init container, or else that of the first
+// container.
 func readPod(r *row) *podState {
 	spec, status := r.get("spec"), r.get("status")
-	s := &podState{containers: items(spec.Get("containers"))}
-	for _, c := range listOf(spec.Get("initContainers")) {
-		if restarts(c) {
+	s := &podState{containers: itemCount(spec.Get("containers"))}
+	for _, c := range itemsOf(spec.Get("initContainers")) {
+		if isSidecar(c) {
 			s.containers++
 		}
 	}
 	phase := text(status.Get("phase"))
-	s.status = filled(status.Get("reason"), phase)
-	for _, condition := range listOf(status.Get("conditions")) {
+	s.status = nonemptyText(status.Get("reason"), phase)
+	for _, condition := range itemsOf(status.Get("conditions")) {
 		if text(condition.Get("type")) == "PodScheduled" && text(condition.Get("reason")) == "SchedulingGated" {
 			s.status = "SchedulingGated"
 		}
@@ -58,12 +58,12 @@ func readPod(r *row) *podState {
 	return s
 }
 
-// readInit goes through the init containers up to the first that the pod waits for, and reports
-// whether there is one. What is about sidecars counts for them too.
+// readInit visits the init containers up to the first unfinished one, and reports whether there is one. Sidecars are
+// counted in sidecars as well.
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
-	for i, c := range listOf(status.Get("initContainerStatuses")) {
-		sidecar := restarts(lastWith(declared, "name", text(c.Get("name"))))
+	for i, c := range itemsOf(status.Get("initContainerStatuses")) {
+		sidecar := isSidecar(lastWith(declared, "name", text(c.Get("name"))))
 		s.countRestarts(c)
 		if sidecar {
 			sidecars.countRestarts(c)
@@ -79,21 +79,21 @@ func (s *podState) readInit(spec, status document.Value, sidecars *podState) (in
 			}
 			continue
 		case terminated.Kind() == document.Map:
-			s.status = "Init:" + howEnded(terminated)
+			s.status = "Init:" + terminationReason(terminated)
 		case waiting != "" && waiting != "PodInitializing":
 			s.status = "Init:" + waiting
 		default:
-			s.status = "Init:" + ratio(i, items(declared))
+			s.status = "Init:" + ratio(i, itemCount(declared))
 		}
 		return true
 	}
 	return false
 }
 
-// readContainers goes through the containers, the first of which has the last word.
+// readContainers visits the containers in reverse order, so that the first one determines the status.
 func (s *podState) readContainers(status document.Value) {
 	running, failure := false, ""
-	list := listOf(status.Get("containerStatuses"))
+	list := itemsOf(status.Get("containerStatuses"))
 	for i := len(list) - 1; i >= 0; i-- {
 		c := list[i]
 		s.countRestarts(c)
@@ -103,7 +103,7 @@ func (s *podState) readContainers(status document.Value) {
 		case waiting != "":
 			s.status = waiting
 		case terminated.Kind() == document.Map:
-			s.status = howEnded(terminated)
+			s.status = terminationReason(terminated)
 			if integer(terminated.Get("exitCode")) != 0 {
 				failure = s.status
 			}
@@ -115,7 +115,7 @@ func (s *podState) readContainers(status document.Value) {
 	if s.status != "Completed" {
 		return
 	}
-	// One has completed, which says little about the others.
+	// One container has completed; the others may be running or have failed.
 	switch {
 	case running && anyConditionTrue(status.Get("conditions"), "Ready"):
 		s.status = "Running"
@@ -126,7 +126,7 @@ func (s *podState) readContainers(status document.Value) {
 	}
 }
 
-// countRestarts counts how often a container was restarted, and remembers when it was last.
+// countRestarts adds the restarts of a container, and updates the time of the last one.
 func (s *podState) countRestarts(c document.Value) {
 	s.restarts += integer(c.Get("restartCount"))
 	if ended := timeOf(c.Lookup("lastState", "terminated", "finishedAt")); s.lastRestart.Before(ended) {
@@ -134,8 +134,8 @@ func (s *podState) countRestarts(c document.Value) {
 	}
 }
 
-// howEnded tells how a container ended: by its reason, its signal or its exit code.
-func howEnded(terminated document.Value) string {
+// terminationReason returns the reason of a container's termination: its reason, signal or exit code.
+func terminationReason(terminated document.Value) string {
 	if reason := text(terminated.Get("reason")); reason != "" {
 		return reason
 	}
@@ -145,8 +145,8 @@ func howEnded(terminated document.Value) string {
 	return "ExitCode:" + strconv.FormatInt(integer(terminated.Get("exitCode")), 10)
 }
 
-// restarts reports whether an init container is a sidecar: one that keeps running.
-func restarts(container document.Value) bool {
+// isSidecar reports whether an init container is a sidecar, which keeps running.
+func isSidecar(container document.Value) bool {
 	return text(container.Get("restartPolicy")) == "Always"
 }
 
@@ -159,21 +159,21 @@ func podRestarts(r *row) string {
 	return count + " (" + duration.HumanDuration(r.now.Sub(s.lastRestart)) + " ago)"
 }
 
-// podIP returns the first address. Old clients know only podIP, so that it counts if they differ.
+// podIP returns the first address. podIP takes precedence over podIPs, because older clients set only podIP.
 func podIP(r *row) string {
 	status := r.get("status")
 	first := ""
-	if ips := listOf(status.Get("podIPs")); len(ips) > 0 {
+	if ips := itemsOf(status.Get("podIPs")); len(ips) > 0 {
 		first = text(ips[0].Get("ip"))
 	}
-	if ip := filled(status.Get("podIP"), first); ip != "" {
+	if ip := nonemptyText(status.Get("podIP"), first); ip != "" {
 		return ip
 	}
 	return none
 }
 
 func podGates(r *row) string {
-	gates := listOf(r.get("spec", "readinessGates"))
+	gates := itemsOf(r.get("spec", "readinessGates"))
 	if len(gates) == 0 {
 		return none
 	}

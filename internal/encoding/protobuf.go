@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// Protobuf is Kubernetes' protobuf. It is made of Go types, so that custom resources have none of their own: only their
-// metadata can be encoded.
+// Protobuf is Kubernetes' protobuf. It is defined by Go types, so that only the metadata of custom resources can be
+// encoded.
 var Protobuf = &Encoding{
 	MediaType:           "application/vnd.kubernetes.protobuf",
 	StreamType:          "application/vnd.kubernetes.protobuf;stream=watch",
@@ -20,13 +20,13 @@ var Protobuf = &Encoding{
 	Serializer:          protobufSerializer{},
 }
 
-// The cached forms of an object: the whole, and the metadata of kinds without a Go type.
+// The cached forms of an object: the whole object, and the metadata of kinds without a Go type.
 var (
 	protobufForm         = newForm(protobuf.Encode, protobuf.Object.Memory)
 	protobufMetadataForm = newForm(protobuf.EncodeMetadata, protobuf.Object.Memory)
 )
 
-// protobufSerializer writes objects and lists in an envelope that has their type. A watch event has its length before it.
+// protobufSerializer writes objects and lists in an envelope with their type. Watch events are length-prefixed.
 type protobufSerializer struct{}
 
 func (protobufSerializer) Decode(body string, defaults schema.GroupVersionKind) (string, error) {
@@ -48,7 +48,7 @@ func (protobufSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, er
 func (protobufSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	var all []protobuf.Object
 	meta := protobuf.ListMeta{ResourceVersion: l.ResourceVersion, Continue: l.Continue, Remaining: l.Remaining}.AppendListMeta(nil)
-	size := len(meta) // the envelope has it, before the objects
+	size := len(meta) // the envelope states the size before the objects
 	for o := range objects {
 		p, err := encodeProtobuf(&v, o)
 		if err != nil {
@@ -104,11 +104,11 @@ func (protobufSerializer) AppendTyped(dst []byte, _ Format, object runtime.Objec
 	return protobuf.AppendTyped(dst, object)
 }
 
-// encodeProtobuf returns an object in protobuf. Its metadata is enough for views that have nothing else; otherwise kinds
-// without a Go type fail with the status 406.
+// encodeProtobuf returns an object in protobuf. For kinds without a Go type, only views of the metadata are supported;
+// others fail with status 406.
 func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
 	p, err := protobufForm.of(o)
-	if err == nil { // before noType, which allocates
+	if err == nil { // checked first, because the code below allocates
 		return p, nil
 	}
 	noType := (*protobuf.NoTypeError)(nil)
@@ -121,12 +121,12 @@ func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
 	return p, notAcceptableError(noType.Error())
 }
 
-// partialType is the type of an object's PartialObjectMetadata.
+// partialType returns the type of an object's PartialObjectMetadata.
 func (v *View) partialType() protobuf.Type {
 	return protobuf.Type{APIVersion: v.Meta.APIVersion(), Kind: Partial.String()}
 }
 
-// listType is the type of a list in the shape of the view.
+// listType returns the type of a list in the shape of the view.
 func (v *View) listType(l *List) protobuf.Type {
 	if v.Shape == Whole {
 		return protobuf.Type{APIVersion: l.APIVersion, Kind: l.Kind}

@@ -8,39 +8,40 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// cell appends a cell of a row, as JSON. It must not fail on objects with values of unexpected types.
+// cell appends a cell of a row as JSON. It must not fail for objects with values of unexpected types.
 type cell func(dst []byte, r *row) []byte
 
-// source makes the cell of a column from the words that follow its name in a kind file: first paths, then other words.
+// source creates the cell of a column from the words after the source's name in a kind file: first paths, then other
+// arguments.
 type source struct {
-	// paths and others are the expected numbers of words; the last of the others may be omitted if optional is set. There
-	// may be any number of paths if paths is -1.
+	// paths and others are the expected numbers of paths and arguments; the last argument is optional if optional is set.
+	// paths is -1 for any number of paths.
 	paths, others int
 	optional      bool
 	cell          func(paths [][]string, others []string) cell
 }
 
 var sources = map[string]source{
-	"text":         {1, 1, true, textCell},
-	"filled":       {1, 1, false, filledCell},
-	"integer":      {1, 0, false, integerCell},
-	"spelled":      {1, 1, false, spelledCell},
-	"boolean":      {1, 1, true, booleanCell},
-	"boolean-text": {1, 1, false, booleanTextCell},
-	"count":        {-1, 0, false, countCell},
-	"ratio":        {2, 0, false, ratioCell},
-	"pair":         {2, 0, false, pairCell},
-	"ref":          {1, 3, true, refCell},
-	"list":         {1, 1, true, listCell},
-	"each":         {1, 2, true, eachCell},
-	"labels":       {1, 0, false, labelsCell},
-	"selector":     {1, 0, false, selectorCell},
-	"quantity":     {1, 0, false, quantityCell},
-	"age":          {1, 1, true, ageCell},
-	"created":      {0, 0, false, createdCell},
+	"text":          {1, 1, true, textCell},
+	"nonempty-text": {1, 1, false, nonemptyTextCell},
+	"integer":       {1, 0, false, integerCell},
+	"as-string":     {1, 1, false, asStringCell},
+	"boolean":       {1, 1, true, booleanCell},
+	"boolean-text":  {1, 1, false, booleanTextCell},
+	"count":         {-1, 0, false, countCell},
+	"ratio":         {2, 0, false, ratioCell},
+	"pair":          {2, 0, false, pairCell},
+	"ref":           {1, 3, true, refCell},
+	"list":          {1, 1, true, listCell},
+	"each":          {1, 2, true, eachCell},
+	"labels":        {1, 0, false, labelsCell},
+	"selector":      {1, 0, false, selectorCell},
+	"quantity":      {1, 0, false, quantityCell},
+	"age":           {1, 1, true, ageCell},
+	"created":       {0, 0, false, createdCell},
 }
 
-// parseSource reads a source.
+// parseSource parses a source.
 func parseSource(words []string) (cell, error) {
 	if len(words) == 2 && words[0] == "go" {
 		if cell := functions[words[1]]; cell != nil {
@@ -49,7 +50,7 @@ func parseSource(words []string) (cell, error) {
 		return nil, fmt.Errorf("expected the name of a function, received %q", words[1])
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("expected a source, received nothing")
+		return nil, fmt.Errorf("expected a source, received none")
 	}
 	s, ok := sources[words[0]]
 	if !ok {
@@ -71,8 +72,8 @@ func parseSource(words []string) (cell, error) {
 	return s.cell(paths, others), nil
 }
 
-// orElse returns the last of the words if all are there, "" otherwise.
-func orElse(others []string, all int) string {
+// optionalArgument returns the last argument if all are present, "" otherwise.
+func optionalArgument(others []string, all int) string {
 	if len(others) < all {
 		return ""
 	}
@@ -80,7 +81,7 @@ func orElse(others []string, all int) string {
 }
 
 func textCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1)
+	path, absent := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.String {
@@ -90,9 +91,9 @@ func textCell(paths [][]string, others []string) cell {
 	}
 }
 
-func filledCell(paths [][]string, others []string) cell {
+func nonemptyTextCell(paths [][]string, others []string) cell {
 	path, empty := paths[0], others[0]
-	return func(dst []byte, r *row) []byte { return document.AppendString(dst, filled(r.at(path), empty)) }
+	return func(dst []byte, r *row) []byte { return document.AppendString(dst, nonemptyText(r.at(path), empty)) }
 }
 
 func integerCell(paths [][]string, _ []string) cell {
@@ -100,7 +101,7 @@ func integerCell(paths [][]string, _ []string) cell {
 	return func(dst []byte, r *row) []byte { return strconv.AppendInt(dst, integer(r.at(path)), 10) }
 }
 
-func spelledCell(paths [][]string, others []string) cell {
+func asStringCell(paths [][]string, others []string) cell {
 	path, absent := paths[0], others[0]
 	return func(dst []byte, r *row) []byte {
 		switch v := r.at(path); v.Kind() {
@@ -112,7 +113,7 @@ func spelledCell(paths [][]string, others []string) cell {
 }
 
 func booleanCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1) == "true"
+	path, absent := paths[0], optionalArgument(others, 1) == "true"
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		return strconv.AppendBool(dst, v.Bool() || v.Kind() != document.Bool && absent)
@@ -157,7 +158,7 @@ func pairCell(paths [][]string, _ []string) cell {
 }
 
 func refCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 3)
+	path, absent := paths[0], optionalArgument(others, 3)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.Map {
@@ -168,9 +169,9 @@ func refCell(paths [][]string, others []string) cell {
 }
 
 func listCell(paths [][]string, others []string) cell {
-	path, empty := paths[0], orElse(others, 1)
+	path, empty := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
-		joined := strings.Join(texts(r.at(path), ""), ",")
+		joined := strings.Join(stringItems(r.at(path), ""), ",")
 		if joined == "" {
 			joined = empty
 		}
@@ -179,13 +180,13 @@ func listCell(paths [][]string, others []string) cell {
 }
 
 func eachCell(paths [][]string, others []string) cell {
-	path, field, absent := paths[0], others[0], orElse(others, 2)
+	path, field, absent := paths[0], others[0], optionalArgument(others, 2)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if v.Kind() != document.List {
 			return document.AppendString(dst, absent)
 		}
-		return document.AppendString(dst, strings.Join(texts(v, field), ","))
+		return document.AppendString(dst, strings.Join(stringItems(v, field), ","))
 	}
 }
 
@@ -205,7 +206,7 @@ func quantityCell(paths [][]string, _ []string) cell {
 }
 
 func ageCell(paths [][]string, others []string) cell {
-	path, absent := paths[0], orElse(others, 1)
+	path, absent := paths[0], optionalArgument(others, 1)
 	return func(dst []byte, r *row) []byte {
 		v := r.at(path)
 		if absent != "" && v.Kind() != document.String {

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// phase is the phase of something that may be going away.
+// phase returns the phase of an object; Terminating if it is being deleted.
 func phase(r *row) string {
 	if r.deleted() {
 		return "Terminating"
@@ -14,7 +14,7 @@ func phase(r *row) string {
 	return text(r.get("status", "phase"))
 }
 
-// accessModes are the modes in the order in which they are shown, with what they are called then.
+// accessModes are the access modes with their abbreviations, in the order in which they are shown.
 var accessModes = [...]struct{ mode, short string }{
 	{"ReadWriteOnce", "RWO"},
 	{"ReadOnlyMany", "ROX"},
@@ -25,7 +25,7 @@ var accessModes = [...]struct{ mode, short string }{
 func modesText(list document.Value) string {
 	var shown []string
 	for _, known := range accessModes {
-		for _, mode := range listOf(list) {
+		for _, mode := range itemsOf(list) {
 			if text(mode) == known.mode {
 				shown = append(shown, known.short)
 				break
@@ -37,25 +37,24 @@ func modesText(list document.Value) string {
 
 func volumeModes(r *row) string { return modesText(r.get("spec", "accessModes")) }
 
-// bound reports whether a claim has a volume; before that, what its status says means nothing.
-func bound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
+// isBound reports whether a claim has a volume; before that, its status is not meaningful.
+func isBound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
 
 func claimModes(r *row) string {
-	if !bound(r) {
+	if !isBound(r) {
 		return ""
 	}
 	return modesText(r.get("status", "accessModes"))
 }
 
 func claimCapacity(r *row) string {
-	if !bound(r) {
+	if !isBound(r) {
 		return ""
 	}
 	return quantity(r.get("status", "capacity", "storage"))
 }
 
-// storageClass returns the class of a volume or a claim. There was an annotation for it before there
-// was a field.
+// storageClass returns the class of a volume or claim. The legacy annotation takes precedence over the field.
 func storageClass(r *row) string {
 	if class := r.get("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); present(class) {
 		return text(class)
@@ -74,7 +73,7 @@ func storageCapacity(r *row) string {
 	return unset
 }
 
-// claimState is that of a claim to devices.
+// claimState returns the state of a ResourceClaim.
 func claimState(r *row) string {
 	var states []string
 	if r.deleted() {
@@ -83,7 +82,7 @@ func claimState(r *row) string {
 	switch {
 	case r.get("status", "allocation").Kind() == document.Map:
 		states = append(states, "allocated")
-		if items(r.get("status", "reservedFor")) > 0 {
+		if itemCount(r.get("status", "reservedFor")) > 0 {
 			states = append(states, "reserved")
 		}
 	case !r.deleted():

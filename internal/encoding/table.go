@@ -16,10 +16,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Include is the part of their objects that the rows of a Table have.
+// Include is the part of its object that a row of a Table includes.
 type Include uint8
 
-// The values of the parameter includeObject.
+// The values of the query parameter includeObject.
 const (
 	IncludeMetadata Include = iota
 	IncludeObject
@@ -40,7 +40,7 @@ func ParseInclude(s string) (Include, error) {
 		"Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", s))
 }
 
-// appendTable appends a Table as JSON. Its rows are the objects of a list.
+// appendTable appends a Table as JSON, whose rows are the objects of a list.
 func appendTable(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
@@ -72,7 +72,7 @@ func appendTable(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte 
 	return append(dst, '}')
 }
 
-// appendObjectTable appends a Table as JSON that has one object, and its resourceVersion.
+// appendObjectTable appends a Table as JSON with a single object and its resourceVersion.
 func appendObjectTable(dst []byte, v *View, o Object) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
@@ -89,7 +89,7 @@ func appendObjectTable(dst []byte, v *View, o Object) []byte {
 	return append(dst, "]}"...)
 }
 
-// appendHeader appends the definitions of the columns as a member.
+// appendHeader appends the column definitions as a JSON member.
 func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	dst = append(dst, `,"columnDefinitions":`...)
 	if without {
@@ -98,8 +98,8 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	return append(dst, c.header...)
 }
 
-// place is the sort key of a row.
-type place struct {
+// sortKey is the sort key of a row.
+type sortKey struct {
 	number int64
 	name   string
 }
@@ -108,13 +108,13 @@ type place struct {
 func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] {
 	type placed struct {
 		object Object
-		place
+		sortKey
 	}
 	var all []placed
 	for o := range objects {
 		w.read(v, o)
 		at := v.Columns.order(&w.row)
-		at.name = strings.Clone(at.name) // the next object overwrites the text
+		at.name = strings.Clone(at.name) // the text is overwritten by the next object
 		all = append(all, placed{o, at})
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
@@ -129,9 +129,9 @@ func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] 
 	}
 }
 
-// tableWriter is the memory that rows are made in. It is pooled.
+// tableWriter holds pooled memory for encoding rows.
 type tableWriter struct {
-	// text is the object of the row, and metadata a part of it.
+	// text is the JSON of the row's object, and metadata a part of it.
 	text, metadata []byte
 	reader         fastdoc.Reader
 	row            row
@@ -141,31 +141,31 @@ var tableWriters = sync.Pool{New: func() any { return new(tableWriter) }}
 
 // release returns the writer to the pool.
 func (w *tableWriter) release() {
-	const most = 1 << 20
-	w.forget()
-	if cap(w.text) <= most {
+	const maximum = 1 << 20
+	w.dropObject()
+	if cap(w.text) <= maximum {
 		tableWriters.Put(w)
 	}
 }
 
-// forget drops the references to the last object.
-func (w *tableWriter) forget() {
+// dropObject drops the references to the previous object.
+func (w *tableWriter) dropObject() {
 	w.row, w.metadata = row{}, nil
 	w.reader.Reset()
 }
 
-// read parses the object of the next row; it is null if it can't be parsed.
+// read parses the object of the next row; null if it cannot be parsed.
 func (w *tableWriter) read(v *View, o Object) {
-	w.forget()
+	w.dropObject()
 	w.text = appendJSON(w.text[:0], v.Drop, o)
 	w.metadata = metadataOf(w.text)
 	if d, ok := o.(Documented); ok {
 		w.row.object = d.Document()
 		return
 	}
-	// forget drops the document before the text is overwritten.
+	// dropObject releases the document before the text is overwritten.
 	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
-	object, err := w.reader.ParseJSON(text, anySize, document.Value{}, "metadata", "managedFields")
+	object, err := w.reader.ParseJSON(text, noLimit, document.Value{}, "metadata", "managedFields")
 	if err != nil {
 		object = document.NewNull()
 	}
@@ -196,13 +196,13 @@ func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
 	return append(dst, '}')
 }
 
-// endsInitialState reports whether an object is the bookmark that ends the initial events. Clients look for its annotation,
-// so that rows always include it.
+// endsInitialState reports whether an object is the bookmark that ends the initial events. Clients depend on its
+// annotation, so that rows always include it.
 func endsInitialState(object document.Value) bool {
 	return text(object.Lookup("metadata", "annotations", metav1.InitialEventsAnnotationKey)) == "true"
 }
 
-// appendConditions appends the conditions of a row as a member, if it has any.
+// appendConditions appends the conditions of a row as a JSON member, if there are any.
 func (c *Columns) appendConditions(dst []byte, r *row) []byte {
 	for _, completed := range c.completed {
 		if text(r.at(completed.path)) != completed.value {

@@ -19,13 +19,13 @@ func tableView(group, kind string, include Include) View {
 
 func TestTableOfList(t *testing.T) {
 	list := List{Kind: "RoleList", APIVersion: "rbac.authorization.k8s.io/v1", ResourceVersion: 5, Continue: "next", Remaining: 2}
-	role := raw(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
+	role := rawJSON(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"},"rules":[]}`)
 	v := tableView("rbac.authorization.k8s.io", "Role", IncludeMetadata)
-	got := append2(t)(AppendList(nil, v, list, objects(role, role), nil))
+	got := mustAppend(t)(AppendList(nil, v, list, objects(role, role), nil))
 	row := `{"cells":["r","1999-12-31T22:00:00Z"],"object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"creationTimestamp":"1999-12-31T23:00:00+01:00","name":"r"}}}`
 	want := `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5","continue":"next","remainingItemCount":2},"columnDefinitions":` +
 		`[{"name":"Name","type":"string","format":"name","description":"The name of the object.","priority":0},` +
-		`{"name":"Created At","type":"date","format":"","description":"When the object was created.","priority":0}],"rows":[` + row + "," + row + "]}\n"
+		`{"name":"Created At","type":"date","format":"","description":"The creation time of the object.","priority":0}],"rows":[` + row + "," + row + "]}\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -49,7 +49,7 @@ func TestTableInclude(t *testing.T) {
 		var table struct {
 			Rows []struct{ Object json.RawMessage }
 		}
-		decode(t, append2(t)(AppendObject(nil, tableView("", "ConfigMap", what), raw(config))), &table)
+		decode(t, mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", what), rawJSON(config))), &table)
 		if got := string(table.Rows[0].Object); got != want {
 			t.Errorf("include %q: %s, want %s", include, got, want)
 		}
@@ -60,17 +60,17 @@ func TestTableInclude(t *testing.T) {
 	}
 }
 
-// TestTableEvents: only the first event has the header, and the bookmark that ends the initial state
-// has its metadata even for who wants none.
+// TestTableEvents checks that only the first event has column definitions, and that the bookmark that ends the initial
+// events includes its metadata even with includeObject=None.
 func TestTableEvents(t *testing.T) {
 	events, err := NewWatchEncoder(tableView("", "ConfigMap", IncludeNone))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var tables []metav1.Table
-	must := append2(t)
-	text := must(events.Append(nil, "ADDED", raw(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`)))
-	text += must(events.Append(nil, "DELETED", raw(config)))
+	must := mustAppend(t)
+	text := must(events.Append(nil, "ADDED", rawJSON(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","resourceVersion":"4"}}`)))
+	text += must(events.Append(nil, "DELETED", rawJSON(config)))
 	text += must(events.AppendBookmark(nil, Bookmark{Kind: "ConfigMap", APIVersion: "v1", ResourceVersion: 12, InitialEnd: true}))
 	for line := range strings.Lines(text) {
 		var event struct{ Object metav1.Table }
@@ -88,25 +88,25 @@ func TestTableEvents(t *testing.T) {
 	}
 }
 
-// TestTableOrder: flow schemas come in the order in which they are tried.
+// TestTableOrder checks that flow schemas are sorted by their matching precedence.
 func TestTableOrder(t *testing.T) {
 	schemas := objects(
 		`{"metadata":{"name":"c"},"spec":{"matchingPrecedence":200}}`,
 		`{"metadata":{"name":"b"},"spec":{"matchingPrecedence":1000}}`,
 		`{"metadata":{"name":"a"},"spec":{"matchingPrecedence":1000}}`)
 	var table struct{ Rows []tableRow }
-	decode(t, append2(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas, nil)), &table)
+	decode(t, mustAppend(t)(AppendList(nil, tableView("flowcontrol.apiserver.k8s.io", "FlowSchema", IncludeNone), List{}, schemas, nil)), &table)
 	names := ""
 	for _, row := range table.Rows {
 		names += row.Cells[0].(string)
 	}
 	if names != "cab" {
-		t.Errorf("the order is %s", names)
+		t.Errorf("order of rows = %s, want cab", names)
 	}
 }
 
-// documented has a document that differs from its JSON.
-type documented struct{ raw }
+// documented is an object whose document differs from its JSON.
+type documented struct{ rawJSON }
 
 func (documented) Document() document.Value {
 	v, _ := document.ParseJSON(`{"metadata":{"name":"stored"}}`)
@@ -114,7 +114,7 @@ func (documented) Document() document.Value {
 }
 
 func TestTableOfDocumented(t *testing.T) {
-	got := append2(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
+	got := mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
 	if !strings.Contains(got, `"cells":["stored",0,"\u003cunknown\u003e"]`) || !strings.Contains(got, `"metadata":{"resourceVersion":"7"}`) || !strings.Contains(got, `"name":"web"`) {
 		t.Errorf("%s", got)
 	}
@@ -124,7 +124,7 @@ func TestParseColumnsErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"Name | string":                "types/test.type:3: expected NAME | TYPE | SOURCE | DESCRIPTION",
 		"Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"N | string | go nobody | x":   `received "nobody"`,
+		"N | string | go unknown | x":  `received "unknown"`,
 		"N | string | guess a | x":     `expected a source, received "guess"`,
 		"N | string | text | x":        "source text: expected 1 paths",
 		"N | string | count | x":       "source count: expected -1 paths",
@@ -133,7 +133,7 @@ func TestParseColumnsErrors(t *testing.T) {
 		"sort rows by chance":          "expected the name of an order",
 		"completed status.phase":       "expected completed PATH VALUE",
 		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"hidden":                       "expected a source, received nothing",
+		"hidden":                       "expected a source, received none",
 	} {
 		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
 		if err != nil {
@@ -162,7 +162,7 @@ func TestCustomAsKubernetes(t *testing.T) {
 		var table struct {
 			Rows []struct{ Cells []json.RawMessage }
 		}
-		decode(t, append2(t)(AppendObject(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, raw(object))), &table)
+		decode(t, mustAppend(t)(AppendObject(nil, View{Format: Format{Shape: Table}, Columns: columns, Now: oracleNow}, rawJSON(object))), &table)
 		var got, want any
 		decode(t, string(table.Rows[0].Cells[1]), &got)
 		decode(t, parts[2], &want)
@@ -185,12 +185,12 @@ func TestCustomColumns(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	if _, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C"}, JSONPath: ".a["}}); err == nil {
-		t.Error("a path that can't be read was taken")
+		t.Error("CustomColumns() with an invalid JSONPath: expected an error")
 	}
 }
 
-// TestTogether makes tables in many goroutines at once.
-func TestTogether(t *testing.T) {
+// TestConcurrentTables encodes tables in several goroutines, for the race detector.
+func TestConcurrentTables(t *testing.T) {
 	custom, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: "string"}, JSONPath: ".spec['replicas']"}})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestTogether(t *testing.T) {
 	views := []View{tableView("apps", "Deployment", IncludeObject), {Format: Format{Shape: Table}, Columns: custom, Now: oracleNow}}
 	var want []string
 	for _, v := range views {
-		want = append(want, append2(t)(AppendList(nil, v, List{}, objects(web, config, web), nil)))
+		want = append(want, mustAppend(t)(AppendList(nil, v, List{}, objects(web, config, web), nil)))
 	}
 	var all sync.WaitGroup
 	for i := range 8 {

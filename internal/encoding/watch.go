@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WatchEncoder encodes the events of one watch, each in a frame of its own. It is not safe for concurrent use.
+// WatchEncoder encodes the events of one watch, each in its own frame. It is not safe for concurrent use.
 type WatchEncoder struct{ view View }
 
 // NewWatchEncoder returns an encoder for a watch in a view.
@@ -29,9 +29,9 @@ func (w *WatchEncoder) Append(dst []byte, eventType string, o Object) ([]byte, e
 	return dst, err
 }
 
-// Bookmark is the object of a BOOKMARK event: it has a resourceVersion and nothing else.
+// Bookmark is the object of a BOOKMARK event, which has a resourceVersion only.
 type Bookmark struct {
-	// Kind and APIVersion are those of the objects that are watched.
+	// Kind and APIVersion are the type of the watched objects.
 	Kind, APIVersion string
 	ResourceVersion  int64
 	// InitialEnd marks the end of the initial events.
@@ -60,7 +60,7 @@ func (b Bookmark) AppendJSON(dst []byte) []byte {
 // JSONSize returns the approximate size of the object.
 func (b Bookmark) JSONSize() int { return 160 + len(b.Kind) + len(b.APIVersion) }
 
-// AppendError appends an ERROR event, whose object is the Status of an error. It ends a watch.
+// AppendError appends an ERROR event with the Status of an error, which ends a watch.
 func (w *WatchEncoder) AppendError(dst []byte, err error) ([]byte, error) {
 	status := StatusOf(err)
 	text, err := JSON.AppendTyped(nil, Format{}, &status)

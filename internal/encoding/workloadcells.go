@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deploymentSelector is "" where other kinds have <none>.
+// deploymentSelector returns the selector; "" if it is empty, where other kinds show <none>.
 func deploymentSelector(r *row) string {
 	selector, err := metav1.LabelSelectorAsSelector(labelSelector(r.get("spec", "selector")))
 	if err != nil {
@@ -20,13 +20,13 @@ func deploymentSelector(r *row) string {
 	return selector.String()
 }
 
-// controller returns the owner that controls the object, as kind.group/name.
+// controller returns the object's controlling owner reference as kind.group/name.
 func controller(r *row) string {
-	for _, owner := range listOf(r.get("metadata", "ownerReferences")) {
+	for _, owner := range itemsOf(r.get("metadata", "ownerReferences")) {
 		if !owner.Get("controller").Bool() {
 			continue
 		}
-		// An apiVersion that can't be read has no group.
+		// A malformed apiVersion has no group.
 		gv, _ := schema.ParseGroupVersion(text(owner.Get("apiVersion")))
 		kind := schema.GroupKind{Group: gv.Group, Kind: text(owner.Get("kind"))}
 		name := text(owner.Get("name"))
@@ -57,12 +57,12 @@ func jobStatus(r *row) string {
 	return "Running"
 }
 
-// jobCompletions counts what has succeeded. A job without a number of completions is done when one
-// pod has succeeded, however many run at a time.
+// jobCompletions returns the number of succeeded pods and the desired number. A job without completions is complete
+// when one pod has succeeded, regardless of its parallelism.
 func jobCompletions(r *row) string {
 	succeeded := strconv.FormatInt(integer(r.get("status", "succeeded")), 10)
-	if wanted, ok := r.get("spec", "completions").Int64(); ok {
-		return succeeded + "/" + strconv.FormatInt(wanted, 10)
+	if completions, ok := r.get("spec", "completions").Int64(); ok {
+		return succeeded + "/" + strconv.FormatInt(completions, 10)
 	}
 	if parallel := integer(r.get("spec", "parallelism")); parallel > 1 {
 		return succeeded + "/1 of " + strconv.FormatInt(parallel, 10)
@@ -81,7 +81,7 @@ func jobDuration(r *row) string {
 	return duration.HumanDuration(end.Sub(start))
 }
 
-// quotaCell makes the cell that has the quotas of limits, or that of all others.
+// quotaCell returns the cell of the used and hard quotas of limits, or of all other resources.
 func quotaCell(limits bool) cell {
 	return textFunction(func(r *row) string {
 		hard, used := r.get("status", "hard"), r.get("status", "used")
@@ -89,9 +89,9 @@ func quotaCell(limits bool) cell {
 			return ""
 		}
 		var parts []string
-		for name, most := range hard.Fields() {
+		for name, limit := range hard.Fields() {
 			if strings.HasPrefix(name, "limits.") == limits {
-				parts = append(parts, name+": "+quantity(used.Get(name))+"/"+quantity(most))
+				parts = append(parts, name+": "+quantity(used.Get(name))+"/"+quantity(limit))
 			}
 		}
 		return strings.Join(parts, ", ")

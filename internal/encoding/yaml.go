@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// YAML is for people. It has no framing for watch events.
+// YAML has no framing for watch events.
 var YAML = &Encoding{
 	MediaType:           "application/yaml",
 	ApplyType:           types.ApplyYAMLPatchType,

@@ -1,32 +1,28 @@
-// Package metrics counts what the server does, for Prometheus. Names, labels and buckets are those
-// of kube-apiserver 1.36, so that dashboards and alerts made for it work; what only Cadastre has
-// begins with cadastre_.
+// Package metrics has the Prometheus metrics of the server. Names, labels and buckets are those of kube-apiserver 1.36, so that
+// its dashboards and alerts work; metrics that only Cadastre has start with cadastre_.
 //
-// A server has one [Metrics] with a registry of its own: many servers in a process do not see each
-// other's numbers, but for those about the process.
+// A server has one [Metrics] with its own Prometheus registry: several servers in a process share only the metrics of the
+// process.
 //
 // # Cost
 //
-// Finding a series by its labels costs a hash of them all, and garbage. So labels are looked up
-// once: the server asks for an [Endpoint] where it makes a route, or by its [Request] at any time,
-// for a [Watched] where a watch begins, and then counts on that. A series is made by the first
-// request that it counts, so that nobody scrapes the thousands which never had one.
+// Looking up a series by its labels hashes all labels and allocates. So a request looks up its [Endpoint], and a watch its
+// [Watched], once. A series is created by the first request that it counts: thousands of unused series are not scraped.
 //
-// # What is left out
+// # Missing metrics
 //
-// Kubernetes also has apiserver_current_inqueue_requests and the metrics of its queues, of
-// audit and of etcd: there is no such thing here, and a constant 0 would say that
-// there is.
+// The server does not have apiserver_current_inqueue_requests and the metrics of priority and fairness, audit and etcd, because
+// it does not have these features: a constant 0 would be misleading.
 //
 // # Where to look
 //
-//	metrics.go   Metrics: New, Handler, what counts once a server
-//	family.go    every name with its labels, buckets and help
-//	request.go   what kind of request it is: verbs and scopes
-//	endpoint.go  requests of one kind: codes, times, sizes, those that go on
-//	watch.go     events that watches sent
-//	inflight.go  how many requests are at work at once
-//	admission.go webhooks and policies that were asked
-//	objects.go   how many objects there are
-//	errorlog.go  handshakes that failed, found in what net/http logs
+//	metrics.go        Metrics: New, Handler, commits, managed fields entries
+//	families.go       all metrics with their labels, buckets and help
+//	requestlabels.go  the labels of requests: verbs and scopes
+//	endpoint.go       requests by labels: codes, durations, sizes, long-running requests
+//	watchevents.go    events of watches
+//	inflight.go       requests in flight
+//	admission.go      webhooks and policies
+//	objects.go        numbers of objects
+//	errorlog.go       TLS handshake errors, found in the log of net/http
 package metrics

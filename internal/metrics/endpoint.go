@@ -9,33 +9,31 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// An Endpoint counts the requests of one kind. To keep one costs little; its series are made when
-// they first have something to count.
+// Endpoint has the metrics of requests with the same labels. It is safe for concurrent use. Its series are created on first use.
 type Endpoint struct {
 	request  Request
 	families *families
 
-	making      sync.Mutex // held while series are made
-	answered    atomic.Pointer[answered]
-	codes       atomic.Pointer[[]codeCounter] // replaced, not changed
+	adding      sync.Mutex // held while a counter is added to codes
+	completed   atomic.Pointer[completed]
+	codes       atomic.Pointer[[]codeCounter] // copied on write
 	longRunning atomic.Pointer[prometheus.Gauge]
 	dropped     atomic.Pointer[prometheus.Counter]
 	deprecated  atomic.Bool
 }
 
-// answered are the series that do not depend on the code. Those that do not apply are nil.
-type answered struct {
+// completed are the series of completed requests that do not depend on the status code. Those that do not apply are nil.
+type completed struct {
 	durations, sli, sizes prometheus.Observer
 }
 
-// A codeCounter counts answers of one code. An endpoint has a few, so that going through them is the
-// fastest way to find one.
+// codeCounter counts the responses with a status code. An endpoint has few codes, so a linear search is faster than a map.
 type codeCounter struct {
 	code    int
 	counter prometheus.Counter
 }
 
-// Endpoint returns the endpoint of the requests of a kind, always the same one.
+// Endpoint returns the metrics of requests with some labels. Calls with equal labels return the same Endpoint.
 func (m *Metrics) Endpoint(r Request) *Endpoint {
 	m.lock.RLock()
 	e := m.endpoints[r]
@@ -52,53 +50,52 @@ func (m *Metrics) Endpoint(r Request) *Endpoint {
 	return e
 }
 
-// Done counts a request that was answered with a code and so many bytes. A watch is done when it ends.
+// Done counts a completed request with its status code, duration and response size. A watch is completed when it ends.
 func (e *Endpoint) Done(code int, took time.Duration, bytes int) {
 	e.counter(code).Inc()
-	a := e.answered.Load()
-	if a == nil {
-		a = e.makeAnswered()
+	c := e.completed.Load()
+	if c == nil {
+		c = e.makeCompleted()
 	}
 	seconds := took.Seconds()
-	a.durations.Observe(seconds)
-	if a.sli != nil {
-		a.sli.Observe(seconds)
+	c.durations.Observe(seconds)
+	if c.sli != nil {
+		c.sli.Observe(seconds)
 	}
-	if a.sizes != nil {
-		a.sizes.Observe(float64(bytes))
+	if c.sizes != nil {
+		c.sizes.Observe(float64(bytes))
 	}
 }
 
-// LongRunning counts a request that goes on, such as a watch: 1 when it begins, -1 when it ends.
+// LongRunning changes the number of long-running requests, such as watches: +1 when one starts, -1 when it ends.
 func (e *Endpoint) LongRunning(change int) {
 	g := e.longRunning.Load()
 	if g == nil {
 		made := e.families.longRunning.WithLabelValues(e.request.short()...)
 		g = &made
-		e.longRunning.Store(g) // the vector gives everybody the same gauge
+		e.longRunning.Store(g) // concurrent calls store the same gauge
 	}
 	(*g).Add(float64(change))
 }
 
-// Terminated counts a request that the server ended or refused to protect itself: too many at once,
-// or too slow, or nobody waits for it any more. It is counted by Done as well.
+// Terminated counts a request that the server rejected or ended to protect itself: too many in flight, or timed out. Done counts
+// it, too.
 func (e *Endpoint) Terminated(code int) {
 	e.families.terminations.WithLabelValues(append(e.request.short(), strconv.Itoa(code))...).Inc()
 }
 
-// WithoutManagedFields counts a request whose answer leaves out managedFields.
+// WithoutManagedFields counts a response without managedFields.
 func (e *Endpoint) WithoutManagedFields() {
 	c := e.dropped.Load()
 	if c == nil {
 		made := e.families.dropped.WithLabelValues(e.request.short()...)
 		c = &made
-		e.dropped.Store(c) // the vector gives everybody the same counter
+		e.dropped.Store(c) // concurrent calls store the same counter
 	}
 	(*c).Inc()
 }
 
-// Deprecated notes that a deprecated API was asked for, with the release that removes it, if that is
-// known.
+// Deprecated records a request to a deprecated API, and the release that removes it; "" if that is unknown.
 func (e *Endpoint) Deprecated(removedRelease string) {
 	if e.deprecated.Load() {
 		return
@@ -108,26 +105,27 @@ func (e *Endpoint) Deprecated(removedRelease string) {
 	e.deprecated.Store(true)
 }
 
-// counter finds the counter of a code, and makes it if it is the first.
+// counter returns the counter of a status code.
 func (e *Endpoint) counter(code int) prometheus.Counter {
 	if c := find(e.codes.Load(), code); c != nil {
 		return c
 	}
-	e.making.Lock()
-	defer e.making.Unlock()
-	known := e.codes.Load()
-	if c := find(known, code); c != nil {
+	e.adding.Lock()
+	defer e.adding.Unlock()
+	codes := e.codes.Load()
+	if c := find(codes, code); c != nil {
 		return c
 	}
 	c := e.families.requests.WithLabelValues(append(e.request.long(), strconv.Itoa(code))...)
 	more := []codeCounter{{code, c}}
-	if known != nil {
-		more = append(more, *known...)
+	if codes != nil {
+		more = append(more, *codes...)
 	}
 	e.codes.Store(&more)
 	return c
 }
 
+// find returns the counter of a status code; nil if there is none.
 func find(codes *[]codeCounter, code int) prometheus.Counter {
 	if codes == nil {
 		return nil
@@ -140,26 +138,26 @@ func find(codes *[]codeCounter, code int) prometheus.Counter {
 	return nil
 }
 
-// makeAnswered may run twice at once: the vectors give everybody the same series.
-func (e *Endpoint) makeAnswered() *answered {
+// makeCompleted looks up the series of completed requests. Concurrent calls find the same series.
+func (e *Endpoint) makeCompleted() *completed {
 	r, f := e.request, e.families
-	a := &answered{durations: f.durations.WithLabelValues(r.long()...)}
+	c := &completed{durations: f.durations.WithLabelValues(r.long()...)}
 	if r.DryRun == NoDryRun && r.Verb != Watch {
-		a.sli = f.sli.WithLabelValues(r.short()...)
+		c.sli = f.sli.WithLabelValues(r.short()...)
 	}
 	if r.Verb.hasSize() {
-		a.sizes = f.responses.WithLabelValues(r.short()...)
+		c.sizes = f.responses.WithLabelValues(r.short()...)
 	}
-	e.answered.Store(a)
-	return a
+	e.completed.Store(c)
+	return c
 }
 
-// long are the values of requestLabels.
+// long returns the values of requestLabels.
 func (r Request) long() []string {
 	return []string{string(r.Verb), string(r.DryRun), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }
 
-// short are the values of shortLabels.
+// short returns the values of shortLabels.
 func (r Request) short() []string {
 	return []string{string(r.Verb), r.Group, r.Version, r.Resource, r.Subresource, string(r.Scope), r.component()}
 }

@@ -15,7 +15,7 @@ var (
 	trying   = Request{Group: "apps", Version: "v1", Resource: "deployments", Subresource: "status", Scope: ResourceScope, Verb: Put, DryRun: DryRunAll}
 )
 
-// labels are what a scrape should show, in the order of names.
+// labels returns the labels of a series in a scrape, in the order of their names.
 func (r Request) labels(names ...string) string {
 	values := map[string]string{
 		"component": "apiserver", "dry_run": string(r.DryRun), "group": r.Group, "resource": r.Resource, "scope": string(r.Scope),
@@ -62,19 +62,19 @@ func TestEndpointDone(t *testing.T) {
 	p.expectHistogram(t, "apiserver_response_sizes", listing.labels(shortNames...), 1, 12345, []float64{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9})
 }
 
-// TestWhatIsNotCounted: sizes are those of reads, and dry runs say nothing about the service level.
-func TestWhatIsNotCounted(t *testing.T) {
+// TestUncountedRequests: writes have no response size, and dry runs no SLI duration.
+func TestUncountedRequests(t *testing.T) {
 	m := New()
-	m.Endpoint(listing) // asked for, never used
+	m.Endpoint(listing) // looked up, never used
 	m.Endpoint(trying).Done(200, time.Second, 900)
 	p := scrape(t, m)
 	for _, name := range []string{"apiserver_request_sli_duration_seconds", "apiserver_response_sizes", "apiserver_longrunning_requests"} {
 		if p[name] != nil {
-			t.Errorf("%s has %v, expected nothing", name, p[name])
+			t.Errorf("%s has the series %v, want none", name, p[name])
 		}
 	}
 	if got := len(p["apiserver_request_total"].GetMetric()); got != 1 {
-		t.Errorf("%d series of requests, expected 1", got)
+		t.Errorf("%d series of requests, want 1", got)
 	}
 }
 
@@ -103,8 +103,8 @@ func TestTerminatedAndDeprecated(t *testing.T) {
 	p.expect(t, "apiserver_requested_deprecated_apis", listing.labels("group", "removed_release=1.40", "resource", "subresource", "version"), 1)
 }
 
-// TestEndpointAtOnce has many goroutines make the same series, and none may be lost.
-func TestEndpointAtOnce(t *testing.T) {
+// TestConcurrentEndpoint: concurrent requests that create the same series are all counted.
+func TestConcurrentEndpoint(t *testing.T) {
 	const goroutines, requests = 8, 200
 	m := New()
 	var all sync.WaitGroup
@@ -144,19 +144,19 @@ func TestVerbsAndScopes(t *testing.T) {
 		{"juggle", "", "", Other, ClusterScope},
 	} {
 		if verb, scope := VerbOf(test.action), ScopeOf(test.action, test.namespace, test.name); verb != test.verb || scope != test.scope {
-			t.Errorf("%s of %q/%q is %s %q, expected %s %q", test.action, test.namespace, test.name, verb, scope, test.verb, test.scope)
+			t.Errorf("%s of %q/%q: %s %q, want %s %q", test.action, test.namespace, test.name, verb, scope, test.verb, test.scope)
 		}
 	}
 }
 
-// TestNoGarbage: what every request does must not allocate.
-func TestNoGarbage(t *testing.T) {
+// TestRequestAllocations: counting a request does not allocate.
+func TestRequestAllocations(t *testing.T) {
 	m := New()
 	e, w := m.Endpoint(listing), m.Watched("apps", "v1", "deployments")
 	for name, f := range requestParts(m, e, w) {
 		f() // makes the series
 		if got := testing.AllocsPerRun(100, f); got != 0 {
-			t.Errorf("%s allocates %v times", name, got)
+			t.Errorf("%s: %v allocations, want none", name, got)
 		}
 	}
 }

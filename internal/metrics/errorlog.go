@@ -7,12 +7,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// handshakeError is how net/http's message of a handshake that failed begins. It tells of one in no
-// other way.
+// handshakeError is the start of net/http's log message for a failed TLS handshake, which it reports only in its log.
 var handshakeError = []byte("TLS handshake error from")
 
-// ErrorLog returns a writer for the ErrorLog of an http.Server: it counts handshakes that failed and
-// passes all on.
+// ErrorLog returns a writer for the ErrorLog of an http.Server. It counts failed TLS handshakes and forwards all messages.
 func (m *Metrics) ErrorLog(next io.Writer) io.Writer { return errorLog{next, m.families.handshakes} }
 
 type errorLog struct {
@@ -20,7 +18,7 @@ type errorLog struct {
 	handshakes prometheus.Counter
 }
 
-// Write is called once for each message.
+// Write implements io.Writer. It is called once per message.
 func (l errorLog) Write(message []byte) (int, error) {
 	if bytes.Contains(message, handshakeError) {
 		l.handshakes.Inc()

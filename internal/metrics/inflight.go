@@ -7,21 +7,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// InFlight is how many requests are at work. As that changes faster than anybody scrapes, what is
-// shown is the most that there were at once in the last whole second.
+// InFlight is the number of requests in flight. It changes faster than it is scraped, so the reported value is the peak of the
+// last full second, as in Kubernetes. It is safe for concurrent use.
 type InFlight struct {
 	now func() time.Time
 
 	lock    sync.Mutex
 	current int
-	second  int64 // in which peak is counted
-	peak    int   // most in that second
-	last    int   // most in the second before
+	second  int64 // the Unix time of peak
+	peak    int   // the maximum in that second
+	last    int   // the maximum in the second before
 }
 
 func newInFlight(now func() time.Time) *InFlight { return &InFlight{now: now} }
 
-// Enter counts a request that begins and returns how many there are with it.
+// Enter counts a request that starts, and returns the number of requests including it.
 func (f *InFlight) Enter() int {
 	now := f.now().Unix()
 	f.lock.Lock()
@@ -41,7 +41,7 @@ func (f *InFlight) Leave() {
 	f.current--
 }
 
-// Peak is the most that there were at once in the last whole second.
+// Peak returns the maximum of the last full second.
 func (f *InFlight) Peak() int {
 	now := f.now().Unix()
 	f.lock.Lock()
@@ -50,10 +50,10 @@ func (f *InFlight) Peak() int {
 	return f.last
 }
 
-// turn begins a new second. Seconds in which nobody came or went had as many as there are.
+// turn starts a new period if the clock is in another second. In seconds without calls the number of requests does not change.
 func (f *InFlight) turn(now int64) {
 	switch passed := now - f.second; {
-	case passed <= 0: // the same, or the clock was set back
+	case passed <= 0: // the same second, or the clock was set back
 		return
 	case passed == 1:
 		f.last = f.peak
@@ -63,11 +63,11 @@ func (f *InFlight) turn(now int64) {
 	f.second, f.peak = now, f.current
 }
 
-// inFlightCollector reads the peaks when they are asked for: no goroutine has to.
+// inFlightCollector collects the peaks on scrape.
 type inFlightCollector struct{ kinds map[string]*InFlight }
 
 var inFlightDescription = prometheus.NewDesc("apiserver_current_inflight_requests",
-	"The most requests that were at work at once in the last second, by whether they may change anything.", []string{"request_kind"}, nil)
+	"Peak number of requests in flight in the last second, mutating or read-only.", []string{"request_kind"}, nil)
 
 // Describe implements prometheus.Collector.
 func (c inFlightCollector) Describe(out chan<- *prometheus.Desc) { out <- inFlightDescription }

@@ -17,12 +17,12 @@ func TestInFlight(t *testing.T) {
 	expect := func(what string, want int) {
 		t.Helper()
 		if got := f.Peak(); got != want {
-			t.Errorf("%s: %d, expected %d", what, got, want)
+			t.Errorf("%s: Peak() = %d, want %d", what, got, want)
 		}
 	}
 	for want := 1; want <= 3; want++ {
 		if got := f.Enter(); got != want {
-			t.Errorf("entered as number %d, expected %d", got, want)
+			t.Errorf("Enter() = %d, want %d", got, want)
 		}
 	}
 	f.Leave()
@@ -53,7 +53,7 @@ func TestInFlightScraped(t *testing.T) {
 	p.expect(t, "apiserver_current_inflight_requests", `request_kind="readOnly"`, 0)
 }
 
-// TestErrorLog has a client break the handshake off, as net/http reports it only in its log.
+// TestErrorLog: a failed TLS handshake, which net/http reports only in its log, is counted.
 func TestErrorLog(t *testing.T) {
 	m := New()
 	read, write := io.Pipe()
@@ -62,25 +62,25 @@ func TestErrorLog(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	go func() {
-		// The certificate is not trusted, which the client tells the server.
+		// The client does not trust the certificate and sends an alert.
 		_, err := tls.Dial("tcp", server.Listener.Addr().String(), &tls.Config{})
 		if err == nil {
-			t.Error("trusted a certificate that nobody signed")
+			t.Error("the client trusts a self-signed certificate")
 		}
 	}()
 	message := make([]byte, 1000)
 	n, err := read.Read(message)
 	if err != nil || !strings.Contains(string(message[:n]), "bad certificate") {
-		t.Errorf("logged %q, %v", message[:n], err)
+		t.Errorf("the log has %q, %v", message[:n], err)
 	}
 	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 1)
 }
 
-func TestErrorLogOfOthers(t *testing.T) {
+func TestErrorLogForwardsOtherMessages(t *testing.T) {
 	m := New()
 	var out bytes.Buffer
 	if n, err := m.ErrorLog(&out).Write([]byte("http: panic serving\n")); n != 20 || err != nil || out.String() != "http: panic serving\n" {
-		t.Errorf("wrote %d bytes, %v: %q", n, err, out.String())
+		t.Errorf("Write() = %d, %v, forwarded %q", n, err, out.String())
 	}
 	scrape(t, m).expect(t, "apiserver_tls_handshake_errors_total", "", 0)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are those of one server. Its methods may be called from many goroutines at once.
+// Metrics are the metrics of one server. It is safe for concurrent use.
 type Metrics struct {
-	// ReadOnly and Mutating are the requests at work, without those that go on.
+	// ReadOnly and Mutating are the requests in flight, without long-running ones.
 	ReadOnly, Mutating *InFlight
 
 	registry *prometheus.Registry
@@ -25,7 +25,7 @@ type Metrics struct {
 	endpoints map[Request]*Endpoint
 }
 
-// New returns metrics with a registry of their own, in which the process and Go's runtime are too.
+// New returns metrics with their own registry, which includes the metrics of the process and of the Go runtime.
 func New() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -37,7 +37,7 @@ func New() *Metrics {
 		endpoints: map[Request]*Endpoint{},
 	}
 	registry.MustRegister(inFlightCollector{map[string]*InFlight{"readOnly": m.ReadOnly, "mutating": m.Mutating}})
-	// What may happen is there from the start, so that its rate is known when it first does.
+	// These counters start at 0, so that rate() includes the first increment.
 	for i, result := range commitResults {
 		m.commits[i] = m.families.commits.WithLabelValues(result)
 	}
@@ -47,23 +47,23 @@ func New() *Metrics {
 	return m
 }
 
-// Families returns the metrics that count, also those that have not yet counted anything.
+// Families returns all counters, gauges and histograms, including those without a series. It does not include metrics that are
+// collected on scrape.
 func (m *Metrics) Families() []Family { return slices.Clone(m.families.all) }
 
-// Handler answers with all metrics in Prometheus' text format, or in the form that the request asks
-// for, compressed if it accepts gzip.
+// Handler returns the handler of /metrics: in Prometheus' text format or the negotiated one, compressed if the client accepts gzip.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// A CommitResult is what came of a commit.
+// CommitResult is the outcome of a commit to the store.
 type CommitResult int
 
 // The results of a commit.
 const (
 	Committed  CommitResult = iota
-	Conflicted              // another had written first, or what was expected not to be there was
-	Failed                  // the store could not
+	Conflicted              // lost a race: an item did not have the expected revision
+	Failed                  // any other error of the store
 )
 
 var commitResults = [...]string{Committed: "committed", Conflicted: "conflict", Failed: "failed"}
@@ -74,19 +74,19 @@ func (m *Metrics) Commit(result CommitResult, took time.Duration) {
 	m.families.commitTimes.Observe(took.Seconds())
 }
 
-// An EntryOutcome is what was done with an entry of managedFields that could not stay as it was.
+// EntryOutcome is the outcome for a managed fields entry that is invalid or of another version.
 type EntryOutcome int
 
 // The outcomes of an entry.
 const (
-	Repaired EntryOutcome = iota // made whole, or brought to the version that is written
-	Dropped                      // nothing could be read from it
-	Kept                         // left as it was, although it should have changed
+	Repaired EntryOutcome = iota // completed, or converted to the version that is written
+	Dropped                      // removed: it cannot be decoded
+	Kept                         // left unchanged, because it cannot be converted
 )
 
 var entryOutcomes = [...]string{Repaired: "repaired", Dropped: "dropped", Kept: "kept"}
 
-// ManagedFields counts entries of managedFields.
+// ManagedFields counts managed fields entries.
 func (m *Metrics) ManagedFields(outcome EntryOutcome, entries int) {
 	m.entries[outcome].Add(float64(entries))
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// A page is what a scrape found, parsed.
+// page is a parsed scrape, by family name.
 type page map[string]*dto.MetricFamily
 
 func scrape(t *testing.T, m *Metrics) page {
@@ -24,7 +24,7 @@ func scrape(t *testing.T, m *Metrics) page {
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	if kind := answer.Header().Get("Content-Type"); answer.Code != 200 || !strings.HasPrefix(kind, "text/plain; version=0.0.4") {
-		t.Fatalf("answered %d with %q, expected 200 with Prometheus' text", answer.Code, kind)
+		t.Fatalf("scrape: status code %d with content type %q, want 200 with Prometheus' text format", answer.Code, kind)
 	}
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(answer.Body)
@@ -34,7 +34,7 @@ func scrape(t *testing.T, m *Metrics) page {
 	return families
 }
 
-// series finds the only series of a family that has the labels, which are sorted: `a="1",b="2"`.
+// series returns the series of a family with some labels, which are sorted: `a="1",b="2"`.
 func (p page) series(t *testing.T, name, labels string) *dto.Metric {
 	t.Helper()
 	var all []string
@@ -61,7 +61,7 @@ func (p page) expect(t *testing.T, name, labels string, want float64) {
 	t.Helper()
 	series := p.series(t, name, labels)
 	if got := series.GetCounter().GetValue() + series.GetGauge().GetValue(); got != want {
-		t.Errorf("%s{%s} is %v, expected %v", name, labels, got, want)
+		t.Errorf("%s{%s} = %v, want %v", name, labels, got, want)
 	}
 }
 
@@ -69,14 +69,14 @@ func (p page) expectHistogram(t *testing.T, name, labels string, count uint64, s
 	t.Helper()
 	h := p.series(t, name, labels).GetHistogram()
 	if h.GetSampleCount() != count || h.GetSampleSum() != sum {
-		t.Errorf("%s{%s} has %d samples of %v, expected %d of %v", name, labels, h.GetSampleCount(), h.GetSampleSum(), count, sum)
+		t.Errorf("%s{%s}: %d samples with the sum %v, want %d with %v", name, labels, h.GetSampleCount(), h.GetSampleSum(), count, sum)
 	}
 	var got []float64
-	for _, bucket := range h.GetBucket()[:len(h.GetBucket())-1] { // the last is all
+	for _, bucket := range h.GetBucket()[:len(h.GetBucket())-1] { // without the bucket +Inf
 		got = append(got, bucket.GetUpperBound())
 	}
 	if !slices.Equal(got, bounds) {
-		t.Errorf("%s has buckets %v, expected %v", name, got, bounds)
+		t.Errorf("%s: buckets %v, want %v", name, got, bounds)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestProcessAndRuntime(t *testing.T) {
 	}
 }
 
-func TestServersAreApart(t *testing.T) {
+func TestMetricsAreIndependent(t *testing.T) {
 	one, other := New(), New()
 	one.Endpoint(Request{Verb: Get, Subresource: "/healthz"}).Done(200, time.Millisecond, 2)
 	if got := scrape(t, other)["apiserver_request_total"]; got != nil {
-		t.Errorf("the other server counted %v", got)
+		t.Errorf("the metrics of another server have the series %v", got)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestGzip(t *testing.T) {
 	}
 	text, err := io.ReadAll(unzipped)
 	if err != nil || !strings.Contains(string(text), "go_goroutines ") {
-		t.Errorf("unzipped to %q, %v", text, err)
+		t.Errorf("decompressed response: %q, %v", text, err)
 	}
 }
 
@@ -163,6 +163,6 @@ func TestWatched(t *testing.T) {
 	p.expect(t, "apiserver_watch_events_total", labels, 3)
 	p.expectHistogram(t, "apiserver_watch_events_sizes", labels, 3, 5124, []float64{1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072})
 	if got := p.series(t, "apiserver_watch_events_sizes", labels).GetHistogram().GetBucket()[0].GetCumulativeCount(); got != 2 {
-		t.Errorf("%d events of at most 1024 bytes, expected 2", got)
+		t.Errorf("%d events of at most 1024 bytes, want 2", got)
 	}
 }

@@ -6,23 +6,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// ObjectCount is how many objects of a resource there are. The group of the core is empty.
+// ObjectCount is the number of objects of a resource. The core group is "".
 type ObjectCount struct {
 	Group, Resource string
 	Objects         int
 }
 
-// CountObjects has every scrape ask for the number of objects. It is called once.
+// CountObjects sets the function that returns the numbers of objects, which is called on every scrape. CountObjects must be
+// called at most once.
 func (m *Metrics) CountObjects(counts func() iter.Seq[ObjectCount]) {
 	m.registry.MustRegister(objectCollector{counts})
 }
 
+// objectCollector collects the numbers of objects on scrape.
 type objectCollector struct{ counts func() iter.Seq[ObjectCount] }
 
 var (
 	storageObjects = prometheus.NewDesc("apiserver_storage_objects",
-		"How many objects there are, by resource and group in one label; apiserver_resource_objects has two.", []string{"resource"}, nil)
-	resourceObjects = prometheus.NewDesc("apiserver_resource_objects", "How many objects there are, by group and resource.", groupLabels, nil)
+		"Number of objects, by RESOURCE.GROUP; apiserver_resource_objects has separate labels.", []string{"resource"}, nil)
+	resourceObjects = prometheus.NewDesc("apiserver_resource_objects", "Number of objects, by group and resource.", groupLabels, nil)
 )
 
 // Describe implements prometheus.Collector.

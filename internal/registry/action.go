@@ -28,20 +28,26 @@ type Action struct {
 	ResourceVersion string
 
 	plan *admission.Plan
+	// pending are the writes and conditions of admission plugins. The first commit of the action includes them.
+	pending *admission.Record
 }
+
+// errAdmissionStale is the error of a commit that lost a race for an object that an admission plugin has read: the request is
+// repeated, admission included.
+var errAdmissionStale = errors.New("an object that admission has read has changed")
 
 // CreateSubresource runs the action of a subresource that serves the verb create.
 func (r *Registry) CreateSubresource(ctx context.Context, request *Request) (metav1.Status, error) {
 	e := request.Endpoint
-	if err := e.Kind.Uses.Enter(ctx, request.ClientGone); err != nil {
+	if err := e.Kind.WriteGate.Enter(ctx, request.ClientGone); err != nil {
 		return metav1.Status{}, err
 	}
-	defer e.Kind.Uses.Leave()
+	defer e.Kind.WriteGate.Leave()
 	target, err := r.actionTarget(e)
 	if err != nil {
 		return metav1.Status{}, err
 	}
-	w, live := r.newWrite(request, verb{create: &creation{}}), &loaded{}
+	w := r.newWrite(request, verb{create: &creation{}})
 	body, err := w.decodeAction(target.subresource.AlsoAccepts)
 	if err != nil {
 		return metav1.Status{}, err
@@ -49,21 +55,38 @@ func (r *Registry) CreateSubresource(ctx context.Context, request *Request) (met
 	if target != e {
 		request.Name = body.document.Lookup("metadata", "name").Text()
 	}
-	doc, err := w.withNamespace(body.document)
-	if err != nil {
+	if body.document, err = w.withNamespace(body.document); err != nil {
 		return metav1.Status{}, err
 	}
+	for {
+		status, err := w.attemptAction(ctx, target, body)
+		switch {
+		case !errors.Is(err, errAdmissionStale):
+			return status, err
+		case ctx.Err() != nil:
+			return metav1.Status{}, StoreError(ctx.Err())
+		}
+	}
+}
+
+// attemptAction runs mutating admission and the action once. It returns errAdmissionStale if the request must be repeated.
+func (w *write) attemptAction(ctx context.Context, target *Endpoint, body decoded) (metav1.Status, error) {
+	e := w.Endpoint
 	a := &Action{write: w, target: target, ResourceVersion: body.resourceVersion, plan: e.admission.Plan(admission.Create)}
-	a.Body = e.body.Default(doc)
+	a.Body = e.body.Default(body.document)
 	if a.plan.Mutates() {
-		source := &actionSource{source{w, live}, body.resourceVersion}
-		attributes := w.attributes(live, source, a.Body, document.Value{})
+		live := &loaded{}
+		attributes := w.attributes(live, &actionSource{source{w, live}, body.resourceVersion}, a.Body, document.Value{})
 		if err := a.plan.Admit(ctx, attributes); err != nil {
 			return metav1.Status{}, StoreError(err)
 		}
-		a.Body = attributes.Object
+		a.Body, a.pending = attributes.Object, attributes
 	}
-	return target.subresource.Create(ctx, a)
+	status, err := target.subresource.Create(ctx, a)
+	if err == nil && status.Status != metav1.StatusFailure && !w.DryRun {
+		err = w.commitAdmission(ctx, a.pending) // unless the action has committed
+	}
+	return status, err
 }
 
 // actionTarget returns the endpoint of the subresource that an endpoint is, or stands for.
@@ -122,6 +145,7 @@ func (a *Action) ValidateAdmission(ctx context.Context) error {
 	if err := a.plan.Validate(ctx, attributes, false); err != nil {
 		return StoreError(err)
 	}
+	a.pending = joinCommits(a.pending, attributes)
 	return nil
 }
 
@@ -159,13 +183,86 @@ func (a *Action) Modify(ctx context.Context, change func(live *watchcache.Object
 		if err := checkSize(live, value); err != nil {
 			return nil, err
 		}
-		written, _, err := a.Registry.commit(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
+		written, err := a.commitFirst(ctx, storage.Write{Key: live.Key(), Expected: live.Revision(), Value: value})
 		var conflict *storage.ConflictError
 		switch {
 		case err == nil:
-			return written[0], nil
+			return written, nil
+		case errors.Is(err, errAdmissionStale):
+			return nil, err
 		case !errors.As(err, &conflict) || ctx.Err() != nil:
 			return nil, StoreError(err)
 		}
 	}
+}
+
+// commitFirst commits a write of the action; the first one in one transaction with the writes and conditions of admission
+// plugins. It returns errAdmissionStale if one of these conditions does not hold, and a *storage.ConflictError if the object
+// has changed.
+func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcache.Object, error) {
+	writes := []storage.Write{own}
+	for _, w := range a.pending.Commits() {
+		switch {
+		case w.Key != own.Key:
+			writes = append(writes, w)
+		case w.Keep && w.Expected != own.Expected:
+			return nil, errAdmissionStale
+		}
+	}
+	written, _, err := a.Registry.commit(ctx, writes...)
+	var conflict *storage.ConflictError
+	switch {
+	case errors.As(err, &conflict) && conflict.Key != own.Key:
+		return nil, errAdmissionStale
+	case err != nil:
+		return nil, err
+	}
+	a.pending = nil
+	return written[0], nil
+}
+
+// commitAdmission commits the writes of admission plugins for a request that stores no object, and checks their conditions. It
+// returns errAdmissionStale if one does not hold.
+func (r *Registry) commitAdmission(ctx context.Context, a *admission.Record) error {
+	commits := a.Commits()
+	if slices.ContainsFunc(commits, func(w storage.Write) bool { return !w.Keep }) {
+		_, _, err := r.commit(ctx, commits...)
+		if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
+			return errAdmissionStale
+		}
+		if err != nil {
+			return StoreError(err)
+		}
+		return nil
+	}
+	for _, w := range commits {
+		key, err := watchcache.ParseKey(w.Key)
+		if err != nil {
+			return StoreError(err)
+		}
+		found := storage.Revision(0)
+		live, err := r.Cache.Get(ctx, key, watchcache.Latest)
+		switch {
+		case err == nil:
+			found = live.Revision()
+		case !errors.Is(err, storage.ErrNotFound):
+			return StoreError(err)
+		}
+		if found != w.Expected {
+			return errAdmissionStale
+		}
+	}
+	return nil
+}
+
+// joinCommits adds the writes and conditions of the validating half of the admission chain to those of the mutating half,
+// which is nil if it did not run.
+func joinCommits(mutating, validating *admission.Record) *admission.Record {
+	if mutating == nil {
+		return validating
+	}
+	for _, w := range validating.Commits() {
+		mutating.CommitWith(w)
+	}
+	return mutating
 }

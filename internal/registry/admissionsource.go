@@ -141,7 +141,7 @@ func (c converter) Convert(doc document.Value, from, to string) (document.Value,
 	case from == to:
 		return doc, nil
 	case c.at.evolving != nil:
-		return c.at.evolving.Whole(doc, to)
+		return c.at.evolving.ConvertUnpruned(doc, to)
 	}
 	return c.at.Kind.Convert(doc, from, to)
 }
@@ -168,7 +168,7 @@ func (c converter) Read(doc document.Value, apiVersion string) (document.Value, 
 func readSilently(values Values, doc document.Value) (read document.Value, unknown []string, err error) {
 	metadata := doc.Get("metadata")
 	managed := metadata.Get("managedFields")
-	read, unknown, err = values.ReadWith(doc.With("metadata", metadata.Without("managedFields")), builtin.ReadOptions{})
+	read, unknown, err = values.DecodeWith(doc.With("metadata", metadata.Without("managedFields")), builtin.DecodeOptions{})
 	if err != nil || managed.IsAbsent() {
 		return read, unknown, err
 	}

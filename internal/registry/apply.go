@@ -45,7 +45,7 @@ func (r *Request) decodeConfiguration(live document.Value) (decoded, error) {
 		return decoded{}, err
 	}
 	if config.managed.Kind() == document.List {
-		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: a configuration says what its applier wants, and the server keeps who owns what; remove it")
+		return decoded{}, apierrors.NewBadRequest("metadata.managedFields must be nil: the server sets managedFields; remove them from the configuration")
 	}
 	metadata := config.document.Get("metadata")
 	if metadata.Get("name").IsAbsent() && live.IsAbsent() {
@@ -111,7 +111,7 @@ func (w *write) mergeConfiguration(live *loaded, config decoded) (m merged, err 
 		return m, err
 	}
 	// Containers that pruning emptied are dropped only now: the engine needs them to compute the owners.
-	m.object.Document = e.values.WithoutPruned(live.current.Document, m.object.Document, config.document, e.topology)
+	m.object.Document = e.values.DropPruned(live.current.Document, m.object.Document, config.document, e.topology)
 	w.warnOfSiblings(m, config.document)
 	return m, nil
 }

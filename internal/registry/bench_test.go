@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// deployment is a Deployment with two containers, about what people apply. NAME and TAG are to be filled
-// in.
+// deployment is a Deployment of typical size. NAME and TAG are placeholders.
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"metadata":{"name":"NAME","namespace":"default","labels":{"app":"NAME","app.kubernetes.io/part-of":"shop","team":"checkout"},` +
 	`"annotations":{"ci.example.com/build":"48213","ci.example.com/commit":"3f1c9a7be2d4506f8a91c0de77b1aa52e6094d3b"}},` +
@@ -26,8 +25,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"resources":{"requests":{"cpu":"50m","memory":"64Mi"},"limits":{"memory":"128Mi"}}}],` +
 	`"volumes":[{"name":"config","configMap":{"name":"web-config"}}]}}}}`
 
-// BenchmarkWrite writes to a store in memory: what is measured is what a write costs beside the disk and
-// HTTP.
+// BenchmarkWrite measures writes to a store in memory: the cost of a write without disk and HTTP.
 func BenchmarkWrite(b *testing.B) {
 	o := open(b, Options{})
 	endpoint := o.endpoint(b, "apps", "deployments")
@@ -59,8 +57,8 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportAllocs()
 			i := 0
 			for b.Loop() {
-				made++
-				i = made
+				created++
+				i = created
 				if _, err := bench.do(i); err != nil {
 					b.Fatal(err)
 				}
@@ -69,5 +67,5 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// made numbers what the benchmarks make, so that names are new.
-var made int
+// created numbers the objects of all benchmarks, so that names are unique.
+var created int

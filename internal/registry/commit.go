@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// maxObjectBytes is the maximum size of a stored object. A larger one may become smaller.
+// maxObjectBytes is the maximum size of a stored object. Writes that make a larger object smaller are accepted.
 const maxObjectBytes = document.DefaultMaxBytes
 
 // anySize removes the size limit where stored objects are parsed.
@@ -70,7 +70,7 @@ func checkSize(live *watchcache.Object, value []byte) error {
 func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err error) {
 	stored := p.object
 	if evolving := w.Endpoint.evolving; evolving != nil {
-		if stored.Document, err = evolving.Stored(stored.Document); err != nil {
+		if stored.Document, err = evolving.ToStorage(stored.Document); err != nil {
 			return own, err
 		}
 	}
@@ -83,10 +83,7 @@ func (w *write) objectWrite(live *loaded, p *prepared) (own storage.Write, err e
 
 // transaction returns all writes of a commit. The write of the object is the last.
 func (a *admitted) transaction(p *prepared, own storage.Write) []storage.Write {
-	var commits []storage.Write
-	if a.attributes != nil {
-		commits = a.attributes.Commits()
-	}
+	commits := a.attributes.Commits()
 	all := make([]storage.Write, 0, len(p.allocations)+len(commits)+1)
 	all = append(all, p.allocations...)
 	for _, w := range commits {
@@ -110,7 +107,7 @@ func (w *write) retries(ctx context.Context, err error) bool {
 // commitError is the error of a commit. Other errors of the pipeline are API statuses already.
 type commitError struct {
 	error
-	// creating reports whether the commit was to create the object.
+	// creating reports whether the commit would have created the object.
 	creating bool
 }
 

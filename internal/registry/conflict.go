@@ -14,9 +14,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// conflictStatus tells a client of conflicts as Kubernetes does, a cause for each field and
-// owner, and in each cause what Kubernetes does not say: what the field is, what it would become,
-// and since when the owner has it.
+// conflictStatus returns the 409 for conflicts in the form of Kubernetes, with a cause for each field and owner. Each cause also has
+// the live and the applied value of the field, and the time of the owner's last write.
 func conflictStatus(e *apply.ConflictError, show func(document.Value) string) error {
 	type owned struct {
 		rank, manager, path string
@@ -58,8 +57,8 @@ func conflictStatus(e *apply.ConflictError, show func(document.Value) string) er
 	return apierrors.NewApplyConflict(causes, text.String())
 }
 
-// shallowFirst is the order in which Kubernetes lists the fields of an owner: in each container those that are
-// in conflict themselves, and then what is in the others.
+// shallowFirst is the order in which Kubernetes lists the conflicts of an owner: in each map or list, first the fields that
+// conflict themselves, then those inside of nested maps and lists.
 func shallowFirst(a, b apply.Conflict) int {
 	i := 0
 	for i < min(len(a.Path), len(b.Path)) && a.Path[i].Compare(b.Path[i]) == 0 {
@@ -74,8 +73,8 @@ func shallowFirst(a, b apply.Conflict) int {
 	return a.Path.Compare(b.Path)
 }
 
-// ownerRank orders owners as Kubernetes does, by what tells their entries apart, as JSON: times do not, nor do the
-// versions of appliers.
+// ownerRank returns the sort key of an owner, as in Kubernetes: the JSON of the identity of its entry, without its time and, for
+// Apply entries, without its version.
 func ownerRank(e apply.Entry) string {
 	entry := metav1.ManagedFieldsEntry{Manager: e.Manager, Operation: metav1.ManagedFieldsOperationType(e.Operation), Subresource: e.Subresource}
 	if e.Operation == apply.Update {
@@ -83,7 +82,7 @@ func ownerRank(e apply.Entry) string {
 	}
 	text, err := json.Marshal(entry)
 	if err != nil {
-		return e.Manager // texts are always JSON
+		return e.Manager // strings can always be encoded
 	}
 	return string(text)
 }
@@ -100,7 +99,7 @@ func ownerText(e apply.Entry) string {
 	return text + " using " + e.APIVersion
 }
 
-// conflictDetail is what Kubernetes does not say.
+// conflictDetail returns the values of the field and the time of the owner's last write, which Kubernetes does not report.
 func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Value) string) string {
 	text := fmt.Sprintf(": the field is %s, and would become %s", show(c.Live), show(c.Wanted))
 	if !owner.Time.IsZero() {
@@ -109,11 +108,11 @@ func conflictDetail(c apply.Conflict, owner apply.Entry, show func(document.Valu
 	return text
 }
 
-// longestValue is how much of a value is shown.
-const longestValue = 100
+// maxValueText is the maximum length of a value in an error.
+const maxValueText = 100
 
-// showing returns how values of the kind are shown in errors, which end up in logs and terminals: of
-// what is in a Secret only that it is there.
+// showing returns the function that formats values of the resource in errors. Errors end up in logs and terminals, so it hides the
+// values of Secrets.
 func (e *Endpoint) showing() func(document.Value) string {
 	if e.isSecret() {
 		return hiddenText
@@ -135,8 +134,8 @@ func valueText(v document.Value) string {
 		return "absent"
 	}
 	text := v.JSON()
-	if len(text) <= longestValue {
+	if len(text) <= maxValueText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:longestValue], "") + "…"
+	return strings.ToValidUTF8(text[:maxValueText], "") + "…"
 }

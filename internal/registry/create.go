@@ -65,8 +65,8 @@ func (w *write) mergeCreate(live *loaded, body decoded) (merged, error) {
 	return w.mergeWhole(live, apply.Object{Document: w.Endpoint.empty, Entries: body.entries(apply.Object{})}, w.Endpoint.complete(doc))
 }
 
-// checkCreatable rejects a valid object that cannot be created: as in kube-apiserver, where the storage layer does so,
-// after everything else.
+// checkCreatable rejects a create with a resourceVersion, or of an object that exists. As in kube-apiserver, where the storage layer
+// checks this, it comes after validation and admission.
 func (w *write) checkCreatable(existing *loaded) error {
 	switch create := w.verb.create; {
 	case create == nil:

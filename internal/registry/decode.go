@@ -37,7 +37,7 @@ func (b Body) Parse() (document.Value, error) { return b.parseBeside(document.Va
 // parseBeside parses a body. Parts that equal those of the live object share its memory and compare equal in constant
 // time.
 func (b Body) parseBeside(live document.Value) (document.Value, error) {
-	doc, err := fastdoc.ParseJSONBeside(b.Text, document.Limits{}, live, fieldSets...)
+	doc, err := fastdoc.ParseJSONWithBase(b.Text, document.Limits{}, live, fieldSets...)
 	if err != nil && b.YAML {
 		doc, err = document.ParseYAML([]byte(b.Text))
 	}
@@ -166,7 +166,7 @@ func (r *Request) typed(values Values, doc document.Value) (document.Value, erro
 func (r *Request) decodeTyped(values Values, doc document.Value, problems ...string) (document.Value, error) {
 	// Kubernetes decodes the numbers of JSON as they are written, those of YAML and of strategic merge patches as
 	// floats first.
-	doc, unknown, err := values.ReadWith(doc, builtin.ReadOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
+	doc, unknown, err := values.DecodeWith(doc, builtin.DecodeOptions{WholeFloats: r.Body.YAML || r.Body.Strategic})
 	if err != nil || len(unknown)+len(problems) == 0 || r.FieldValidation == Ignore {
 		return doc, err
 	}

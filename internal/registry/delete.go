@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,6 +19,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/lib/parallel"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
@@ -77,7 +77,7 @@ func propagationOf(kind *api.Kind, o *metav1.DeleteOptions) Propagation {
 		return Propagation(*o.PropagationPolicy)
 	case *orphan:
 		return Orphan
-	case kind.Contains:
+	case kind.ContainsObjects:
 		return Foreground
 	}
 	return Background
@@ -161,7 +161,7 @@ func (r *Registry) deleteLive(ctx context.Context, d *Deletion, live *watchcache
 	return r.deleteNow(ctx, d, live, parsed, marked, conditions)
 }
 
-// deleteNow removes an object that has nothing to wait for. Resources with a grace period return the marked object.
+// deleteNow removes an object without pending finalizers or grace period. Resources with a grace period return the marked object.
 func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.Object, parsed apply.Object, marked document.Value, conditions []storage.Write) (Deleted, error) {
 	deleted := Deleted{Object: live, UID: parsed.Document.Lookup("metadata", "uid").Text()}
 	if d.Endpoint.Kind.Graceful {
@@ -184,7 +184,7 @@ func (r *Registry) deleteNow(ctx context.Context, d *Deletion, live *watchcache.
 	return deleted, err
 }
 
-// draft returns an object that is not stored, in the place of a stored one.
+// draft returns a changed version of a stored object that is not stored itself.
 func (r *Registry) draft(live *watchcache.Object, changed apply.Object) (*watchcache.Object, error) {
 	key := watchcache.Key{Kind: live.Kind(), Namespace: live.Namespace(), Name: live.Name()}
 	return r.Cache.Draft(key, encodeJSON(changed), live.Revision())
@@ -209,7 +209,7 @@ func (r *Registry) commitMark(ctx context.Context, d *Deletion, live *watchcache
 func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Value) error {
 	kind := d.Endpoint.Kind
 	mismatch := func(field, expected, is, happened string) error {
-		if kind.Contains || d.Endpoint.strategy.MarkDeleted != nil {
+		if kind.ContainsObjects || d.Endpoint.strategy.MarkDeleted != nil {
 			//lint:ignore ST1005 as Kubernetes writes it
 			return apierrors.NewConflict(d.Endpoint.resource(), d.Name, fmt.Errorf(
 				"Precondition failed: %[1]s in precondition: %[2]s, %[1]s in object meta: %[3]s", field, expected, is))
@@ -226,7 +226,7 @@ func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Valu
 	return nil
 }
 
-// admitDeletion runs the admission chain on a deletion, and returns what plugins add to its transaction. Plugins cannot change
+// admitDeletion runs the admission chain on a deletion, and returns the writes and conditions that plugins add to its transaction. Plugins cannot change
 // the object.
 func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchcache.Object) ([]storage.Write, error) {
 	plan := d.Endpoint.admission.Plan(admission.Delete)
@@ -246,7 +246,7 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 		Namespace: d.Namespace, Name: d.Name, User: d.User, DryRun: d.DryRun,
 		OldObject: old.Document, Reader: r.reader, Warn: d.Warn,
 	}, &deletionSource{converter{d.Endpoint}, r, d, live})
-	if d.Endpoint.Kind.Contains {
+	if d.Endpoint.Kind.ContainsObjects {
 		a.Namespace = d.Name
 	}
 	if d.isOfCollection {
@@ -259,7 +259,7 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 		err = plan.Validate(ctx, a, false)
 	}
 	if err != nil && !isStatus(err) {
-		err = apierrors.NewInternalError(err) // not a lost race, whatever its cause
+		err = apierrors.NewInternalError(err) // so that its cause is not taken for a lost race
 	}
 	return a.Commits(), err
 }
@@ -291,30 +291,33 @@ func (s *deletionSource) OldWhole() (document.Value, error) {
 // share the fsync of a group commit.
 const maxConcurrentDeletions = 32
 
-// DeleteCollection deletes objects and returns the revision of the last commit. Objects that are gone already are not an
-// error.
+// DeleteCollection deletes objects and returns the revision of the last commit. Objects that do not exist any more are not
+// an error. The first error stops the deletion of further objects.
 func (r *Registry) DeleteCollection(ctx context.Context, d Deletion, all []*watchcache.Object) (last storage.Revision, err error) {
 	var newest atomic.Int64
 	d.isOfCollection, d.Warn = true, synchronized(d.Warn)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(maxConcurrentDeletions)
-	for _, object := range all {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var failure atomic.Pointer[error]
+	parallel.Each(len(all), maxConcurrentDeletions, func(i int) {
 		one := d
-		one.Namespace, one.Name = object.Namespace(), object.Name()
-		group.Go(func() error {
-			deleted, err := r.Delete(ctx, &one)
-			if err != nil && !apierrors.IsNotFound(err) {
-				return err
+		one.Namespace, one.Name = all[i].Namespace(), all[i].Name()
+		deleted, err := r.Delete(ctx, &one)
+		if err != nil && !apierrors.IsNotFound(err) {
+			failure.CompareAndSwap(nil, &err)
+			cancel()
+			return
+		}
+		for {
+			now := newest.Load()
+			if int64(deleted.Revision) <= now || newest.CompareAndSwap(now, int64(deleted.Revision)) {
+				return
 			}
-			for {
-				now := newest.Load()
-				if int64(deleted.Revision) <= now || newest.CompareAndSwap(now, int64(deleted.Revision)) {
-					return nil
-				}
-			}
-		})
+		}
+	})
+	if first := failure.Load(); first != nil {
+		err = *first
 	}
-	err = group.Wait()
 	return storage.Revision(newest.Load()), err
 }
 

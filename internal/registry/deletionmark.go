@@ -28,10 +28,10 @@ const (
 // mark returns the object marked as deleted, and reports whether its finalizers or its grace period are pending.
 func (d *Deletion) mark(doc document.Value, now time.Time) (marked document.Value, pending bool) {
 	kind := d.Endpoint.Kind
-	if kind.Contains && !isMarkedDeleted(doc) {
+	if kind.ContainsObjects && !isMarkedDeleted(doc) {
 		return terminating(d.withFinalizers(doc), now), true
 	}
-	if kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0 {
+	if kind.ContainsObjects && doc.Lookup("spec", "finalizers").Len() > 0 {
 		return doc, true
 	}
 	marked, grace, isPending := d.withGrace(doc, now)
@@ -168,7 +168,7 @@ func sameSet(a, b []string) bool {
 func (d *Deletion) propagation(finalizers []string) Propagation {
 	kind := d.Endpoint.Kind
 	switch {
-	case kind.Childless:
+	case kind.NoGarbageCollection:
 		return Background
 	case d.Propagation != DefaultPropagation:
 		return d.Propagation
@@ -181,18 +181,18 @@ func (d *Deletion) propagation(finalizers []string) Propagation {
 			return Foreground
 		}
 	}
-	if kind.Orphans {
+	if kind.OrphanDependents {
 		return Orphan
 	}
 	return Background
 }
 
-// isOver reports whether an object that was to be deleted has nothing left to wait for.
+// isDeletionComplete reports whether a marked object can be removed: its grace period is over and it has no finalizers.
 func isDeletionComplete(kind *api.Kind, doc document.Value) bool {
 	return isMarkedDeleted(doc) && gracePeriod(doc) == 0 && !hasFinalizers(kind, doc)
 }
 
 // hasFinalizers reports whether an object has finalizers, in the metadata or in the spec of a namespace.
 func hasFinalizers(kind *api.Kind, doc document.Value) bool {
-	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.Contains && doc.Lookup("spec", "finalizers").Len() > 0
+	return doc.Lookup("metadata", "finalizers").Len() > 0 || kind.ContainsObjects && doc.Lookup("spec", "finalizers").Len() > 0
 }

@@ -1,14 +1,14 @@
-// Package registry is the write and read path: it creates, updates, patches, applies, deletes and reads objects. It knows
-// nothing of HTTP.
+// Package registry is the write and read path: it creates, updates, patches, applies, deletes and reads objects. It is
+// independent of HTTP.
 //
 // # The write pipeline
 //
-// Every write is the same sequence of stages; pipeline.go has it whole. Each stage returns a value that holds only what is
-// valid from then on:
+// Every write passes the same sequence of stages, in pipeline.go. Each stage returns a value with the state that is valid from
+// then on:
 //
 //	decode     body → decoded: the object, its managedFields, its resourceVersion
 //	load       → loaded: the live object from the watch cache, at the storage version and at the version of the request
-//	merge      → merged: what create, update, patch or apply make of it, with managed fields entries
+//	merge      → merged: the result of create, update, patch or apply, with managed fields entries
 //	mutate     → admitted: decoded strictly, with defaults, after the mutating half of the admission chain
 //	prepare    → prepared: at the storage version, with reset fields restored and the server's metadata set
 //	allocate   values that no other object may have, such as a cluster IP
@@ -16,13 +16,13 @@
 //	commit     compare-and-swap at the loaded revision; if it loses a race, back to load
 //
 // A write that leaves the object unchanged after merge or prepare is a no-op: no commit, no event, no new times. Webhooks
-// and policies are evaluated all the same, as in kube-apiserver: their verdict may depend on the user.
+// and policies are still evaluated, as in kube-apiserver: their verdict may depend on the user.
 //
 // # Invariants
 //
 //   - Managed fields are computed in merge. Fields that later stages set have no owner.
 //   - merged and admitted are at the version of the request, prepared is at the storage version.
-//   - Stages do not change their inputs, so that an attempt that loses a race leaves nothing behind.
+//   - Stages do not change their inputs, so that an attempt that loses a race has no effect.
 //   - An object and everything that is written with it (allocations, conditions of admission plugins) are one transaction.
 //   - Errors are API statuses, except for those of commits, which run translates.
 //
@@ -30,7 +30,7 @@
 //
 // A subresource is a value of type [Subresource] in the list of subresource.go: its verbs, the type of its bodies, the
 // changes that it allows, its validation. Subresources that are created, such as a Binding, are actions ([Action]). A
-// [Strategy] has what a single resource needs beyond its api.Kind, such as the allocation of cluster IPs; internal/app
+// [Strategy] adds behaviour of a single resource to its api.Kind, such as the allocation of cluster IPs; internal/app
 // lists them.
 //
 // # Where to look

@@ -57,14 +57,14 @@ type endpointKey struct {
 // Endpoint returns the endpoint of a resource at a version; subresource is "" for the resource itself.
 func (r *Registry) Endpoint(kind *api.Kind, version, subresource string) (*Endpoint, error) {
 	key := endpointKey{r, version, subresource}
-	if e, ok := kind.Kept.Load(key); ok {
+	if e, ok := kind.Cache.Load(key); ok {
 		return e.(*Endpoint), nil
 	}
 	e, err := r.newEndpoint(kind, key)
 	if err != nil {
 		return nil, err
 	}
-	cached, _ := kind.Kept.LoadOrStore(key, e)
+	cached, _ := kind.Cache.LoadOrStore(key, e)
 	return cached.(*Endpoint), nil
 }
 
@@ -125,7 +125,7 @@ func (e *Endpoint) keepUnset(doc, before document.Value) document.Value {
 	if e.isProjected() {
 		return doc
 	}
-	return e.values.KeepUnset(doc, before, e.topology)
+	return e.values.RetainUnset(doc, before, e.topology)
 }
 
 // resource names the endpoint's resource in errors.
@@ -200,7 +200,7 @@ func (r *Registry) formOf(e *Endpoint) *watchcache.Form {
 	})
 }
 
-// newForm returns the form that convert makes of stored objects.
+// newForm returns the form of the watch cache for objects that convert converts from the stored ones.
 func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, error)) *watchcache.Form {
 	return watchcache.NewForm(func(object *watchcache.Object) (any, int, error) {
 		parsed, err := r.parsed(object)
@@ -220,7 +220,7 @@ func (r *Registry) newForm(convert func(stored apply.Object) (apply.Object, erro
 
 // current converts a stored custom resource to the endpoint's version, by the current definition.
 func (e *Endpoint) current(stored apply.Object) (apply.Object, error) {
-	doc, err := e.evolving.At(stored.Document, e.Version)
+	doc, err := e.evolving.FromStorage(stored.Document, e.Version)
 	return apply.Object{Document: doc, Entries: stored.Entries}, err
 }
 

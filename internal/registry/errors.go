@@ -23,7 +23,7 @@ func StoreError(err error) error {
 	case isStatus(err):
 		return err
 	case errors.As(err, &unknown): // before its reason, such as a context that has ended
-		return apierrors.NewTimeoutError(fmt.Sprintf("nobody can tell whether this was written: %v; read the object to find out", err), 1)
+		return apierrors.NewTimeoutError(fmt.Sprintf("the outcome of the write is unknown: %v; read the object to find out", err), 1)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return apierrors.NewTimeoutError("the request took too long", 1)
 	case errors.Is(err, watchcache.ErrTooOld):

@@ -61,6 +61,9 @@ func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
 	if err := a.ValidateAdmission(ctx); err != nil {
 		return metav1.Status{}, err
 	}
+	if e.dryRun {
+		a.pending = nil // also if only deleteOptions request a dry run
+	}
 	for {
 		status, err := e.attempt(ctx)
 		if !errors.Is(err, errPodChanged) || ctx.Err() != nil {
@@ -98,7 +101,7 @@ func newEviction(a *Action) (*eviction, error) {
 // errPodChanged is the error of an attempt that lost a race for the pod and is repeated.
 var errPodChanged = errors.New("the pod has changed since the budget was checked")
 
-// attempt evicts the pod as it is now.
+// attempt evicts the pod at its latest version.
 func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 	success := metav1.Status{Status: metav1.StatusSuccess}
 	live, object, err := e.Get(ctx)
@@ -180,7 +183,7 @@ func decodeBudget(object *watchcache.Object) (*policyv1.PodDisruptionBudget, err
 	return budget, decodeInto(doc, budget)
 }
 
-// allowsUnhealthy reports whether a budget allows the eviction of a pod because the pod is not ready: its policy says so,
+// allowsUnhealthy reports whether a budget allows the eviction of a pod because the pod is not ready: by its policy,
 // or enough other pods are healthy.
 func allowsUnhealthy(object *watchcache.Object, pod document.Value) (bool, error) {
 	if isReady(pod) {
@@ -277,9 +280,9 @@ func (e *eviction) countDisruption(ctx context.Context, name string) error {
 		if err := checkBudget(budget); err != nil || e.dryRun {
 			return err
 		}
-		_, err = e.Touch(ctx, endpoint, live, budgetManager, func(doc document.Value) document.Value {
+		_, err = e.touch(endpoint, live, budgetManager, func(doc document.Value) document.Value {
 			return e.withDisruption(doc, budget)
-		})
+		}, func(w storage.Write) (*watchcache.Object, error) { return e.commitFirst(ctx, w) })
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) || ctx.Err() != nil {
 			return err
@@ -310,7 +313,7 @@ func checkBudget(budget *policyv1.PodDisruptionBudget) error {
 	return err
 }
 
-// exhaustedText says why a budget allows no disruption.
+// exhaustedText returns the reason why a budget allows no disruption.
 func exhaustedText(budget *policyv1.PodDisruptionBudget) string {
 	status := &budget.Status
 	var denial *metav1.Condition
@@ -347,7 +350,7 @@ func (e *eviction) withDisruption(doc document.Value, budget *policyv1.PodDisrup
 	return doc.With("status", status)
 }
 
-// decodeInto decodes a document into a Go value. An absent document leaves it as it is.
+// decodeInto decodes a document into a Go value. An absent document leaves the value unchanged.
 func decodeInto(doc document.Value, into any) error {
 	if doc.IsAbsent() {
 		return nil

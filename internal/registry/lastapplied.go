@@ -38,7 +38,7 @@ func (w *write) applyConfiguration(live apply.Object, config document.Value) (ap
 	return w.applyOnce(apply.Object{Document: result.Object.Document, Entries: moved.Entries}, config)
 }
 
-// applyOnce applies a configuration to an object as it is.
+// applyOnce applies a configuration to an object without further migration.
 func (w *write) applyOnce(live apply.Object, config document.Value) (apply.Result, error) {
 	result, err := w.Endpoint.engine.Apply(live, config, w.applyRequest())
 	if w.Manager != ownership.KubectlManager {

@@ -55,14 +55,14 @@ func (w *write) convertLive(live *loaded) error {
 	return err
 }
 
-// isOutdated reports whether the live object would be stored in another way today. As in Kubernetes even a write that
-// changes nothing then stores it again, which migrates it to the storage version.
+// isOutdated reports whether the stored form of the live object differs from the current storage version. As in Kubernetes, even a
+// no-op then stores the object again, which migrates it to the storage version.
 func (w *write) isOutdated(live *loaded) (bool, error) {
 	now, err := w.parsed(live.object)
 	if err != nil {
 		return false, StoreError(err)
 	}
-	stored, err := w.Endpoint.evolving.Stored(live.stored)
+	stored, err := w.Endpoint.evolving.ToStorage(live.stored)
 	return !document.Equal(now.Document, stored), err
 }
 

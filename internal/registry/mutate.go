@@ -20,7 +20,7 @@ import (
 
 // mutate decodes and defaults the merged object and runs the mutating half of the admission chain.
 func (w *write) mutate(ctx context.Context, live *loaded, m merged, plan *admission.Plan) (*admitted, error) {
-	if live.object == nil && w.Endpoint.Kind.IsClosed {
+	if live.object == nil && w.Endpoint.Kind.Terminating {
 		return nil, apierrors.NewForbidden(w.Endpoint.resource(), w.displayName(), errors.New("create not allowed while custom resource definition is terminating"))
 	}
 	e := w.Endpoint
@@ -65,7 +65,7 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 		Namespace: w.Namespace, Name: w.Name, User: w.User, DryRun: w.DryRun,
 		Object: object, OldObject: old, Reader: w.reader, Warn: w.Warn,
 	}
-	if w.Endpoint.Kind.Contains {
+	if w.Endpoint.Kind.ContainsObjects {
 		a.Namespace = w.Name
 	}
 	if c := w.verb.create; c != nil && c.generateName != "" {

@@ -94,12 +94,12 @@ func (w *write) splitPatched(patched document.Value) (after decoded, err error) 
 // sent: if one of them sends an empty value, all empty values stay.
 func (e *Endpoint) withoutEmptied(before, after, body document.Value) document.Value {
 	if body.Kind() != document.List {
-		return e.body.WithoutEmptied(before, after, withoutEmptyMetadata(before, body))
+		return e.body.DropEmptied(before, after, withoutEmptyMetadata(before, body))
 	}
-	if builtin.SendsEmpty(body) {
+	if builtin.HasEmptyContainer(body) {
 		return after
 	}
-	return e.body.WithoutEmptied(before, after, document.Value{})
+	return e.body.DropEmptied(before, after, document.Value{})
 }
 
 // withoutEmptyMetadata returns a patch without empty labels and annotations that the object does not have: clients send them

@@ -18,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// write is one request on its way through the pipeline. It does not change between attempts: every stage returns a value
-// of its own, which holds only what is valid from then on.
+// write is one request in the pipeline. It does not change between attempts: every stage returns a value with the state that is
+// valid from then on.
 //
 //	decoded → loaded → merged → admitted → prepared → Result
 type write struct {
@@ -35,9 +35,9 @@ func (r *Registry) newWrite(request *Request, v verb) *write {
 
 // verb is the part of the pipeline in which create, update, patch and apply differ.
 type verb struct {
-	// merge returns what the verb makes of the live object.
+	// merge applies the verb to the live object.
 	merge func(ctx context.Context, w *write, live *loaded) (merged, error)
-	// create has what only the verb create needs; nil for other verbs.
+	// create has the properties of a create request; nil for other verbs.
 	create *creation
 	// conflictIsFinal reports whether the client named the version that it replaces, so that a lost race is an error and
 	// not retried.
@@ -59,18 +59,19 @@ type loaded struct {
 	// stored is the object at the storage version, current at the version of the request.
 	stored  document.Value
 	current apply.Object
-	// outdated reports whether the object would be stored in another way today, so that even a no-op rewrites it.
+	// outdated reports whether the stored form of the object has changed since it was written, so that even a no-op
+	// rewrites it.
 	outdated bool
 }
 
-// merged is what a verb makes of the live object, at the version of the request. Managed fields are computed: fields that
+// merged is the result of the verb, at the version of the request. Managed fields are computed: fields that
 // later stages set have no owner.
 type merged struct {
 	object apply.Object
-	// wasSentWhole reports whether the object was sent whole at another version than the storage version. It is stored
-	// as it converts, even if nothing differs at the version of the request.
+	// wasSentWhole reports whether the client sent the whole object at another version than the storage version. The
+	// converted object is then stored even if it equals the live one at the version of the request.
 	wasSentWhole bool
-	// resourceVersion is the one that the object has for mutating admission.
+	// resourceVersion is that of the object in mutating admission.
 	resourceVersion string
 	// projected is the body of a subresource that is not the object itself; nil for others.
 	projected *projected
@@ -110,10 +111,10 @@ var ErrReplaced = api.ErrReplaced
 
 // run takes a request through the pipeline, again and again while it loses races.
 func (w *write) run(ctx context.Context) (Result, error) {
-	if err := w.Endpoint.Kind.Uses.Enter(ctx, w.ClientGone); err != nil {
+	if err := w.Endpoint.Kind.WriteGate.Enter(ctx, w.ClientGone); err != nil {
 		return Result{}, w.enterError(err)
 	}
-	defer w.Endpoint.Kind.Uses.Leave()
+	defer w.Endpoint.Kind.WriteGate.Leave()
 	for {
 		result, err := w.attempt(ctx)
 		if !w.retries(ctx, err) {

@@ -26,7 +26,7 @@ func (w *write) prepare(live *loaded, m merged, a *admitted) (*prepared, error) 
 	}
 	doc := sent
 	if e.evolving != nil {
-		doc = e.evolving.Readable(doc)
+		doc = e.evolving.RoundTripped(doc)
 	}
 	if !m.wasSentWhole && document.Same(m.object.Document, live.current.Document) && !a.wasMutated() {
 		doc = live.stored // only owners change, and a conversion there and back may add to the stored object
@@ -74,8 +74,9 @@ func (w *write) checkType(live *loaded, doc document.Value) (document.Value, err
 	return doc, api.Invalid(e.errorKindOf(doc), name, e.values.Validate(invalid, live.current.Document))
 }
 
-// applyStrategy sets the documents of a prepared object: doc after the resource's strategy. The sent document has all
-// fields of the request's version; defaulted is a document that has its defaults already, or absent.
+// applyStrategy runs the resource's strategy on doc and sets the documents of the prepared object. sent is the object with all
+// fields of the request's version; defaulted is a version of the object that was defaulted before, so that only
+// changed parts are defaulted again; absent if there is none.
 func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted document.Value) {
 	e := w.Endpoint
 	endpoint := e.Subresource
@@ -90,17 +91,17 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 		return e.Kind.Prepare(endpoint, doc, live.stored, write)
 	}
 	p.undefaulted = strategy(doc)
-	p.object.Document = e.stored.DefaultAgain(p.undefaulted, defaulted)
+	p.object.Document = e.stored.DefaultChanged(p.undefaulted, defaulted)
 	p.validated = p.object.Document
 	if e.evolving == nil {
 		return
 	}
-	p.object.Document = e.evolving.Readable(p.object.Document)
+	p.object.Document = e.evolving.RoundTripped(p.object.Document)
 	// The storage version may lack fields of the request's version. The object is validated with them: without, it may
 	// lack required fields.
 	if all := sent.With("metadata", doc.Get("metadata")); !document.Equal(all, doc) {
 		p.undefaulted = strategy(all)
-		p.validated = e.stored.DefaultAgain(p.undefaulted, document.Value{})
+		p.validated = e.stored.DefaultChanged(p.undefaulted, document.Value{})
 	}
 }
 

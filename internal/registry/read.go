@@ -21,7 +21,7 @@ func (r *Registry) At(e *Endpoint, object *watchcache.Object) (*watchcache.Objec
 // isAt reports whether a custom resource is stored exactly as the endpoint serves it. For an object that is being deleted it
 // is false: marking an object as deleted does not convert it, so that a deletion does not depend on a conversion webhook.
 func (e *Endpoint) isAt(object *watchcache.Object) bool {
-	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsAt(object.Written(), e.Version)
+	return e.evolving != nil && !object.IsDeleting() && e.evolving.IsServedAsStored(object.Written(), e.Version)
 }
 
 // objectAt returns a stored object at the version of an endpoint, also where the endpoint serves a projection.
@@ -90,7 +90,7 @@ func (e *Endpoint) nextBatch(all []*watchcache.Object) (pending []*watchcache.Ob
 }
 
 // convertTogether converts objects in one call of a conversion webhook. If one fails, it returns those before it and the error.
-// Without objects and error it leaves them to At.
+// It returns no objects and no error if the objects must be converted one by one, with At.
 func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown []*watchcache.Object, err error) {
 	if len(all) < 2 || e.isProjected() {
 		return nil, nil
@@ -102,7 +102,7 @@ func (r *Registry) convertTogether(e *Endpoint, all []*watchcache.Object) (shown
 		}
 		docs[i] = stored[i].Document
 	}
-	docs, failed := e.evolving.AllAt(docs, e.Version)
+	docs, failed := e.evolving.FromStorageAll(docs, e.Version)
 	for i, doc := range docs {
 		draft, err := r.draft(all[i], apply.Object{Document: doc, Entries: stored[i].Entries})
 		if err != nil {

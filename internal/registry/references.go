@@ -7,15 +7,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The moments at which duplicate owner references are found, as Kubernetes words them: in the body, or in the object that
-// admission has seen. Of a patch only the second is known.
+// The part of Kubernetes' warning that says when duplicate owner references were found: in the body, or after mutating admission.
+// For patches only the latter is checked.
 const (
 	whenSent     = ""
 	whenAdmitted = " after mutating admission happens"
 )
 
 // withUniqueOwnerReferences drops owner references that equal an earlier one, with the warning of Kubernetes. References
-// that only have the same uid stay: validation rejects them, or not.
+// that only have the same uid are left to validation.
 func (r *Request) withUniqueOwnerReferences(doc document.Value, when string) document.Value {
 	references := doc.Lookup("metadata", "ownerReferences")
 	if references.Len() < 2 {

@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// open returns objects in memory, with a namespace.
+// open returns a registry over a store in memory, with the namespace default.
 func open(t testing.TB, options Options) *Registry {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -36,18 +36,18 @@ func open(t testing.TB, options Options) *Registry {
 	return o
 }
 
-// request returns one about a resource of the core.
+// request returns a request to a resource of the core group.
 func (o *Registry) request(t testing.TB, resource, namespace, name, body string) *Request {
 	t.Helper()
 	return request(o.endpoint(t, "", resource), namespace, name, Body{Text: body})
 }
 
-// endpoint returns that of a resource at its first version.
+// endpoint returns the endpoint of a resource at v1.
 func (o *Registry) endpoint(t testing.TB, group, resource string) *Endpoint {
 	t.Helper()
 	kind, ok := o.Kinds.Resource(group, "v1", resource)
 	if !ok {
-		t.Fatalf("there is no %s", resource)
+		t.Fatalf("resource %s not found", resource)
 	}
 	endpoint, err := o.Endpoint(kind, "v1", "")
 	if err != nil {
@@ -56,7 +56,7 @@ func (o *Registry) endpoint(t testing.TB, group, resource string) *Endpoint {
 	return endpoint
 }
 
-// request returns one of a user who may do all.
+// request returns a request of a user with all permissions.
 func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	return &Request{
 		Endpoint: endpoint, Namespace: namespace, Name: name, Body: body,
@@ -66,9 +66,9 @@ func request(endpoint *Endpoint, namespace, name string, body Body) *Request {
 	}
 }
 
-// TestNothingIsLost: many write to one object at once, each a field of its own, by apply and by patch;
-// in the end all fields are there, each has its owner and no other, and every write was done once.
-func TestNothingIsLost(t *testing.T) {
+// TestConcurrentWrites: concurrent applies and patches of one object, each of another field, are all committed once, and each
+// field has exactly its writer as owner.
+func TestConcurrentWrites(t *testing.T) {
 	o := open(t, Options{})
 	const writers, rounds = 8, 20
 	before, err := o.Cache.Revision(t.Context())
@@ -111,11 +111,11 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	for writer := range writers {
 		if got := object.Document.Lookup("data", fmt.Sprint("w", writer)).Text(); got != fmt.Sprint(rounds-1) {
-			t.Errorf("writer %d wrote %d last, received %q", writer, rounds-1, got)
+			t.Errorf("data of writer %d: want %d, received %q", writer, rounds-1, got)
 		}
 	}
 	if now, err := o.Cache.Revision(t.Context()); err != nil || now != before+writers*rounds || live.Revision() != now {
-		t.Errorf("the last of %d writes is revision %d, %v, the object's is %d, and it was %d before", writers*rounds, now, err, live.Revision(), before)
+		t.Errorf("after %d writes: Revision() = %d, %v, the object has revision %d, before %d", writers*rounds, now, err, live.Revision(), before)
 	}
 	owned := map[string]string{}
 	for _, e := range object.Entries {
@@ -124,18 +124,18 @@ func TestNothingIsLost(t *testing.T) {
 	for writer := range writers {
 		name := fmt.Sprintf("writer-%d Apply", writer)
 		if writer%2 == 1 {
-			name = fmt.Sprintf("writer-%d Update", writer) // which took over what was applied first
+			name = fmt.Sprintf("writer-%d Update", writer) // the patch took over the field of the first apply
 		}
 		if got, want := owned[name], fmt.Sprintf(`{"f:data":{"f:w%d":{}}}`, writer); got != want {
 			t.Errorf("%s owns %s, want %s", name, got, want)
 		}
 	}
 	if len(owned) != writers || len(object.Entries) != writers {
-		t.Errorf("owners are %v, want one for each of %d writers", owned, writers)
+		t.Errorf("owners %v, want one for each of %d writers", owned, writers)
 	}
 }
 
-// TestNoOpWritesNothing: by whichever way, and also where the system puts back what was removed.
+// TestNoOpWritesNothing: an apply that changes nothing writes nothing, also if defaulting restores a field that it removed.
 func TestNoOpWritesNothing(t *testing.T) {
 	o := open(t, Options{})
 	config := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"s"},"spec":{"clusterIP":"None","ports":[{"port":80,"protocol":"TCP"}]}}`
@@ -149,19 +149,19 @@ func TestNoOpWritesNothing(t *testing.T) {
 	}
 	first := write(config)
 	if again := write(config); again.Object.Revision() != first.Object.Revision() || again.Created {
-		t.Errorf("the same again is revision %d, want %d", again.Object.Revision(), first.Object.Revision())
+		t.Errorf("Apply() again: revision %d, want %d", again.Object.Revision(), first.Object.Revision())
 	}
 	without := strings.Replace(config, `,"protocol":"TCP"`, "", 1)
-	second := write(without) // nobody owns it any more, but it is the default
+	second := write(without) // the field has no owner any more, and its default is the same value
 	if second.Object.Revision() == first.Object.Revision() || !strings.Contains(second.Object.Text(), `"protocol":"TCP"`) {
-		t.Errorf("received %s", second.Object.Text())
+		t.Errorf("Apply() without the field = %s, want a new revision with the default", second.Object.Text())
 	}
 	if again := write(without); again.Object.Revision() != second.Object.Revision() {
-		t.Errorf("the same again is revision %d, want %d", again.Object.Revision(), second.Object.Revision())
+		t.Errorf("Apply() again: revision %d, want %d", again.Object.Revision(), second.Object.Revision())
 	}
 }
 
-// gate is a validating plugin of ConfigMaps that records what it sees.
+// gate is a validating plugin of ConfigMaps that records its calls.
 type gate struct {
 	admission.ValidatingOnly
 	seen []string
@@ -197,18 +197,17 @@ func TestValidatingAdmission(t *testing.T) {
 	}
 	_, err := o.Update(t.Context(), o.request(t, "configmaps", "default", "x", `{"metadata":{"name":"x"},"data":{"forbidden":"1"}}`))
 	if !apierrors.IsForbidden(err) || err.Error() != `configmaps "x" is forbidden: no` {
-		t.Errorf("received %v, want a 403", err)
+		t.Errorf("Update() = %v, want a 403", err)
 	}
 	if got := strings.Join(g.seen, "; "); got != "tester CREATE configmaps true false; tester UPDATE configmaps true true" {
-		t.Errorf("seen %s", got)
+		t.Errorf("the plugin has seen %s", got)
 	}
 }
 
-// TestStoreError: who does not know whether something was written is told so, whatever the verb and
-// whatever the reason.
+// TestStoreError: a commit with an unknown outcome is a 504 that says so, whatever its cause.
 func TestStoreError(t *testing.T) {
 	err := StoreError(fmt.Errorf("commit: %w", &storage.UnknownError{Err: context.DeadlineExceeded}))
-	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "nobody can tell whether this was written") {
-		t.Errorf("received %v", err)
+	if !apierrors.IsTimeout(err) || !strings.Contains(err.Error(), "the outcome of the write is unknown") {
+		t.Errorf("StoreError() = %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Request is a request to write one object. The registry may set Name; it does not change anything else.
 type Request struct {
 	Endpoint *Endpoint
-	// Verb is the verb of the request as the authorizer knows it: create, update or patch. Admission plugins see it.
+	// Verb is the RBAC verb of the request: create, update or patch. Admission plugins see it.
 	Verb string
 	// Namespace and Name are those of the path. A create request has no Name: it is in the body.
 	Namespace, Name string
@@ -36,8 +36,8 @@ type Request struct {
 	AuthorizeCreate func(context.Context) error
 	// Warn adds a warning to the response.
 	Warn func(text string)
-	// ClientGone returns a channel that is closed when the client has disconnected; nil means that this is not known. A
-	// write that waits to start does not start then; one that has started goes on.
+	// ClientGone returns a channel that is closed when the client has disconnected; nil if the caller cannot detect that. A
+	// write that waits to start is abandoned then; one that has started continues.
 	ClientGone func() <-chan struct{}
 }
 

@@ -46,10 +46,10 @@ func (s scaleOf) complete(body document.Value) document.Value {
 	return body.With("spec", spec.Without("replicas"))
 }
 
-func (s scaleOf) apply(obj, body document.Value) document.Value { return s.e.Kind.Scaled(obj, body) }
+func (s scaleOf) apply(obj, body document.Value) document.Value { return s.e.Kind.WithScale(obj, body) }
 
 func (s scaleOf) applyEntries(object, body []apply.Entry) ([]apply.Entry, error) {
-	return s.e.Kind.ScaledEntries(object, body, s.e.objectVersion)
+	return s.e.Kind.MergeScaleEntries(object, body, s.e.objectVersion)
 }
 
 // badProjection returns the error for an object that has no projection, such as one with a malformed selector.

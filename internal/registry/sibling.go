@@ -19,9 +19,10 @@ func (w *write) warnOfSiblings(m merged, config document.Value) {
 	}
 }
 
+// siblingText returns the warning about a member of a one-of that is set beside the applied one.
 func (w *write) siblingText(m merged, c builtin.Clash) string {
 	owners := ownersOf(m.object.Entries, slices.Concat(c.Path, fieldset.Names(c.Sibling)))
-	owned, force := "which nobody owns", ""
+	owned, force := "no owner", ""
 	if len(owners) > 0 {
 		owned = "owned by " + strings.Join(owners, " and ")
 		if w.Unset || c.Discriminator == c.Sibling {
@@ -30,13 +31,13 @@ func (w *write) siblingText(m merged, c builtin.Clash) string {
 	}
 	switch {
 	case c.Discriminator == "":
-		return fmt.Sprintf("%s: %s was applied, and %s is there, too, %s; only one of them may be set; %s%s",
+		return fmt.Sprintf("%s: %s was applied, but %s is set, too (%s); only one of them may be set; %s%s",
 			c.Path, c.Applied, c.Sibling, owned, w.removal(c), force)
 	case c.Discriminator == c.Applied:
-		return fmt.Sprintf("%s: %s was applied, and %s is there, %s, which goes only with %s %s; %s%s",
+		return fmt.Sprintf("%s: %s was applied, but %s is set (%s) and requires %s %s; %s%s",
 			c.Path, c.Applied, c.Sibling, owned, c.Discriminator, c.Value, w.removal(c), force)
 	}
-	return fmt.Sprintf("%s: %s was applied, which goes only with %s %s, and %s is another, %s; apply %s: %s as well%s",
+	return fmt.Sprintf("%s: %s was applied, but requires %s %s, and %s has another value (%s); apply %s: %s as well%s",
 		c.Path, c.Applied, c.Discriminator, c.Value, c.Sibling, owned, c.Discriminator, c.Value, force)
 }
 

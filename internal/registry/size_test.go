@@ -10,9 +10,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestLargestObject: what the server makes of a body can be larger than the body. What would be larger than a
-// body may be is refused, and what is as large as can be is patched and deleted like all else.
-func TestLargestObject(t *testing.T) {
+// TestMaxObjectSize: an object that would be too large with its defaults and managedFields is rejected. An object of the maximum
+// size can be patched and deleted.
+func TestMaxObjectSize(t *testing.T) {
 	o := open(t, Options{})
 	endpoint := o.endpoint(t, "apps", "deployments")
 	text := func(containers int) Body {
@@ -23,33 +23,33 @@ func TestLargestObject(t *testing.T) {
 		return Body{Text: `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a","finalizers":["example.com/x"]},"spec":{"selector":{"matchLabels":{"a":"b"}},` +
 			`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[` + strings.Join(list, ",") + `]}}}}`}
 	}
-	most := 0 // containers that there is room for
+	count := 0 // the maximum number of containers
 	for step := 8192; step > 0; step /= 2 {
-		r := request(endpoint, "default", "", text(most+step))
+		r := request(endpoint, "default", "", text(count+step))
 		r.DryRun = true
 		_, err := o.Create(t.Context(), r)
 		switch {
 		case err == nil:
-			most += step
+			count += step
 		case !apierrors.IsRequestEntityTooLargeError(err):
-			t.Fatalf("%d containers: received %v, want that it is too large", most+step, err)
+			t.Fatalf("%d containers: Create() = %v, want a 413", count+step, err)
 		}
 	}
-	created, err := o.Create(t.Context(), request(endpoint, "default", "", text(most)))
+	created, err := o.Create(t.Context(), request(endpoint, "default", "", text(count)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if size := len(created.Object.Text()); size > document.DefaultMaxBytes || size < document.DefaultMaxBytes-1000 {
-		t.Errorf("the largest has %d bytes", size)
+		t.Errorf("the largest object has %d bytes", size)
 	}
 	deletion := &Deletion{Endpoint: endpoint, Namespace: "default", Name: "a"}
-	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // which adds a field
-		t.Fatalf("deleted: %v, %v", deleted.Pending, err)
+	if deleted, err := o.Delete(t.Context(), deletion); err != nil || !deleted.Pending { // the deletionTimestamp is added
+		t.Fatalf("Delete() = pending %v, %v", deleted.Pending, err)
 	}
 	if _, err := o.Patch(t.Context(), request(endpoint, "default", "a", Body{Text: `{"metadata":{"finalizers":null}}`}), MergePatch); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := o.Delete(t.Context(), deletion); !apierrors.IsNotFound(err) {
-		t.Errorf("received %v, want that it is gone", err)
+		t.Errorf("Delete() = %v, want a 404", err)
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The stages of the pipeline, each on its own: a stage gets the value of the one before it, made by hand.
+// These tests run each stage of the pipeline alone, with a handmade value of the stage before it.
 
 const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","namespace":"default"%s},"data":{"a":"1"}}`
 
@@ -44,7 +44,7 @@ func (r *Registry) writeTo(t testing.TB, resource, subresource, name, body strin
 	return r.newWrite(request, verb{})
 }
 
-// TestDecode: bodies are split into the object and what the server manages; a body that is not of the kind is a 400.
+// TestDecode: bodies are split into the object, managedFields and resourceVersion; a body of another kind is a 400.
 func TestDecode(t *testing.T) {
 	o := open(t, Options{})
 	for _, test := range []struct {
@@ -75,7 +75,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestFieldValidation: unknown fields become warnings, an error, or nothing.
+// TestFieldValidation: unknown fields are warnings, an error, or ignored.
 func TestFieldValidation(t *testing.T) {
 	o := open(t, Options{})
 	for validation, want := range map[FieldValidation]string{Warn: `[unknown field "x"] <nil>`, Ignore: `[] <nil>`,
@@ -90,7 +90,7 @@ func TestFieldValidation(t *testing.T) {
 	}
 }
 
-// TestLoad: nothing for an object that does not exist; the live object with its entries for one that does.
+// TestLoad: loads the live object with its managed fields entries; nil if it does not exist.
 func TestLoad(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "c", "")
@@ -113,7 +113,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestMerge: each verb makes of the same live object what it should, and says who owns what.
+// TestMerge: the result of each verb for the same live object, with its managed fields.
 func TestMerge(t *testing.T) {
 	o := open(t, Options{})
 	if _, err := o.Create(t.Context(), o.request(t, "configmaps", "default", "", fmt.Sprintf(configMap, ""))); err != nil {
@@ -279,8 +279,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestCommit: compare-and-swap at the loaded revision, in one transaction with what plugins add; what is retried, and
-// which error is final.
+// TestCommit: compare-and-swap at the loaded revision, in one transaction with the writes of plugins; which conflicts are
+// retried, and which errors are final.
 func TestCommit(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "c", "")

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Strategy is what the registry does for one resource beyond what its api.Kind describes. Each function may be nil. The
+// Strategy is the behaviour of one resource that its api.Kind does not describe. Each function may be nil. The
 // functions are called concurrently, and again if a commit loses a race.
 type Strategy struct {
 	// Prepare returns the object with fields that depend on the live object and belong to the server. Fields that it
@@ -15,9 +15,9 @@ type Strategy struct {
 	Prepare func(obj, live document.Value) document.Value
 	// Allocate returns the object with values that no other object may have, such as a cluster IP, and the writes that
 	// reserve them: they are committed in one transaction with the object. It comes before validation. An absent obj
-	// releases everything that live holds. A dry run must reserve nothing.
+	// releases the reservations of live. A dry run must reserve nothing.
 	Allocate func(ctx context.Context, a *Allocation, obj, live document.Value) (document.Value, []storage.Write, error)
-	// MarkDeleted marks an object as deleted in the resource's own way; ok is false if it is marked already.
+	// MarkDeleted replaces the marking of deleted objects for this resource; ok is false if the object is marked already.
 	MarkDeleted func(doc document.Value) (marked document.Value, ok bool)
 	// CheckDelete rejects the deletion of an object.
 	CheckDelete func(name string) error
@@ -45,7 +45,7 @@ func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) error {
 	return err
 }
 
-// releases returns the writes that release everything that an object holds which is deleted.
+// releases returns the writes that release the reservations of a deleted object.
 func (r *Registry) releases(ctx context.Context, d *Deletion, doc document.Value) ([]storage.Write, error) {
 	allocate := d.Endpoint.strategy.Allocate
 	if allocate == nil {

@@ -13,6 +13,17 @@ import (
 // the object has changed meanwhile, it returns a *storage.ConflictError. The result is nil if the change completed the
 // deletion of the object.
 func (r *Registry) Touch(ctx context.Context, e *Endpoint, live *watchcache.Object, manager string, change func(document.Value) document.Value) (*watchcache.Object, error) {
+	return r.touch(e, live, manager, change, func(w storage.Write) (*watchcache.Object, error) {
+		written, _, err := r.commit(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		return written[0], nil
+	})
+}
+
+// touch is Touch with a function that commits the write.
+func (r *Registry) touch(e *Endpoint, live *watchcache.Object, manager string, change func(document.Value) document.Value, commit func(storage.Write) (*watchcache.Object, error)) (*watchcache.Object, error) {
 	before, err := r.parsed(live)
 	if err != nil {
 		return nil, StoreError(err)
@@ -31,11 +42,7 @@ func (r *Registry) Touch(ctx context.Context, e *Endpoint, live *watchcache.Obje
 	if !isDeletionComplete(e.Kind, doc) {
 		write.Value = encodeJSON(result.Object)
 	}
-	written, _, err := r.commit(ctx, write)
-	if err != nil {
-		return nil, err
-	}
-	return written[0], nil
+	return commit(write)
 }
 
 // Parsed returns a stored object as the apply engine takes it.
@@ -47,7 +54,7 @@ func (r *Registry) Parsed(live *watchcache.Object) (apply.Object, error) {
 	return parsed, nil
 }
 
-// Reown replaces the managed fields entries of a stored object, which was parsed, and nothing else. If the object has changed
+// Reown replaces only the managed fields entries of a stored object. parsed is the object of live. If the object has changed
 // meanwhile, it returns a *storage.ConflictError.
 func (r *Registry) Reown(ctx context.Context, live *watchcache.Object, parsed apply.Object, entries []apply.Entry) error {
 	parsed.Entries = entries

@@ -33,7 +33,7 @@ func (r *Registry) Update(ctx context.Context, request *Request) (Result, error)
 
 func (w *write) mergeUpdate(ctx context.Context, live *loaded, body decoded) (merged, error) {
 	e := w.Endpoint
-	if live.object == nil && (!e.Kind.PutCreates || e.Subresource != "") {
+	if live.object == nil && (!e.Kind.AllowCreateOnUpdate || e.Subresource != "") {
 		return merged{}, apierrors.NewNotFound(e.resource(), w.Name)
 	}
 	if err := w.checkUID(live, body.document, e.resource()); err != nil {
@@ -87,7 +87,7 @@ func (w *write) mergeReplacement(live *loaded, body decoded) (merged, error) {
 // requireRevision rejects an update without resourceVersion of a resource that requires one.
 func (w *write) requireRevision(body decoded) error {
 	e := w.Endpoint
-	if body.hasRevision() || !e.Kind.PutVersioned || e.isProjected() {
+	if body.hasRevision() || !e.Kind.RequireResourceVersion || e.isProjected() {
 		return nil
 	}
 	return apierrors.NewInvalid(schema.GroupKind{Group: e.Kind.Group, Kind: e.Kind.Resource}, w.Name, field.ErrorList{

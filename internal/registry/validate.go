@@ -2,11 +2,13 @@ package registry
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
 )
 
@@ -15,7 +17,7 @@ import (
 func (w *write) validate(live *loaded, a *admitted, p *prepared) error {
 	e := w.Endpoint
 	if live.object == nil {
-		for _, text := range e.stored.SentWarnings(p.unprepared) {
+		for _, text := range e.stored.RequestWarnings(p.unprepared) {
 			w.Warn(text)
 		}
 	}
@@ -41,7 +43,7 @@ func (w *write) validationErrors(live *loaded, p *prepared) (field.ErrorList, er
 		}
 		return errs, nil
 	}
-	if e.Kind.CheckedAsSent {
+	if e.Kind.ValidateRequestVersion {
 		asSent, err := e.fromStored(p.object.Document)
 		return e.values.Validate(asSent, live.current.Document), err
 	}
@@ -92,13 +94,7 @@ func (w *write) validateAdmission(ctx context.Context, live *loaded, a *admitted
 	if err := a.plan.Validate(ctx, attributes, noOp); err != nil {
 		return StoreError(err)
 	}
-	if a.attributes == nil {
-		a.attributes = attributes
-		return nil
-	}
-	for _, w := range attributes.Commits() {
-		a.attributes.CommitWith(w)
-	}
+	a.attributes = joinCommits(a.attributes, attributes)
 	return nil
 }
 
@@ -139,10 +135,26 @@ func (r *Registry) Review(ctx context.Context, request *Request) (document.Value
 		return document.Value{}, err
 	}
 	m := merged{object: apply.Object{Document: request.Endpoint.complete(withoutDeletionFields(doc))}}
+	for {
+		reviewed, err := w.attemptReview(ctx, live, m, plan)
+		switch {
+		case !errors.Is(err, errAdmissionStale):
+			return reviewed, err
+		case ctx.Err() != nil:
+			return document.Value{}, StoreError(ctx.Err())
+		}
+	}
+}
+
+// attemptReview runs admission on a review once. It returns errAdmissionStale if the request must be repeated.
+func (w *write) attemptReview(ctx context.Context, live *loaded, m merged, plan *admission.Plan) (document.Value, error) {
 	a, err := w.mutate(ctx, live, m, plan)
 	if err != nil {
 		return document.Value{}, err
 	}
 	p := &prepared{object: a.object, validated: a.object.Document}
-	return a.object.Document, w.validateAdmission(ctx, live, a, p, false)
+	if err := w.validateAdmission(ctx, live, a, p, false); err != nil || w.DryRun {
+		return a.object.Document, err
+	}
+	return a.object.Document, w.commitAdmission(ctx, a.attributes)
 }

@@ -9,7 +9,7 @@ import (
 type (
 	Values     = strategy.Values
 	Ratcheting = strategy.Ratcheting
-	Evolving   = strategy.Evolving
+	Evolving   = strategy.StorageConverter
 )
 
 func valuesOf(k *api.Kind, apiVersion string) (Values, error) {

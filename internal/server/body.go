@@ -60,13 +60,13 @@ func (q *request) bodyEncoding() (*encoding.Encoding, error) {
 	return nil, unsupportedMediaType(header, encoding.MediaTypes()...)
 }
 
-// sentKind returns the kind of a body that does not state its kind.
+// sentKind returns the kind that a body has if it does not state one.
 func (q *request) sentKind() schema.GroupVersionKind {
 	if q.r.Method == http.MethodDelete {
 		return schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
 	}
 	version, kind := q.kind.APIVersion(q.target.version), q.kind.Name
-	if endpoint, err := q.endpoint(); err == nil { // reviews have none
+	if endpoint, err := q.endpoint(); err == nil { // access reviews have no endpoint
 		version, kind = endpoint.BodyVersion, endpoint.BodyKind
 	}
 	return schema.FromAPIVersionAndKind(version, kind)
@@ -77,43 +77,45 @@ const smallBody = 256 << 10
 
 // readText reads the body, up to the limit.
 func (q *request) readText() (string, error) {
-	limit := q.h.Limits.BodyBytes
+	limit := q.h.Limits.MaxBodyBytes
 	// A slow client must not occupy the request for long, even if its body is rejected.
-	p := newPatience(q.h.Limits.RequestTime, http.NewResponseController(&q.w).SetReadDeadline)
-	p.begin()
-	defer p.done()
+	timeout := newIOTimeout(q.h.Limits.RequestTimeout, http.NewResponseController(&q.w).SetReadDeadline)
+	timeout.start()
+	defer timeout.stop()
 	if q.r.ContentLength > limit {
-		return "", q.tooLarge()
+		return "", q.bodyTooLarge()
 	}
 	if n := q.r.ContentLength; n > 0 && n <= smallBody {
 		// net/http ensures that the body is no longer than its Content-Length.
 		b := make([]byte, n)
 		if _, err := io.ReadFull(q.r.Body, b); err != nil {
-			return "", unreadableBody(err)
+			return "", bodyReadError(err)
 		}
 		return unsafe.String(unsafe.SliceData(b), len(b)), nil // b is not modified any more
 	}
 	b, err := io.ReadAll(io.LimitReader(q.r.Body, limit+1))
 	switch {
 	case err != nil:
-		return "", unreadableBody(err)
+		return "", bodyReadError(err)
 	case int64(len(b)) > limit:
-		return "", q.tooLarge()
+		return "", q.bodyTooLarge()
 	}
 	return string(b), nil
 }
 
-func unreadableBody(err error) error {
+// bodyReadError returns the 400 for a body that could not be received.
+func bodyReadError(err error) error {
 	return apierrors.NewBadRequest(fmt.Sprintf("the body can't be read: %v", err))
 }
 
-// tooLarge rejects a body. It reads some of the rest, since a client that is still sending may not read the response.
-func (q *request) tooLarge() error {
-	limit := q.h.Limits.BodyBytes
+// bodyTooLarge returns the 413 for a body. It reads some of the rest, since a client that is still sending may not read the response.
+func (q *request) bodyTooLarge() error {
+	limit := q.h.Limits.MaxBodyBytes
 	_, _ = io.CopyN(io.Discard, q.r.Body, 2*limit)
 	return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", limit))
 }
 
+// unsupportedMediaType returns the 415 for a Content-Type.
 func unsupportedMediaType(received string, accepted ...string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,

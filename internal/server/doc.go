@@ -1,5 +1,5 @@
-// Package server serves the API over HTTP. It knows paths, headers, encodings and limits, and nothing of the semantics of
-// objects: package registry has those.
+// Package server serves the API over HTTP. It handles paths, headers, encodings and limits; the semantics of objects
+// are in package registry.
 //
 // # A request
 //
@@ -16,18 +16,19 @@
 //
 // # Where to look
 //
-//	server.go      Handler, its options, dispatch to the verbs
-//	filters.go     the filters, in order
-//	  access.go      authentication and authorization
-//	  limits.go      limits of concurrency, time and size; deadline.go, deadlines of writes
-//	target.go      paths; resource.go, the resource of a path
-//	read.go        get and list; continue.go, continue tokens; select.go, field selectors of custom resources
-//	watch.go       watch
-//	write.go       create, update, patch, apply; options.go, their parameters; body.go, their bodies
-//	delete.go      delete and deletecollection
-//	review.go      access reviews and token reviews
-//	other.go       paths that are not resources; health.go, health checks
-//	respond.go     objects and lists as responses; answer.go, statuses; compress.go, gzip; warnings.go, Warning headers
-//	listen.go      TLS and HTTP/2; log.go, the log of package http
-//	coalesce.go    write coalescing: several small writes of a connection become one system call
+//	handler.go         Handler, its options, dispatch to the verbs
+//	filters.go         the filters, in order
+//	  auth.go            authentication and authorization
+//	  limits.go          limits of concurrency, time and size
+//	target.go          paths and verbs; resource.go, the resource of a path
+//	reads.go           get and list; continuetoken.go, pages; fieldselector.go, field selectors of custom resources
+//	watch.go           watch
+//	writes.go          create, update, patch, apply; writeoptions.go, their query parameters; body.go, their bodies
+//	deletions.go       delete and deletecollection
+//	reviews.go         access reviews and token reviews
+//	nonresource.go     paths that are not resources; health.go, health checks
+//	representation.go  objects and lists as responses
+//	response.go        responses, statuses, gzip; warnings.go, Warning headers
+//	listener.go        TLS and HTTP/2
+//	coalescingconn.go  write coalescing: several small writes to a connection become one system call
 package server

@@ -29,13 +29,13 @@ func (q *request) findExtra() {
 // serveExtra calls a handler of Options.Handlers, with the user in the context of the request.
 func (q *request) serveExtra() error {
 	r := q.r.WithContext(apirequest.WithUser(q.r.Context(), q.user))
-	r.Body = http.MaxBytesReader(&q.w, r.Body, q.h.Limits.BodyBytes)
+	r.Body = http.MaxBytesReader(&q.w, r.Body, q.h.Limits.MaxBodyBytes)
 	q.extra.ServeHTTP(extraWriter{&q.w}, r)
 	return nil
 }
 
 // extraWriter is the response of a handler of Options.Handlers, which may expect an http.Flusher.
-type extraWriter struct{ *answer }
+type extraWriter struct{ *responseWriter }
 
 // Flush implements http.Flusher.
-func (w extraWriter) Flush() { _ = http.NewResponseController(w.answer).Flush() }
+func (w extraWriter) Flush() { _ = http.NewResponseController(w.responseWriter).Flush() }

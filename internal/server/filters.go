@@ -10,9 +10,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
-// handler answers a request, or returns the error to answer with.
+// handler serves a request, or returns the error to respond with.
 type handler func(q *request) error
 
 // filter runs before and after the handlers inside of it. It calls next, or returns an error instead.
@@ -43,16 +44,16 @@ func chain(filters []filter, innermost handler) handler {
 	return all
 }
 
-// observe counts the request when it has been answered, and answers one that panics with a 500. A panic is the fault of
-// this request alone; a response that was sent in part is aborted.
+// observe counts the request when it ends, and responds to one that panics with a 500: a panic ends only its request. A response
+// that was sent in part is aborted.
 func observe(q *request, next handler) error {
 	defer q.finish()
 	return next(q)
 }
 
-// writeErrors answers with the error of the request, if it has one.
+// writeErrors responds with the error of the request, if it has one.
 func writeErrors(q *request, next handler) error {
-	q.fail(next(q))
+	q.respondError(next(q))
 	return nil
 }
 
@@ -60,12 +61,12 @@ func writeErrors(q *request, next handler) error {
 // sends the response, also if the request is rejected. The response may take twice the time of a request.
 func limitUnreadBody(q *request, next handler) error {
 	if q.r.ProtoMajor == 1 && q.r.ContentLength != 0 {
-		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTime * 3 / 2))
+		_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(q.start.Add(q.h.Limits.RequestTimeout * 3 / 2))
 	}
 	return next(q)
 }
 
-// route parses the path.
+// route parses the path and the verb.
 func route(q *request, next handler) error {
 	q.readTarget()
 	q.findExtra()
@@ -101,17 +102,21 @@ func authorize(q *request, next handler) error {
 // finish is the deferred part of observe.
 func (q *request) finish() {
 	reason := recover()
-	isHalf := reason != nil && q.w.code != 0
+	aborted := reason != nil && q.w.code != 0 // part of the response was sent
 	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		isHalf = true // the handler means it
+		aborted = true // the handler aborts the response on purpose
 	} else if reason != nil {
-		q.h.Log.Error("a request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(debug.Stack()))
-		if !isHalf {
-			q.answerFailure(encoding.StatusOf(apierrors.NewInternalError(errors.New("this request made the server panic; its log has more"))))
+		stack := debug.Stack()
+		if p := (*parallel.Panic)(nil); errors.As(err, &p) {
+			stack = p.Stack // of the goroutine that panicked
+		}
+		q.h.Log.Error("request panicked", "method", q.r.Method, "path", q.r.URL.Path, "panic", fmt.Sprint(reason), "stack", string(stack))
+		if !aborted {
+			q.respondFailure(encoding.StatusOf(apierrors.NewInternalError(errors.New("the request made the server panic; the server's log has the stack trace"))))
 		}
 	}
 	q.count(time.Since(q.start))
-	if isHalf {
-		panic(http.ErrAbortHandler) // half an answer must not look whole
+	if aborted {
+		panic(http.ErrAbortHandler) // net/http closes the connection or resets the stream
 	}
 }

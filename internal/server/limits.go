@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"sync"
 	"time"
@@ -10,43 +11,41 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// Limits bound what clients can take.
+// Limits bound the resources that requests take. Zero values mean the defaults.
 type Limits struct {
-	// Reading and Changing are how many requests of either kind there may be at once, watches
-	// apart.
-	Reading, Changing int
-	// RequestTime is how long a request may take, watches apart; it is also how long a client
-	// may take to send or to receive one.
-	RequestTime time.Duration
-	// BodyBytes is how large a body may be.
-	BodyBytes int64
+	// MaxReadOnlyInFlight and MaxMutatingInFlight are the maximum numbers of concurrent requests, without watches.
+	MaxReadOnlyInFlight, MaxMutatingInFlight int
+	// RequestTimeout is the maximum duration of a request, except watches, and of sending a body or receiving a response.
+	RequestTimeout time.Duration
+	// MaxBodyBytes is the maximum size of a body.
+	MaxBodyBytes int64
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Reading == 0 {
-		l.Reading = 400
+	if l.MaxReadOnlyInFlight == 0 {
+		l.MaxReadOnlyInFlight = 400
 	}
-	if l.Changing == 0 {
-		l.Changing = 200
+	if l.MaxMutatingInFlight == 0 {
+		l.MaxMutatingInFlight = 200
 	}
-	if l.RequestTime == 0 {
-		l.RequestTime = time.Minute
+	if l.RequestTimeout == 0 {
+		l.RequestTimeout = time.Minute
 	}
-	if l.BodyBytes == 0 {
-		l.BodyBytes = 3 << 20
+	if l.MaxBodyBytes == 0 {
+		l.MaxBodyBytes = 3 << 20
 	}
 	return l
 }
 
-// enter lets a request in, if there is room. Watches and what tells about the server are always
-// let in; nobody keeps administrators out.
+// enter counts the request as in flight until leave is called, or returns a 429. Watches, paths that are not resources, and
+// requests of system:masters are not limited.
 func (q *request) enter() (leave func(), err error) {
 	if q.target.verb == "watch" || !q.target.isResource() && q.extra == nil || authn.InGroup(q.user, authn.MastersGroup) {
 		return func() {}, nil
 	}
-	at, limit := q.h.Metrics.Mutating, q.h.Limits.Changing
+	at, limit := q.h.Metrics.Mutating, q.h.Limits.MaxMutatingInFlight
 	if q.r.Method == http.MethodGet || q.r.Method == http.MethodHead {
-		at, limit = q.h.Metrics.ReadOnly, q.h.Limits.Reading
+		at, limit = q.h.Metrics.ReadOnly, q.h.Limits.MaxReadOnlyInFlight
 	}
 	if at.Enter() > limit {
 		at.Leave()
@@ -55,47 +54,73 @@ func (q *request) enter() (leave func(), err error) {
 	return at.Leave, nil
 }
 
-// patience ends reads from a client that does not send, or writes to one that does not take what it is
-// sent, and only those: a deadline that is set beforehand ends requests in HTTP/2 also while nothing is
-// being read or written, and to set it each time costs more than a timer does.
-type patience struct {
-	long        time.Duration
+// ioTimeout ends a read or write of the connection that takes longer than a limit, by setting a deadline in the past. A
+// deadline that is set before the operation would end an HTTP/2 request also between operations, and setting one for each
+// operation costs more than a timer.
+type ioTimeout struct {
+	limit       time.Duration
 	setDeadline func(time.Time) error
 	timer       *time.Timer
 
 	mu  sync.Mutex
-	end time.Time // of the read or write that is being waited for; zero if there is none
+	end time.Time // of the operation in progress; zero if there is none
 }
 
-func newPatience(long time.Duration, setDeadline func(time.Time) error) *patience {
-	return &patience{long: long, setDeadline: setDeadline}
+func newIOTimeout(limit time.Duration, setDeadline func(time.Time) error) *ioTimeout {
+	return &ioTimeout{limit: limit, setDeadline: setDeadline}
 }
 
-// begin is called before a read or write, and done after it.
-func (p *patience) begin() {
-	p.mu.Lock()
-	p.end = time.Now().Add(p.long)
-	p.mu.Unlock()
-	if p.timer == nil {
-		p.timer = time.AfterFunc(p.long, p.lose)
+// start is called before an operation, stop after it.
+func (t *ioTimeout) start() {
+	t.mu.Lock()
+	t.end = time.Now().Add(t.limit)
+	t.mu.Unlock()
+	if t.timer == nil {
+		t.timer = time.AfterFunc(t.limit, t.expire)
 		return
 	}
-	p.timer.Reset(p.long)
+	t.timer.Reset(t.limit)
 }
 
-func (p *patience) done() {
-	p.timer.Stop()
-	p.mu.Lock()
-	p.end = time.Time{}
-	p.mu.Unlock()
+func (t *ioTimeout) stop() {
+	t.timer.Stop()
+	t.mu.Lock()
+	t.end = time.Time{}
+	t.mu.Unlock()
 }
 
-// lose has a read or write fail that is not done in time. When there is none the request may be over, and
-// its connection another's; and the one that it is called for may be done, and the next begun.
-func (p *patience) lose() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.end.IsZero() && !time.Now().Before(p.end) {
-		_ = p.setDeadline(time.Unix(0, 0))
+// expire ends the operation in progress if its time is over. The timer may fire late: without an operation the connection may
+// already serve another request, and a later operation has its own time.
+func (t *ioTimeout) expire() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.end.IsZero() && !time.Now().Before(t.end) {
+		_ = t.setDeadline(time.Unix(0, 0))
 	}
+}
+
+// writeDeadlines returns the contexts of writes. Writes that start at about the same time share a context: a timer for each
+// would cost more than the lookup of the object. The context does not end when the client disconnects, because the client
+// could not find out the outcome of the write.
+type writeDeadlines struct {
+	mu      sync.Mutex
+	last    context.Context
+	renewAt time.Time // when the next write gets a new context
+}
+
+// deadlineSteps is the maximum number of contexts at the same time. A write may exceed its timeout by one part in
+// deadlineSteps.
+const deadlineSteps = 64
+
+// context returns a context that ends after at least the timeout.
+func (d *writeDeadlines) context(timeout time.Duration, now time.Time) context.Context {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last == nil || !now.Before(d.renewAt) {
+		d.renewAt = now.Add(timeout / deadlineSteps)
+		ctx, cancel := context.WithDeadline(context.Background(), d.renewAt.Add(timeout))
+		context.AfterFunc(ctx, cancel)
+		d.last = ctx
+	}
+	return d.last
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// readTarget finds out what the client wants, as far as the path and the headers tell.
+// readTarget parses the path, the method and the patch type, and selects the metrics of the endpoint.
 func (q *request) readTarget() {
 	q.target = readTarget(q.r, q.query(), q.h.isNamespaceSubresource)
 	if q.target.verb == "patch" {
@@ -33,7 +33,7 @@ func (q *request) readTarget() {
 	}
 }
 
-// isNamespaceSubresource reports whether namespaces have a subresource, as opposed to a resource in them, of a name.
+// isNamespaceSubresource reports whether a name is a subresource of namespaces, as opposed to a resource in a namespace.
 func (h *Handler) isNamespaceSubresource(name string) bool {
 	if h.Objects.Subresource(name) == nil {
 		return false
@@ -45,27 +45,28 @@ func (h *Handler) isNamespaceSubresource(name string) bool {
 // applies reports whether the request is a server-side apply, in any encoding.
 func (q *request) applies() bool { return encoding.ForApply(q.patchType) != nil }
 
-// findKind finds the kind that the path is about, and refuses paths that are about nothing.
+// findKind looks up the resource of the path. It returns a 404 or 405 for paths without a resource, and for subresources and
+// verbs that the resource does not have.
 func (q *request) findKind() error {
 	t := &q.target
 	kind, ok := q.h.Kinds.Resource(t.group, t.version, t.resource)
 	switch {
 	case kind == nil:
-		return noSuchResource(fmt.Sprintf("there is no resource %q in group %q; see kubectl api-resources", t.resource, t.group))
+		return resourceNotFound(fmt.Sprintf("there is no resource %q in group %q; see kubectl api-resources", t.resource, t.group))
 	case !ok:
-		return noSuchResource(fmt.Sprintf("%s is served at %v, not at %q", kind, kind.Versions, t.version))
+		return resourceNotFound(fmt.Sprintf("%s is served at %v, not at %q", kind, kind.Versions, t.version))
 	case t.namespaced && !kind.Namespaced:
-		return noSuchResource(fmt.Sprintf("%s has no namespaces", kind))
+		return resourceNotFound(fmt.Sprintf("%s has no namespaces", kind))
 	case !t.namespaced && kind.Namespaced && t.name == "" && (t.verb == "create" || t.verb == "deletecollection"):
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	case !t.namespaced && kind.Namespaced && t.name != "":
-		return noSuchResource(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
+		return resourceNotFound(fmt.Sprintf("objects of %s are in namespaces: the path must have one", kind))
 	}
 	if err := t.checkNames(kind); err != nil {
 		return err
 	}
 	q.kind = kind
-	if q.metrics == nil { // the kind has come since the target was read
+	if q.metrics == nil { // the resource was established after readTarget
 		q.metrics = q.h.Metrics.Endpoint(q.labels())
 	}
 	if d, ok := kind.Deprecated[t.version]; ok {
@@ -77,16 +78,15 @@ func (q *request) findKind() error {
 	}
 	s := q.h.Objects.Subresource(t.subresource)
 	if s == nil || !kind.HasSubresource(t.version, t.subresource) {
-		return noSuchResource(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
+		return resourceNotFound(fmt.Sprintf("%s has no subresource %q here", kind, t.subresource))
 	}
 	if !s.Serves(t.verb) {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	return nil
 }
 
-// checkNames refuses paths that name no object: one without a namespace, from which only lists can be read, and
-// names that would be folders in a store.
+// checkNames rejects paths with an empty namespace, except those of lists, and names with characters that are reserved in paths.
 func (t *target) checkNames(kind *api.Kind) error {
 	if t.namespaced && t.namespace == "" && kind.Namespaced && (t.name != "" || t.verb == "deletecollection") {
 		return apierrors.NewBadRequest("Namespace parameter required.")
@@ -97,8 +97,8 @@ func (t *target) checkNames(kind *api.Kind) error {
 	return nil
 }
 
-// noSuchResource is what clients know as: the server does not have that.
-func noSuchResource(detail string) error {
+// resourceNotFound returns the 404 for a resource that the server does not have, with a detail that kube-apiserver does not report.
+func resourceNotFound(detail string) error {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status:  metav1.StatusFailure,
 		Code:    http.StatusNotFound,
@@ -108,7 +108,7 @@ func noSuchResource(detail string) error {
 	}}
 }
 
-// labels are what the request is counted as.
+// labels returns the metric labels of the request.
 func (q *request) labels() metrics.Request {
 	t := &q.target
 	m := metrics.Request{Version: t.version, Group: t.group, Resource: t.resource, Verb: metrics.VerbOf(t.verb), Scope: metrics.ScopeOf(t.verb, t.namespace, t.name)}
@@ -127,7 +127,7 @@ func (q *request) labels() metrics.Request {
 	return m
 }
 
-// count counts a request that has been answered.
+// count updates the metrics of the request when it ends.
 func (q *request) count(took time.Duration) {
 	if q.metrics == nil {
 		other := metrics.Request{Verb: metrics.Other}
@@ -139,7 +139,7 @@ func (q *request) count(took time.Duration) {
 		}
 		q.metrics = q.h.Metrics.Endpoint(other)
 	}
-	if q.w.code == 0 { // nobody waits for the answer any more
+	if q.w.code == 0 { // the client has disconnected
 		return
 	}
 	q.metrics.Done(q.w.code, took, q.w.bytes)
@@ -147,19 +147,19 @@ func (q *request) count(took time.Duration) {
 	case http.StatusTooManyRequests:
 		q.metrics.Terminated(q.w.code)
 	case http.StatusGatewayTimeout:
-		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTime { // else it waited for a revision
+		if q.r.Context().Err() != nil || took >= q.h.Limits.RequestTimeout { // else the request timed out waiting for a revision
 			q.metrics.Terminated(q.w.code)
 		}
 	}
 }
 
-// endpoint is where the request arrives.
+// endpoint returns the registry endpoint of the request.
 func (q *request) endpoint() (*registry.Endpoint, error) {
 	return q.h.Objects.Endpoint(q.kind, q.target.version, q.target.subresource)
 }
 
-// place returns the namespace of the objects that are meant.
-func (t *target) place(kind *api.Kind) string {
+// objectNamespace returns the namespace of the objects of a kind; "" for cluster-scoped ones.
+func (t *target) objectNamespace(kind *api.Kind) string {
 	if kind.Namespaced {
 		return t.namespace
 	}

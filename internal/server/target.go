@@ -7,37 +7,35 @@ import (
 	"strings"
 )
 
-// target is what the path and method of a request are about: an object, a collection, or
-// something that is not a resource.
+// target is the parsed path and method of a request: an object, a collection, or a path that is not a resource. It corresponds to
+// RequestInfo of kube-apiserver.
 type target struct {
-	// verb is what is asked for, in the words of roles: get, list, watch, create, update,
-	// patch, delete, deletecollection; for what is not a resource, the method in lower case.
+	// verb is the verb of the authorizer: get, list, watch, create, update, patch, delete, deletecollection; for paths that
+	// are not resources, the method in lower case.
 	verb string
-	// group, version and resource are empty for what is not a resource.
+	// group, version and resource are "" for paths that are not resources.
 	group, version, resource string
-	// subresource is "" for the main endpoint.
+	// subresource is "" for the resource itself.
 	subresource     string
 	namespace, name string
 	path            string
-	// namespaced says that the path has a namespace in it, which it must for some kinds, and
-	// must not for others.
+	// namespaced reports whether the path has a namespace segment, which may be empty.
 	namespaced bool
 }
 
+// isResource reports whether the path is that of a resource.
 func (t target) isResource() bool { return t.resource != "" }
 
-// readTarget finds out what a request is about.
+// readTarget parses the path and the method of a request.
 //
-//	/api/VERSION/…  /apis/GROUP/VERSION/…           a group at a version, and in it
-//	  RESOURCE[/NAME[/SUBRESOURCE]]                 what has no namespace, or all namespaces
+//	/api/VERSION/…  /apis/GROUP/VERSION/…           a group and version, followed by
+//	  RESOURCE[/NAME[/SUBRESOURCE]]                 cluster-scoped objects, or all namespaces
 //	  namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE]]
 //	  namespaces//RESOURCE                          all namespaces
 //	  namespaces[/NAME[/status|finalize]]           namespaces themselves
-//	  watch/…                                       an old way to say watch=true
+//	  watch/…                                       deprecated form of watch=true
 //
-// All else is not a resource.
-//
-// isNamespaceSubresource tells subresources of a namespace from resources in it.
+// Other paths are not resources. isNamespaceSubresource distinguishes the subresources of a namespace from resources in it.
 func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(name string) bool) target {
 	t := target{verb: strings.ToLower(r.Method), path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -50,24 +48,24 @@ func readTarget(r *http.Request, query url.Values, isNamespaceSubresource func(n
 		return t
 	}
 	if slices.Contains(parts, "") && !hasEmptyNamespace(parts) {
-		// Were it let through, a name that is missing would mean all objects.
+		// An empty name must not select the whole collection.
 		return target{verb: t.verb, path: t.path}
 	}
-	isOldWatch := parts[0] == "watch" && len(parts) > 1
-	if isOldWatch {
+	isDeprecatedWatch := parts[0] == "watch" && len(parts) > 1
+	if isDeprecatedWatch {
 		parts = parts[1:]
 	}
-	t.readPlace(parts, isNamespaceSubresource)
-	if isOldWatch { // by any method, of which only GET is served
+	t.readPath(parts, isNamespaceSubresource)
+	if isDeprecatedWatch { // for any method; the handler rejects other methods than GET
 		t.verb = "watch"
 		return t
 	}
-	// As in Kubernetes, the parameter is for lists; only the old way watches one object by its path.
+	// As in Kubernetes the parameter watch applies to collections only; the deprecated path can watch one object.
 	t.verb = t.resourceVerb(r.Method, t.name == "" && hasTrue(query, "watch"))
 	return t
 }
 
-// hasEmptyNamespace is for paths that say namespaces//RESOURCE, and nothing else is missing. They are about all
+// hasEmptyNamespace reports whether the only empty segment is the namespace, as in namespaces//RESOURCE, which selects all
 // namespaces.
 func hasEmptyNamespace(parts []string) bool {
 	if len(parts) > 1 && parts[0] == "watch" {
@@ -76,8 +74,8 @@ func hasEmptyNamespace(parts []string) bool {
 	return len(parts) > 2 && parts[0] == "namespaces" && parts[1] == "" && !slices.Contains(parts[2:], "")
 }
 
-// readPlace reads what follows the version.
-func (t *target) readPlace(parts []string, isNamespaceSubresource func(name string) bool) {
+// readPath parses the segments after the version.
+func (t *target) readPath(parts []string, isNamespaceSubresource func(name string) bool) {
 	if parts[0] == "namespaces" && len(parts) > 2 && !isNamespaceSubresource(parts[2]) {
 		t.namespace, t.namespaced, parts = parts[1], true, parts[2:]
 	}
@@ -89,11 +87,11 @@ func (t *target) readPlace(parts []string, isNamespaceSubresource func(name stri
 		t.subresource = strings.Join(parts[2:], "/")
 	}
 	if t.resource == "namespaces" && t.group == "" {
-		t.namespace = t.name // roles in a namespace may allow to read it
+		t.namespace = t.name // a Role in the namespace may allow reading the Namespace
 	}
 }
 
-// resourceVerb returns the verb that a method means.
+// resourceVerb returns the verb of a method. watching reports whether the request has watch=true.
 func (t *target) resourceVerb(method string, watching bool) string {
 	switch method {
 	case http.MethodGet, http.MethodHead:
@@ -119,12 +117,12 @@ func (t *target) resourceVerb(method string, watching bool) string {
 	return strings.ToLower(method)
 }
 
-// isTrue reads a boolean parameter as Kubernetes does: true unless it is absent, 0 or false.
+// isTrue parses a boolean parameter as Kubernetes does: true unless it is "", 0 or false.
 func isTrue(value string) bool {
 	return value != "" && value != "0" && !strings.EqualFold(value, "false")
 }
 
-// hasTrue reads a boolean parameter that may also be there without a value, which means true.
+// hasTrue parses a boolean parameter for which an empty value means true.
 func hasTrue(query url.Values, name string) bool {
 	values, ok := query[name]
 	return ok && (values[0] == "" || isTrue(values[0]))

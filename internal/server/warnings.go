@@ -8,40 +8,41 @@ import (
 	"unicode/utf8"
 )
 
-// How many characters the warnings of an answer may have. When they have more, each is cut: clients do not
-// read headers of any length.
+// maxWarningChars is the maximum number of characters of all warnings of a response, as in Kubernetes: clients limit the size of
+// headers. If there are more, each warning is truncated to maxTruncatedWarning characters.
 const (
-	mostWarnings   = 4096
-	longestWarning = 256
+	maxWarningChars     = 4096
+	maxTruncatedWarning = 256
 )
 
-// warnings are what a client is told in headers.
+// warnings are the Warning headers of a response.
 type warnings struct {
 	texts      []string
-	characters int // that were written
-	areCut     bool
+	characters int // in the headers
+	truncated  bool
 }
 
-// add tells the client something more, once.
+// add adds a warning, unless the response has it already or the limit is reached.
 func (s *warnings) add(header http.Header, text string) {
-	if text == "" || s.areCut && s.characters >= mostWarnings || slices.Contains(s.texts, text) {
+	if text == "" || s.truncated && s.characters >= maxWarningChars || slices.Contains(s.texts, text) {
 		return
 	}
 	s.texts = append(s.texts, text)
-	if s.areCut || s.characters+utf8.RuneCountInString(text) <= mostWarnings {
+	if s.truncated || s.characters+utf8.RuneCountInString(text) <= maxWarningChars {
 		s.write(header, text)
 		return
 	}
-	s.areCut, s.characters = true, 0
+	s.truncated, s.characters = true, 0
 	header.Del("Warning")
 	for _, text := range s.texts {
 		s.write(header, text)
 	}
 }
 
+// write adds a header.
 func (s *warnings) write(header http.Header, text string) {
-	if s.areCut && utf8.RuneCountInString(text) > longestWarning {
-		text = string([]rune(text)[:longestWarning])
+	if s.truncated && utf8.RuneCountInString(text) > maxTruncatedWarning {
+		text = string([]rune(text)[:maxTruncatedWarning])
 	}
 	s.characters += utf8.RuneCountInString(text)
 	clean := strings.Map(func(r rune) rune {

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// The warnings of an answer have an end, as in Kubernetes.
+// TestWarnings: the warnings of a response are limited, as in Kubernetes.
 func TestWarnings(t *testing.T) {
 	long := strings.Repeat("é", 300)
-	cut := strings.Repeat("é", longestWarning-2)
+	cut := strings.Repeat("é", maxTruncatedWarning-2)
 	for _, test := range []struct {
 		name string
 		add  func(add func(string))
@@ -28,13 +28,13 @@ func TestWarnings(t *testing.T) {
 			yield(`b\"\\  `)
 			yield(long)
 		}},
-		{"one that is long", func(add func(string)) { add("xy" + strings.Repeat(long, 20)) }, func(yield func(string)) { yield("xy" + cut) }},
+		{"long", func(add func(string)) { add("xy" + strings.Repeat(long, 20)) }, func(yield func(string)) { yield("xy" + cut) }},
 		{"many", func(add func(string)) {
 			for i := range 100 {
 				add(strconv.Itoa(10+i) + long)
 			}
 		}, func(yield func(string)) {
-			for i := range mostWarnings / longestWarning {
+			for i := range maxWarningChars / maxTruncatedWarning {
 				yield(strconv.Itoa(10+i) + cut)
 			}
 		}},
@@ -45,7 +45,7 @@ func TestWarnings(t *testing.T) {
 		var want []string
 		test.want(func(text string) { want = append(want, `299 - "`+text+`"`) })
 		if got := header["Warning"]; !slices.Equal(got, want) {
-			t.Errorf("%s: received %q, want %q", test.name, got, want)
+			t.Errorf("%s: headers %q, want %q", test.name, got, want)
 		}
 	}
 }

@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// shortestWatch is how long a watch lasts at least, if the client does not say; it may last
-	// twice as long, so that not all end at once.
-	shortestWatch = 30 * time.Minute
-	// bookmarkEvery is how often a watch in which nothing happens tells how far it has come.
-	bookmarkEvery = time.Minute
-	// largestFrames is about how much is written at once.
-	largestFrames = 64 << 10
+	// minWatchTimeout is the minimum duration of a watch without timeoutSeconds. The duration is random up to twice as
+	// long, so that not all watches end at the same time.
+	minWatchTimeout = 30 * time.Minute
+	// bookmarkInterval is the interval of bookmarks in a watch without events.
+	bookmarkInterval = time.Minute
+	// maxWriteBytes is the approximate maximum size of a write to the connection.
+	maxWriteBytes = 64 << 10
 )
 
-// watch tells a client what happens to the objects of a selection until it has had enough.
+// watch handles the verb watch: it streams events until the client disconnects or the timeout is over.
 func (q *request) watch() error {
 	if q.target.subresource != "" || q.r.Method != http.MethodGet {
-		return q.noSuchMethod()
+		return q.methodNotAllowed()
 	}
 	view, err := q.view(encoding.Watch)
 	if err != nil {
@@ -45,29 +45,30 @@ func (q *request) watch() error {
 		return err
 	}
 	if o.timeout == 0 {
-		o.timeout = shortestWatch + rand.N(shortestWatch)
+		o.timeout = minWatchTimeout + rand.N(minWatchTimeout)
 	}
 	ctx, cancel := context.WithTimeout(q.r.Context(), o.timeout)
 	defer cancel()
 	defer context.AfterFunc(q.h.draining, cancel)()
-	defer q.kind.Uses.OnEnd(cancel)()
+	defer q.kind.WriteGate.OnClose(cancel)()
 	s := &stream{q: q, endpoint: endpoint, events: events, control: http.NewResponseController(&q.w)}
-	s.patience = newPatience(q.h.Limits.RequestTime, s.control.SetWriteDeadline)
+	s.timeout = newIOTimeout(q.h.Limits.RequestTimeout, s.control.SetWriteDeadline)
 	s.watched = q.h.Metrics.Watched(q.target.group, q.target.version, q.target.resource)
 	q.metrics.LongRunning(+1)
 	defer q.metrics.LongRunning(-1)
 	return s.run(ctx, o)
 }
 
-// watchOptions say where a watch begins.
+// watchOptions returns the options of the watch cache; errFromNow if the watch starts at the latest revision without initial
+// state.
 func watchOptions(o listOptions) (watchcache.WatchOptions, error) {
 	w := watchcache.WatchOptions{Selection: o.selection}
 	if o.AllowWatchBookmarks {
-		w.Bookmarks = bookmarkEvery
+		w.Bookmarks = bookmarkInterval
 	}
 	var err error
-	switch wish := o.SendInitialEvents; {
-	case wish != nil && *wish:
+	switch initial := o.SendInitialEvents; {
+	case initial != nil && *initial:
 		w.InitialState = true
 		w.Freshness, err = readFreshness(o.ResourceVersion, "")
 	case o.ResourceVersion == "" || o.ResourceVersion == "0":
@@ -78,28 +79,28 @@ func watchOptions(o listOptions) (watchcache.WatchOptions, error) {
 	return w, err
 }
 
-// errFromNow is for watches that begin now, without a state: the caller finds out when that is.
-var errFromNow = errors.New("from now on")
+// errFromNow reports that the caller must look up the latest revision, from which the watch starts.
+var errFromNow = errors.New("the watch starts at the latest revision")
 
-// stream is a watch that is being told to a client.
+// stream is the response of a watch.
 type stream struct {
 	q        *request
 	endpoint *registry.Endpoint
 	events   *encoding.WatchEncoder
 	watched  metrics.Watched
 	control  *http.ResponseController
-	// bookmarks says that the client wants them, initial that it gets the state first, and hears when
-	// that is over.
-	bookmarks, initial bool
-	// stateEvents is how many events the state had so far, and isState says that it is not over.
-	stateEvents int
-	isState     bool
-	patience    *patience
-	// objects is where those of events are gathered.
+	// bookmarks reports whether the client accepts bookmarks, sendsInitialEvents whether it requested the initial state and the
+	// bookmark at its end.
+	bookmarks, sendsInitialEvents bool
+	// inInitialState reports whether the initial state is being sent, initialEvents is the number of its events so far.
+	initialEvents  int
+	inInitialState bool
+	timeout        *ioTimeout
+	// objects is scratch memory for the objects of events.
 	objects []*watchcache.Object
 }
 
-// run tells all that happens.
+// run streams the events of the watch.
 func (s *stream) run(ctx context.Context, o listOptions) error {
 	options, err := watchOptions(o)
 	if errors.Is(err, errFromNow) {
@@ -109,15 +110,15 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 		return err
 	}
 	s.bookmarks = o.AllowWatchBookmarks
-	s.initial = o.SendInitialEvents != nil && *o.SendInitialEvents
-	s.isState = options.InitialState
+	s.sendsInitialEvents = o.SendInitialEvents != nil && *o.SendInitialEvents
+	s.inInitialState = options.InitialState
 	w, err := s.q.h.Cache.Watch(ctx, options)
 	if err != nil {
-		return s.refuse(err)
+		return s.reject(err)
 	}
 	defer w.Close()
 	s.q.countDropped(s.events.View().Format)
-	if err := s.begin(); err != nil {
+	if err := s.startResponse(); err != nil {
 		return nil
 	}
 	for {
@@ -125,37 +126,37 @@ func (s *stream) run(ctx context.Context, o listOptions) error {
 		if err != nil {
 			return s.end(err, w)
 		}
-		if err := s.q.selectError(); err != nil {
-			_, _ = s.breakOff(nil, err) // which it tells
+		if err := s.q.selectorError(); err != nil {
+			_, _ = s.abort(nil, err)
 			return nil
 		}
-		if err := s.tell(events); err != nil {
-			return nil // the client is gone, or too slow, or has been told
+		if err := s.writeEvents(events); err != nil {
+			return nil // the client has disconnected or is too slow, or the stream was aborted with an ERROR event
 		}
 	}
 }
 
-// refuse tells that a watch can't begin: too old a revision is an event, as in Kubernetes, and so is one of which there is no
-// state yet.
-func (s *stream) refuse(err error) error {
+// reject responds to a watch that cannot start. A compacted revision and one that has not been reached are ERROR events of the
+// stream, as in Kubernetes.
+func (s *stream) reject(err error) error {
 	if tooNew := (*watchcache.TooNewError)(nil); !errors.Is(err, watchcache.ErrTooOld) && !errors.As(err, &tooNew) {
 		return registry.StoreError(err)
 	}
-	if err := s.begin(); err != nil {
+	if err := s.startResponse(); err != nil {
 		return nil
 	}
-	if told, err := s.events.AppendError(nil, registry.StoreError(err)); err == nil {
-		_ = s.send(told)
+	if encoded, err := s.events.AppendError(nil, registry.StoreError(err)); err == nil {
+		_ = s.writeAndFlush(encoded)
 	}
 	return nil
 }
 
-// begin sends the header, so that the client knows that the watch has begun. From here on each write
-// has its own time.
-func (s *stream) begin() error {
+// startResponse sends the header, so that the client knows that the watch has started. From here on each write has its own
+// timeout.
+func (s *stream) startResponse() error {
 	_ = s.control.SetWriteDeadline(time.Time{})
-	s.patience.begin()
-	defer s.patience.done()
+	s.timeout.start()
+	defer s.timeout.stop()
 	h := s.q.w.Header()
 	h["Content-Type"] = []string{s.events.View().StreamType()}
 	h["Cache-Control"] = noCache
@@ -163,41 +164,41 @@ func (s *stream) begin() error {
 	return s.control.Flush()
 }
 
-// end tells how far a watch has come that ends in time. A watch that was too slow just ends: the
-// client goes on after what it got last. So does one that has not told the whole state: who went on from
-// here would never hear of the rest.
+// end sends a last bookmark when a watch ends by its timeout or by the shutdown of the server. A watch that is too slow ends
+// without one: its client resumes after the last event. So does one that has not sent the whole initial state: a client that
+// resumed from a bookmark would miss the rest of it.
 func (s *stream) end(err error, w *watchcache.Watcher) error {
-	if s.bookmarks && !s.isState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
-		if told, err := s.appendBookmark(nil, watchcache.Event{Type: watchcache.Bookmark, Revision: w.Revision()}); err == nil {
-			_ = s.send(told)
+	if s.bookmarks && !s.inInitialState && (errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		if encoded, err := s.appendBookmark(nil, watchcache.Event{Type: watchcache.Bookmark, Revision: w.Revision()}); err == nil {
+			_ = s.writeAndFlush(encoded)
 		}
 	}
 	return nil
 }
 
-// tell writes events.
-func (s *stream) tell(events []watchcache.Event) error {
+// writeEvents encodes events and sends them.
+func (s *stream) writeEvents(events []watchcache.Event) error {
 	return withBuffer(func(b []byte) ([]byte, error) {
 		s.events.View().Now = time.Now()
-		shown, failed := s.show(events)
-		defer clear(s.objects) // who waits keeps no objects
+		converted, failed := s.convert(events)
+		defer clear(s.objects) // an idle watch retains no objects
 		for _, e := range events {
 			before := len(b)
 			var object *watchcache.Object
 			if e.Object != nil {
-				if len(shown) == 0 {
-					return s.breakOff(b, failed)
+				if len(converted) == 0 {
+					return s.abort(b, failed)
 				}
-				object, shown = shown[0], shown[1:]
+				object, converted = converted[0], converted[1:]
 			}
 			var err error
 			if b, err = s.append(b, e, object); err != nil {
-				return s.breakOff(b[:before], err)
+				return s.abort(b[:before], err)
 			}
 			if len(b) > before {
 				s.watched.Sent(len(b) - before)
 			}
-			if len(b) >= largestFrames {
+			if len(b) >= maxWriteBytes {
 				if err := s.write(b); err != nil {
 					return b, err
 				}
@@ -207,23 +208,23 @@ func (s *stream) tell(events []watchcache.Event) error {
 		if len(b) == 0 {
 			return b, nil
 		}
-		return b, s.send(b)
+		return b, s.writeAndFlush(b)
 	})
 }
 
-// breakOff ends a watch one of whose events can't be told, after those before it. Who is told why begins anew, rather than
-// take a stream that ends for one that was long enough.
-func (s *stream) breakOff(b []byte, reason error) ([]byte, error) {
-	s.q.h.Log.Warn("a watch ended because an event could not be told", "path", s.q.r.URL.Path, "error", reason)
+// abort ends a watch with an ERROR event after the events before it, because an event cannot be converted or encoded. Without the
+// ERROR event the client would take the end of the stream for a timeout and resume after the missing event.
+func (s *stream) abort(b []byte, reason error) ([]byte, error) {
+	s.q.h.Log.Warn("closing watch after failing to encode an event", "path", s.q.r.URL.Path, "error", reason)
 	b, err := s.events.AppendError(b, reason)
 	if err == nil {
-		_ = s.send(b) // who is gone needs no answer
+		_ = s.writeAndFlush(b) // an error means that the client has disconnected
 	}
 	return b, reason
 }
 
-// show returns the objects of events as they are shown here, up to the first that can't be shown, and why it can't.
-func (s *stream) show(events []watchcache.Event) ([]*watchcache.Object, error) {
+// convert returns the objects of events at the version of the endpoint, up to the first that cannot be converted, and its error.
+func (s *stream) convert(events []watchcache.Event) ([]*watchcache.Object, error) {
 	s.objects = s.objects[:0]
 	for _, e := range events {
 		if e.Object != nil {
@@ -233,25 +234,26 @@ func (s *stream) show(events []watchcache.Event) ([]*watchcache.Object, error) {
 	return s.q.h.Objects.AllAt(s.endpoint, s.objects)
 }
 
-// append writes an event, and the object as it is shown, if there is one.
+// append appends an encoded event with its converted object; nil for bookmarks.
 func (s *stream) append(b []byte, e watchcache.Event, object *watchcache.Object) ([]byte, error) {
 	switch e.Type {
 	case watchcache.Bookmark:
 		return s.appendBookmark(b, e)
 	case watchcache.InitialEnd:
-		s.isState = false
-		s.watched.Initial(s.stateEvents)
-		if !s.initial || !s.bookmarks {
+		s.inInitialState = false
+		s.watched.Initial(s.initialEvents)
+		if !s.sendsInitialEvents || !s.bookmarks {
 			return b, nil
 		}
 		return s.appendBookmark(b, e)
 	}
-	if s.isState {
-		s.stateEvents++
+	if s.inInitialState {
+		s.initialEvents++
 	}
 	return s.events.Append(b, e.Type.String(), object)
 }
 
+// appendBookmark appends an encoded bookmark.
 func (s *stream) appendBookmark(b []byte, e watchcache.Event) ([]byte, error) {
 	return s.events.AppendBookmark(b, encoding.Bookmark{
 		Kind:            s.endpoint.Kind.Name,
@@ -261,19 +263,20 @@ func (s *stream) appendBookmark(b []byte, e watchcache.Event) ([]byte, error) {
 	})
 }
 
-// send writes, and has it go out now.
-func (s *stream) send(b []byte) error {
-	s.patience.begin()
-	defer s.patience.done()
+// writeAndFlush writes encoded events and flushes the connection.
+func (s *stream) writeAndFlush(b []byte) error {
+	s.timeout.start()
+	defer s.timeout.stop()
 	if _, err := s.q.w.Write(b); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
+// write writes encoded events.
 func (s *stream) write(b []byte) error {
-	s.patience.begin()
-	defer s.patience.done()
+	s.timeout.start()
+	defer s.timeout.stop()
 	_, err := s.q.w.Write(b)
 	return err
 }

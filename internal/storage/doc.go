@@ -1,51 +1,66 @@
-// Package storage is where objects are kept: one small interface, which an embedded engine
-// (store/local) and etcd v3 fulfil alike. storetest is its conformance suite, which every
-// backend runs.
+// Package storage defines the interface between the server and the database that stores its objects. Package pebble is
+// the embedded implementation; package storagetest is the conformance suite that every implementation passes.
 //
 // # Vocabulary
 //
-//   - A key is a path such as apps/deployments/default/web, a value any bytes.
-//   - A commit writes some keys, all or none. It has a revision: commits are numbered, by
-//     numbers that only grow, restarts included.
-//   - The revision of an item is that of the commit that wrote it last.
-//   - History is what was before: it can be listed and watched from any revision since the
-//     last compaction.
+//   - A key is a path such as apps/deployments/default/web; a value is any bytes.
+//   - A commit is a transaction: it writes several keys atomically. It has a revision. Revisions strictly increase, also
+//     across restarts; they need not be consecutive.
+//   - The revision of an item is that of the commit that wrote it last (etcd's mod_revision).
+//   - The history is the sequence of all commits since the last compaction. It can be listed and watched at any of its
+//     revisions.
 //
-// # What every backend promises
+// # The contract
 //
-//   - A commit that was acknowledged is there after a crash of the process or of the
-//     machine, whole, at its revision. One that failed with an *UnknownError may be there, or
-//     not; one that failed otherwise is not.
-//   - Reads and watches show only what is acknowledged, or would be if its writer still
-//     waited: what they show is there after a crash, too.
-//   - A read that begins after a commit was acknowledged shows it.
-//   - A watcher gets every event with its key's prefix once, in the order of revisions, all
-//     of a revision at once.
+// Every implementation guarantees:
 //
-// # How each call maps to etcd v3
+//   - Durability: a commit that was acknowledged survives a crash of the process and of the machine, as a whole and at
+//     its revision. After an [*UnknownError] the commit was applied or not; after any other error it was not.
+//   - Reads and watches return only durable commits.
+//   - Linearizability: a Get, List or Revision that begins after a commit was acknowledged reflects it.
+//   - A watcher returns every event of its prefix once, in the order of revisions; the events of a revision are in one
+//     batch.
+//   - Progress: a watcher reaches every revision that Revision has returned, without further commits. The watch cache
+//     delays consistent reads and the acknowledgement of commits until its watcher has reached their revision, so the
+//     latency of a watch is part of the latency of every write.
+//   - Values are opaque: they are returned byte for byte. An empty value is not a deletion.
+//   - Memory: the store and its callers share values. Neither modifies a value after it was passed to Commit or returned.
+//     An event may have the very slice that was passed to Commit, or a copy of it.
+//
+// # What the watch cache does with it
+//
+// The watch cache (internal/watchcache) is the only caller. It lists all items when it is opened, then watches the prefix
+// "" from that revision. Two of its optimizations depend on the store; both are optional for an implementation:
+//
+//   - The cache recognises its own commits among the events by the address of their value, and then reuses the object
+//     that it parsed before the commit. A store that returns a copy costs a second parse, nothing else.
+//   - The cache sets [Write.Seen] if it has seen the item at its expected revision. A store that knows the keys of all
+//     commits since Seen can check the expectation without reading the item. A store may ignore it.
+//
+// If [Store.IsShared] is false the server assumes that no other process writes to the store: controllers run without
+// leader election.
+//
+// # How each method maps to etcd v3
 //
 //	Get       Range(key)
-//	List      Range(after or prefix, end of prefix, limit, revision); the header's revision is
-//	          the page's. ErrCompacted is ErrCompacted.
-//	Commit    Txn: If mod_revision(key) == expected for every key, Then Put or DeleteRange
-//	          (nothing for those that are kept), Else Range of every key, which tells the one
-//	          that lost. The header's revision is the commit's. A request that timed out is an
-//	          UnknownError.
-//	Watch     Watch(prefix, start_revision = after+1, prev_kv, progress_notify); a watch
-//	          response is a batch, a progress notification one without events. A response with
-//	          compact_revision is ErrCompacted. A watch from the past also requests progress, to
-//	          hear when that is over. Fragmented responses are put together, so that
-//	          a revision stays whole.
+//	List      Range(after or prefix, end of prefix, limit, revision); the header's revision is the page's. etcd's
+//	          ErrCompacted is ErrCompacted.
+//	Commit    Txn: If mod_revision(key) == expected for every key, Then Put or DeleteRange (nothing for Keep), Else Range
+//	          of every key, which finds the conflicting one. The header's revision is the commit's. A request that timed
+//	          out is an UnknownError.
+//	Watch     Watch(prefix, start_revision = after+1, prev_kv, progress_notify); a watch response is a batch, a progress
+//	          notification a batch without events. A response with compact_revision is ErrCompacted. A watch from the
+//	          past, and one that has to reach a revision, requests progress. Fragmented responses are assembled, so that
+//	          the events of a revision are in one batch.
 //	Compact   Compact(revision)
-//	Revision  the revision in the header of any linearizable Range
+//	Revision  the revision in the header of a linearizable Range
 //
-// The one thing that is stricter here than in etcd: after Compact(r), a watch may start
-// after r, but no longer at r itself.
+// One rule is stricter than etcd's: after Compact(r) a watch may start after r, but not at r itself.
 //
 // # Where to look
 //
-//	store.go       the interface and what it speaks of
-//	errors.go      what can go wrong
-//	storetest/     the conformance suite, and a model of a store to compare with
-//	local/         the embedded backend
+//	store.go       Store, Watcher and their types
+//	errors.go      errors, and CheckCommit, which validates commits for all implementations
+//	storagetest/   the conformance suite, and a model of a store that random operations are compared with
+//	pebble/        the embedded implementation
 package storage

@@ -8,27 +8,25 @@ import (
 
 var (
 	// ErrNotFound is the error of Get for a key without an item.
-	ErrNotFound = errors.New("store: there is no such item")
-	// ErrCompacted says that the history that was asked for has been forgotten. Whoever
-	// gets it lists anew and goes on from there.
-	ErrCompacted = errors.New("store: the revision is older than the history that is kept")
-	// ErrFuture is the error of List for a revision that has not been.
-	ErrFuture = errors.New("store: the revision has not been yet")
-	// ErrClosed says that the store has been closed.
-	ErrClosed = errors.New("store: closed")
+	ErrNotFound = errors.New("storage: item not found")
+	// ErrCompacted is the error of a read or watch of history that was compacted. The caller lists the latest state and
+	// continues from there.
+	ErrCompacted = errors.New("storage: the requested revision was compacted")
+	// ErrFuture is the error of List and Compact for a revision that has not been reached.
+	ErrFuture = errors.New("storage: the requested revision has not been reached")
+	// ErrClosed is the error of all methods after Close.
+	ErrClosed = errors.New("storage: the store is closed")
 )
 
-// ConflictError says that a key is not as the writer of a commit expected. Nothing was
-// written.
+// ConflictError is the error of a commit that lost a race: an item does not have the expected revision. Nothing was written.
 type ConflictError struct {
 	Key string
-	// Expected is the revision that the writer expected, Found the one that the item has;
-	// 0 stands for no item.
+	// Expected is the revision that the writer expected, Found the revision of the item; 0 means that there is no item.
 	Expected, Found Revision
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("store: %s: expected %s, found %s; read it again and redo the change", e.Key, e.Expected.item(), e.Found.item())
+	return fmt.Sprintf("storage: %s: expected %s, found %s; read the item and retry the change", e.Key, e.Expected.item(), e.Found.item())
 }
 
 func (r Revision) item() string {
@@ -38,43 +36,48 @@ func (r Revision) item() string {
 	return fmt.Sprintf("revision %d", int64(r))
 }
 
-// UnknownError says that nobody can tell whether a commit was done.
+// UnknownError is the error of a commit whose outcome is unknown: it was applied or not.
 type UnknownError struct{ Err error }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("store: the commit may have been done or not: %v; read again to find out", e.Err)
+	return fmt.Sprintf("storage: the outcome of the commit is unknown: %v; read the items to find out", e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// CheckCommit refuses commits that no backend can do.
+// CheckCommit rejects commits that are invalid in every implementation: without a write, with a key twice, with an invalid
+// key or revision.
 func CheckCommit(writes []Write) error {
 	written := 0
 	for i, w := range writes {
 		switch {
 		case w.Key == "" || strings.IndexByte(w.Key, 0) >= 0:
-			return fmt.Errorf("store: expected a key without a zero byte, received %q", w.Key)
+			return fmt.Errorf("storage: expected a key without a zero byte, received %q", w.Key)
 		case w.Expected < 0:
-			return fmt.Errorf("store: %s: expected a revision that is not negative, received %d", w.Key, w.Expected)
+			return fmt.Errorf("storage: %s: expected a revision that is not negative, received %d", w.Key, w.Expected)
 		case w.Keep && w.Value != nil:
-			return fmt.Errorf("store: %s: expected no value for what is kept as it is, received one", w.Key)
+			return fmt.Errorf("storage: %s: expected a condition (Keep) without a value, received one with a value", w.Key)
 		case w.IsDelete() && w.Expected == 0:
-			return fmt.Errorf("store: %s: expected the revision of the item that is to be deleted, received none", w.Key)
-		case i < fewWrites && hasKey(writes[:i], w.Key):
-			return twiceError(w.Key)
+			return fmt.Errorf("storage: %s: expected the revision of the item to delete, received none", w.Key)
+		case i < maxPairwise && hasKey(writes[:i], w.Key):
+			return duplicateKeyError(w.Key)
 		}
 		if !w.Keep {
 			written++
 		}
 	}
 	if written == 0 {
-		return errors.New("store: expected at least one write in a commit, received none")
+		return errors.New("storage: expected at least one write in a commit, received none")
 	}
-	return checkMany(writes)
+	if len(writes) <= maxPairwise {
+		return nil
+	}
+	return checkDuplicates(writes)
 }
 
-// fewWrites are so few that comparing each with each is cheaper than a map of them.
-const fewWrites = 8
+// maxPairwise is the maximum number of writes whose keys are compared pairwise, which is cheaper than a map.
+const maxPairwise = 8
 
 func hasKey(writes []Write, key string) bool {
 	for i := range writes {
@@ -85,21 +88,18 @@ func hasKey(writes []Write, key string) bool {
 	return false
 }
 
-// checkMany refuses commits of more than a few writes that have a key twice.
-func checkMany(writes []Write) error {
-	if len(writes) <= fewWrites {
-		return nil
-	}
+// checkDuplicates rejects commits that have a key twice.
+func checkDuplicates(writes []Write) error {
 	seen := make(map[string]bool, len(writes))
 	for _, w := range writes {
 		if seen[w.Key] {
-			return twiceError(w.Key)
+			return duplicateKeyError(w.Key)
 		}
 		seen[w.Key] = true
 	}
 	return nil
 }
 
-func twiceError(key string) error {
-	return fmt.Errorf("store: expected every key once in a commit, received %s twice", key)
+func duplicateKeyError(key string) error {
+	return fmt.Errorf("storage: expected every key once in a commit, received %s twice", key)
 }

@@ -2,107 +2,107 @@ package storage
 
 import "context"
 
-// Revision numbers commits. 0 is before the first.
+// Revision is the number of a commit. 0 is the state before the first commit.
 type Revision int64
 
-// Store keeps items. Its methods may be called concurrently.
+// Store is a transactional, ordered key-value store with history. The package comment has the guarantees of all methods.
+// Methods are safe for concurrent use. They return the error of the context if it has ended, and ErrClosed after Close.
 type Store interface {
-	// Get returns the item with that key, or ErrNotFound.
+	// Get returns the item of a key; ErrNotFound if there is none.
 	Get(ctx context.Context, key string) (Item, error)
-	// List returns items in the order of their keys.
+	// List returns the items of a range in the order of their keys. It returns ErrCompacted for a revision before the
+	// last compaction, and ErrFuture for one that has not been reached.
 	List(ctx context.Context, r Range) (Page, error)
-	// Commit does all the writes, or none and returns a *ConflictError that tells which
-	// key is not as its writer expected. No key may be there twice, and not all may be only
-	// compared.
+	// Commit applies all writes atomically if every key has its expected revision; otherwise it applies none and returns
+	// a *ConflictError for the first key that has not. CheckCommit defines which commits are valid. If the context ends
+	// while the commit is in progress, Commit returns an *UnknownError.
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
-	// Watch tells of all that is committed after a revision to keys with a prefix. The
-	// context is for starting; the watch lives until its Close, or the store's.
+	// Watch returns the events after a revision of keys with a prefix. The revision may be in the future. If it is older
+	// than the last compaction, Watch or the first Next returns ErrCompacted. The context limits only the start of the
+	// watch, which lasts until the watcher or the store is closed.
 	Watch(ctx context.Context, prefix string, after Revision) (Watcher, error)
-	// Compact forgets the history up to a revision.
+	// Compact removes the history before a revision: lists at the revision itself, and watches after it, remain
+	// possible. It returns ErrFuture for a revision that has not been reached. Compacting an older revision again is a
+	// no-op.
 	Compact(ctx context.Context, revision Revision) error
-	// Revision returns that of the last commit.
+	// Revision returns the revision of the last commit.
 	Revision(ctx context.Context) (Revision, error)
-	// IsShared reports whether others may have the same store open at the same time.
+	// IsShared reports whether other processes may write to the store at the same time.
 	IsShared() bool
-	// Close ends all watches and waits for the commits that have begun.
+	// Close ends all watches with ErrClosed and waits for commits in progress. Further calls return ErrClosed.
 	Close() error
 }
 
-// Item is a key with its value.
+// Item is a key with its value. The value must not be modified.
 type Item struct {
 	Key      string
-	Value    []byte // must not be changed
+	Value    []byte
 	Revision Revision
 }
 
-// Write is what a commit does to one key.
+// Write is the part of a commit that concerns one key.
 type Write struct {
 	Key string
-	// Expected is the revision of the item that is there now; 0 if there is none.
+	// Expected is the revision that the item must have; 0 if it must not exist.
 	Expected Revision
-	// Value is the new value; nil deletes the item, unless it is kept. It must not be changed any
-	// more.
+	// Value is the new value; nil deletes the item unless Keep is set. It must not be modified after the call.
 	Value []byte
-	// Seen is a revision up to which the writer knows of all commits, by which the item is as
-	// expected; 0 if it does not know. A store that remembers what was written since need not look
-	// for the item to know that there is none, or that it is kept.
+	// Seen is a revision at which the writer has seen the item at revision Expected, or absent if that is 0; 0 if
+	// unknown. A store that knows which keys were written after Seen can check Expected without reading the item.
 	Seen Revision
-	// Keep leaves the item as it is: it must be as expected for the rest of the commit to be
-	// done, and that is all. Watchers don't hear of it.
+	// Keep makes the write a condition: the item must have the expected revision and is not written. It has no event.
 	Keep bool
 }
 
 // IsDelete reports whether the write deletes the item.
 func (w Write) IsDelete() bool { return w.Value == nil && !w.Keep }
 
-// Range says what to list.
+// Range selects items.
 type Range struct {
-	// Prefix is what the keys begin with; every key begins with "".
+	// Prefix is the prefix of the keys; "" selects all.
 	Prefix string
-	// After leaves out the keys up to this one, for the pages after the first.
+	// After excludes keys that are not greater. It is the last key of the previous page; "" for the first page.
 	After string
-	// Limit is how many items there may be; 0 means all.
+	// Limit is the maximum number of items; 0 means no limit.
 	Limit int
-	// Revision is the one at which to list; 0 means now.
+	// Revision is the revision of the state to list; 0 means the latest.
 	Revision Revision
 }
 
-// Page is what was listed.
+// Page is the result of a List.
 type Page struct {
 	Items []Item
-	// Revision is the one at which these were the items. The next page is at it, too.
+	// Revision is the revision of the state that was listed. The next page is listed at the same revision.
 	Revision Revision
-	// More says that there are items after the last one.
+	// More reports whether the range has items after the last one of the page.
 	More bool
 }
 
-// Watcher tells what happens. It is used by one goroutine at a time.
+// Watcher is an open watch. One goroutine uses it at a time.
 type Watcher interface {
-	// Next waits for something to tell. It fails with ErrCompacted if what is next has
-	// been forgotten, and with ErrClosed when the store has been closed.
+	// Next blocks until there is a batch. It returns ErrCompacted if the next events were compacted, ErrClosed if the
+	// store was closed, and the error of the context if it ends; after the latter Next can be called again.
 	Next(ctx context.Context) (Batch, error)
-	// Close ends the watch.
+	// Close ends the watch and releases its resources.
 	Close()
 }
 
-// Batch is what a Watcher tells: all that happened up to a revision.
+// Batch has the events up to a revision.
 type Batch struct {
-	// Events are in the order of revisions, and for one revision in that of the writes.
-	// There are none if the batch only marks progress: now and then, and when a watcher
-	// from the past has nothing left to tell of it.
+	// Events are ordered by revision, and within a revision as in the commit. A batch without events reports progress:
+	// periodically, and when a watcher that started in the past has returned all past events.
 	Events []Event
-	// Revision is how far the watcher has come: whoever starts anew may start after it.
+	// Revision is the revision up to which the watcher has returned all events: another watch may continue after it.
 	Revision Revision
 }
 
-// Event is what a commit did to one key.
+// Event is the change of one key by a commit. Its values must not be modified.
 type Event struct {
 	Key string
 	// Value is the new value; nil if the item was deleted.
 	Value    []byte
 	Revision Revision
-	// Previous is the value that was there before, and PreviousRevision its revision; nil
-	// and 0 if there was none.
+	// Previous is the value before the commit, and PreviousRevision its revision; nil and 0 if the item did not exist.
 	Previous         []byte
 	PreviousRevision Revision
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // failingStore breaks the watches of its followers, as a network does, and may have forgotten

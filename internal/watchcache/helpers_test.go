@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // quiet is a log for tests that do what should be logged.

@@ -319,7 +319,7 @@ func readString(text string, at int) (s string, end int, err error) {
 	if at >= len(text) || text[at] != '"' {
 		return "", 0, errors.New("expected a string")
 	}
-	end = scan.Ordinary(text, at+1)
+	end = scan.PlainEnd(text, at+1)
 	if end < len(text) && text[end] == '"' {
 		return text[at+1 : end], end + 1, nil
 	}

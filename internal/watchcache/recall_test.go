@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 )
 
 // recalled opens a cache and waits until it has recalled the past.

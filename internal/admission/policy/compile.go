@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// compiled are the expressions of a policy. Those that can't be compiled say so when they are evaluated.
+// compiled are the expressions of a policy. An expression that cannot be compiled fails when it is evaluated.
 type compiled struct {
 	err         error
 	validations cel.ConditionEvaluator
@@ -27,11 +27,11 @@ func compile(spec *registration.ValidatingAdmissionPolicySpec) *compiled {
 	}
 	hasParams := spec.ParamKind != nil
 	compileAll := func(role celexpr.Role, expressions []cel.ExpressionAccessor) cel.ConditionEvaluator {
-		return compiler.CompileCondition(expressions, role.Uses(hasParams), environment.StoredExpressions)
+		return compiler.CompileCondition(expressions, role.VariableDeclarations(hasParams), environment.StoredExpressions)
 	}
 	for _, v := range spec.Variables {
 		variable := &celexpr.Expression{Name: v.Name, Text: v.Expression, Role: celexpr.Variable}
-		compiler.CompileAndStoreVariable(variable, variable.Role.Uses(hasParams), environment.StoredExpressions)
+		compiler.CompileAndStoreVariable(variable, variable.Role.VariableDeclarations(hasParams), environment.StoredExpressions)
 	}
 	c := &compiled{
 		spec:        spec,
@@ -51,7 +51,7 @@ func validations(all []registration.Validation) []cel.ExpressionAccessor {
 	for i, v := range all {
 		texts[i] = v.Expression
 	}
-	return celexpr.List(celexpr.Condition, texts)
+	return celexpr.Expressions(celexpr.Condition, texts)
 }
 
 func messages(all []registration.Validation) []cel.ExpressionAccessor {
@@ -59,7 +59,7 @@ func messages(all []registration.Validation) []cel.ExpressionAccessor {
 	for i, v := range all {
 		texts[i] = v.MessageExpression
 	}
-	return celexpr.List(celexpr.Message, texts)
+	return celexpr.Expressions(celexpr.Message, texts)
 }
 
 func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
@@ -67,5 +67,5 @@ func annotations(all []registration.AuditAnnotation) []cel.ExpressionAccessor {
 	for i, a := range all {
 		texts[i] = a.ValueExpression
 	}
-	return celexpr.List(celexpr.Annotation, texts)
+	return celexpr.Expressions(celexpr.Annotation, texts)
 }

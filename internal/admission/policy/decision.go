@@ -87,8 +87,8 @@ func nameOf(a *admission.Record) string {
 	return "Unknown"
 }
 
-// act performs the actions of a binding for a decision, and reports whether the request is denied.
-func (p *Policies) act(a *admission.Record, one *policy, b *binding, d *decision) (refused bool) {
+// enforce performs the actions of a binding for a decision, and reports whether the request is denied.
+func (p *Policies) enforce(a *admission.Record, one *policy, b *binding, d *decision) (denied bool) {
 	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
 	switch {
 	case d.isAnnotation:
@@ -104,7 +104,7 @@ func (p *Policies) act(a *admission.Record, one *policy, b *binding, d *decision
 		switch action {
 		case registration.Deny:
 			count("deny")
-			refused = true
+			denied = true
 		case registration.Audit:
 			count("audit")
 		case registration.Warn:
@@ -112,5 +112,5 @@ func (p *Policies) act(a *admission.Record, one *policy, b *binding, d *decision
 			a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s", one.name, b.name, d.message))
 		}
 	}
-	return refused
+	return denied
 }

@@ -40,14 +40,14 @@ func newInput(at *apiserveradmission.VersionedAttributes, v admission.VersionedR
 func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decision {
 	c := one.compiled()
 	if c.err != nil {
-		return one.untold(c.err)
+		return one.evaluationFailure(c.err)
 	}
 	if c.conditions != nil {
 		begun := time.Now()
 		verdict, err := c.conditions.Match(ctx, s.at, s.params, p.Authorizer)
 		p.Metrics.Conditions(one.name, "policy", "validate", string(s.at.GetOperation()), time.Since(begun), verdict.Errors, err == nil && !verdict.Matches)
 		if err != nil {
-			return one.untold(err)
+			return one.evaluationFailure(err)
 		}
 		if !verdict.Matches {
 			return nil
@@ -56,7 +56,7 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decisi
 	all := cel.OptionalVariableBindings{VersionedParams: s.params, Authorizer: p.Authorizer}
 	results, left, err := c.validations.ForInput(ctx, s.at, s.request, all, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return one.untold(err)
+		return one.evaluationFailure(err)
 	}
 	some := cel.OptionalVariableBindings{VersionedParams: s.params}
 	messages, _, messageErr := c.messages.ForInput(ctx, s.at, s.request, some, s.namespace, left)
@@ -66,24 +66,24 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decisi
 		if i < len(messages) {
 			message = &messages[i]
 		}
-		d := one.judge(&c.spec.Validations[i], result, message, messageErr)
+		d := one.decide(&c.spec.Validations[i], result, message, messageErr)
 		d.index = i
 		decisions = append(decisions, d)
 	}
 	values, _, err := c.annotations.ForInput(ctx, s.at, s.request, some, s.namespace, celconfig.RuntimeCELCostBudget)
 	if err != nil {
-		return one.untold(err)
+		return one.evaluationFailure(err)
 	}
 	return append(decisions, one.annotate(c.spec.AuditAnnotations, values)...)
 }
 
-// untold returns the decision for a policy that cannot be evaluated.
-func (one *policy) untold(err error) []decision {
+// evaluationFailure returns the decision for a policy that cannot be evaluated.
+func (one *policy) evaluationFailure(err error) []decision {
 	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
 }
 
-// judge returns the decision for one validation.
-func (one *policy) judge(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
+// decide returns the decision for one validation.
+func (one *policy) decide(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
 	d := decision{took: result.Elapsed}
 	switch {
 	case result.Error != nil:

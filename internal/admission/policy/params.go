@@ -27,8 +27,8 @@ func (p *Policies) paramKind(one *policy) (*paramKind, error) {
 	if one.params == nil {
 		return nil, nil
 	}
-	kind, ok := p.Kinds.Named(one.params.Group, one.params.Version, one.params.Kind)
-	if !ok || kind.OnlyCreate {
+	kind, ok := p.Kinds.Kind(one.params.Group, one.params.Version, one.params.Kind)
+	if !ok || kind.CreateOnly {
 		return nil, fmt.Errorf("failed to find resource referenced by paramKind: '%v'", *one.params)
 	}
 	return &paramKind{kind, one.params.GroupVersion().String()}, nil
@@ -92,7 +92,7 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 	}
 }
 
-// at returns an object at the version that the policy wants.
+// at returns an object at the version of paramKind.
 func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {

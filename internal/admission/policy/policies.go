@@ -40,7 +40,7 @@ type Policies struct {
 	Options
 	// bound are the policies that have bindings, in the order in which they are evaluated; nil if there are none.
 	bound atomic.Pointer[[]*policy]
-	// definitions and bindings are the arguments of the last calls of Set, made the policies made of definitions.
+	// definitions and bindings are the arguments of the last calls of Set, made the policies of definitions.
 	// Only Set uses them.
 	definitions, bindings map[string]*watchcache.Object
 	made                  map[string]*policy

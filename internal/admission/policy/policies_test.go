@@ -26,27 +26,27 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// What policies decide is compared with kube-apiserver by the scripts of applytest, area admission. Here is what can't
-// be seen from outside, or is hard to bring about there.
+// The verdicts of policies are compared with kube-apiserver by the scripts in applytest/scripts/admission. These tests cover what
+// clients cannot observe or provoke.
 
-// office has policies, and a cache with what they are about.
-type office struct {
+// kit is a test with policies and a watch cache.
+type kit struct {
 	*testing.T
 	*Policies
-	store storage.Store
-	log   strings.Builder
-	warns []string
-	there map[string]map[string]*watchcache.Object
+	store          storage.Store
+	log            strings.Builder
+	warns          []string
+	configurations map[string]map[string]*watchcache.Object
 }
 
-func newOffice(t *testing.T) *office {
+func newKit(t *testing.T) *kit {
 	t.Helper()
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := watchcachetest.OpenStore(t)
-	o := &office{T: t, store: s, there: map[string]map[string]*watchcache.Object{Validating: {}, ValidatingBindings: {}}}
+	o := &kit{T: t, store: s, configurations: map[string]map[string]*watchcache.Object{Validating: {}, ValidatingBindings: {}}}
 	o.Policies = New(Options{
 		Cache: watchcachetest.Over(t, s), Kinds: register, Metrics: metrics.New(), Log: slog.New(slog.NewTextHandler(&o.log, nil)),
 		Authorizer: authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
@@ -56,8 +56,8 @@ func newOffice(t *testing.T) *office {
 	return o
 }
 
-// put stores an object in YAML, and has the policies look if it is one.
-func (o *office) put(kind, namespace, name, spec string) {
+// put stores an object in YAML. A policy or binding is configured.
+func (o *kit) put(kind, namespace, name, spec string) {
 	o.Helper()
 	doc, err := document.ParseYAML([]byte(fmt.Sprintf("metadata: {name: %s, labels: {is: %s}}\n%s", name, name, spec)))
 	if err != nil {
@@ -71,26 +71,26 @@ func (o *office) put(kind, namespace, name, spec string) {
 	if err != nil {
 		o.Fatal(err)
 	}
-	if o.there[kind] != nil {
-		o.there[kind][name] = object
-		o.Set(kind, o.there[kind])
+	if o.configurations[kind] != nil {
+		o.configurations[kind][name] = object
+		o.Set(kind, o.configurations[kind])
 	}
 }
 
-// bind binds a policy by its own name.
-func (o *office) bind(policy, more string) {
+// bind creates a binding with the name of the policy.
+func (o *kit) bind(policy, more string) {
 	o.Helper()
 	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
 }
 
 // Get implements admission.Reader: every namespace exists.
-func (o *office) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
+func (o *kit) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
 	doc, err := document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`)
 	return admission.Object{Document: doc}, err
 }
 
 // List implements admission.Reader.
-func (o *office) List(context.Context, schema.GroupResource, string) ([]admission.Object, error) {
+func (o *kit) List(context.Context, schema.GroupResource, string) ([]admission.Object, error) {
 	return nil, nil
 }
 
@@ -101,12 +101,12 @@ func (wholeSource) Options() runtime.Object                          { return &m
 func (wholeSource) Whole(obj document.Value) (document.Value, error) { return obj, nil }
 func (wholeSource) OldWhole() (document.Value, error)                { return document.Value{}, nil }
 
-// attributes describe the creation of a ConfigMap.
-func (o *office) attributes(name string) *admission.Attributes {
+// attributes describes the creation of a ConfigMap.
+func (o *kit) attributes(name string) *admission.Attributes {
 	o.Helper()
 	kind, ok := o.Kinds.Resource("", "v1", "configmaps")
 	if !ok {
-		o.Fatal("there are no ConfigMaps")
+		o.Fatal("resource configmaps not found")
 	}
 	object, err := document.ParseJSON(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"` + name + `","namespace":"red"}}`)
 	if err != nil {
@@ -119,8 +119,8 @@ func (o *office) attributes(name string) *admission.Attributes {
 	return &a.Attributes
 }
 
-// refused returns why something is refused, "" if it is not.
-func (o *office) refused(name string) string {
+// denial returns the code and message with which the creation of a ConfigMap is denied; "" if it is admitted.
+func (o *kit) denial(name string) string {
 	o.Helper()
 	err := o.Validate(o.Context(), o.attributes(name))
 	if err == nil {
@@ -128,166 +128,167 @@ func (o *office) refused(name string) string {
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		o.Fatalf("%v, expected a status", err)
+		o.Fatalf("Validate() = %v, want an API status", err)
 	}
 	return fmt.Sprint(status.Status().Code, " ", status.Status().Details.Causes[0].Message)
 }
 
-func (o *office) counted() string {
+func (o *kit) counted() string {
 	answer := httptest.NewRecorder()
 	o.Metrics.Handler().ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
 	text, _ := io.ReadAll(answer.Body)
 	return string(text)
 }
 
-const aboutConfigMaps = `matchConstraints: {namespaceSelector: {}, objectSelector: {}, resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]}`
+const configMapRules = `matchConstraints: {namespaceSelector: {}, objectSelector: {}, resourceRules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]}`
 
-func spec(more string) string { return "spec:\n  " + aboutConfigMaps + "\n  " + more }
+func spec(more string) string { return "spec:\n  " + configMapRules + "\n  " + more }
 
-func noneCalled(name string) string {
+func rejectingName(name string) string {
 	return spec(fmt.Sprintf(`validations: [{expression: 'object.metadata.name != %q'}]`, name))
 }
 
-// TestConcern: only what a bound policy is for may have to be asked about.
-func TestConcern(t *testing.T) {
-	o := newOffice(t)
+// TestHandles: the plugin handles only operations and resources that a bound policy matches.
+func TestHandles(t *testing.T) {
+	o := newKit(t)
 	resource := o.attributes("a").Resource
-	handles := func(o *office, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
+	handles := func(o *kit, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
 	if handles(o, admission.Create) {
-		t.Error("there are no policies")
+		t.Error("Handles() without policies != 0")
 	}
-	o.put(Validating, "", "p", noneCalled("bad"))
+	o.put(Validating, "", "p", rejectingName("bad"))
 	if handles(o, admission.Create) {
-		t.Error("the policy is not bound")
+		t.Error("Handles() with a policy that is not bound != 0")
 	}
 	o.bind("p", "")
 	if !handles(o, admission.Create) || handles(o, admission.Update) {
-		t.Error("expected that it is asked about what is created, and nothing else")
+		t.Error("Handles(): want CREATE only")
 	}
-	delete(o.there[Validating], "p")
-	o.Set(Validating, o.there[Validating])
+	delete(o.configurations[Validating], "p")
+	o.Set(Validating, o.configurations[Validating])
 	if handles(o, admission.Create) {
-		t.Error("the policy is gone")
+		t.Error("Handles() after the deletion of the policy != 0")
 	}
 }
 
-// TestFirstDenial: all policies are asked, in the order of their names, and the client hears the first that refuses.
+// TestFirstDenial: all policies are evaluated in the order of their names, and the client receives the first denial.
 func TestFirstDenial(t *testing.T) {
-	o := newOffice(t)
+	o := newKit(t)
 	for _, name := range []string{"c", "a", "b"} {
-		o.put(Validating, "", name, noneCalled("bad"))
+		o.put(Validating, "", name, rejectingName("bad"))
 	}
 	o.put(ValidatingBindings, "", "a", "spec: {policyName: a, validationActions: [Warn]}")
 	o.bind("b", "")
 	o.bind("c", "")
-	if got := o.refused("good"); got != "" {
-		t.Errorf("good: %s", got)
+	if got := o.denial("good"); got != "" {
+		t.Errorf("denial(good) = %s, want none", got)
 	}
-	if got := o.refused("bad"); !strings.HasPrefix(got, "422 ValidatingAdmissionPolicy 'b' with binding 'b' denied request: failed expression") {
-		t.Errorf("bad: %s", got)
+	if got := o.denial("bad"); !strings.HasPrefix(got, "422 ValidatingAdmissionPolicy 'b' with binding 'b' denied request: failed expression") {
+		t.Errorf("denial(bad) = %s, want that of policy b", got)
 	}
 	if len(o.warns) != 1 || !strings.Contains(o.warns[0], "ValidatingAdmissionPolicy 'a'") {
-		t.Errorf("warned %q", o.warns)
+		t.Errorf("warnings %q, want one of policy a", o.warns)
 	}
 }
 
-// TestCompiledOnce: a policy is compiled again when it changes, and not when something else does.
+// TestCompiledOnce: a policy is compiled again only when it changes.
 func TestCompiledOnce(t *testing.T) {
-	o := newOffice(t)
-	o.put(Validating, "", "p", noneCalled("bad"))
+	o := newKit(t)
+	o.put(Validating, "", "p", rejectingName("bad"))
 	o.bind("p", "")
 	first := (*o.bound.Load())[0].compiled()
-	o.put(Validating, "", "other", noneCalled("worse"))
+	o.put(Validating, "", "other", rejectingName("worse"))
 	o.bind("other", "")
 	if again := (*o.bound.Load())[1]; again.name != "p" || again.compiled() != first {
-		t.Error("it was compiled again though nothing in it changed")
+		t.Error("the policy was compiled again without a change")
 	}
-	o.there[Validating]["p"] = o.there[Validating]["other"]
-	o.Set(Validating, o.there[Validating])
+	o.configurations[Validating]["p"] = o.configurations[Validating]["other"]
+	o.Set(Validating, o.configurations[Validating])
 	if (*o.bound.Load())[1].compiled() == first {
-		t.Error("it was not compiled again though it changed")
+		t.Error("the policy was not compiled again after a change")
 	}
 }
 
-// TestNotUnderstood: what is stored and can't be understood is left out, told in the log, and in nobody's way.
-func TestNotUnderstood(t *testing.T) {
-	o := newOffice(t)
+// TestUndecodableConfigurations: policies and bindings that cannot be decoded are logged and ignored, and do not affect others.
+func TestUndecodableConfigurations(t *testing.T) {
+	o := newKit(t)
 	o.put(Validating, "", "odd", "spec: {validations: 7}")
-	o.put(Validating, "", "p", noneCalled("bad"))
+	o.put(Validating, "", "p", rejectingName("bad"))
 	o.bind("odd", "")
 	o.put(ValidatingBindings, "", "odder", "spec: 7")
 	o.bind("p", "")
-	if got := o.refused("good") + o.refused("bad"); !strings.Contains(got, "ValidatingAdmissionPolicy 'p'") {
-		t.Errorf("received %q, expected that p is asked", got)
+	if got := o.denial("good") + o.denial("bad"); !strings.Contains(got, "ValidatingAdmissionPolicy 'p'") {
+		t.Errorf("denials %q, want one of policy p", got)
 	}
 	for _, want := range []string{"ignoring ValidatingAdmissionPolicy that cannot be decoded", "ignoring ValidatingAdmissionPolicyBinding that cannot be decoded"} {
 		if !strings.Contains(o.log.String(), want) {
-			t.Errorf("logged %s, expected %q", o.log.String(), want)
+			t.Errorf("the log is %s, want %q", o.log.String(), want)
 		}
 	}
 }
 
-// TestReasons: the code that a client gets is that of the reason.
+// TestReasons: the status code follows from the reason of the validation.
 func TestReasons(t *testing.T) {
 	for reason, code := range map[string]string{"Forbidden": "403", "Unauthorized": "401", "RequestEntityTooLarge": "413", "Invalid": "422", "Other": "422"} {
-		o := newOffice(t)
+		o := newKit(t)
 		o.put(Validating, "", "p", spec(fmt.Sprintf(`validations: [{expression: 'false', reason: %s, message: "no, never"}]`, reason)))
 		o.bind("p", "")
-		if got, want := o.refused("a"), code+" ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no, never"; got != want {
-			t.Errorf("%s: received %q, expected %q", reason, got, want)
+		if got, want := o.denial("a"), code+" ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no, never"; got != want {
+			t.Errorf("%s: denial() = %q, want %q", reason, got, want)
 		}
 	}
 }
 
-// TestProblems: what can't be told refuses, unless that is to be ignored; metrics tell why.
-func TestProblems(t *testing.T) {
-	for _, c := range []struct{ name, spec, refused, problem string }{
-		{"does not hold", `validations: [{expression: 'false'}]`, "failed expression: false", "invalid_error"},
-		{"does not compile", `validations: [{expression: 'nobody.knows'}]`, "compilation error", "compile_error"},
-		{"fails", `validations: [{expression: 'object.none == 1'}]`, "no such key: none", "invalid_error"},
-		{"an annotation fails", `auditAnnotations: [{key: k, valueExpression: 'string(object.none)'}]`, "no such key: none", "invalid_error"},
-		{"a variable fails", "variables: [{name: v, expression: 'object.none'}]\n  validations: [{expression: 'variables.v == 1'}]", "no such key: none", "invalid_error"},
+// TestEvaluationErrors: an expression that cannot be evaluated denies the request unless failurePolicy is Ignore. The metrics have
+// the type of the error.
+func TestEvaluationErrors(t *testing.T) {
+	for _, c := range []struct{ name, spec, denial, errorType string }{
+		{"false", `validations: [{expression: 'false'}]`, "failed expression: false", "invalid_error"},
+		{"compilation error", `validations: [{expression: 'unknown.variable'}]`, "compilation error", "compile_error"},
+		{"evaluation error", `validations: [{expression: 'object.none == 1'}]`, "no such key: none", "invalid_error"},
+		{"evaluation error of an audit annotation", `auditAnnotations: [{key: k, valueExpression: 'string(object.none)'}]`, "no such key: none", "invalid_error"},
+		{"evaluation error of a variable", "variables: [{name: v, expression: 'object.none'}]\n  validations: [{expression: 'variables.v == 1'}]", "no such key: none", "invalid_error"},
 	} {
 		for _, ignored := range []bool{false, true} {
-			o := newOffice(t)
+			o := newKit(t)
 			text := c.spec
 			if ignored {
 				text += "\n  failurePolicy: Ignore"
 			}
 			o.put(Validating, "", "p", spec(text))
 			o.bind("p", "")
-			got := o.refused("a")
-			if wants := !ignored || c.name == "does not hold"; wants != strings.Contains(got, c.refused) || !wants && got != "" {
-				t.Errorf("%s, ignored %v: received %q", c.name, ignored, got)
+			got := o.denial("a")
+			if denied := !ignored || c.name == "false"; denied != strings.Contains(got, c.denial) || !denied && got != "" {
+				t.Errorf("%s, ignored %v: denial() = %q", c.name, ignored, got)
 			}
-			if metric := `error_type="` + c.problem + `"`; got != "" && !strings.Contains(o.counted(), metric) {
+			if metric := `error_type="` + c.errorType + `"`; got != "" && !strings.Contains(o.counted(), metric) {
 				t.Errorf("%s: not counted as %s", c.name, metric)
 			}
 		}
 	}
 }
 
-// TestParams: a binding's parameter is read as it is now, and what is wrong with it refuses.
+// TestParams: parameters are read at the time of the request, and an invalid reference denies the request.
 func TestParams(t *testing.T) {
 	const limits = "paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: [{expression: 'object.metadata.name != params.data.bad'}]"
 	for _, c := range []struct{ name, params, binding, want string }{
 		{"by name", limits, ", paramRef: {name: one}", "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: failed expression"},
-		{"elsewhere", limits, ", paramRef: {name: one, namespace: blue}", ""},
-		{"selected", limits, ", paramRef: {selector: {matchLabels: {is: one}}}", "denied request: failed expression"},
-		{"none, which is allowed", limits, ", paramRef: {name: none, parameterNotFoundAction: Allow}", ""},
-		{"none, which is not", limits, ", paramRef: {name: none, parameterNotFoundAction: Deny}", "no params found for policy binding with `Deny` parameterNotFoundAction"},
+		{"in another namespace", limits, ", paramRef: {name: one, namespace: blue}", ""},
+		{"by selector", limits, ", paramRef: {selector: {matchLabels: {is: one}}}", "denied request: failed expression"},
+		{"not found, Allow", limits, ", paramRef: {name: none, parameterNotFoundAction: Allow}", ""},
+		{"not found, Deny", limits, ", paramRef: {name: none, parameterNotFoundAction: Deny}", "no params found for policy binding with `Deny` parameterNotFoundAction"},
 		{"name and selector", limits, ", paramRef: {name: one, selector: {}}", "paramRef.name and paramRef.selector are mutually exclusive"},
-		{"neither", limits, ", paramRef: {namespace: red}", "one of name or selector must be provided"},
-		{"of the cluster", strings.ReplaceAll(limits, "ConfigMap", "Node"), ", paramRef: {name: one, namespace: red}", "paramRef.namespace must not be provided"},
-		{"unknown", strings.ReplaceAll(limits, "ConfigMap", "Nothing"), ", paramRef: {name: one}", "failed to find resource referenced by paramKind"},
+		{"neither name nor selector", limits, ", paramRef: {namespace: red}", "one of name or selector must be provided"},
+		{"cluster-scoped", strings.ReplaceAll(limits, "ConfigMap", "Node"), ", paramRef: {name: one, namespace: red}", "paramRef.namespace must not be provided"},
+		{"unknown kind", strings.ReplaceAll(limits, "ConfigMap", "Nothing"), ", paramRef: {name: one}", "failed to find resource referenced by paramKind"},
 	} {
-		o := newOffice(t)
+		o := newKit(t)
 		o.put("core/configmaps", "red", "one", "apiVersion: v1\nkind: ConfigMap\ndata: {bad: bad}")
 		o.put("core/configmaps", "blue", "one", "apiVersion: v1\nkind: ConfigMap\ndata: {bad: other}")
 		o.put(Validating, "", "p", spec(c.params))
 		o.bind("p", c.binding)
-		if got := o.refused("bad"); !strings.Contains(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%s: received %q, expected %q", c.name, got, c.want)
+		if got := o.denial("bad"); !strings.Contains(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: denial() = %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission
 		}
 		for _, param := range params {
 			for _, d := range p.evaluate(ctx, one, newInput(at, v, param, namespace)) {
-				if p.act(a, one, b, &d) {
+				if p.enforce(a, one, b, &d) {
 					denials = append(denials, denial{d, one.name, b.name})
 				}
 			}

@@ -10,8 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
 // errTooLate is the error for a request whose deadline has passed.
@@ -51,7 +51,7 @@ func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*
 	return request, nil
 }
 
-// invocation is a call of a webhook that is about to be made. The error takes the place of the call.
+// invocation is a webhook call that has not been made. If err is not nil, the call fails with it without being made.
 type invocation struct {
 	webhook   *webhook
 	operation admission.Operation

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
-	"github.com/cadastre/cadastre/internal/webhookclient"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
 // patch applies the patch of a response to the object, and reports whether that changed it.

@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// review is the AdmissionReview that a webhook is sent, and the one that it answers.
+// review is the AdmissionReview that a webhook is sent, and the one that it returns.
 type review struct {
 	uid             types.UID
 	request, answer runtime.Object
@@ -125,7 +125,7 @@ func (r *review) response(mutating bool) (*response, error) {
 
 var errAbsent = errors.New("webhook response was absent")
 
-// check rejects answers that belong to another request, or that a webhook of this type may not give.
+// check rejects responses to another request, and responses that are invalid for the type of the webhook.
 func (r *review) check(answer *admissionv1.AdmissionReview, mutating bool) error {
 	response := answer.Response
 	if response.UID != r.uid {

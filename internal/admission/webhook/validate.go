@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
 // Validating returns the plugin ValidatingAdmissionWebhook.
@@ -37,21 +38,20 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 	if ctx.Err() != nil {
 		return errTooLate
 	}
-	var (
-		group sync.WaitGroup
-		mu    sync.Mutex // held while a response is applied
-	)
+	return p.webhooks.sendAll(ctx, a, calls)
+}
+
+// sendAll makes calls concurrently and returns the first error in their order.
+func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []invocation) error {
+	var mu sync.Mutex // held while a response is applied
 	errs := make([]error, len(calls))
-	for i, call := range calls {
-		group.Go(func() {
-			errs[i] = p.webhooks.send(ctx, call, func(r *response) error {
-				mu.Lock()
-				defer mu.Unlock()
-				return checkResponse(a, call.webhook.name, r)
-			})
+	parallel.Each(len(calls), len(calls), func(i int) {
+		errs[i] = h.send(ctx, calls[i], func(r *response) error {
+			mu.Lock()
+			defer mu.Unlock()
+			return checkResponse(a, calls[i].webhook.name, r)
 		})
-	}
-	group.Wait()
+	})
 	for _, err := range errs {
 		if err != nil {
 			return err

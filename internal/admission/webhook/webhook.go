@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/metrics"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
 // webhook is one webhook of a configuration, ready to be called.

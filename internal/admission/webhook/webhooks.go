@@ -16,9 +16,9 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/metrics"
 	"github.com/cadastre/cadastre/internal/watchcache"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
 // The resources of the configurations, as they are named in keys.

@@ -10,36 +10,38 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// oddIP warns of addresses that can be written in a better way. What is none is not its business.
-func oddIP(c *checker, now, _ document.Value) {
+// warnIP warns about IP addresses in a non-canonical form. Invalid addresses are left to validation.
+func warnIP(c *checker, now, _ document.Value) {
 	addr, err := netip.ParseAddr(now.Text())
 	if err == nil && addr.Is4() || now.Text() == "" {
 		return
 	}
 	if netutils.ParseIPSloppy(now.Text()) != nil {
-		c.sayHere(validation.GetWarningsForIP(nil, now.Text()))
+		c.addWarnings(validation.GetWarningsForIP(nil, now.Text()))
 	}
 }
 
-func oddCIDR(c *checker, now, _ document.Value) {
+func warnCIDR(c *checker, now, _ document.Value) {
 	prefix, err := netip.ParsePrefix(now.Text())
 	if err == nil && prefix.Addr().Is4() && prefix == prefix.Masked() {
 		return
 	}
 	if _, _, err := netutils.ParseCIDRSloppy(now.Text()); err == nil {
-		c.sayHere(validation.GetWarningsForCIDR(nil, now.Text()))
+		c.addWarnings(validation.GetWarningsForCIDR(nil, now.Text()))
 	}
 }
 
-// sayHere says what a function of apimachinery said about a place that it was not told.
-func (c *checker) sayHere(warnings []string) {
+// addWarnings adds warnings that a function of apimachinery returned for a nil path, with the path of the checked
+// value.
+func (c *checker) addWarnings(warnings []string) {
 	for _, w := range warnings {
 		_, text, _ := strings.Cut(w, ": ")
 		c.warn(text)
 	}
 }
 
-// What is written by Kubernetes' own controllers is right.
+// The labels that name the controller of Endpoints and EndpointSlices. Objects of Kubernetes' own controllers are not
+// checked.
 const (
 	endpointsManager = "endpoints.kubernetes.io/managed-by"
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"
@@ -57,7 +59,7 @@ func endpointsWarnings(c *checker, endpoints, _ document.Value) {
 			for j, address := range subset.Get(list).Items() {
 				c.pushItem(j)
 				c.push("ip")
-				oddIP(c, address.Get("ip"), document.Value{})
+				warnIP(c, address.Get("ip"), document.Value{})
 				c.pop()
 				c.pop()
 			}
@@ -79,7 +81,7 @@ func sliceWarnings(c *checker, slice, _ document.Value) {
 		c.push("addresses")
 		for j, address := range endpoint.Get("addresses").Items() {
 			c.pushItem(j)
-			oddIP(c, address, document.Value{})
+			warnIP(c, address, document.Value{})
 			c.pop()
 		}
 		c.pop()

@@ -3,17 +3,17 @@ package builtin
 import "github.com/cadastre/cadastre/document"
 
 func autoscalerBounds(c *checker, scaler, _ document.Value) {
-	least, most := scaler.Lookup("spec", "minReplicas"), number(scaler.Lookup("spec", "maxReplicas"))
-	if !isNothing(least) && most < number(least) {
-		c.invalid(most, "must be greater than or equal to `minReplicas`", "spec", "maxReplicas")
+	minimum, maximum := scaler.Lookup("spec", "minReplicas"), intValue(scaler.Lookup("spec", "maxReplicas"))
+	if !isAbsentOrNull(minimum) && maximum < intValue(minimum) {
+		c.invalid(maximum, "must be greater than or equal to `minReplicas`", "spec", "maxReplicas")
 	}
 }
 
-const noMetricForZero = "must specify at least one Object or External metric to support scaling to zero replicas"
+const zeroReplicasDetail = "must specify at least one Object or External metric to support scaling to zero replicas"
 
-// autoscalerMetrics wants something to go by when there are no pods.
+// autoscalerMetrics requires an Object or External metric if minReplicas is 0.
 func autoscalerMetrics(c *checker, scaler, _ document.Value) {
-	if least := scaler.Lookup("spec", "minReplicas"); isNothing(least) || number(least) != 0 {
+	if minimum := scaler.Lookup("spec", "minReplicas"); isAbsentOrNull(minimum) || intValue(minimum) != 0 {
 		return
 	}
 	for _, metric := range scaler.Lookup("spec", "metrics").Items() {
@@ -21,35 +21,35 @@ func autoscalerMetrics(c *checker, scaler, _ document.Value) {
 			return
 		}
 	}
-	c.forbidden(noMetricForZero, "spec", "metrics")
+	c.forbidden(zeroReplicasDetail, "spec", "metrics")
 }
 
-// autoscalerUtilization checks the one metric that the first version has, which kube-apiserver
-// looks at as the others do.
+// autoscalerUtilization validates the CPU utilization of v1. kube-apiserver reports its errors at the path of the v2
+// metric.
 func autoscalerUtilization(c *checker, scaler, _ document.Value) {
 	spec := scaler.Get("spec")
-	if v := spec.Get("targetCPUUtilizationPercentage"); !isNothing(v) && number(v) < 1 {
+	if v := spec.Get("targetCPUUtilizationPercentage"); !isAbsentOrNull(v) && intValue(v) < 1 {
 		c.push("spec")
 		c.push("metrics")
 		c.pushItem(0)
-		c.invalid(number(v), "must be greater than 0", "resource", "target", "averageUtilization")
-		c.where = c.where[:len(c.where)-3]
+		c.invalid(intValue(v), "must be greater than 0", "resource", "target", "averageUtilization")
+		c.path = c.path[:len(c.path)-3]
 	}
 	autoscalerMetrics(c, scaler, document.Value{})
 }
 
-// metricSources are the fields of a metric by its type, in the order in which they are looked at.
+// metricSources are the fields of a metric by its type, in the order of kube-apiserver's errors.
 var metricSources = []struct{ kind, field string }{
 	{"Object", "object"}, {"External", "external"}, {"Pods", "pods"}, {"Resource", "resource"}, {"ContainerResource", "containerResource"},
 }
 
-// metricSource wants the source that is of the metric's type, and no other.
+// metricSource requires the source of the metric's type and forbids the others.
 func metricSource(c *checker, metric, _ document.Value) {
 	kind := metric.Get("type").Text()
 	var given []string
 	known, expected := false, ""
 	for _, s := range metricSources {
-		has := !isNothing(metric.Get(s.field))
+		has := !isAbsentOrNull(metric.Get(s.field))
 		if has {
 			given = append(given, s.field)
 		}
@@ -74,5 +74,5 @@ func metricSource(c *checker, metric, _ document.Value) {
 	}
 }
 
-// metricResource checks the name of a resource of containers.
+// metricResource validates the name of a container resource.
 func metricResource(c *checker, now, _ document.Value) { c.containerResourceName(now.Text()) }

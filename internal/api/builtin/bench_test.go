@@ -18,7 +18,7 @@ const webDeployment = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"
 func deployment(b testing.TB) (*Type, document.Value) {
 	t, ok := Builtin("io.k8s.api.apps.v1.Deployment")
 	if !ok {
-		b.Fatal("there is no Deployment")
+		b.Fatal("io.k8s.api.apps.v1.Deployment: no such type")
 	}
 	doc, err := document.ParseJSON([]byte(webDeployment))
 	if err != nil {
@@ -27,7 +27,7 @@ func deployment(b testing.TB) (*Type, document.Value) {
 	return t, doc
 }
 
-// complete returns a Deployment to which there is nothing to add.
+// complete returns a Deployment with all defaults set.
 func complete(b testing.TB) (*Type, document.Value) {
 	t, doc := deployment(b)
 	doc, err := document.ParseJSON([]byte(t.Default(doc).JSON()))
@@ -37,11 +37,11 @@ func complete(b testing.TB) (*Type, document.Value) {
 	return t, doc
 }
 
-func BenchmarkRead(b *testing.B) {
+func BenchmarkDecode(b *testing.B) {
 	t, doc := complete(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := t.Read(doc); err != nil {
+		if _, _, err := t.Decode(doc); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func BenchmarkDefaultAll(b *testing.B) {
 	}
 }
 
-// BenchmarkWarnings is for objects with nothing to warn of.
+// BenchmarkWarnings measures objects without warnings.
 func BenchmarkWarnings(b *testing.B) {
 	t, doc := complete(b)
 	b.ReportAllocs()

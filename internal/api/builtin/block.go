@@ -4,106 +4,104 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// block is a named list of statements about a value: the rules of a type or of a kind.
+// block is a named list of statements: the validation rules or warnings of a type or of a kind.
 type block struct {
 	name       string
-	namespaced bool // of a kind
-	review     bool // of a kind whose objects are answered and not stored: they have no name
-	// checksNames says that the rules say how an object's name is written.
+	namespaced bool // objects of the kind are namespaced
+	review     bool // objects of the kind are reviews, which are not stored and have no name
+	// checksNames reports whether the rules include object-meta, which validates the name.
 	checksNames bool
 	statements  []statement
 }
 
-// statement is one line of rules: checks of the value at a path, or a condition with the
-// statements that depend on it.
+// statement is one line of rules: checks of the value at a path, or a condition with the statements that depend on it.
 type statement struct {
-	// idle says that there is nothing to check if the field is not there that the path starts with.
-	idle      bool
-	at        []step
-	elsewhere []step // where to report; nil: at the value
-	checks    []check
+	// skipIfAbsent skips the statement if the first field of the path is absent.
+	skipIfAbsent bool
+	path         []step
+	reportPath   []step // the path of errors, relative to the block; nil for the path of the value
+	checks       []check
 
-	premise         *premise
+	condition       *ruleCondition
 	then, otherwise []statement
 }
 
-// check looks at a value and what it was before. It says whether the checks after it on the same
-// line are to be made.
+// check validates a value, given its previous value. It returns false to skip the remaining checks of the statement.
 type check func(c *checker, now, old document.Value) bool
 
-// premise asks something about a value, of this block or of one that is being run around it.
-type premise struct {
-	scope string // "": this block
-	of    []step
-	was   bool // ask about the old value
-	test  func(c *checker, v document.Value) bool
+// ruleCondition is the condition of an if statement: a test of a value of this block or of an enclosing one.
+type ruleCondition struct {
+	scope  string // the name of the enclosing block; "" for this block
+	path   []step
+	useOld bool // tests the previous value instead of the current one
+	test   func(c *checker, v document.Value) bool
 }
 
-// run runs a block on a value.
+// run validates a value with the rules of a block.
 func (c *checker) run(b *block, now, old document.Value) {
 	before := len(c.errs)
 	c.scopes = append(c.scopes, scope{b, now, old})
-	c.all(b.statements, now, old)
+	c.runStatements(b.statements, now, old)
 	c.scopes = c.scopes[:len(c.scopes)-1]
 	if len(c.errs) > before {
-		if c.faulty == nil {
-			c.faulty = map[document.Value]bool{}
+		if c.invalidValues == nil {
+			c.invalidValues = map[document.Value]bool{}
 		}
-		c.faulty[now] = true
+		c.invalidValues[now] = true
 	}
 }
 
-func (c *checker) all(statements []statement, now, old document.Value) {
+func (c *checker) runStatements(statements []statement, now, old document.Value) {
 	for i := range statements {
 		s := &statements[i]
-		if s.premise != nil {
-			if c.holds(s.premise, now, old) {
-				c.all(s.then, now, old)
+		if s.condition != nil {
+			if c.evaluate(s.condition, now, old) {
+				c.runStatements(s.then, now, old)
 			} else {
-				c.all(s.otherwise, now, old)
+				c.runStatements(s.otherwise, now, old)
 			}
 			continue
 		}
-		if s.idle && now.Get(s.at[0].name).IsAbsent() {
-			continue // as most are
+		if s.skipIfAbsent && now.Get(s.path[0].name).IsAbsent() {
+			continue // most optional fields are absent
 		}
-		base, elsewhere := c.base, c.elsewhere
-		c.base, c.elsewhere = len(c.where), s.elsewhere
-		c.follow(s, s.at, now, old)
-		c.base, c.elsewhere = base, elsewhere
+		base, elsewhere := c.base, c.reportPath
+		c.base, c.reportPath = len(c.path), s.reportPath
+		c.walk(s, s.path, now, old)
+		c.base, c.reportPath = base, elsewhere
 	}
 }
 
-func (c *checker) holds(cond *premise, now, old document.Value) bool {
+func (c *checker) evaluate(cond *ruleCondition, now, old document.Value) bool {
 	if cond.scope != "" {
 		var ok bool
 		if now, old, ok = c.enclosing(cond.scope); !ok {
 			return false
 		}
 	}
-	if cond.was {
+	if cond.useOld {
 		now = old
 	}
-	for _, s := range cond.of {
+	for _, s := range cond.path {
 		now = now.Get(s.name)
 	}
 	return cond.test(c, now)
 }
 
-// follow goes the rest of a statement's way and makes its checks at each end of it.
-func (c *checker) follow(s *statement, way []step, now, old document.Value) {
-	if len(way) == 0 {
-		c.make(s.checks, now, old)
+// walk follows the remaining steps of a statement's path, and runs its checks on every value that the path selects.
+func (c *checker) walk(s *statement, rest []step, now, old document.Value) {
+	if len(rest) == 0 {
+		c.runChecks(s.checks, now, old)
 		return
 	}
-	switch way[0].kind {
+	switch rest[0].kind {
 	case stepField:
-		name := way[0].name
+		name := rest[0].name
 		c.push(name)
-		c.follow(s, way[1:], now.Get(name), old.Get(name))
+		c.walk(s, rest[1:], now.Get(name), old.Get(name))
 		c.pop()
 	case stepItem:
-		c.eachItem(s, way[1:], now)
+		c.eachItem(s, rest[1:], now)
 	case stepKey:
 		if now.Kind() != document.Map {
 			return
@@ -111,27 +109,27 @@ func (c *checker) follow(s *statement, way []step, now, old document.Value) {
 		for i := range now.Len() {
 			key, value := now.Field(i)
 			c.pushKey(key)
-			c.follow(s, way[1:], value, old.Get(key))
+			c.walk(s, rest[1:], value, old.Get(key))
 			c.pop()
 		}
 	}
 }
 
-func (c *checker) eachItem(s *statement, way []step, list document.Value) {
+func (c *checker) eachItem(s *statement, rest []step, list document.Value) {
 	if list.Kind() != document.List {
 		return
 	}
-	around, item := c.list, c.item
+	outer, item := c.list, c.item
 	for i := range list.Len() {
 		c.list, c.item = list, i
 		c.pushItem(i)
-		c.follow(s, way, list.At(i), document.Value{})
+		c.walk(s, rest, list.At(i), document.Value{})
 		c.pop()
 	}
-	c.list, c.item = around, item
+	c.list, c.item = outer, item
 }
 
-func (c *checker) make(checks []check, now, old document.Value) {
+func (c *checker) runChecks(checks []check, now, old document.Value) {
 	for _, check := range checks {
 		if !check(c, now, old) {
 			return
@@ -139,79 +137,79 @@ func (c *checker) make(checks []check, now, old document.Value) {
 	}
 }
 
-// key returns the last step of where the checker is: the field's name or the map's key.
-func (c *checker) key() string { return c.where[len(c.where)-1].name }
+// key returns the last step of the current path: the field's name or the map's key.
+func (c *checker) key() string { return c.path[len(c.path)-1].name }
 
-// placesOf names an index of the items of a list by the text of a field.
-type placesOf struct {
-	list  document.Value
-	name  string
-	sound bool // items that were found wrong are left out
+// indexKey identifies an index of list items by the string value of a field.
+type indexKey struct {
+	list      document.Value
+	name      string
+	validOnly bool // items with validation errors are left out
 }
 
-// fewItems is up to how many items a list is looked through rather than indexed.
-const fewItems = 16
+// maxLinearSearch is the maximum number of list items that are searched without an index.
+const maxLinearSearch = 16
 
-// first returns the number of the first item whose field has that text, or -1.
-func (c *checker) first(list document.Value, name, text string, sound bool) int {
+// firstIndex returns the index of the first item whose field has the given string value; -1 if there is none.
+func (c *checker) firstIndex(list document.Value, name, text string, validOnly bool) int {
 	if list.Kind() != document.List {
 		return -1
 	}
-	if list.Len() <= fewItems {
+	if list.Len() <= maxLinearSearch {
 		for i := range list.Len() {
-			if item := list.At(i); textOf(item, name) == text && (!sound || c.isSound(item)) {
+			if item := list.At(i); fieldText(item, name) == text && (!validOnly || c.isValid(item)) {
 				return i
 			}
 		}
 		return -1
 	}
-	if i, ok := c.index(placesOf{list, name, sound})[text]; ok {
+	if i, ok := c.index(indexKey{list, name, validOnly})[text]; ok {
 		return i
 	}
 	return -1
 }
 
-func (c *checker) index(of placesOf) map[string]int {
-	if index, ok := c.places[of]; ok {
+func (c *checker) index(of indexKey) map[string]int {
+	if index, ok := c.indexes[of]; ok {
 		return index
 	}
 	index := make(map[string]int, of.list.Len())
 	for i := range of.list.Len() {
 		item := of.list.At(i)
-		text := textOf(item, of.name)
-		if _, ok := index[text]; !ok && (!of.sound || c.isSound(item)) {
+		text := fieldText(item, of.name)
+		if _, ok := index[text]; !ok && (!of.validOnly || c.isValid(item)) {
 			index[text] = i
 		}
 	}
-	c.keepIndex(of, index)
+	c.storeIndex(of, index)
 	return index
 }
 
-func (c *checker) keepIndex(of placesOf, index map[string]int) {
-	if c.places == nil {
-		c.places = map[placesOf]map[string]int{}
+func (c *checker) storeIndex(of indexKey, index map[string]int) {
+	if c.indexes == nil {
+		c.indexes = map[indexKey]map[string]int{}
 	}
-	c.places[of] = index
+	c.indexes[of] = index
 }
 
-// isSound reports whether nothing was found wrong with a value.
-func (c *checker) isSound(v document.Value) bool { return !c.faulty[v] }
+// isValid reports whether no error was found in a value so far.
+func (c *checker) isValid(v document.Value) bool { return !c.invalidValues[v] }
 
-// textOf returns the text of an item's field, or of the item if the name is empty.
-func textOf(item document.Value, name string) string {
+// fieldText returns the string value of an item's field, or of the item itself if name is "".
+func fieldText(item document.Value, name string) string {
 	if name != "" {
 		item = item.Get(name)
 	}
 	return item.Text()
 }
 
-// isNothing reports whether there is no value: null is none either.
-func isNothing(v document.Value) bool {
+// isAbsentOrNull reports whether a value is absent or null.
+func isAbsentOrNull(v document.Value) bool {
 	k := v.Kind()
 	return k == document.Absent || k == document.Null
 }
 
-// isEmpty reports whether a value is what Go calls zero, or has nothing in it.
+// isEmpty reports whether a value is absent, null, an empty list or map, or the zero value of its Go type.
 func isEmpty(v document.Value) bool {
 	switch v.Kind() {
 	case document.String:

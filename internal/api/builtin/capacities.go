@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deviceCapacities looks at what a device has of something. Only devices that several can share say how much of it can
-// be asked for.
+// deviceCapacities validates the capacities of a device. Only devices that allow multiple allocations have request
+// policies.
 func deviceCapacities(c *checker, device, _ document.Value) {
 	shared := device.Get("allowMultipleAllocations").Bool()
 	c.push("capacity")
@@ -21,9 +21,9 @@ func deviceCapacities(c *checker, device, _ document.Value) {
 		c.pushKey(shortKey(key))
 		c.push("requestPolicy")
 		switch {
-		case isNothing(policy):
+		case isAbsentOrNull(policy):
 		case shared:
-			c.requestPolicy(policy, amount(capacity.Get("value")))
+			c.requestPolicy(policy, quantityValue(capacity.Get("value")))
 		default:
 			c.forbidden("allowMultipleAllocations must be true")
 		}
@@ -33,57 +33,56 @@ func deviceCapacities(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// requestPolicy wants one way to say how much can be asked for, and how much is if nobody says.
-func (c *checker) requestPolicy(policy document.Value, most resource.Quantity) {
-	values, bounds, usual := policy.Get("validValues"), policy.Get("validRange"), policy.Get("default")
-	hasValues, hasBounds := values.Len() > 0, !isNothing(bounds)
+// requestPolicy validates a request policy: either validValues or validRange, with a default.
+func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity) {
+	values, bounds, defaultQuantity := policy.Get("validValues"), policy.Get("validRange"), policy.Get("default")
+	hasValues, hasBounds := values.Len() > 0, !isAbsentOrNull(bounds)
 	switch {
 	case hasValues && hasBounds:
 		c.forbidden(`exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time`)
-	case hasValues && isNothing(usual):
+	case hasValues && isAbsentOrNull(defaultQuantity):
 		c.required("required when validValues is defined", "default")
 	case hasValues:
 		c.push("validValues")
-		c.requestValues(values, amount(usual), most)
+		c.requestValues(values, quantityValue(defaultQuantity), maximum)
 		c.pop()
-	case hasBounds && isNothing(usual):
+	case hasBounds && isAbsentOrNull(defaultQuantity):
 		c.required("required when validRange is defined", "default")
 	case hasBounds:
 		c.push("validRange")
-		c.requestRange(bounds, amount(usual), most)
+		c.requestRange(bounds, quantityValue(defaultQuantity), maximum)
 		c.pop()
 	}
 }
 
-// mostRequestValues is how many amounts can be listed.
-const mostRequestValues = 10
+// maxRequestValues is the maximum number of validValues.
+const maxRequestValues = 10
 
-// requestValues wants different amounts, the least first, none of them more than there is, and the usual one among
-// them.
-func (c *checker) requestValues(list document.Value, usual, most resource.Quantity) {
+// requestValues requires distinct quantities in ascending order, none above the capacity, that include the default.
+func (c *checker) requestValues(list document.Value, defaultQuantity, maximum resource.Quantity) {
 	values := make([]resource.Quantity, list.Len())
 	for i, v := range list.Items() {
-		values[i] = amount(v)
+		values[i] = quantityValue(v)
 		if i > 0 && values[i-1].Cmp(values[i]) > 0 {
 			c.invalidItem(i, values[i], "values must be sorted in ascending order")
 		}
 	}
-	if len(values) > mostRequestValues {
-		e := field.TooMany(nil, len(values), mostRequestValues)
+	if len(values) > maxRequestValues {
+		e := field.TooMany(nil, len(values), maxRequestValues)
 		c.fail(e.Type, e.BadValue, e.Detail)
 	} else {
-		c.requestOptions(values, most)
+		c.requestOptions(values, maximum)
 	}
-	isUsual := func(v resource.Quantity) bool { return v.Cmp(usual) == 0 }
-	if len(values) > mostRequestValues || !slices.ContainsFunc(values, isUsual) {
-		c.invalid(usual.String(), "default value is not valid according to the requestPolicy")
+	isDefault := func(v resource.Quantity) bool { return v.Cmp(defaultQuantity) == 0 }
+	if len(values) > maxRequestValues || !slices.ContainsFunc(values, isDefault) {
+		c.invalid(defaultQuantity.String(), "default value is not valid according to the requestPolicy")
 	}
 }
 
-func (c *checker) requestOptions(values []resource.Quantity, most resource.Quantity) {
+func (c *checker) requestOptions(values []resource.Quantity, maximum resource.Quantity) {
 	for i, v := range values {
-		if v.Cmp(most) > 0 {
-			c.invalidItem(i, v, fmt.Sprintf("option is larger than capacity value: %s", most.String()))
+		if v.Cmp(maximum) > 0 {
+			c.invalidItem(i, v, fmt.Sprintf("option is larger than capacity value: %s", maximum.String()))
 		}
 	}
 	for i, v := range values {
@@ -101,53 +100,53 @@ func (c *checker) invalidItem(i int, v resource.Quantity, detail string) {
 	c.pop()
 }
 
-// requestRange wants bounds within what there is, around the usual amount, and all of them a number of steps from the
-// least.
-func (c *checker) requestRange(bounds document.Value, usual, most resource.Quantity) {
+// requestRange requires bounds within the capacity that include the default, and a default and maximum that are a
+// multiple of the step above the minimum.
+func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum resource.Quantity) {
 	low, high, step := bounds.Get("min"), bounds.Get("max"), bounds.Get("step")
-	if isNothing(low) {
+	if isAbsentOrNull(low) {
 		c.required("required when validRange is defined", "min")
 		return
 	}
-	least := amount(low)
-	if least.Cmp(most) > 0 {
-		c.invalid(least.String(), fmt.Sprintf("min is larger than capacity value: %s", most.String()), "min")
+	minimum := quantityValue(low)
+	if minimum.Cmp(maximum) > 0 {
+		c.invalid(minimum.String(), fmt.Sprintf("min is larger than capacity value: %s", maximum.String()), "min")
 	}
-	if usual.Cmp(least) < 0 {
-		c.invalid(usual.String(), fmt.Sprintf("default is less than min: %s", least.String()), "min")
+	if defaultQuantity.Cmp(minimum) < 0 {
+		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is less than min: %s", minimum.String()), "min")
 	}
-	if !isNothing(high) {
-		c.requestMost(amount(high), least, usual, most)
+	if !isAbsentOrNull(high) {
+		c.checkRangeMaximum(quantityValue(high), minimum, defaultQuantity, maximum)
 	}
-	if isNothing(step) {
+	if isAbsentOrNull(step) {
 		return
 	}
-	by, first := amount(step), least.DeepCopy()
-	if first.Add(by); first.Cmp(most) > 0 {
-		c.invalid(by.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), most.String()), "step")
+	by, first := quantityValue(step), minimum.DeepCopy()
+	if first.Add(by); first.Cmp(maximum) > 0 {
+		c.invalid(by.String(), fmt.Sprintf("one step %s is larger than capacity value: %s", first.String(), maximum.String()), "step")
 	}
-	c.wholeSteps(usual, least, by)
-	if !isNothing(high) {
-		c.wholeSteps(amount(high), least, by)
-	}
-}
-
-func (c *checker) requestMost(greatest, least, usual, most resource.Quantity) {
-	if least.Cmp(greatest) > 0 {
-		c.invalid(least.String(), fmt.Sprintf("min is larger than max: %s", greatest.String()), "max")
-	}
-	if greatest.Cmp(most) > 0 {
-		c.invalid(greatest.String(), fmt.Sprintf("max is larger than capacity value: %s", most.String()), "max")
-	}
-	if usual.Cmp(greatest) > 0 {
-		c.invalid(usual.String(), fmt.Sprintf("default is more than max: %s", greatest.String()), "max")
+	c.wholeSteps(defaultQuantity, minimum, by)
+	if !isAbsentOrNull(high) {
+		c.wholeSteps(quantityValue(high), minimum, by)
 	}
 }
 
-// wholeSteps wants an amount that is some steps from the least. A step of nothing, on which kube-apiserver fails, leads
-// nowhere.
-func (c *checker) wholeSteps(v, least, by resource.Quantity) {
-	if by.Value() == 0 || (v.Value()-least.Value())%by.Value() != 0 {
-		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", by.String(), least.String()), "step")
+func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum resource.Quantity) {
+	if minimum.Cmp(greatest) > 0 {
+		c.invalid(minimum.String(), fmt.Sprintf("min is larger than max: %s", greatest.String()), "max")
+	}
+	if greatest.Cmp(maximum) > 0 {
+		c.invalid(greatest.String(), fmt.Sprintf("max is larger than capacity value: %s", maximum.String()), "max")
+	}
+	if defaultQuantity.Cmp(greatest) > 0 {
+		c.invalid(defaultQuantity.String(), fmt.Sprintf("default is more than max: %s", greatest.String()), "max")
+	}
+}
+
+// wholeSteps requires a quantity that is a multiple of the step above the minimum. A step of 0, which makes
+// kube-apiserver panic, is rejected.
+func (c *checker) wholeSteps(v, minimum, by resource.Quantity) {
+	if by.Value() == 0 || (v.Value()-minimum.Value())%by.Value() != 0 {
+		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", by.String(), minimum.String()), "step")
 	}
 }

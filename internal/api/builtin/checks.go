@@ -12,31 +12,31 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maker makes a check from the arguments that are written after its name.
-type maker func(args []string) (check, error)
+// checkFactory returns the check for the arguments after its name in a rule.
+type checkFactory func(args []string) (check, error)
 
-// makers returns the makers of all checks that rules name.
-func (book *rulebook) makers() map[string]maker {
-	all := plainChecks()
-	for _, more := range []map[string]maker{relatedChecks(), amountChecks(), certainRefusals(), blankChecks(), warningChecks()} {
+// checkFactories returns the factories of all checks, by name.
+func (book *rulebook) checkFactories() map[string]checkFactory {
+	all := valueChecks()
+	for _, more := range []map[string]checkFactory{contextChecks(), quantityChecks(), reportChecks(), whitespaceChecks(), warningChecks()} {
 		maps.Copy(all, more)
 	}
 	all["union"] = book.makeUnion
 	all["items"] = book.makeItems
 	all["stateful-template"] = book.makeStatefulTemplate
 	all["event-namespace"] = makeEventNamespace
-	all["was"] = book.makeWas
+	all["old"] = book.makeOld
 	for name, f := range formats {
-		all[name] = simple(func(c *checker, now, _ document.Value) bool {
+		all[name] = withoutArguments(func(c *checker, now, _ document.Value) bool {
 			for _, detail := range f.check(now.Text()) {
-				c.invalid(now.Text(), detail) // invalidAll would allocate for texts that are right, too
+				c.invalid(now.Text(), detail) // invalidAll would allocate for valid strings, too
 			}
 			return true
 		})
 	}
-	for _, irregular := range []map[string]func(c *checker, now, old document.Value){irregularChecks(), expressionChecks(), statusChecks(), deviceChecks(), irregularWarnings()} {
+	for _, irregular := range []map[string]func(c *checker, now, old document.Value){goChecks(), expressionChecks(), statusChecks(), deviceChecks(), goWarnings()} {
 		for name, f := range irregular {
-			all[name] = simple(func(c *checker, now, old document.Value) bool {
+			all[name] = withoutArguments(func(c *checker, now, old document.Value) bool {
 				f(c, now, old)
 				return true
 			})
@@ -45,47 +45,47 @@ func (book *rulebook) makers() map[string]maker {
 	return all
 }
 
-// plainChecks look at a value alone, or at what it was.
-func plainChecks() map[string]maker {
-	return map[string]maker{
-		// Guards: they find nothing wrong, but what comes after them on the line may be left out.
+// valueChecks are the checks of a single value, or of a change of it.
+func valueChecks() map[string]checkFactory {
+	return map[string]checkFactory{
+		// Guards: they report no error, but can skip the remaining checks of the line.
 		"optional": guard(func(v document.Value) bool { return !isEmpty(v) }),
-		"changed":  simple(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isAsBefore(v) }),
-		"nullable": guard(func(v document.Value) bool { return !isNothing(v) }),
+		"changed":  withoutArguments(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isUnchanged(v) }),
+		"nullable": guard(func(v document.Value) bool { return !isAbsentOrNull(v) }),
 
-		"required": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"required": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"set": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if isNothing(v) {
+		"set": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if isAbsentOrNull(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"forbidden": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if isGiven(v) {
+		"forbidden": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if isSetByClient(v) {
 				c.forbidden(detail)
 			}
 			return true
 		}),
-		"invalid": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if isGiven(v) {
-				c.invalid(shown(v), detail)
+		"invalid": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if isSetByClient(v) {
+				c.invalid(errorValue(v), detail)
 			}
 			return true
 		}),
-		"invalid-empty": detailed("", func(c *checker, _ document.Value, detail string) bool {
+		"invalid-empty": withDetail("", func(c *checker, _ document.Value, detail string) bool {
 			c.invalid("", detail)
 			return true
 		}),
-		"immutable": detailed("field is immutable", immutable),
-		"frozen": detailed("", func(c *checker, v document.Value, detail string) bool {
-			if c.updating && !c.isAsBefore(v) {
+		"immutable": withDetail("field is immutable", immutable),
+		"frozen": withDetail("", func(c *checker, v document.Value, detail string) bool {
+			if c.updating && !c.isUnchanged(v) {
 				c.forbidden(detail)
 			}
 			return true
@@ -107,40 +107,40 @@ func plainChecks() map[string]maker {
 	}
 }
 
-func simple(made check) maker {
+func withoutArguments(made check) checkFactory {
 	return func(args []string) (check, error) {
 		if len(args) > 0 {
-			return nil, fmt.Errorf("expected nothing after it, received %q", args)
+			return nil, fmt.Errorf("expected no arguments, received %q", args)
 		}
 		return made, nil
 	}
 }
 
-func guard(passes func(document.Value) bool) maker {
-	return simple(func(_ *checker, now, _ document.Value) bool { return passes(now) })
+func guard(passes func(document.Value) bool) checkFactory {
+	return withoutArguments(func(_ *checker, now, _ document.Value) bool { return passes(now) })
 }
 
-// detailed makes a check that can be given the words for what is wrong.
-func detailed(usual string, made func(*checker, document.Value, string) bool) maker {
+// withDetail returns the factory of a check whose error detail can be overridden in the rule.
+func withDetail(defaultDetail string, made func(*checker, document.Value, string) bool) checkFactory {
 	return func(args []string) (check, error) {
-		detail, err := detailOf(args, usual)
+		detail, err := parseDetail(args, defaultDetail)
 		return func(c *checker, now, _ document.Value) bool { return made(c, now, detail) }, err
 	}
 }
 
-func detailOf(args []string, usual string) (string, error) {
+func parseDetail(args []string, defaultDetail string) (string, error) {
 	switch len(args) {
 	case 0:
-		return usual, nil
+		return defaultDetail, nil
 	case 1:
 		return args[0], nil
 	}
-	return "", fmt.Errorf("expected one text at most, received %q", args)
+	return "", fmt.Errorf("expected at most one detail, received %q", args)
 }
 
-// isGiven reports whether there is a value that a client gave: an empty list is none, and neither
-// is an empty string, for Go can not tell them from nothing.
-func isGiven(v document.Value) bool {
+// isSetByClient reports whether a value is set. An empty list or string is not: Go's decoder does not distinguish it
+// from an absent one.
+func isSetByClient(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:
 		return false
@@ -152,10 +152,10 @@ func isGiven(v document.Value) bool {
 	return true
 }
 
-// makeEnum refuses all but some texts.
+// makeEnum requires one of the listed strings.
 func makeEnum(args []string) (check, error) {
 	if len(args) == 0 {
-		return nil, fmt.Errorf("expected the texts that are allowed")
+		return nil, fmt.Errorf("expected the allowed strings")
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if text := now.Text(); !slices.Contains(args, text) {
@@ -166,21 +166,21 @@ func makeEnum(args []string) (check, error) {
 	}, nil
 }
 
-// number returns a value as an integer; one that is not there is 0.
-func number(v document.Value) int64 {
+// intValue returns a value as an integer; 0 if it is absent.
+func intValue(v document.Value) int64 {
 	i, _ := v.Int64()
 	return i
 }
 
 func makeMin(args []string) (check, error) {
-	return bound(args, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
+	return makeBound(args, "must be greater than or equal to %d", func(n, limit int64) bool { return n >= limit })
 }
 
 func makeMax(args []string) (check, error) {
-	return bound(args, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
+	return makeBound(args, "must be less than or equal to %d", func(n, limit int64) bool { return n <= limit })
 }
 
-func bound(args []string, usual string, within func(n, limit int64) bool) (check, error) {
+func makeBound(args []string, defaultDetail string, within func(n, limit int64) bool) (check, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("expected a number")
 	}
@@ -188,9 +188,9 @@ func bound(args []string, usual string, within func(n, limit int64) bool) (check
 	if err != nil {
 		return nil, err
 	}
-	detail, err := detailOf(args[1:], fmt.Sprintf(usual, limit))
+	detail, err := parseDetail(args[1:], fmt.Sprintf(defaultDetail, limit))
 	return func(c *checker, now, _ document.Value) bool {
-		if n := number(now); !within(n, limit) {
+		if n := intValue(now); !within(n, limit) {
 			c.invalid(n, detail)
 		}
 		return true
@@ -209,9 +209,9 @@ func makeRange(args []string) (check, error) {
 	if err != nil {
 		return nil, err
 	}
-	detail, err := detailOf(args[2:], validation.InclusiveRangeError(int(low), int(high)))
+	detail, err := parseDetail(args[2:], validation.InclusiveRangeError(int(low), int(high)))
 	return func(c *checker, now, _ document.Value) bool {
-		if n := number(now); n < low || n > high {
+		if n := intValue(now); n < low || n > high {
 			c.invalid(n, detail)
 		}
 		return true
@@ -226,27 +226,27 @@ func oneNumber(args []string) (int, error) {
 }
 
 func makeMaxLength(args []string) (check, error) {
-	most, err := oneNumber(args)
+	maximum, err := oneNumber(args)
 	return func(c *checker, now, _ document.Value) bool {
-		if len(now.Text()) > most {
-			c.tooLong(most)
+		if len(now.Text()) > maximum {
+			c.tooLong(maximum)
 		}
 		return true
 	}, err
 }
 
 func makeMaxItems(args []string) (check, error) {
-	most, err := oneNumber(args)
+	maximum, err := oneNumber(args)
 	return func(c *checker, now, _ document.Value) bool {
-		if now.Len() > most {
-			e := field.TooMany(nil, now.Len(), most)
+		if now.Len() > maximum {
+			e := field.TooMany(nil, now.Len(), maximum)
 			c.fail(e.Type, e.BadValue, e.Detail)
 		}
 		return true
 	}, err
 }
 
-// makeKey checks how the last name of the path is written: the key of a map.
+// makeKey validates the format of a map's key.
 func makeKey(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a format, received %q", args)
@@ -261,50 +261,49 @@ func makeKey(args []string) (check, error) {
 	}, nil
 }
 
-// makeValue refuses all but one text, as an invalid value rather than an unsupported one.
+// makeValue requires one of the listed strings. Unlike enum, it reports an invalid value instead of an unsupported one.
 func makeValue(args []string) (check, error) {
 	if len(args) < 2 {
-		return nil, fmt.Errorf("expected the texts that are allowed and the words for what is wrong")
+		return nil, fmt.Errorf("expected the allowed strings and the error detail")
 	}
 	allowed, detail := args[:len(args)-1], args[len(args)-1]
 	return func(c *checker, now, _ document.Value) bool {
 		if !slices.Contains(allowed, scalarText(now)) {
-			c.invalid(shown(now), detail)
+			c.invalid(errorValue(now), detail)
 			return false
 		}
 		return true
 	}, nil
 }
 
-// makeUnique refuses a field's text that an item before this one in the list has too; a scalar
-// item is told apart by itself.
+// makeUnique rejects a field value that an earlier item of the list has. Scalar items are compared themselves.
 func makeUnique(args []string) (check, error) {
-	sound := slices.Equal(args, []string{"among-sound"})
-	if len(args) > 0 && !sound {
-		return nil, fmt.Errorf("expected among-sound or nothing after it, received %q", args)
+	validOnly := slices.Equal(args, []string{"among-valid"})
+	if len(args) > 0 && !validOnly {
+		return nil, fmt.Errorf("expected among-valid or no argument, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		name := ""
-		if last := c.where[len(c.where)-1]; last.kind == stepField {
+		if last := c.path[len(c.path)-1]; last.kind == stepField {
 			name = last.name
 		}
-		if i := c.first(c.list, name, now.Text(), sound); i >= 0 && i < c.item {
-			c.duplicate(shown(now))
+		if i := c.firstIndex(c.list, name, now.Text(), validOnly); i >= 0 && i < c.item {
+			c.duplicate(errorValue(now))
 			return false
 		}
 		return true
 	}, nil
 }
 
-// makeAmong refuses a text that no item of a list of a type around has. Several lists may be
-// named: TYPE LIST FIELD…
+// makeAmong requires a string that an item of a list in an enclosing type has. The arguments are TYPE LIST FIELD,
+// repeated.
 func makeAmong(args []string) (check, error) {
 	if len(args) == 0 || len(args)%3 != 0 {
 		return nil, fmt.Errorf("expected TYPE LIST FIELD, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		for a := args; len(a) > 0; a = a[3:] {
-			if around, _, ok := c.enclosing(a[0]); ok && c.first(around.Get(a[1]), a[2], now.Text(), true) >= 0 {
+			if outer, _, ok := c.enclosing(a[0]); ok && c.firstIndex(outer.Get(a[1]), a[2], now.Text(), true) >= 0 {
 				return true
 			}
 		}
@@ -313,10 +312,10 @@ func makeAmong(args []string) (check, error) {
 	}, nil
 }
 
-// makeOnly refuses all fields but some.
+// makeOnly forbids all fields except those listed.
 func makeOnly(args []string) (check, error) {
 	if len(args) < 2 {
-		return nil, fmt.Errorf("expected fields and the words for what is wrong")
+		return nil, fmt.Errorf("expected fields and the error detail")
 	}
 	allowed, detail := args[:len(args)-1], args[len(args)-1]
 	return func(c *checker, now, _ document.Value) bool {
@@ -329,14 +328,14 @@ func makeOnly(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotMoreThan refuses a number that is greater than a neighbour's.
+// makeNotMoreThan rejects a number that exceeds the number in a sibling field.
 func makeNotMoreThan(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected a field beside it and the words for what is wrong, received %q", args)
+		return nil, fmt.Errorf("expected a sibling field and the error detail, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
-		if beside := c.scopes[len(c.scopes)-1].now.Get(args[0]); number(now) > number(beside) {
-			c.invalid(number(now), args[1])
+		if beside := c.scopes[len(c.scopes)-1].now.Get(args[0]); intValue(now) > intValue(beside) {
+			c.invalid(intValue(now), args[1])
 		}
 		return true
 	}, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// addressName is how addresses are named: as themselves.
+// addressName is the format of IPAddress names: canonical IP addresses.
 var addressName = format{nil, func(s string) (problems []string) {
 	for _, e := range validation.IsValidIP(nil, s) {
 		problems = append(problems, e.Detail)
@@ -15,9 +15,9 @@ var addressName = format{nil, func(s string) (problems []string) {
 	return problems
 }}
 
-const oneCIDREach = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+const oneCIDRPerFamilyDetail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
-// serviceCIDRs checks a range of each family. It may be given one of the other family later.
+// serviceCIDRs validates at most one CIDR of each IP family. An update can add a second family.
 func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 	if !c.updating {
 		c.newServiceCIDRs(cidrs)
@@ -41,7 +41,7 @@ func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 		}
 		c.newServiceCIDRs(cidrs)
 	default:
-		c.invalid(shown(cidrs), "field is immutable")
+		c.invalid(errorValue(cidrs), "field is immutable")
 	}
 }
 
@@ -51,12 +51,12 @@ func (c *checker) newServiceCIDRs(cidrs document.Value) {
 		c.required("at least one CIDR required")
 		return
 	case n > 2:
-		c.invalid(shown(cidrs), "may only hold up to 2 values")
+		c.invalid(errorValue(cidrs), "may only hold up to 2 values")
 		return
 	}
 	for i, cidr := range cidrs.Items() {
 		c.pushItem(i)
-		c.own(validation.IsValidCIDR(nil, cidr.Text()))
+		c.addErrors(validation.IsValidCIDR(nil, cidr.Text()))
 		c.pop()
 	}
 	if cidrs.Len() < 2 {
@@ -64,6 +64,6 @@ func (c *checker) newServiceCIDRs(cidrs document.Value) {
 	}
 	family := netutils.IPFamilyOfCIDRString(cidrs.At(0).Text())
 	if family != netutils.IPFamilyUnknown && family == netutils.IPFamilyOfCIDRString(cidrs.At(1).Text()) {
-		c.invalid(shown(cidrs), oneCIDREach)
+		c.invalid(errorValue(cidrs), oneCIDRPerFamilyDetail)
 	}
 }

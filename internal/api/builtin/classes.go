@@ -8,20 +8,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Names of priority classes with this beginning are those of the system.
+// systemPriority is the name prefix of the priority classes of the system.
 const systemPriority = "system-"
 
-// mostUserPriority is how high the priority of other classes may be.
-const mostUserPriority = 1_000_000_000
+// maxUserPriority is the maximum value of other priority classes.
+const maxUserPriority = 1_000_000_000
 
-// systemPriorities are the classes of the system.
+// systemPriorities are the values of the priority classes of the system.
 var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 func priorityValue(c *checker, class, _ document.Value) {
-	name, value := class.Lookup("metadata", "name").Text(), number(class.Get("value"))
+	name, value := class.Lookup("metadata", "name").Text(), intValue(class.Get("value"))
 	if !strings.HasPrefix(name, systemPriority) {
-		if value > mostUserPriority {
-			c.forbidden(fmt.Sprintf("maximum allowed value of a user defined priority is %v", mostUserPriority), "value")
+		if value > maxUserPriority {
+			c.forbidden(fmt.Sprintf("maximum allowed value of a user defined priority is %v", maxUserPriority), "value")
 		}
 		return
 	}
@@ -40,30 +40,29 @@ func priorityValue(c *checker, class, _ document.Value) {
 	}
 }
 
-// overhead checks what a pod of a runtime class takes beyond its containers, as if it were a
-// container's limits.
+// overhead validates the podFixed overhead of a runtime class like the limits of a container.
 func overhead(c *checker, o, _ document.Value) {
 	fixed := o.Get("podFixed")
-	if !isNothing(fixed) {
+	if !isAbsentOrNull(fixed) {
 		c.requirements(document.NewMap(document.Field{Name: "limits", Value: fixed}), c.containerResourceName)
 	}
 }
 
-// uniqueTolerations refuses a toleration that is there already, for however long.
+// uniqueTolerations rejects tolerations that are equal except for their tolerationSeconds.
 func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 	seen := map[[4]string]bool{}
 	for i, t := range tolerations.Items() {
 		key := [4]string{t.Get("key").Text(), t.Get("operator").Text(), t.Get("value").Text(), t.Get("effect").Text()}
 		if seen[key] {
 			c.pushItem(i)
-			c.duplicate(shown(t))
+			c.duplicate(errorValue(t))
 			c.pop()
 		}
 		seen[key] = true
 	}
 }
 
-// leaseStrategies are the ways to choose who holds a lease that need no domain.
+// leaseStrategies are the strategies of coordinated leader election that need no domain.
 var leaseStrategies = []string{"OldestEmulationVersion"}
 
 func leaseStrategy(c *checker, now, _ document.Value) {

@@ -7,11 +7,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxDataBytes is how much a ConfigMap or a Secret may hold.
+// maxDataBytes is the maximum size of the data of a ConfigMap or Secret.
 const maxDataBytes = 1 << 20
 
-// frozenData refuses changes of what says that it is immutable. To have an empty map where there was none is one; to
-// have none where there was an empty one is not, since clients that leave out what is empty would put it so.
+// frozenData rejects changes of immutable ConfigMaps and Secrets. An absent map may not become an empty one; the
+// reverse is allowed, because clients that omit empty fields cause it.
 func frozenData(c *checker, now, old document.Value) {
 	const words = "field is immutable when `immutable` is set"
 	if !now.Get("immutable").Bool() {
@@ -19,14 +19,14 @@ func frozenData(c *checker, now, old document.Value) {
 	}
 	for _, name := range []string{"data", "binaryData"} {
 		is, was := now.Get(name), old.Get(name)
-		if t, _ := below(c.kind, name); !same(t, false, is, was) || isNothing(was) && !isNothing(is) {
+		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, is, was) || isAbsentOrNull(was) && !isAbsentOrNull(is) {
 			c.forbidden(words, name)
 		}
 	}
 }
 
 func notInBinary(c *checker, _, _ document.Value) {
-	if object := c.innermost(); !isNothing(object.Get("binaryData").Get(c.key())) {
+	if object := c.innermost(); !isAbsentOrNull(object.Get("binaryData").Get(c.key())) {
 		c.invalid(c.key(), "duplicate of key present in binaryData")
 	}
 }
@@ -37,7 +37,7 @@ func configMapSize(c *checker, object, _ document.Value) {
 		size += len(value.Text())
 	}
 	if size+decodedSize(object.Get("binaryData")) > maxDataBytes {
-		c.tooLong(maxDataBytes, "[]") // how Kubernetes writes a path without a name
+		c.tooLong(maxDataBytes, "[]") // Kubernetes' notation of a path without a name
 	}
 }
 
@@ -47,7 +47,7 @@ func secretSize(c *checker, data, _ document.Value) {
 	}
 }
 
-// decodedSize returns how many bytes the values of a map are, which are in base 64.
+// decodedSize returns the total number of bytes of a map's base64-encoded values.
 func decodedSize(data document.Value) (size int) {
 	for _, value := range data.Fields() {
 		text := value.Text()
@@ -59,7 +59,7 @@ func decodedSize(data document.Value) (size int) {
 	return size
 }
 
-// secretKeys are the keys that secrets of a type must have; any of them is enough for basic-auth.
+// secretKeys are the required keys of typed secrets; for basic-auth, one of them is sufficient.
 var secretKeys = map[string][]string{
 	"kubernetes.io/dockercfg":        {".dockercfg"},
 	"kubernetes.io/dockerconfigjson": {".dockerconfigjson"},
@@ -83,7 +83,7 @@ func secretType(c *checker, secret, _ document.Value) {
 	defer c.pop()
 	missing := 0
 	for _, key := range keys {
-		if isNothing(data.Get(key)) || kind == "kubernetes.io/ssh-auth" && data.Get(key).Text() == "" {
+		if isAbsentOrNull(data.Get(key)) || kind == "kubernetes.io/ssh-auth" && data.Get(key).Text() == "" {
 			missing++
 		}
 	}
@@ -92,7 +92,7 @@ func secretType(c *checker, secret, _ document.Value) {
 	}
 	for _, key := range keys {
 		value := data.Get(key)
-		if isNothing(value) || kind == "kubernetes.io/ssh-auth" && value.Text() == "" {
+		if isAbsentOrNull(value) || kind == "kubernetes.io/ssh-auth" && value.Text() == "" {
 			c.missingKey(key)
 		} else if key[0] == '.' {
 			c.jsonObject(key, value.Text())

@@ -8,20 +8,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// present returns how many of some fields are there.
-func present(of document.Value, names ...string) (n int) {
+// countPresent returns the number of given fields that are neither absent nor null.
+func countPresent(of document.Value, names ...string) (n int) {
 	for _, name := range names {
-		if !isNothing(of.Get(name)) {
+		if !isAbsentOrNull(of.Get(name)) {
 			n++
 		}
 	}
 	return n
 }
 
-// envSources wants a variable to come from one place.
+// envSources requires exactly one source of an environment variable.
 func envSources(c *checker, from, _ document.Value) {
 	variable, _, _ := c.enclosing("EnvVar")
-	switch n := present(from, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
+	switch n := countPresent(from, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
 	case n == 0:
 		c.invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`")
 	case variable.Get("value").Text() != "":
@@ -32,18 +32,19 @@ func envSources(c *checker, from, _ document.Value) {
 }
 
 func envFromSources(c *checker, from, _ document.Value) {
-	item := c.where[len(c.where)-1]
-	c.pop() // kube-apiserver reports it for the list
-	switch present(from, "configMapRef", "secretRef") {
+	item := c.path[len(c.path)-1]
+	c.pop() // kube-apiserver reports the error at the list
+	switch countPresent(from, "configMapRef", "secretRef") {
 	case 0:
 		c.invalid("", "must specify one of: `configMapRef` or `secretRef`")
 	case 2:
 		c.invalid("", "may not have more than one field specified at a time")
 	}
-	c.where = append(c.where, item)
+	c.path = append(c.path, item)
 }
 
-// What a variable and a file of a volume can have in them, in order.
+// The field paths and resources that environment variables and downward API files can reference, in the order of
+// kube-apiserver's errors.
 var (
 	fieldsForEnv = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
@@ -90,7 +91,7 @@ func (c *checker) fieldReference(ref document.Value, allowed []string) {
 	}
 }
 
-// subscript splits metadata.labels['app'].
+// subscript splits a path with a subscript, such as metadata.labels['app'].
 func subscript(path string) (name, key string, ok bool) {
 	rest, ok := strings.CutSuffix(path, "']")
 	if !ok {
@@ -146,8 +147,7 @@ func (c *checker) divisor(name string, isHugePages bool, divisor string) {
 	}
 }
 
-// volumeNamed returns the volume of that name, if nothing is wrong with it. A StatefulSet's pods
-// have volumes of its claims as well.
+// volumeNamed returns a valid volume of the pod by name. The volume claim templates of a StatefulSet count as volumes.
 func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
 	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {
 		for _, claim := range spec.Get("volumeClaimTemplates").Items() {
@@ -158,7 +158,7 @@ func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
 	}
 	spec, _, _ := c.enclosing("PodSpec")
 	volumes := spec.Get("volumes")
-	if i := c.first(volumes, "name", name, true); i >= 0 {
+	if i := c.firstIndex(volumes, "name", name, true); i >= 0 {
 		return volumes.At(i), true
 	}
 	return document.Value{}, false
@@ -172,15 +172,15 @@ func mountedVolume(c *checker, now, _ document.Value) {
 
 func mountPath(c *checker, mount, _ document.Value) {
 	name, at := mount.Get("name").Text(), mount.Get("mountPath").Text()
-	if i := c.first(c.list, "mountPath", at, false); i >= 0 && i < c.item {
+	if i := c.firstIndex(c.list, "mountPath", at, false); i >= 0 && i < c.item {
 		c.invalid(at, "must be unique", "mountPath")
 	}
 	container, _, _ := c.enclosing("ContainerCommon")
 	devices := container.Get("volumeDevices")
-	if c.first(devices, "name", name, false) >= 0 {
+	if c.firstIndex(devices, "name", name, false) >= 0 {
 		c.invalid(name, "must not already exist in volumeDevices", "name")
 	}
-	if c.first(devices, "devicePath", at, false) >= 0 {
+	if c.firstIndex(devices, "devicePath", at, false) >= 0 {
 		c.invalid(at, "must not already exist as a path in volumeDevices", "mountPath")
 	}
 }
@@ -203,7 +203,7 @@ func recursiveReadOnly(c *checker, mount, _ document.Value) {
 		if !mount.Get("readOnly").Bool() {
 			c.forbidden("may only be specified when readOnly is true")
 		}
-		if propagation := mount.Get("mountPropagation"); !isNothing(propagation) && propagation.Text() != "None" {
+		if propagation := mount.Get("mountPropagation"); !isAbsentOrNull(propagation) && propagation.Text() != "None" {
 			c.forbidden("may only be specified when mountPropagation is None or not specified")
 		}
 	default:
@@ -215,20 +215,20 @@ func volumeDevice(c *checker, device, _ document.Value) {
 	name, at := device.Get("name").Text(), device.Get("devicePath").Text()
 	if name == "" {
 		c.required("", "name")
-	} else if i := c.first(c.list, "name", name, false); i >= 0 && i < c.item {
+	} else if i := c.firstIndex(c.list, "name", name, false); i >= 0 && i < c.item {
 		c.invalid(name, "must be unique", "name")
 	}
 	volume, found := c.volumeNamed(name)
 	switch {
 	case !found:
 		c.notFound(name, "name")
-	case !volume.IsAbsent() && present(volume, "persistentVolumeClaim", "ephemeral") == 0:
+	case !volume.IsAbsent() && countPresent(volume, "persistentVolumeClaim", "ephemeral") == 0:
 		c.invalid(name, "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode", "name")
 	}
 	if at == "" {
 		c.required("", "devicePath")
 	}
-	if i := c.first(c.list, "devicePath", at, false); i >= 0 && i < c.item {
+	if i := c.firstIndex(c.list, "devicePath", at, false); i >= 0 && i < c.item {
 		c.invalid(at, "must be unique", "devicePath")
 	}
 	if len(backstepProblems(at)) > 0 {
@@ -236,10 +236,10 @@ func volumeDevice(c *checker, device, _ document.Value) {
 	}
 	container, _, _ := c.enclosing("ContainerCommon")
 	mounts := container.Get("volumeMounts")
-	if c.first(mounts, "name", name, false) >= 0 {
+	if c.firstIndex(mounts, "name", name, false) >= 0 {
 		c.invalid(name, "must not already exist in volumeMounts", "name")
 	}
-	if c.first(mounts, "mountPath", at, false) >= 0 {
+	if c.firstIndex(mounts, "mountPath", at, false) >= 0 {
 		c.invalid(at, "must not already exist as a path in volumeMounts", "devicePath")
 	}
 }
@@ -247,11 +247,11 @@ func volumeDevice(c *checker, device, _ document.Value) {
 func sleepSeconds(c *checker, action, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	grace := spec.Get("terminationGracePeriodSeconds")
-	most := number(grace)
-	if most < 0 {
-		most = 1 // which it is going to be
+	maximum := intValue(grace)
+	if maximum < 0 {
+		maximum = 1 // preparing the pod raises a negative grace period to 1
 	}
-	if n := number(action.Get("seconds")); !isNothing(grace) && (n < 0 || n > most) {
-		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", most))
+	if n := intValue(action.Get("seconds")); !isAbsentOrNull(grace) && (n < 0 || n > maximum) {
+		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", maximum))
 	}
 }

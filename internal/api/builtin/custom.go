@@ -7,20 +7,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CheckMetadata returns what is wrong with the metadata of a custom resource: what is checked of every object that is
-// updated, and what custom resources check themselves. When it is created, old is absent.
+// CheckMetadata validates the metadata of a custom resource. general are the errors of the checks for updates of any
+// object, own those of custom resources. old is absent on create.
 func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field.ErrorList) {
 	c := checkers.Get().(*checker)
-	c.namespaced, c.updating = namespaced, !isNothing(old)
+	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)
 	c.push("metadata")
 	now, was := obj.Get("metadata"), old.Get("metadata")
 	if c.updating {
-		c.writtenMeta(now, pathSegment)
-		c.updatedMeta(now, was)
+		c.checkMeta(now, pathSegment)
+		c.checkUpdatedMeta(now, was)
 		general, c.errs = c.errs, nil
-		c.updatedMeta(now, was)
+		c.checkUpdatedMeta(now, was)
 	} else {
-		c.createdMeta(now, nameFormats["dns-subdomain"])
+		c.checkCreatedMeta(now, nameFormats["dns-subdomain"])
 	}
 	own = c.errs
 	c.reset()
@@ -28,11 +28,11 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field
 	return general, own
 }
 
-// embeddedName is what resources in custom resources may be called.
+// embeddedName is the name format of resources embedded in custom resources.
 var embeddedName = nameFormat{pathSegment, format{isDNSSubdomain, content.IsPathSegmentPrefix}, false}
 
-// CheckEmbeddedMetadata returns what is wrong with the metadata of a resource in a custom resource, which is at the
-// given place. It needs no name, and is in a namespace only if it says so.
+// CheckEmbeddedMetadata validates the metadata, at a path, of a resource embedded in a custom resource. The name and
+// the namespace are optional.
 func CheckEmbeddedMetadata(metadata document.Value, place string) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.namespaced = metadata.Get("namespace").Text() != ""
@@ -40,7 +40,7 @@ func CheckEmbeddedMetadata(metadata document.Value, place string) field.ErrorLis
 	if metadata.Get("name").Text() == "" {
 		metadata = metadata.With("name", document.NewString("nameless"))
 	}
-	c.createdMeta(metadata, embeddedName)
+	c.checkCreatedMeta(metadata, embeddedName)
 	errs := c.errs
 	c.reset()
 	checkers.Put(c)

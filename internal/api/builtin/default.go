@@ -8,20 +8,19 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// defaults is what happens to the values of a type.
+// defaults holds the default rules of a type.
 type defaults struct {
 	rules []rule
-	// busy are a struct's fields that may have to be added, or in which something may have to be.
-	busy []*Field
-	// quiet says that there is nothing to do in any value of the type.
-	quiet bool
+	// fieldsToDefault are the fields of a struct that are always written, or whose types have defaults.
+	fieldsToDefault []*Field
+	// noDefaults marks types whose values never change in defaulting.
+	noDefaults bool
 }
 
-// Default returns the document with the values that kube-apiserver gives to fields that are unset,
-// and with those that Go always writes. Nothing else is changed, except where a kind file states it.
-// The document is one that Read returned.
+// Default returns the document with kube-apiserver's defaults of unset fields and with the fields that Go always
+// writes. Nothing else changes, except where a kind file states it. The document must be a result of Decode.
 func (t *Type) Default(doc document.Value) document.Value {
-	if t.quiet {
+	if t.noDefaults {
 		return doc
 	}
 	d := defaulters.Get().(*defaulter)
@@ -29,10 +28,10 @@ func (t *Type) Default(doc document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// DefaultAgain is Default for a document that Default returned as done, and of which some fields may
-// have been changed since: the others are not looked into again.
-func (t *Type) DefaultAgain(doc, done document.Value) document.Value {
-	if t.quiet || document.Same(doc, done) {
+// DefaultChanged is Default for a document that was derived from done, a result of Default: fields that are unchanged
+// since then are skipped.
+func (t *Type) DefaultChanged(doc, done document.Value) document.Value {
+	if t.noDefaults || document.Same(doc, done) {
 		return doc
 	}
 	d := defaulters.Get().(*defaulter)
@@ -41,12 +40,12 @@ func (t *Type) DefaultAgain(doc, done document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// defaulter is the state of one defaulting. The rules of a struct are followed before it looks into
-// the struct's fields, so that there is only one subject at a time.
+// defaulter is the state of one call of Default. The rules of a struct run before its fields are visited, so that one
+// structUpdate is in use at a time.
 type defaulter struct {
-	b       fastdoc.Builder
-	subject subject
-	// done is the document whose fields have been looked into already; absent if none have.
+	b      fastdoc.Builder
+	update structUpdate
+	// done is the document whose fields have defaults already; absent if there is none.
 	done document.Value
 }
 
@@ -54,18 +53,18 @@ var defaulters = sync.Pool{New: func() any { return new(defaulter) }}
 
 func (d *defaulter) release() {
 	d.b.Reset()
-	d.subject.release()
+	d.update.release()
 	d.done = document.Value{}
 	defaulters.Put(d)
 }
 
 func (d *defaulter) value(t *Type, v document.Value) document.Value {
-	if t.quiet || fastdoc.IsSealed(v) {
+	if t.noDefaults || fastdoc.IsUnparsed(v) {
 		return v
 	}
 	switch kind := v.Kind(); {
 	case t.Kind == Struct && kind == document.Map:
-		return d.fields(t, d.follow(t, v))
+		return d.fields(t, d.applyRules(t, v))
 	case t.Kind == List && kind == document.List:
 		return d.items(t, v)
 	case t.Kind == Map && kind == document.Map:
@@ -74,14 +73,14 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 	return v
 }
 
-// fields adds the fields that are always written, and defaults what is in the others. The fields of
-// the value and those that are busy are both sorted.
+// fields adds the fields that are always written, and applies the defaults of the other fields. Both the fields of the
+// value and fieldsToDefault are sorted.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	done := d.done
-	d.done = document.Value{} // it is about the fields of the document itself
+	d.done = document.Value{} // done is the state of the root document only
 	next, count := 0, v.Len()
-	for _, f := range t.busy {
+	for _, f := range t.fieldsToDefault {
 		from := next
 		for next < count && v.Name(next) < f.Name {
 			next++
@@ -109,7 +108,7 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// field defaults what is in a field, where null stands for nothing.
+// field applies defaults to the value of a field; null stands for an absent value.
 func (d *defaulter) field(f *Field, v document.Value) document.Value {
 	if v.IsNull() {
 		if f.zeroIsNull() {
@@ -138,43 +137,44 @@ func (d *defaulter) values(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// follow follows the rules of a struct.
-func (d *defaulter) follow(t *Type, v document.Value) document.Value {
+// applyRules applies the default rules of a struct.
+func (d *defaulter) applyRules(t *Type, v document.Value) document.Value {
 	if len(t.rules) == 0 {
 		return v
 	}
-	s := &d.subject
+	s := &d.update
 	s.v, s.b = v, &d.b
 	for i := range t.rules {
-		t.rules[i].follow(s)
+		t.rules[i].apply(s)
 	}
 	return s.finish()
 }
 
-// settle finds out which types are quiet, and which fields are busy.
-func (t *table) settle() {
+// findDefaults sets noDefaults of all types to a fixed point, then their fieldsToDefault.
+func (t *table) findDefaults() {
 	for _, kind := range t.types {
-		kind.quiet = true
+		kind.noDefaults = true
 	}
 	for again := true; again; {
 		again = false
 		for _, kind := range t.types {
-			if kind.quiet && kind.hasWork() {
-				kind.quiet, again = false, true
+			if kind.noDefaults && kind.needsDefaulting() {
+				kind.noDefaults, again = false, true
 			}
 		}
 	}
 	for _, kind := range t.types {
 		for i := range kind.Fields {
-			if f := &kind.Fields[i]; f.Always || !f.Type.quiet {
-				kind.busy = append(kind.busy, f)
+			if f := &kind.Fields[i]; f.Always || !f.Type.noDefaults {
+				kind.fieldsToDefault = append(kind.fieldsToDefault, f)
 			}
 		}
 	}
 }
 
-// hasWork tells whether there is something to do in a value, as far as it is known yet.
-func (t *Type) hasWork() bool {
-	return len(t.rules) > 0 || t.Elem != nil && !t.Elem.quiet ||
-		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Always || !f.Type.quiet })
+// needsDefaulting reports whether values of the type can change in defaulting, given the current noDefaults of other
+// types.
+func (t *Type) needsDefaulting() bool {
+	return len(t.rules) > 0 || t.Elem != nil && !t.Elem.noDefaults ||
+		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Always || !f.Type.noDefaults })
 }

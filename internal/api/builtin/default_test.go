@@ -34,15 +34,15 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-func TestNow(t *testing.T) {
+func TestDefaultNow(t *testing.T) {
 	got := mustType(t, "resource.v1.DeviceTaint").Default(parse(t, `{"key":"a","effect":"b"}`))
 	at, err := time.Parse(time.RFC3339, got.Get("timeAdded").Text())
 	if err != nil || time.Since(at).Abs() > time.Minute {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("timeAdded = %v, %v, want the current time", got, err)
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestHasLatestTag(t *testing.T) {
 	digest := "@sha256:" + strings.Repeat("a1", 32)
 	for image, want := range map[string]bool{
 		"nginx": true, "nginx:latest": true, "nginx:1.25": false, "nginx" + digest: false, "nginx:latest" + digest: true,
@@ -51,30 +51,30 @@ func TestImages(t *testing.T) {
 		"[::1]:80/a": true, "-x.org/a": false, strings.Repeat("a1", 32): false, strings.Repeat("a", 300): false, "x.org:/a": false,
 	} {
 		if got := hasLatestTag(image); got != want {
-			t.Errorf("%q: %v, want %v", image, got, want)
+			t.Errorf("hasLatestTag(%q) = %v, want %v", image, got, want)
 		}
 	}
 }
 
-func TestCanonicalQuantities(t *testing.T) {
+func TestIsCanonicalQuantity(t *testing.T) {
 	numbers := []string{"", "0", "1", "7", "8", "10", "64", "100", "128", "999", "1000", "1024", "1500", "2000", "2048", "10240", "99999", "100000", "01", "1.5", "-1"}
 	for _, number := range numbers {
 		for _, suffix := range []string{"", "m", "k", "M", "G", "Ki", "Mi", "Gi", "Ti", "n", "e3", "x"} {
 			text := number + suffix
 			q, err := resource.ParseQuantity(text)
 			if isCanonicalQuantity(text) && (err != nil || q.String() != text) {
-				t.Errorf("%q is written %q, %v", text, q.String(), err)
+				t.Errorf("isCanonicalQuantity(%q) = true, but the canonical form is %q, %v", text, q.String(), err)
 			}
 		}
 	}
-	for _, usual := range []string{"0", "1", "100m", "500m", "64Mi", "128Mi", "256Mi", "1Gi", "8Gi", "110"} {
-		if !isCanonicalQuantity(usual) {
-			t.Errorf("%q is not recognised", usual)
+	for _, common := range []string{"0", "1", "100m", "500m", "64Mi", "128Mi", "256Mi", "1Gi", "8Gi", "110"} {
+		if !isCanonicalQuantity(common) {
+			t.Errorf("isCanonicalQuantity(%q) = false, want true", common)
 		}
 	}
 }
 
-func TestBadDefaults(t *testing.T) {
+func TestInvalidDefaultRules(t *testing.T) {
 	for _, text := range []string{
 		"core.v1.Nothing\n\timage = a",
 		"\n\timage = a",
@@ -99,12 +99,12 @@ func TestBadDefaults(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := types.readDefaults(typeFile(t, "defaults", text)); err == nil || !strings.HasPrefix(err.Error(), "types/test.type:") {
-			t.Errorf("%q: %v; expected an error with its line", text, err)
+			t.Errorf("error of %q = %v, want an error with file and line", text, err)
 		}
 	}
 }
 
-// typeFile returns a set with one type: the first line of the text names its structs, the others are its section.
+// typeFile returns a set with one type: the first line of the text names its structs, the other lines are its section.
 func typeFile(t *testing.T, section, text string) *kinds.Set {
 	t.Helper()
 	structs, rules, _ := strings.Cut(text, "\n")

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deviceChecks are the checks that only the rules of devices name.
+// deviceChecks are the checks for the rules of dynamic resource allocation.
 func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"extended-resource": extendedResourceName, "full-attribute-name": fullAttributeName, "pool-name": poolName,
@@ -28,35 +28,35 @@ func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// makeItems reads MOST TYPE [KEY]: a list has at most so many items, if that is not -1, and nothing more is said if
-// it has more; each follows the rules of a type; and no two have the same key, of which kube-apiserver speaks last. A
-// key is a field, a dot for the item itself, or device for the fields that name one.
+// makeItems parses MAX TYPE [KEY]. The check rejects a list with more than MAX items (-1 for no limit) without further
+// errors, validates each item with the rules of TYPE, and then rejects items with duplicate keys. KEY is a field, a dot
+// for the item itself, or device for the fields that identify a device.
 func (book *rulebook) makeItems(args []string) (check, error) {
 	if len(args) != 2 && len(args) != 3 || book.blocks[args[1]] == nil {
-		return nil, fmt.Errorf("expected MOST TYPE [KEY], received %q", args)
+		return nil, fmt.Errorf("expected MAX TYPE [KEY], received %q", args)
 	}
-	most, err := strconv.Atoi(args[0])
+	maximum, err := strconv.Atoi(args[0])
 	key := append(args, "")[2]
 	return func(c *checker, list, _ document.Value) bool {
-		c.items(list, most, book.blocks[args[1]], key)
+		c.items(list, maximum, book.blocks[args[1]], key)
 		return true
 	}, err
 }
 
-func (c *checker) items(list document.Value, most int, rules *block, key string) {
-	if most >= 0 && list.Len() > most {
-		e := field.TooMany(nil, list.Len(), most)
+func (c *checker) items(list document.Value, maximum int, rules *block, key string) {
+	if maximum >= 0 && list.Len() > maximum {
+		e := field.TooMany(nil, list.Len(), maximum)
 		c.fail(e.Type, e.BadValue, e.Detail)
 		return
 	}
-	around, place := c.list, c.item
+	outer, place := c.list, c.item
 	for i, item := range list.Items() {
 		c.list, c.item = list, i
 		c.pushItem(i)
 		c.run(rules, item, document.Value{})
 		c.pop()
 	}
-	c.list, c.item = around, place
+	c.list, c.item = outer, place
 	if key == "" {
 		return
 	}
@@ -72,7 +72,7 @@ func (c *checker) items(list document.Value, most int, rules *block, key string)
 	}
 }
 
-// itemKey returns what tells an item from others.
+// itemKey returns the key of an item.
 func itemKey(item document.Value, key string) any {
 	switch key {
 	case ".":
@@ -83,14 +83,14 @@ func itemKey(item document.Value, key string) any {
 	return item.Get(key).Text()
 }
 
-// device is what tells a device from others, or a share of it from other shares, as errors show it.
+// device is the identity of a device or of a share of it, in the form of kube-apiserver's errors.
 type device struct{ Driver, Pool, Device, ShareID string }
 
 func deviceOf(v document.Value) device {
 	return device{v.Get("driver").Text(), v.Get("pool").Text(), v.Get("device").Text(), v.Get("shareID").Text()}
 }
 
-// requestReference wants the name of a request of the claim, or of a request and one of its subrequests.
+// requestReference requires the name of a request of the claim, or REQUEST/SUBREQUEST.
 func requestReference(c *checker, now, _ document.Value) {
 	const detail = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 	text := now.Text()
@@ -111,19 +111,19 @@ func requestReference(c *checker, now, _ document.Value) {
 	}
 }
 
-// isRequested reports whether there is such a request. Of two with the same name the last counts.
+// isRequested reports whether the claim has a request. Of several requests with the same name the last counts.
 func isRequested(requests document.Value, segments []string) bool {
 	for i := requests.Len() - 1; i >= 0; i-- {
 		request := requests.At(i)
 		if request.Get("name").Text() != segments[0] {
 			continue
 		}
-		return len(segments) == 1 || slices.ContainsFunc(names(request.Get("firstAvailable"), "name"), func(name string) bool { return name == segments[1] })
+		return len(segments) == 1 || slices.ContainsFunc(sortedFieldTexts(request.Get("firstAvailable"), "name"), func(name string) bool { return name == segments[1] })
 	}
 	return false
 }
 
-// deviceExpression wants an expression. Kubernetes' compiler says so of one that is empty; others are not compiled.
+// deviceExpression rejects an empty CEL expression with the compiler's message. Other expressions are not compiled.
 func deviceExpression(c *checker, now, _ document.Value) {
 	if now.Text() == "" {
 		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+
@@ -131,14 +131,14 @@ func deviceExpression(c *checker, now, _ document.Value) {
 	}
 }
 
-// longestParameters is how many bytes a driver can be sent, or can send.
-const longestParameters = 10 * 1024
+// maxParametersLength is the maximum size of a driver's opaque parameters in bytes.
+const maxParametersLength = 10 * 1024
 
-// deviceParameters wants an object, which is a driver's own. What a class has already may be as long as it is.
+// deviceParameters requires a JSON object of at most maxParametersLength bytes. A DeviceClass may keep a longer one.
 func deviceParameters(c *checker, now, _ document.Value) {
 	switch {
-	case len(now.JSON()) > longestParameters && !c.hasSameConfig():
-		c.tooLong(longestParameters)
+	case len(now.JSON()) > maxParametersLength && !c.hasSameConfig():
+		c.tooLong(maxParametersLength)
 	case now.Kind() != document.Map:
 		c.invalid("<value omitted>", "must be a valid JSON object")
 	}
@@ -149,9 +149,9 @@ func (c *checker) hasSameConfig() bool {
 	if !c.updating || whole.block.name != "resource.v1.DeviceClass" {
 		return false
 	}
-	spec, _ := below(c.kind, "spec")
-	config, _ := below(spec, "config")
-	return same(config, false, whole.now.Lookup("spec", "config"), whole.old.Lookup("spec", "config"))
+	spec, _ := fieldType(c.kind, "spec")
+	config, _ := fieldType(spec, "config")
+	return semanticEqual(config, false, whole.now.Lookup("spec", "config"), whole.old.Lookup("spec", "config"))
 }
 
 func extendedResourceName(c *checker, now, _ document.Value) {
@@ -160,8 +160,8 @@ func extendedResourceName(c *checker, now, _ document.Value) {
 	}
 }
 
-// longestPool is the length of a name of a node, which a pool may have.
-const longestPool = 253
+// maxPoolLength is the maximum length of a pool name, which can be a node name.
+const maxPoolLength = 253
 
 func poolName(c *checker, now, _ document.Value) {
 	name := now.Text()
@@ -169,15 +169,15 @@ func poolName(c *checker, now, _ document.Value) {
 		c.required("")
 		return
 	}
-	if len(name) > longestPool {
-		c.tooLong(longestPool)
+	if len(name) > maxPoolLength {
+		c.tooLong(maxPoolLength)
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		c.invalidAll(part, formats["dns-subdomain"].check(part))
 	}
 }
 
-// fullAttributeName wants the name of an attribute with the domain that it is of.
+// fullAttributeName requires an attribute name with its domain.
 func fullAttributeName(c *checker, now, _ document.Value) {
 	c.attributeName(now.Text())
 	if !strings.Contains(now.Text(), "/") {
@@ -185,10 +185,10 @@ func fullAttributeName(c *checker, now, _ document.Value) {
 	}
 }
 
-// longestID is how long a name of an attribute may be that has no domain.
-const longestID = 32
+// maxIDLength is the maximum length of an attribute name without its domain.
+const maxIDLength = 32
 
-// attributeName checks [DOMAIN/]ID. kube-apiserver lets pass what has more slashes.
+// attributeName validates [DOMAIN/]ID. As in kube-apiserver, names with more slashes are accepted.
 func (c *checker) attributeName(name string) {
 	parts := strings.Split(name, "/")
 	id := parts[len(parts)-1]
@@ -204,23 +204,24 @@ func (c *checker) attributeName(name string) {
 		c.invalid("", "the name must not be empty")
 		return
 	}
-	if len(id) > longestID {
-		c.tooLong(longestID)
+	if len(id) > maxIDLength {
+		c.tooLong(maxIDLength)
 	}
 	c.invalidAll(id, content.IsCIdentifier(id))
 }
 
-// reservedClaim wants that only what is allocated is reserved, and by nobody else once it is being deleted.
+// reservedClaim requires that only allocated claims are reserved, and that no consumers are added once the claim is
+// being deleted.
 func reservedClaim(c *checker, claim, old document.Value) {
 	reserved := claim.Lookup("status", "reservedFor")
 	if reserved.Len() == 0 {
 		return
 	}
-	if isNothing(claim.Lookup("status", "allocation")) {
+	if isAbsentOrNull(claim.Lookup("status", "allocation")) {
 		c.forbidden("may not be specified when `allocated` is not set", "status", "reservedFor")
 		return
 	}
-	if isNothing(claim.Lookup("metadata", "deletionTimestamp")) {
+	if isAbsentOrNull(claim.Lookup("metadata", "deletionTimestamp")) {
 		return
 	}
 	before := old.Lookup("status", "reservedFor")
@@ -232,17 +233,17 @@ func reservedClaim(c *checker, claim, old document.Value) {
 	}
 }
 
-// hasSame reports whether a list has an item that is the same.
+// hasSame reports whether a list has an item that is semantically equal.
 func hasSame(list, item document.Value) bool {
 	for _, other := range list.Items() {
-		if same(nil, false, item, other) {
+		if semanticEqual(nil, false, item, other) {
 			return true
 		}
 	}
 	return false
 }
 
-// allocatedDevice wants the status of a device that is allocated.
+// allocatedDevice requires that the device of a device status is allocated to the claim.
 func allocatedDevice(c *checker, status, _ document.Value) {
 	is := deviceOf(status)
 	for _, result := range c.scopes[0].now.Lookup("status", "allocation", "devices", "results").Items() {
@@ -253,7 +254,7 @@ func allocatedDevice(c *checker, status, _ document.Value) {
 	c.invalid(is, "must be an allocated device in the claim")
 }
 
-// normalUID wants a UID as it is written usually.
+// normalUID requires a UUID in its canonical form.
 func normalUID(c *checker, now, _ document.Value) {
 	text := now.Text()
 	if err := uuid.Validate(text); err != nil {
@@ -264,5 +265,5 @@ func normalUID(c *checker, now, _ document.Value) {
 }
 
 func interfaceAddress(c *checker, now, _ document.Value) {
-	c.own(validation.IsValidInterfaceAddress(nil, now.Text()))
+	c.addErrors(validation.IsValidInterfaceAddress(nil, now.Text()))
 }

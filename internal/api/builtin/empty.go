@@ -2,9 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// Empty returns what Go writes for a struct that nobody has set anything in. That is what
-// kube-apiserver compares a new object with to find out what its writer owns, so that nobody owns
-// a struct that is always there.
+// Empty returns the JSON that Go encodes for the zero struct. kube-apiserver compares a new object with it to find the
+// fields that the request sets, so that structs that are always written have no owner.
 func (t *Type) Empty() document.Value {
 	var fields []document.Field
 	for i := range t.Fields {

@@ -10,14 +10,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Limits of an endpoint slice.
+// Limits of an EndpointSlice.
 const (
-	mostEndpoints = 1000
-	mostAddresses = 100
-	mostHints     = 8
+	maxEndpoints = 1000
+	maxAddresses = 100
+	maxHints     = 8
 )
 
-// endpointIP refuses addresses at which nobody else can be reached.
+// endpointIP rejects unspecified, loopback and link-local addresses.
 func endpointIP(c *checker, now, _ document.Value) { c.reachable(now.Text()) }
 
 func (c *checker) reachable(address string) {
@@ -40,11 +40,11 @@ func (c *checker) reachable(address string) {
 	}
 }
 
-// sliceEndpoints leaves endpoints alone that are as they were, whatever the type of addresses.
+// sliceEndpoints validates endpoints, unless an update leaves all of them unchanged.
 func sliceEndpoints(c *checker, endpoints, _ document.Value) {
 	before := len(c.errs)
-	if endpoints.Len() > mostEndpoints {
-		c.tooMany(endpoints.Len(), mostEndpoints)
+	if endpoints.Len() > maxEndpoints {
+		c.tooMany(endpoints.Len(), maxEndpoints)
 	} else {
 		kind := c.scopes[0].now.Get("addressType").Text()
 		for i, endpoint := range endpoints.Items() {
@@ -53,13 +53,13 @@ func sliceEndpoints(c *checker, endpoints, _ document.Value) {
 			c.pop()
 		}
 	}
-	if len(c.errs) > before && c.updating && c.isAsBefore(endpoints) {
+	if len(c.errs) > before && c.updating && c.isUnchanged(endpoints) {
 		c.errs = c.errs[:before]
 	}
 }
 
-func (c *checker) tooMany(n, most int, below ...string) {
-	e := field.TooMany(nil, n, most)
+func (c *checker) tooMany(n, maximum int, below ...string) {
+	e := field.TooMany(nil, n, maximum)
 	c.fail(e.Type, e.BadValue, e.Detail, below...)
 }
 
@@ -68,17 +68,17 @@ func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
 	addresses := endpoint.Get("addresses")
 	if addresses.Len() == 0 {
 		c.required("must contain at least 1 address")
-	} else if addresses.Len() > mostAddresses {
-		c.tooMany(addresses.Len(), mostAddresses)
+	} else if addresses.Len() > maxAddresses {
+		c.tooMany(addresses.Len(), maxAddresses)
 	}
 	for i, address := range addresses.Items() {
 		c.sliceAddress(i, address.Text(), kind)
 	}
 	c.pop()
-	if node := endpoint.Get("nodeName"); !isNothing(node) {
+	if node := endpoint.Get("nodeName"); !isAbsentOrNull(node) {
 		c.invalidAll(node.Text(), formats["dns-subdomain"].check(node.Text()), "nodeName")
 	}
-	if name := endpoint.Get("hostname"); !isNothing(name) {
+	if name := endpoint.Get("hostname"); !isAbsentOrNull(name) {
 		c.invalidAll(name.Text(), formats["dns-label"].check(name.Text()), "hostname")
 	}
 	c.push("hints")
@@ -88,41 +88,41 @@ func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
 	c.pop()
 }
 
-// sliceAddress checks an address by its type. That it is of another family than the slice is
-// reported for all of the endpoint's addresses.
+// sliceAddress validates an address by its type. kube-apiserver reports an address of the wrong IP family at the list
+// of addresses.
 func (c *checker) sliceAddress(i int, address, kind string) {
-	var wrong field.ErrorList
+	var errs field.ErrorList
 	isOfFamily := true
 	switch kind {
 	case "IPv4":
-		wrong, isOfFamily = validation.IsValidIPForLegacyField(nil, address, true, nil), netutils.IsIPv4String(address)
+		errs, isOfFamily = validation.IsValidIPForLegacyField(nil, address, true, nil), netutils.IsIPv4String(address)
 	case "IPv6":
-		wrong, isOfFamily = validation.IsValidIP(nil, address), netutils.IsIPv6String(address)
+		errs, isOfFamily = validation.IsValidIP(nil, address), netutils.IsIPv6String(address)
 	case "FQDN":
-		wrong = validation.IsFullyQualifiedDomainName(nil, address)
+		errs = validation.IsFullyQualifiedDomainName(nil, address)
 	}
-	if len(wrong) == 0 && !isOfFamily {
+	if len(errs) == 0 && !isOfFamily {
 		c.invalid(address, "must be an "+kind+" address")
 	}
 	c.pushItem(i)
-	c.own(wrong)
-	if len(wrong) == 0 && (kind == "IPv4" || kind == "IPv6") {
+	c.addErrors(errs)
+	if len(errs) == 0 && (kind == "IPv4" || kind == "IPv6") {
 		c.reachable(address)
 	}
 	c.pop()
 }
 
-// hints checks whom endpoints are meant for. It reports whether there are few enough.
+// hints validates the zones or nodes of endpoint hints. It reports whether their number is within the limit.
 func (c *checker) hints(list document.Value, at string, names format) bool {
-	if list.Len() > mostHints {
-		c.tooMany(list.Len(), mostHints, at)
+	if list.Len() > maxHints {
+		c.tooMany(list.Len(), maxHints, at)
 		return false
 	}
 	c.push(at)
 	for i, hint := range list.Items() {
 		name := hint.Get("name").Text()
 		c.pushItem(i)
-		if c.first(list, "name", name, false) < i {
+		if c.firstIndex(list, "name", name, false) < i {
 			c.duplicate(name, "name")
 		}
 		c.invalidAll(name, names.check(name), "name")

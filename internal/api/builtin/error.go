@@ -7,17 +7,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ValueError says which value in a document can not be what its type wants.
+// ValueError reports a value in a document that does not match its type.
 type ValueError struct {
-	// Path is where the value is: spec.template.spec.containers[1].image.
+	// Path is the path of the value: spec.template.spec.containers[1].image.
 	Path string
-	// Expected and Received describe the values for people.
+	// Expected and Received describe the values.
 	Expected, Received string
-	// upstream is what kube-apiserver says.
+	// upstream is kube-apiserver's message.
 	upstream string
 }
 
-// Error starts with what kube-apiserver says, and goes on with what it does not.
+// Error returns kube-apiserver's message, followed by the path, the expected and the received value.
 func (e *ValueError) Error() string {
 	if e.Path == "" {
 		return fmt.Sprintf("%s (expected %s, received %s)", e.upstream, e.Expected, e.Received)
@@ -25,7 +25,7 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("%s (%s: expected %s, received %s)", e.upstream, e.Path, e.Expected, e.Received)
 }
 
-// expectations are what people are told to send.
+// expectations describe the valid values of each kind.
 var expectations = [kindCount]string{
 	Struct:      "a map",
 	List:        "a list",
@@ -41,8 +41,8 @@ var expectations = [kindCount]string{
 	IntOrString: "an integer of 32 bits or a string",
 }
 
-// wrongKind is the error for a value that Go can not put into the type at all.
-func (r *reader) wrongKind(t *Type, v document.Value) error {
+// wrongKind returns the error for a value of a JSON type that Go cannot decode into the type.
+func (r *decoder) wrongKind(t *Type, v document.Value) error {
 	received := jsonKind(v)
 	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString || t == byteItem) {
 		received += " " + v.Text()
@@ -61,8 +61,8 @@ func (r *reader) wrongKind(t *Type, v document.Value) error {
 	return r.badValue(t, v, message)
 }
 
-// badValue is the error for a value, with what kube-apiserver says of it.
-func (r *reader) badValue(t *Type, v document.Value, upstream string) error {
+// badValue returns the error for a value with kube-apiserver's message.
+func (r *decoder) badValue(t *Type, v document.Value, upstream string) error {
 	return &ValueError{
 		Path:     r.pathTo(""),
 		Expected: expectations[t.Kind],
@@ -71,17 +71,18 @@ func (r *reader) badValue(t *Type, v document.Value, upstream string) error {
 	}
 }
 
-// describe shows a value to people. What is in a Secret is nobody's business.
-func (r *reader) describe(t *Type, v document.Value) string {
-	const longest = 60
+// describe returns a value for an error message: short scalars themselves, and the JSON type of other values and of
+// values in Secrets.
+func (r *decoder) describe(t *Type, v document.Value) string {
+	const maxLength = 60
 	text := v.JSON()
-	if t.Kind == Bytes || !v.IsScalar() || len(text) > longest || r.root.Name == "io.k8s.api.core.v1.Secret" {
+	if t.Kind == Bytes || !v.IsScalar() || len(text) > maxLength || r.root.Name == "io.k8s.api.core.v1.Secret" {
 		return "a " + v.Kind().String()
 	}
 	return text
 }
 
-// jsonKind is what Go calls the kind of a value.
+// jsonKind returns the JSON type of a value in Go's terms.
 func jsonKind(v document.Value) string {
 	switch v.Kind() {
 	case document.Map:
@@ -94,17 +95,17 @@ func jsonKind(v document.Value) string {
 	return v.Kind().String()
 }
 
-// place is a step from a value to one in it: to a field, to an item or to a key of a map.
-type place struct {
+// pathStep is one step of a path: a struct field, a list item or a map key.
+type pathStep struct {
 	name  string
-	index int // of an item; then there is no name
+	index int // the index of a list item; then name is ""
 	in    *Type
-	field *Field // of a struct
+	field *Field // nil unless in is a struct
 }
 
-// goPath is how Go names the place where the reader is: the innermost struct, and the fields from
-// the root on. Items and keys are left out.
-func (r *reader) goPath() (owner, fields string) {
+// goPath returns the path in Go's terms: the name of the innermost struct, and the Go fields from the root. Items and
+// keys are left out.
+func (r *decoder) goPath() (owner, fields string) {
 	var names []string
 	for _, p := range r.path {
 		if p.in.Kind == Struct {
@@ -115,8 +116,8 @@ func (r *reader) goPath() (owner, fields string) {
 	return owner, strings.Join(names, ".")
 }
 
-// pathTo returns the path of a field of the value where the reader is, or of that value.
-func (r *reader) pathTo(field string) string {
+// pathTo returns the path of a field of the current value, or of the current value itself if field is "".
+func (r *decoder) pathTo(field string) string {
 	var b strings.Builder
 	for _, p := range r.path {
 		if p.in.Kind == List {

@@ -2,23 +2,23 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// makeEventNamespace wants an event to be where the object is that it is about: its argument is the
-// field that says which. Events about objects that are in no namespace are in default.
+// makeEventNamespace requires that an event is in the namespace of the object that it is about, which the argument
+// names. Events about cluster-scoped objects are in the namespace default.
 func makeEventNamespace(args []string) (check, error) {
-	field, err := detailOf(args, "involvedObject")
+	field, err := parseDetail(args, "involvedObject")
 	return func(c *checker, event, _ document.Value) bool {
 		in, of := event.Lookup("metadata", "namespace").Text(), event.Lookup(field, "namespace").Text()
-		isNew := !isNothing(event.Get("eventTime"))
-		var right bool
+		isNew := !isAbsentOrNull(event.Get("eventTime"))
+		var valid bool
 		switch {
 		case isNew:
-			right = of != "" || in == "default" || in == "kube-system"
+			valid = of != "" || in == "default" || in == "kube-system"
 		case of == "":
-			right = in == "" || in == "default"
+			valid = in == "" || in == "default"
 		default:
-			right = in == of
+			valid = in == of
 		}
-		if !right {
+		if !valid {
 			c.invalid(of, "does not match event.namespace", "involvedObject", "namespace")
 		}
 		return true

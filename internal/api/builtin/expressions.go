@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// expressionChecks are the checks that compile expressions.
+// expressionChecks are the checks that compile CEL expressions.
 func expressionChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"condition-expression": conditionExpression, "validation-expression": validationExpression, "message-expression": messageExpression,
@@ -21,7 +21,7 @@ func expressionChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// conditionExpression compiles a condition, which can't use the variables of its policy.
+// conditionExpression compiles a match condition, which cannot use the variables of its policy.
 func conditionExpression(c *checker, now, _ document.Value) {
 	c.compile(celexpr.Compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.Condition})
 }
@@ -30,7 +30,7 @@ func validationExpression(c *checker, now, _ document.Value) {
 	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Condition})
 }
 
-// messageExpression compiles what makes a message. That there is only space has been told.
+// messageExpression compiles a message expression. Blank ones are rejected by another check.
 func messageExpression(c *checker, now, _ document.Value) {
 	if strings.TrimSpace(now.Text()) == "" {
 		return
@@ -46,26 +46,26 @@ func patchExpression(c *checker, now, _ document.Value) {
 	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.JSONPatch})
 }
 
-// annotationExpression compiles without the space around an expression, and shows it with.
+// annotationExpression compiles an expression without the surrounding whitespace; errors show it with the whitespace.
 func annotationExpression(c *checker, text string) {
 	e := &celexpr.Expression{Text: strings.TrimSpace(text), Role: celexpr.Annotation}
-	result := c.compiler().CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(text))
+	result := c.compiler().CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(text))
 	c.compiled(result.Error, text, "valueExpression")
 }
 
-// variableExpression compiles a variable. Expressions that come later can use it.
+// variableExpression compiles a variable, which later expressions can use.
 func variableExpression(c *checker, now, _ document.Value) {
 	composed, ok := c.compiler().(*cel.CompositedCompiler)
 	if !ok {
-		return // the compiler can't be made, which is the server's fault
+		return // creating the compiler failed, which is an internal error
 	}
 	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: celexpr.Variable}
-	result := composed.CompileAndStoreVariable(e, e.Role.Uses(c.hasParams()), c.environment(e.Text))
+	result := composed.CompileAndStoreVariable(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text))
 	c.compiled(result.Error, e.Text)
 }
 
-// compiler returns what compiles expressions of the policy. Those of one without variables can't name any; those that
-// mutate always can.
+// compiler returns the compiler for the policy's expressions. A policy without variables and mutations uses the shared
+// compiler.
 func (c *checker) compiler() cel.Compiler {
 	spec := c.scopes[0].now.Get("spec")
 	if spec.Get("variables").Len() == 0 && spec.Get("mutations").Len() == 0 {
@@ -82,25 +82,27 @@ func (c *checker) compiler() cel.Compiler {
 }
 
 // hasParams reports whether the policy has parameters.
-func (c *checker) hasParams() bool { return !isNothing(c.scopes[0].now.Lookup("spec", "paramKind")) }
+func (c *checker) hasParams() bool {
+	return !isAbsentOrNull(c.scopes[0].now.Lookup("spec", "paramKind"))
+}
 
-// environment is what a new expression may use. One that was there before may use what this server knows and an older one
-// beside it may not.
+// environment returns the CEL environment of an expression. Stored expressions may use features that new expressions
+// may not, because older servers in the cluster lack them.
 func (c *checker) environment(text string) environment.Type {
-	if has(c.scopes[0].old, text) {
+	if containsString(c.scopes[0].old, text) {
 		return environment.StoredExpressions
 	}
 	return environment.NewExpressions
 }
 
-// has reports whether a text is in a document.
-func has(doc document.Value, text string) bool {
+// containsString reports whether a document contains a string value.
+func containsString(doc document.Value, text string) bool {
 	switch doc.Kind() {
 	case document.String:
 		return doc.Text() == text
 	case document.Map, document.List:
 		for i := range doc.Len() {
-			if has(doc.At(i), text) {
+			if containsString(doc.At(i), text) {
 				return true
 			}
 		}
@@ -109,10 +111,10 @@ func has(doc document.Value, text string) bool {
 }
 
 func (c *checker) compile(compiler cel.Compiler, e *celexpr.Expression) {
-	c.compiled(compiler.CompileCELExpression(e, e.Role.Uses(c.hasParams()), c.environment(e.Text)).Error, e.Text)
+	c.compiled(compiler.CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text)).Error, e.Text)
 }
 
-// compiled reports why an expression can't be compiled.
+// compiled reports a compilation error.
 func (c *checker) compiled(err *apiservercel.Error, text string, at ...string) {
 	switch {
 	case err == nil:
@@ -121,8 +123,8 @@ func (c *checker) compiled(err *apiservercel.Error, text string, at ...string) {
 	case err.Type == apiservercel.ErrorTypeInvalid:
 		c.invalid(text, err.Detail, at...)
 	case err.Type == apiservercel.ErrorTypeInternal:
-		c.own(field.ErrorList{field.InternalError(nil, err)})
+		c.addErrors(field.ErrorList{field.InternalError(nil, err)})
 	default:
-		c.own(field.ErrorList{field.InternalError(nil, fmt.Errorf("unsupported error type: %w", err))})
+		c.addErrors(field.ErrorList{field.InternalError(nil, fmt.Errorf("unsupported error type: %w", err))})
 	}
 }

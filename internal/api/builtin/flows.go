@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// flowVerbs are those that rules of flow schemas can name.
+// flowVerbs are the verbs that flow schemas support.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
 func isStar(v document.Value) bool { return v.Text() == "*" }
@@ -27,13 +27,13 @@ func hasStar(list document.Value) bool {
 func checkFlowVerbs(c *checker, verbs, _ document.Value) {
 	if hasStar(verbs) {
 		if verbs.Len() > 1 {
-			c.invalid(shown(verbs), "if '*' is present, must not specify other verbs")
+			c.invalid(errorValue(verbs), "if '*' is present, must not specify other verbs")
 		}
 		return
 	}
 	for _, verb := range verbs.Items() {
 		if !slices.Contains(flowVerbs, verb.Text()) {
-			c.unsupported(shown(verbs), flowVerbs)
+			c.unsupported(errorValue(verbs), flowVerbs)
 			return
 		}
 	}
@@ -82,27 +82,27 @@ func flowPathProblem(path string) string {
 	return ""
 }
 
-// mostHashBits is how many bits the hash of a flow has, from which its hand of queues is dealt.
-const mostHashBits = 60
+// maxHashBits is the number of usable bits of a flow's hash, from which shuffle sharding deals its hand of queues.
+const maxHashBits = 60
 
-// handSize wants to be able to deal a hand of queues.
+// handSize validates the parameters of shuffle sharding.
 func handSize(c *checker, queuing, _ document.Value) {
-	queues, hand := number(queuing.Get("queues")), number(queuing.Get("handSize"))
+	queues, hand := intValue(queuing.Get("queues")), intValue(queuing.Get("handSize"))
 	switch {
 	case hand <= 0:
 		c.invalid(hand, "must be positive", "handSize")
 	case hand > queues:
 		c.invalid(hand, fmt.Sprintf("should not be greater than queues (%d)", queues), "handSize")
-	case math.Ceil(math.Log2(float64(queues))*float64(hand)) > mostHashBits:
-		c.invalid(hand, fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, mostHashBits), "handSize")
+	case math.Ceil(math.Log2(float64(queues))*float64(hand)) > maxHashBits:
+		c.invalid(hand, fmt.Sprintf("required entropy bits of deckSize %d and handSize %d should not be greater than %d", queues, hand, maxHashBits), "handSize")
 	}
 }
 
-// Objects of these names always are what kube-apiserver needs them to be.
+// The mandatory flow schemas and priority levels, whose specs are fixed.
 var (
 	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {
 		const all = `"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`
-		return parsed(map[string]string{
+		return parseAll(map[string]string{
 			"exempt": `{"matchingPrecedence":1,"priorityLevelConfiguration":{"name":"exempt"},
 				"rules":[{"subjects":[{"kind":"Group","group":{"name":"system:masters"}}],` + all + `}]}`,
 			"catch-all": `{"matchingPrecedence":10000,"priorityLevelConfiguration":{"name":"catch-all"},"distinguisherMethod":{"type":"ByUser"},
@@ -110,19 +110,19 @@ var (
 		})
 	})
 	mandatoryPriorityLevels = sync.OnceValue(func() map[string]document.Value {
-		return parsed(map[string]string{
+		return parseAll(map[string]string{
 			"exempt":    `{"type":"Exempt"}`,
 			"catch-all": `{"type":"Limited","limited":{"nominalConcurrencyShares":5,"lendablePercent":0,"limitResponse":{"type":"Reject"}}}`,
 		})
 	})
 )
 
-func parsed(texts map[string]string) map[string]document.Value {
+func parseAll(texts map[string]string) map[string]document.Value {
 	all := make(map[string]document.Value, len(texts))
 	for name, text := range texts {
 		value, err := document.ParseJSON([]byte(text))
 		if err != nil {
-			panic(err) // a test reads them
+			panic(err) // unreachable: a test parses them
 		}
 		all[name] = value
 	}
@@ -134,7 +134,7 @@ func mandatoryFlowSchema(c *checker, schema, _ document.Value) {
 	c.mandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
 }
 
-// mandatoryPriorityLevel lets the shares of the level for exempt requests be changed.
+// mandatoryPriorityLevel requires the fixed spec, except for spec.exempt of the exempt priority level.
 func mandatoryPriorityLevel(c *checker, level, _ document.Value) {
 	name := level.Lookup("metadata", "name").Text()
 	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)
@@ -148,7 +148,7 @@ func (c *checker) mandatory(spec, want document.Value, detail string) {
 	if want.IsAbsent() {
 		return
 	}
-	if t, _ := below(c.kind, "spec"); !same(t, false, spec, want) {
-		c.invalid(shown(spec), detail, "spec")
+	if t, _ := fieldType(c.kind, "spec"); !semanticEqual(t, false, spec, want) {
+		c.invalid(errorValue(spec), detail, "spec")
 	}
 }

@@ -8,8 +8,8 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// format is how a text must be written. accepts is quick and may say no to what is right; then
-// problems has the last word, and the words for what is wrong.
+// format validates a string. accepts is a fast check that may reject valid strings; then problems decides, and returns
+// the messages.
 type format struct {
 	accepts  func(string) bool
 	problems func(string) []string
@@ -22,10 +22,10 @@ func (f format) check(text string) []string {
 	return f.problems(text)
 }
 
-// pathSegment is what every object's name must be, whatever its kind.
+// pathSegment is the format that the names of all kinds must have.
 var pathSegment = format{isDNSSubdomain, content.IsPathSegmentName}
 
-// formats are those that rules name.
+// formats are the formats that rules can name.
 var formats = map[string]format{
 	"dns-label":                {isDNSLabel, validation.IsDNS1123Label},
 	"dns-subdomain":            {isDNSSubdomain, validation.IsDNS1123Subdomain},
@@ -51,10 +51,10 @@ var formats = map[string]format{
 	"semantic-version":         {isSemanticVersion, notSemanticVersion},
 }
 
-// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept what nearly all names look like;
-// regular expressions, which decide otherwise, take many times longer.
+// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept common names; the regular expressions that decide
+// about other names are many times slower.
 func isDNSLabel(s string) bool {
-	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && all(s, isLowerAlnumOrDash)
+	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && allBytes(s, isLowerAlnumOrDash)
 }
 
 func isDNSSubdomain(s string) bool {
@@ -63,7 +63,7 @@ func isDNSSubdomain(s string) bool {
 	}
 	for {
 		label, rest, more := strings.Cut(s, ".")
-		if len(label) == 0 || !isLowerAlnum(label[0]) || !isLowerAlnum(label[len(label)-1]) || !all(label, isLowerAlnumOrDash) {
+		if len(label) == 0 || !isLowerAlnum(label[0]) || !isLowerAlnum(label[len(label)-1]) || !allBytes(label, isLowerAlnumOrDash) {
 			return false
 		}
 		if !more {
@@ -84,23 +84,23 @@ func isLabelKey(s string) bool {
 }
 
 func isLabelValue(s string) bool {
-	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && all(s, isNameByte)
+	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && allBytes(s, isNameByte)
 }
 
-// isPortName accepts names without a dash, which have a letter.
+// isPortName accepts names without dashes that have a letter.
 func isPortName(s string) bool {
-	return len(s) <= 15 && all(s, isLowerAlnum) && !all(s, isDigit)
+	return len(s) <= 15 && allBytes(s, isLowerAlnum) && !allBytes(s, isDigit)
 }
 
 func isCIdentifier(s string) bool {
-	return s != "" && !isDigit(s[0]) && all(s, func(b byte) bool { return isAlnum(b) || b == '_' })
+	return s != "" && !isDigit(s[0]) && allBytes(s, func(b byte) bool { return isAlnum(b) || b == '_' })
 }
 
 func isDataKey(s string) bool {
-	return len(s) <= 253 && s != "" && s[0] != '.' && all(s, isNameByte)
+	return len(s) <= 253 && s != "" && s[0] != '.' && allBytes(s, isNameByte)
 }
 
-func all(s string, is func(byte) bool) bool {
+func allBytes(s string, is func(byte) bool) bool {
 	for i := range len(s) {
 		if !is(s[i]) {
 			return false
@@ -115,11 +115,11 @@ func isLowerAlnumOrDash(b byte) bool { return isLowerAlnum(b) || b == '-' }
 func isAlnum(b byte) bool            { return isLowerAlnum(b) || 'A' <= b && b <= 'Z' }
 func isNameByte(b byte) bool         { return isAlnum(b) || b == '-' || b == '_' || b == '.' }
 
-// dnsPrefixProblems are those of a name that something is going to be appended to.
+// dnsPrefixProblems validates a generateName prefix.
 func dnsPrefixProblems(s string) []string { return validation.IsDNS1123Subdomain(asPrefix(s)) }
 
-// asPrefix takes the dash from the end of a name that something is going to be appended to, in
-// the way of kube-apiserver, which takes the character before it as well.
+// asPrefix replaces the dash at the end of a generateName prefix as kube-apiserver does, which replaces the preceding
+// character, too.
 func asPrefix(s string) string {
 	if len(s) > 1 && strings.HasSuffix(s, "-") {
 		return s[:len(s)-2] + "a"
@@ -127,7 +127,7 @@ func asPrefix(s string) string {
 	return s
 }
 
-// hostProblems are those of a host that may start with an asterisk.
+// hostProblems validates a host that may start with a wildcard.
 func hostProblems(s string) []string {
 	if strings.Contains(s, "*") {
 		return validation.IsWildcardDNS1123Subdomain(s)

@@ -9,9 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzRead reads and defaults whatever comes. Nothing may panic, and what was read and defaulted is
-// settled.
-func FuzzRead(f *testing.F) {
+// FuzzDecode decodes and defaults arbitrary documents. Nothing may panic, and both must be idempotent.
+func FuzzDecode(f *testing.F) {
 	kinds := []string{"core.v1.Pod", "core.v1.Service", "core.v1.Secret", "core.v1.Node", "core.v1.LimitRange", "apps.v1.StatefulSet",
 		"batch.v1.Job", "autoscaling.v2.HorizontalPodAutoscaler", "resource.v1.ResourceSlice", "events.v1.Event"}
 	for _, line := range goldenLines(f) {
@@ -27,24 +26,24 @@ func FuzzRead(f *testing.F) {
 		}
 		of := mustType(t, kinds[int(number)%len(kinds)])
 		of.Default(doc)
-		read, _, err := of.ReadWith(doc, ReadOptions{WholeFloats: true})
+		read, _, err := of.DecodeWith(doc, DecodeOptions{WholeFloats: true})
 		if err == nil {
 			requireSettled(t, of, of.Default(read))
 		}
 	})
 }
 
-// TestSideBySide reads and defaults in several goroutines; the race detector looks on.
-func TestSideBySide(t *testing.T) {
+// TestConcurrentDecode decodes and defaults in several goroutines, for the race detector.
+func TestConcurrentDecode(t *testing.T) {
 	of, doc := deployment(t)
 	want := of.Default(doc).JSON()
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for range 50 {
-				read, _, err := of.Read(doc)
+				read, _, err := of.Decode(doc)
 				if got := of.Default(read).JSON(); err != nil || got != want {
-					t.Errorf("%v, %v", got, err)
+					t.Errorf("Default() = %v, %v, want %v", got, err, want)
 				}
 			}
 		})

@@ -11,11 +11,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestGolden replays what was compared with upstream's code; see oracle/.
+// TestGolden replays results of Kubernetes' code; see oracle/.
 func TestGolden(t *testing.T) {
 	lines := goldenLines(t)
 	if len(lines) < 300 {
-		t.Fatalf("%d lines: expected some of each kind", len(lines))
+		t.Fatalf("golden.txt.gz has %d lines, want at least 300", len(lines))
 	}
 	for _, line := range lines {
 		parts := strings.Split(line, "\t")
@@ -24,7 +24,7 @@ func TestGolden(t *testing.T) {
 		}
 		of, ok := Builtin(parts[0])
 		if !ok {
-			t.Errorf("there is no type %s", parts[0])
+			t.Errorf("%s: no such type", parts[0])
 			continue
 		}
 		if result, unknown := readAndDefault(t, of, parts[1]); result != parts[2] || unknown != parts[3] {
@@ -51,14 +51,14 @@ func goldenLines(t testing.TB) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:] // the first line is a comment
 }
 
-// readAndDefault returns the result, or ! and the error, as the golden file has it.
+// readAndDefault returns the result in the form of the golden file, or ! and the error.
 func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string) {
 	t.Helper()
 	doc, err := document.ParseJSON([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, dropped, err := of.Read(doc)
+	read, dropped, err := of.Decode(doc)
 	unknown = strings.Join(dropped, " ")
 	if err != nil {
 		return "!" + err.Error(), unknown
@@ -68,8 +68,7 @@ func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string
 	return full.JSON(), unknown
 }
 
-// requireSettled checks that nothing more happens to a document, whether it is the one that was
-// made or has been written and read again.
+// requireSettled checks that decoding and defaulting are idempotent, for the document and for its encoded copy.
 func requireSettled(t *testing.T, of *Type, doc document.Value) {
 	t.Helper()
 	again, err := document.ParseJSON([]byte(doc.JSON()))
@@ -77,18 +76,18 @@ func requireSettled(t *testing.T, of *Type, doc document.Value) {
 		t.Fatal(err)
 	}
 	for _, v := range []document.Value{doc, again} {
-		read, unknown, err := of.Read(v)
+		read, unknown, err := of.Decode(v)
 		if err != nil || len(unknown) > 0 || !document.Same(read, v) {
-			t.Errorf("reading %v a second time: %v, unknown %q, error %v", v, read, unknown, err)
+			t.Errorf("decoding %v again yields %v, unknown %q, error %v", v, read, unknown, err)
 		}
 		if twice := of.Default(v); !document.Same(twice, v) {
-			t.Errorf("defaulting %v a second time: %v", v, twice)
+			t.Errorf("defaulting %v again yields %v", v, twice)
 		}
 	}
 }
 
-// TestEveryRuleCounts takes each rule away in turn, and expects that a golden document notices.
-func TestEveryRuleCounts(t *testing.T) {
+// TestEveryRuleIsCovered removes each default rule in turn, and expects that the result of a golden document changes.
+func TestEveryRuleIsCovered(t *testing.T) {
 	types, err := readTable()
 	if err != nil {
 		t.Fatal(err)
@@ -101,13 +100,13 @@ func TestEveryRuleCounts(t *testing.T) {
 			if all[i].now || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
 				continue
 			}
-			t.Errorf("%s: no golden document notices that the rule number %d is gone", of.Name, i+1)
+			t.Errorf("%s: no golden document covers default rule %d", of.Name, i+1)
 		}
 		of.rules = all
 	}
 }
 
-// goldenInput is a document that was read, and what it becomes.
+// goldenInput is a decoded document with the expected result of defaulting.
 type goldenInput struct {
 	of   *Type
 	doc  document.Value
@@ -119,7 +118,7 @@ func goldenInputs(t *testing.T, types *table) (inputs []goldenInput) {
 	for _, line := range goldenLines(t) {
 		parts := strings.Split(line, "\t")
 		of := types.structs[parts[0]]
-		if read, _, err := of.Read(parse(t, parts[1])); err == nil {
+		if read, _, err := of.Decode(parse(t, parts[1])); err == nil {
 			inputs = append(inputs, goldenInput{of, read, parts[2]})
 		}
 	}

@@ -2,8 +2,8 @@ package builtin
 
 import "strings"
 
-// hasLatestTag tells whether an image has the tag latest, or gets it because it has neither tag nor
-// digest. What is no reference to an image has not got it.
+// hasLatestTag reports whether an image reference has the tag latest, or neither tag nor digest, which implies it. It
+// is false for invalid references.
 //
 //	[DOMAIN/]NAME[/NAME…][:TAG][@ALGORITHM:HEX]
 func hasLatestTag(image string) bool {
@@ -21,8 +21,8 @@ func hasLatestTag(image string) bool {
 	return isRepository(rest) && (!hasDigest || isDigest(digest)) && !isIdentifier(image)
 }
 
-// isRepository checks the domain and the names. What looks like a domain but can not be one may
-// still be a name.
+// isRepository reports whether a string is a valid domain and path. An invalid domain may still be a valid path
+// component.
 func isRepository(text string) bool {
 	domain, rest, found := strings.Cut(text, "/")
 	switch {
@@ -32,10 +32,10 @@ func isRepository(text string) bool {
 		domain, rest = "", text
 	}
 	if (domain == "docker.io" || domain == "index.docker.io") && !strings.Contains(rest, "/") {
-		rest = "library/" + rest // which it is short for
+		rest = "library/" + rest // the implied prefix of Docker Hub's official images
 	}
-	const longest = 255
-	if len(rest) > longest {
+	const maxLength = 255
+	if len(rest) > maxLength {
 		return false
 	}
 	for name := range strings.SplitSeq(rest, "/") {
@@ -46,13 +46,13 @@ func isRepository(text string) bool {
 	return true
 }
 
-// isDomain tells a domain from the first of the names.
+// isDomain distinguishes a domain from the first path component.
 func isDomain(text string) bool {
 	return strings.ContainsAny(text, ".:") || text == "localhost" || strings.ToLower(text) != text
 }
 
-// isHost checks a domain: names of letters, digits and dashes with dots between, or an IPv6 address
-// in brackets, and perhaps a port.
+// isHost reports whether a string is a host with an optional port: labels of letters, digits and dashes separated by
+// dots, or an IPv6 address in brackets.
 func isHost(text string) bool {
 	host, port, hasPort := text, "", false
 	if colon := strings.LastIndexByte(text, ':'); colon > strings.LastIndexByte(text, ']') {
@@ -66,15 +66,15 @@ func isHost(text string) bool {
 		return ok && inner != "" && strings.Trim(inner, "0123456789abcdefABCDEF:") == ""
 	}
 	for part := range strings.SplitSeq(host, ".") {
-		if part == "" || part[0] == '-' || part[len(part)-1] == '-' || !isMadeOf(part, isLetterDigitOrDash) {
+		if part == "" || part[0] == '-' || part[len(part)-1] == '-' || !consistsOf(part, isLetterDigitOrDash) {
 			return false
 		}
 	}
 	return true
 }
 
-// isName checks a name: small letters and digits, with one dot, one or two underscores, or any
-// number of dashes between.
+// isName reports whether a string is a path component: lower-case letters and digits, separated by one dot, one or two
+// underscores, or any number of dashes.
 func isName(text string) bool {
 	for {
 		end := 0
@@ -103,17 +103,17 @@ func isName(text string) bool {
 	}
 }
 
-// isDigest checks a digest of one of the algorithms that are in use.
+// isDigest reports whether a string is a digest of a registered algorithm.
 func isDigest(text string) bool {
 	algorithm, digits, _ := strings.Cut(text, ":")
 	size := map[string]int{"sha256": 64, "sha384": 96, "sha512": 128}[algorithm]
-	return size > 0 && len(digits) == size && isMadeOf(digits, isHexDigit)
+	return size > 0 && len(digits) == size && consistsOf(digits, isHexDigit)
 }
 
-// isIdentifier tells whether a text is the identifier of an image rather than a name.
-func isIdentifier(text string) bool { return len(text) == 64 && isMadeOf(text, isHexDigit) }
+// isIdentifier reports whether a string is an image ID instead of a reference.
+func isIdentifier(text string) bool { return len(text) == 64 && consistsOf(text, isHexDigit) }
 
-func isMadeOf(text string, is func(byte) bool) bool {
+func consistsOf(text string, is func(byte) bool) bool {
 	for i := range len(text) {
 		if !is(text[i]) {
 			return false

@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostExitCodes is how many exit codes a rule of a pod failure policy can name.
-const mostExitCodes = 255
+// maxExitCodes is the maximum number of exit codes in a rule of a pod failure policy.
+const maxExitCodes = 255
 
-// exitCodes checks which exit codes of which container a rule is about.
+// exitCodes validates the exit codes and the container of a pod failure policy rule.
 func exitCodes(c *checker, on, _ document.Value) {
-	if name := on.Get("containerName"); !isNothing(name) {
+	if name := on.Get("containerName"); !isAbsentOrNull(name) {
 		spec, _, _ := c.enclosing("JobSpec")
 		pod := spec.Lookup("template", "spec")
-		if c.first(pod.Get("containers"), "name", name.Text(), false) < 0 && c.first(pod.Get("initContainers"), "name", name.Text(), false) < 0 {
+		if c.firstIndex(pod.Get("containers"), "name", name.Text(), false) < 0 && c.firstIndex(pod.Get("initContainers"), "name", name.Text(), false) < 0 {
 			c.invalid(name.Text(), "must be one of the container or initContainer names in the pod template", "containerName")
 		}
 	}
@@ -30,13 +30,13 @@ func exitCodes(c *checker, on, _ document.Value) {
 
 func (c *checker) exitCodeValues(values document.Value, operator string) {
 	if values.Len() == 0 {
-		c.invalid(shown(values), "at least one value is required")
-	} else if values.Len() > mostExitCodes {
-		c.tooMany(values.Len(), mostExitCodes)
+		c.invalid(errorValue(values), "at least one value is required")
+	} else if values.Len() > maxExitCodes {
+		c.tooMany(values.Len(), maxExitCodes)
 	}
 	seen, last, isOrdered := map[int64]bool{}, int64(0), true
 	for i, v := range values.Items() {
-		n := number(v)
+		n := intValue(v)
 		c.pushItem(i)
 		if operator == "In" && n == 0 {
 			c.invalid(n, "must not be 0 for the In operator")
@@ -50,13 +50,13 @@ func (c *checker) exitCodeValues(values document.Value, operator string) {
 		last = n
 	}
 	if !isOrdered {
-		c.invalid(shown(values), "must be ordered")
+		c.invalid(errorValue(values), "must be ordered")
 	}
 }
 
-// oneRequirement wants a rule to be about exit codes or about conditions of pods.
+// oneRequirement requires either exit codes or pod conditions in a rule.
 func oneRequirement(c *checker, rule, _ document.Value) {
-	codes, conditions := !isNothing(rule.Get("onExitCodes")), rule.Get("onPodConditions").Len() > 0
+	codes, conditions := !isAbsentOrNull(rule.Get("onExitCodes")), rule.Get("onPodConditions").Len() > 0
 	switch {
 	case codes && conditions:
 		c.invalid(field.OmitValueType{}, "specifying both OnExitCodes and OnPodConditions is not supported")
@@ -65,42 +65,43 @@ func oneRequirement(c *checker, rule, _ document.Value) {
 	}
 }
 
-// mostIndexesText is how long a list of indexes may be.
-const mostIndexesText = 64 * 1024
+// maxIndexesLength is the maximum length of a list of indexes.
+const maxIndexesLength = 64 * 1024
 
-// successRule checks which indexes must succeed, and how many of them.
+// successRule validates a rule of a success policy: the indexes that must succeed, and their number.
 func successRule(c *checker, rule, _ document.Value) {
 	count, indexes := rule.Get("succeededCount"), rule.Get("succeededIndexes")
-	if isNothing(count) && isNothing(indexes) {
+	if isAbsentOrNull(count) && isAbsentOrNull(indexes) {
 		c.required("at least one of succeededCount or succeededIndexes must be specified")
 	}
 	spec, _, _ := c.enclosing("JobSpec")
-	completions, total := number(spec.Get("completions")), int64(0)
-	if !isNothing(indexes) {
-		if len(indexes.Text()) > mostIndexesText {
-			c.tooLong(mostIndexesText, "succeededIndexes")
+	completions, total := intValue(spec.Get("completions")), int64(0)
+	if !isAbsentOrNull(indexes) {
+		if len(indexes.Text()) > maxIndexesLength {
+			c.tooLong(maxIndexesLength, "succeededIndexes")
 		}
 		var problem string
 		if total, problem = countIndexes(indexes.Text(), completions); problem != "" {
 			c.invalid(indexes.Text(), "error parsing succeededIndexes: "+problem, "succeededIndexes")
 		}
 	}
-	if isNothing(count) {
+	if isAbsentOrNull(count) {
 		return
 	}
-	n := number(count)
+	n := intValue(count)
 	if n < 0 {
 		c.invalid(n, "must be greater than or equal to 0", "succeededCount")
 	}
 	if n > completions {
 		c.invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of specified completions)", completions), "succeededCount")
 	}
-	if !isNothing(indexes) && n > total {
+	if !isAbsentOrNull(indexes) && n > total {
 		c.invalid(n, fmt.Sprintf("must be less than or equal to %d (the number of indexes in the specified succeededIndexes field)", total), "succeededCount")
 	}
 }
 
-// countIndexes counts the indexes in a text such as 0,2-4, which must be in order.
+// countIndexes returns the number of indexes in a string such as 0,2-4, which must be in ascending order, or the
+// problem.
 func countIndexes(text string, completions int64) (total int64, problem string) {
 	if text == "" {
 		return 0, ""
@@ -145,17 +146,17 @@ func readInterval(text string, completions int64) (first, last int64, problem st
 	return ends[0], ends[1], ""
 }
 
-// The labels that kube-apiserver gives to the pods of a job whose selector it writes itself. Those
-// without a domain are older.
+// The labels that kube-apiserver sets on the pods of a job with a generated selector. Those without a domain are legacy
+// labels.
 const (
 	jobUIDLabel, oldJobUIDLabel   = "batch.kubernetes.io/controller-uid", "controller-uid"
 	jobNameLabel, oldJobNameLabel = "batch.kubernetes.io/job-name", "job-name"
 )
 
-// generatedSelector wants the labels that were written for a job to be those of this job.
+// generatedSelector requires the selector and labels that kube-apiserver generates for the job.
 func generatedSelector(c *checker, job, oldJob document.Value) {
 	selector := job.Lookup("spec", "selector")
-	if job.Lookup("spec", "manualSelector").Bool() || isNothing(selector) {
+	if job.Lookup("spec", "manualSelector").Bool() || isAbsentOrNull(selector) {
 		return
 	}
 	uid, name := job.Lookup("metadata", "uid"), job.Lookup("metadata", "name")
@@ -163,7 +164,7 @@ func generatedSelector(c *checker, job, oldJob document.Value) {
 		c.required("", "metadata", "uid")
 	}
 	want := []document.Field{{Name: oldJobUIDLabel, Value: uid}, {Name: oldJobNameLabel, Value: name}}
-	if was := oldJob.Lookup("spec", "template", "metadata", "labels"); !c.updating || !isNothing(was.Get(jobUIDLabel)) && !isNothing(was.Get(jobNameLabel)) {
+	if was := oldJob.Lookup("spec", "template", "metadata", "labels"); !c.updating || !isAbsentOrNull(was.Get(jobUIDLabel)) && !isAbsentOrNull(was.Get(jobNameLabel)) {
 		want = append(want, document.Field{Name: jobUIDLabel, Value: uid}, document.Field{Name: jobNameLabel, Value: name})
 	}
 	labels := job.Lookup("spec", "template", "metadata", "labels")
@@ -173,30 +174,30 @@ func generatedSelector(c *checker, job, oldJob document.Value) {
 	c.push("labels")
 	for _, label := range want {
 		c.pushKey(label.Name)
-		if has := labels.Get(label.Name); isNothing(has) {
+		if has := labels.Get(label.Name); isAbsentOrNull(has) {
 			c.required("must be '" + label.Value.Text() + "'")
 		} else if has.Text() != label.Value.Text() {
-			c.invalid(shownMap(labels), "must be '"+label.Value.Text()+"'")
+			c.invalid(errorMap(labels), "must be '"+label.Value.Text()+"'")
 		}
 		c.pop()
 	}
-	c.where = c.where[:len(c.where)-4]
-	if matchSelector(selector, document.NewMap(want...)) == differs {
-		c.invalid(shown(selector), "`selector` not auto-generated", "spec", "selector")
+	c.path = c.path[:len(c.path)-4]
+	if matchSelector(selector, document.NewMap(want...)) == selectorDiffers {
+		c.invalid(errorValue(selector), "`selector` not auto-generated", "spec", "selector")
 	}
 }
 
 func jobSelects(c *checker, job, _ document.Value) {
 	have := job.Lookup("spec", "template", "metadata", "labels")
-	if matchSelector(job.Lookup("spec", "selector"), have) == differs {
-		c.invalid(shownMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
+	if matchSelector(job.Lookup("spec", "selector"), have) == selectorDiffers {
+		c.invalid(errorMap(have), "`selector` does not match template `labels`", "spec", "template", "metadata", "labels")
 	}
 }
 
-// jobHostnames wants the names of an indexed job's pods to be hostnames.
+// jobHostnames requires that the pod names of an indexed job are valid hostnames.
 func jobHostnames(c *checker, job, _ document.Value) {
 	spec, name := job.Get("spec"), job.Lookup("metadata", "name").Text()
-	n := number(spec.Get("completions"))
+	n := intValue(spec.Get("completions"))
 	if spec.Get("completionMode").Text() != "Indexed" || n <= 0 {
 		return
 	}
@@ -213,80 +214,80 @@ func jobCompletions(c *checker, job, oldJob document.Value) {
 	}
 	switch {
 	case spec.Get("completionMode").Text() != "Indexed":
-		c.invalid(shown(now), "field is immutable", "spec", "completions")
-	case !isNothing(now) && number(now) != number(spec.Get("parallelism")):
-		c.invalid(number(now), "can only be modified in tandem with spec.parallelism", "spec", "completions")
+		c.invalid(errorValue(now), "field is immutable", "spec", "completions")
+	case !isAbsentOrNull(now) && intValue(now) != intValue(spec.Get("parallelism")):
+		c.invalid(intValue(now), "can only be modified in tandem with spec.parallelism", "spec", "completions")
 	}
 }
 
-// Limits of a job that counts its indexes.
+// Limits of an indexed job with a backoff limit per index.
 const (
-	mostFailedIndexes    = 100_000
-	manyCompletions      = 100_000
-	mostFailedOfMany     = 10_000
-	mostParallelOfMany   = 10_000
-	forManyWithIndexOnes = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
+	maxFailedIndexes       = 100_000
+	manyCompletions        = 100_000
+	maxFailedOfMany        = 10_000
+	maxParallelOfMany      = 10_000
+	manyIndexesLimitDetail = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index"
 )
 
 func failedIndexes(c *checker, spec, _ document.Value) {
 	failed, completions, parallelism := spec.Get("maxFailedIndexes"), spec.Get("completions"), spec.Get("parallelism")
-	n := number(failed)
-	if !isNothing(completions) && !isNothing(failed) && n > number(completions) {
+	n := intValue(failed)
+	if !isAbsentOrNull(completions) && !isAbsentOrNull(failed) && n > intValue(completions) {
 		c.invalid(n, "must be less than or equal to completions", "maxFailedIndexes")
 	}
-	if n > mostFailedIndexes {
+	if n > maxFailedIndexes {
 		c.invalid(n, "must be less than or equal to 100000", "maxFailedIndexes")
 	}
-	if number(completions) <= manyCompletions || isNothing(spec.Get("backoffLimitPerIndex")) {
+	if intValue(completions) <= manyCompletions || isAbsentOrNull(spec.Get("backoffLimitPerIndex")) {
 		return
 	}
-	if isNothing(failed) {
+	if isAbsentOrNull(failed) {
 		c.required("must be specified when completions is above 100000", "maxFailedIndexes")
 	}
-	if number(parallelism) > mostParallelOfMany {
-		c.invalid(number(parallelism), forManyWithIndexOnes, "parallelism")
+	if intValue(parallelism) > maxParallelOfMany {
+		c.invalid(intValue(parallelism), manyIndexesLimitDetail, "parallelism")
 	}
-	if n > mostFailedOfMany {
-		c.invalid(n, forManyWithIndexOnes, "maxFailedIndexes")
+	if n > maxFailedOfMany {
+		c.invalid(n, manyIndexesLimitDetail, "maxFailedIndexes")
 	}
 }
 
-// jobTemplate refuses a change of the template. Where pods go and what they get may change while
-// none of them runs.
+// jobTemplate rejects changes of the pod template. Scheduling directives and resources may change while the job is
+// suspended and has no pods.
 func jobTemplate(c *checker, job, oldJob document.Value) {
 	now, old := job.Lookup("spec", "template"), oldJob.Lookup("spec", "template")
 	t, _ := c.kind.Lookup("spec", "template")
-	mutable := isWaiting(oldJob)
+	mutable := isSuspendedIdle(oldJob)
 	if mutable {
 		old = withDirectives(old, now)
 	}
 	if !oldJob.Lookup("spec", "suspend").Bool() || !mutable {
-		if !same(t, false, now, old) {
-			c.invalid(shown(now), "field is immutable", "spec", "template")
+		if !semanticEqual(t, false, now, old) {
+			c.invalid(errorValue(now), "field is immutable", "spec", "template")
 		}
 		return
 	}
-	spec, _ := below(t, "spec")
+	spec, _ := fieldType(t, "spec")
 	is, was := now.Get("spec"), old.Get("spec")
 	for _, list := range []string{"containers", "initContainers"} {
 		was = withResources(was, is, list)
 	}
-	if !same(spec, false, is, was) {
-		c.invalid(shown(is), "field is immutable", "spec", "template", "spec")
+	if !semanticEqual(spec, false, is, was) {
+		c.invalid(errorValue(is), "field is immutable", "spec", "template", "spec")
 	}
 }
 
-// isWaiting reports whether a job is suspended and has no pods.
-func isWaiting(job document.Value) bool {
+// isSuspendedIdle reports whether a job is suspended and has no active pods.
+func isSuspendedIdle(job document.Value) bool {
 	status := job.Get("status")
-	stopped := isNothing(status.Get("startTime"))
+	stopped := isAbsentOrNull(status.Get("startTime"))
 	for _, condition := range status.Get("conditions").Items() {
 		stopped = stopped || condition.Get("type").Text() == "Suspended" && condition.Get("status").Text() == "True"
 	}
-	return job.Lookup("spec", "suspend").Bool() && stopped && number(status.Get("active")) == 0
+	return job.Lookup("spec", "suspend").Bool() && stopped && intValue(status.Get("active")) == 0
 }
 
-// withDirectives returns a template with all that says where pods go from another.
+// withDirectives returns a pod template with the scheduling directives of another.
 func withDirectives(template, from document.Value) document.Value {
 	meta, spec := template.Get("metadata"), template.Get("spec")
 	for _, name := range []string{"annotations", "labels"} {
@@ -297,8 +298,8 @@ func withDirectives(template, from document.Value) document.Value {
 	}
 	is, was := from.Lookup("spec", "affinity"), spec.Get("affinity")
 	switch {
-	case isNothing(is) && isNothing(was):
-	case isNothing(is):
+	case isAbsentOrNull(is) && isAbsentOrNull(was):
+	case isAbsentOrNull(is):
 		if was = was.Without("nodeAffinity"); isEmpty(was) {
 			spec = spec.Without("affinity")
 		} else {
@@ -313,8 +314,8 @@ func withDirectives(template, from document.Value) document.Value {
 	return withValue(template, "metadata", meta).With("spec", spec)
 }
 
-// withResources returns the spec of a pod with the resources of containers from another, where
-// they are the same containers.
+// withResources returns a pod spec with the resources of another's containers, where the containers at an index have
+// the same name.
 func withResources(spec, from document.Value, list string) document.Value {
 	was, is := spec.Get(list), from.Get(list)
 	if was.Kind() != document.List || was.Len() != is.Len() {
@@ -330,7 +331,7 @@ func withResources(spec, from document.Value, list string) document.Value {
 	return spec.With(list, document.NewList(containers...))
 }
 
-// withValue sets a field, or removes it if the value is absent. What is no map becomes one.
+// withValue sets a field, or removes it if the value is absent. A value that is not a map is replaced by one.
 func withValue(m document.Value, name string, v document.Value) document.Value {
 	if v.IsAbsent() {
 		return m.Without(name)

@@ -9,29 +9,29 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// quotaPairs warns of requests that may be more than their limits.
+// quotaPairs warns about requests above the limits of the same resource.
 func quotaPairs(c *checker, hard, _ document.Value) {
 	for _, name := range [...]string{"cpu", "memory", "storage", "ephemeral-storage"} {
-		asked := "requests." + name
-		if isNothing(hard.Get(asked)) && (name == "cpu" || name == "memory") {
-			asked = name
+		requestName := "requests." + name
+		if isAbsentOrNull(hard.Get(requestName)) && (name == "cpu" || name == "memory") {
+			requestName = name
 		}
-		request, limit := hard.Get(asked), hard.Get("limits."+name)
-		if isNothing(request) || isNothing(limit) {
+		request, limit := hard.Get(requestName), hard.Get("limits."+name)
+		if isAbsentOrNull(request) || isAbsentOrNull(limit) {
 			continue
 		}
-		if q, most := amount(request), amount(limit); q.Cmp(most) > 0 {
-			c.say(fmt.Sprintf("ResourceQuota %s (%s) should be less than limits.%s (%s)", asked, q.String(), name, most.String()))
+		if q, maximum := quantityValue(request), quantityValue(limit); q.Cmp(maximum) > 0 {
+			c.addWarning(fmt.Sprintf("ResourceQuota %s (%s) should be less than limits.%s (%s)", requestName, q.String(), name, maximum.String()))
 		}
 	}
 }
 
-// keyPair warns of a certificate that is not that of the key.
+// keyPair warns about a TLS certificate that does not match its key.
 func keyPair(c *checker, data, _ document.Value) {
 	certificate, _ := base64.StdEncoding.DecodeString(data.Get("tls.crt").Text())
 	key, _ := base64.StdEncoding.DecodeString(data.Get("tls.key").Text())
 	if _, err := tls.X509KeyPair(certificate, key); err != nil {
-		c.say(err.Error())
+		c.addWarning(err.Error())
 	}
 }
 
@@ -49,21 +49,21 @@ func lowerCaseDriver(c *checker, driver, _ document.Value) {
 	}
 }
 
-// Limits beyond which the indexes of a job may be more than its status can hold.
+// Limits above which the status of an indexed job may be too large.
 const (
-	manyIndexed       = 100_000
-	manyIndexedAtOnce = 10_000
+	manyCompletionsWarning = 100_000
+	manyParallelWarning    = 10_000
 )
 
 func manyIndexes(c *checker, spec, _ document.Value) {
-	if number(spec.Get("completions")) > manyIndexed && number(spec.Get("parallelism")) > manyIndexedAtOnce {
+	if intValue(spec.Get("completions")) > manyCompletionsWarning && intValue(spec.Get("parallelism")) > manyParallelWarning {
 		c.warn("In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail")
 	}
 }
 
-// zoneInSchedule warns of a zone that is not where it belongs. kube-apiserver has the place wrong.
-func zoneInSchedule(c *checker, schedule, _ document.Value) {
+// warnScheduleZone warns about time zones in schedules. The field path in the message is kube-apiserver's.
+func warnScheduleZone(c *checker, schedule, _ document.Value) {
 	if strings.Contains(schedule.Text(), "TZ") {
-		c.say("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
+		c.addWarning("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")
 	}
 }

@@ -2,8 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// oldLabels are labels of nodes that have others in their place.
-var oldLabels = map[string]string{
+// deprecatedLabels are deprecated node labels, with the rest of the warning.
+var deprecatedLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,
 	"failure-domain.beta.kubernetes.io/region":      `deprecated since v1.17; use "topology.kubernetes.io/region" instead`,
@@ -14,34 +14,34 @@ var oldLabels = map[string]string{
 	"node-role.kubernetes.io/master":                `use "node-role.kubernetes.io/control-plane" instead`,
 }
 
-func oldLabel(c *checker, now, _ document.Value) {
-	if instead, ok := oldLabels[now.Text()]; ok {
+func warnDeprecatedLabel(c *checker, now, _ document.Value) {
+	if instead, ok := deprecatedLabels[now.Text()]; ok {
 		c.warn(now.Text() + " is " + instead)
 	}
 }
 
-func oldLabelPlain(c *checker, now, _ document.Value) {
-	if instead, ok := oldLabels[now.Text()]; ok {
+func warnDeprecatedLabelPlain(c *checker, now, _ document.Value) {
+	if instead, ok := deprecatedLabels[now.Text()]; ok {
 		c.warn(instead)
 	}
 }
 
-func oldLabelKey(c *checker, _, _ document.Value) {
-	if instead, ok := oldLabels[c.key()]; ok {
+func warnDeprecatedLabelKey(c *checker, _, _ document.Value) {
+	if instead, ok := deprecatedLabels[c.key()]; ok {
 		c.warn(instead)
 	}
 }
 
-// oldMatchLabels warns of the keys of a map as if they were fields.
-func oldMatchLabels(c *checker, labels, _ document.Value) {
+// deprecatedMatchLabels warns about the keys of matchLabels as if they were fields.
+func deprecatedMatchLabels(c *checker, labels, _ document.Value) {
 	for key := range labels.Fields() {
-		if instead, ok := oldLabels[key]; ok {
+		if instead, ok := deprecatedLabels[key]; ok {
 			c.warn(instead, key)
 		}
 	}
 }
 
-func oddLabelValue(c *checker, now, _ document.Value) {
+func warnLabelValue(c *checker, now, _ document.Value) {
 	for _, problem := range formats["label-value"].check(now.Text()) {
 		c.warn(now.Text() + " is invalid, " + problem)
 	}

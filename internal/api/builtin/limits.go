@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// limitTypes are what limits are about that need no domain.
+// limitTypes are the limit types that need no domain.
 var limitTypes = []string{"Pod", "Container", "PersistentVolumeClaim"}
 
 func limitType(c *checker, now, _ document.Value) {
@@ -22,7 +22,7 @@ func limitType(c *checker, now, _ document.Value) {
 	}
 }
 
-// limitAmounts checks the names of resources of a limit, and its amounts against each other.
+// limitAmounts validates the resource names of a limit range item, and compares its quantities.
 func limitAmounts(c *checker, limit, _ document.Value) {
 	kind := limit.Get("type").Text()
 	compared := []string{"max", "min"}
@@ -37,7 +37,7 @@ func limitAmounts(c *checker, limit, _ document.Value) {
 		c.limitNames(limit, kind, "default", "defaultRequest")
 		compared = append(compared, "default", "defaultRequest")
 	}
-	if kind == "PersistentVolumeClaim" && isNothing(limit.Lookup("min", "storage")) && isNothing(limit.Lookup("max", "storage")) {
+	if kind == "PersistentVolumeClaim" && isAbsentOrNull(limit.Lookup("min", "storage")) && isAbsentOrNull(limit.Lookup("max", "storage")) {
 		c.required("either minimum or maximum storage value is required, but neither was provided", "limits")
 	}
 	c.limitNames(limit, kind, "maxLimitRequestRatio")
@@ -54,7 +54,7 @@ func limitAmounts(c *checker, limit, _ document.Value) {
 }
 
 func (c *checker) compareAmounts(limit document.Value, lists []string, resource string) {
-	amounts := limitOf{c: c, resource: resource}
+	amounts := resourceLimit{c: c, resource: resource}
 	for _, list := range lists {
 		amounts.read(list, limit.Lookup(list, resource))
 	}
@@ -77,35 +77,35 @@ func (c *checker) limitNames(limit document.Value, kind string, lists ...string)
 	}
 }
 
-// limitOf is what a limit says about one resource. What it does not say is nil.
-type limitOf struct {
-	c                                   *checker
-	resource                            string
-	min, max, usual, request, ratioMost *resource.Quantity
+// resourceLimit holds the quantities of a limit range item for one resource; nil if unset.
+type resourceLimit struct {
+	c                                         *checker
+	resource                                  string
+	min, max, defaultLimit, request, maxRatio *resource.Quantity
 }
 
-func (l *limitOf) read(list string, v document.Value) {
-	if isNothing(v) {
+func (l *resourceLimit) read(list string, v document.Value) {
+	if isAbsentOrNull(v) {
 		return
 	}
-	q := amount(v)
+	q := quantityValue(v)
 	switch list {
 	case "min":
 		l.min = &q
 	case "max":
 		l.max = &q
 	case "default":
-		l.usual = &q
+		l.defaultLimit = &q
 	case "defaultRequest":
 		l.request = &q
 	case "maxLimitRequestRatio":
-		l.ratioMost = &q
+		l.maxRatio = &q
 	}
 }
 
-func isMore(a, b *resource.Quantity) bool { return a != nil && b != nil && a.Cmp(*b) > 0 }
+func exceeds(a, b *resource.Quantity) bool { return a != nil && b != nil && a.Cmp(*b) > 0 }
 
-func (l *limitOf) wrong(list string, bad *resource.Quantity, detail string, of ...any) {
+func (l *resourceLimit) report(list string, bad *resource.Quantity, detail string, of ...any) {
 	l.c.push(list)
 	l.c.pushKey(l.resource)
 	l.c.invalid(bad.String(), fmt.Sprintf(detail, of...))
@@ -113,49 +113,49 @@ func (l *limitOf) wrong(list string, bad *resource.Quantity, detail string, of .
 	l.c.pop()
 }
 
-func (l *limitOf) check() {
-	if isMore(l.min, l.max) {
-		l.wrong("min", l.min, "min value %s is greater than max value %s", l.min, l.max)
+func (l *resourceLimit) check() {
+	if exceeds(l.min, l.max) {
+		l.report("min", l.min, "min value %s is greater than max value %s", l.min, l.max)
 	}
-	if isMore(l.min, l.request) {
-		l.wrong("defaultRequest", l.request, "min value %s is greater than default request value %s", l.min, l.request)
+	if exceeds(l.min, l.request) {
+		l.report("defaultRequest", l.request, "min value %s is greater than default request value %s", l.min, l.request)
 	}
-	if isMore(l.request, l.max) {
-		l.wrong("defaultRequest", l.request, "default request value %s is greater than max value %s", l.request, l.max)
+	if exceeds(l.request, l.max) {
+		l.report("defaultRequest", l.request, "default request value %s is greater than max value %s", l.request, l.max)
 	}
-	if isMore(l.request, l.usual) {
-		l.wrong("defaultRequest", l.request, "default request value %s is greater than default limit value %s", l.request, l.usual)
+	if exceeds(l.request, l.defaultLimit) {
+		l.report("defaultRequest", l.request, "default request value %s is greater than default limit value %s", l.request, l.defaultLimit)
 	}
-	if isMore(l.min, l.usual) {
-		l.wrong("default", l.min, "min value %s is greater than default value %s", l.min, l.usual)
+	if exceeds(l.min, l.defaultLimit) {
+		l.report("default", l.min, "min value %s is greater than default value %s", l.min, l.defaultLimit)
 	}
-	if isMore(l.usual, l.max) {
-		l.wrong("default", l.max, "default value %s is greater than max value %s", l.usual, l.max)
+	if exceeds(l.defaultLimit, l.max) {
+		l.report("default", l.max, "default value %s is greater than max value %s", l.defaultLimit, l.max)
 	}
 	l.ratio()
 	shared := isNativeResource(l.resource) && !isHugePagesResource(l.resource)
-	if !shared && l.usual != nil && l.request != nil && l.usual.Cmp(*l.request) != 0 {
-		l.wrong("defaultRequest", l.request, "default value %s must equal to defaultRequest value %s in %s", l.usual, l.request, l.resource)
+	if !shared && l.defaultLimit != nil && l.request != nil && l.defaultLimit.Cmp(*l.request) != 0 {
+		l.report("defaultRequest", l.request, "default value %s must equal to defaultRequest value %s in %s", l.defaultLimit, l.request, l.resource)
 	}
 }
 
-// ratio wants a ratio that limits between min and max can have.
-func (l *limitOf) ratio() {
-	ratio := l.ratioMost
+// ratio requires a ratio that is at least 1 and at most max/min.
+func (l *resourceLimit) ratio() {
+	ratio := l.maxRatio
 	if ratio == nil {
 		return
 	}
 	if ratio.Cmp(*resource.NewQuantity(1, resource.DecimalSI)) < 0 {
-		l.wrong("maxLimitRequestRatio", ratio, "ratio %s is less than 1", ratio)
+		l.report("maxLimitRequestRatio", ratio, "ratio %s is less than 1", ratio)
 	}
 	if l.min == nil || l.max == nil {
 		return
 	}
-	is, least, most := float64(ratio.Value()), l.min.Value(), l.max.Value()
-	if ratio.Value() < resource.MaxMilliValue && least < resource.MaxMilliValue && most < resource.MaxMilliValue {
-		is, least, most = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
+	is, minimum, maximum := float64(ratio.Value()), l.min.Value(), l.max.Value()
+	if ratio.Value() < resource.MaxMilliValue && minimum < resource.MaxMilliValue && maximum < resource.MaxMilliValue {
+		is, minimum, maximum = float64(ratio.MilliValue())/1000, l.min.MilliValue(), l.max.MilliValue()
 	}
-	if bound := float64(most) / float64(least); is > bound {
-		l.wrong("maxLimitRequestRatio", ratio, "ratio %s is greater than max/min = %f", ratio, bound)
+	if bound := float64(maximum) / float64(minimum); is > bound {
+		l.report("maxLimitRequestRatio", ratio, "ratio %s is greater than max/min = %f", ratio, bound)
 	}
 }

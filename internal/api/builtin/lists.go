@@ -8,67 +8,67 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// makeAlone refuses a text in a list that has others: * says all there is to say.
+// makeAlone requires that a list with the given string, such as *, has no other items.
 func makeAlone(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected a text and the words for what is wrong, received %q", args)
+		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)
 	}
 	return func(c *checker, list, _ document.Value) bool {
-		if list.Len() > 1 && c.first(list, "", args[0], false) >= 0 {
-			c.invalid(shown(list), args[1])
+		if list.Len() > 1 && c.firstIndex(list, "", args[0], false) >= 0 {
+			c.invalid(errorValue(list), args[1])
 		}
 		return true
 	}, nil
 }
 
-// makeNotBoth refuses a list that has two texts.
+// makeNotBoth rejects a list that has both of two strings.
 func makeNotBoth(args []string) (check, error) {
 	if len(args) != 3 {
-		return nil, fmt.Errorf("expected two texts and the words for what is wrong, received %q", args)
+		return nil, fmt.Errorf("expected two strings and the error detail, received %q", args)
 	}
 	return func(c *checker, list, _ document.Value) bool {
-		if c.first(list, "", args[0], false) >= 0 && c.first(list, "", args[1], false) >= 0 {
-			c.invalid(shown(list), args[2])
+		if c.firstIndex(list, "", args[0], false) >= 0 && c.firstIndex(list, "", args[1], false) >= 0 {
+			c.invalid(errorValue(list), args[2])
 		}
 		return true
 	}, nil
 }
 
-// numberAndWords reads the arguments of a bound that has words of its own.
-func numberAndWords(args []string) (n int, words string, err error) {
+// parseLimit parses the arguments of a limit with an error detail.
+func parseLimit(args []string) (n int, words string, err error) {
 	if len(args) != 2 {
-		return 0, "", fmt.Errorf("expected a number and the words for what is wrong, received %q", args)
+		return 0, "", fmt.Errorf("expected a number and the error detail, received %q", args)
 	}
 	n, err = strconv.Atoi(args[0])
 	return n, args[1], err
 }
 
-// makeAtMost refuses a list with more items. Unlike max-items it says so in words of its own.
+// makeAtMost limits the number of items. Unlike max-items, its error detail is an argument.
 func makeAtMost(args []string) (check, error) {
-	most, words, err := numberAndWords(args)
+	maximum, words, err := parseLimit(args)
 	return func(c *checker, list, _ document.Value) bool {
-		if list.Len() > most {
-			c.invalid(shown(list), words)
+		if list.Len() > maximum {
+			c.invalid(errorValue(list), words)
 		}
 		return true
 	}, err
 }
 
-// makeLongest refuses a text with more bytes. Unlike max-length it says so in words of its own.
+// makeLongest limits the length of a string. Unlike max-length, its error detail is an argument.
 func makeLongest(args []string) (check, error) {
-	most, words, err := numberAndWords(args)
+	maximum, words, err := parseLimit(args)
 	return func(c *checker, now, _ document.Value) bool {
-		if len(now.Text()) > most {
+		if len(now.Text()) > maximum {
 			c.invalid(now.Text(), words)
 		}
 		return true
 	}, err
 }
 
-// makeStartsWith refuses a text with another beginning, and says what is supported.
+// makeStartsWith requires a prefix; the error lists the supported values.
 func makeStartsWith(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected a beginning and what is supported, received %q", args)
+		return nil, fmt.Errorf("expected a prefix and the supported value, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if !strings.HasPrefix(now.Text(), args[0]) {
@@ -78,25 +78,25 @@ func makeStartsWith(args []string) (check, error) {
 	}, nil
 }
 
-// blankChecks look at texts in which spaces count for nothing.
-func blankChecks() map[string]maker {
+// whitespaceChecks are the checks of whitespace in strings.
+func whitespaceChecks() map[string]checkFactory {
 	isBlank := func(v document.Value) bool { return strings.TrimSpace(v.Text()) == "" }
-	return map[string]maker{
-		"not-blank": detailed("", func(c *checker, v document.Value, detail string) bool {
+	return map[string]checkFactory{
+		"not-blank": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isBlank(v) {
 				c.required(detail)
 				return false
 			}
 			return true
 		}),
-		"not-only-space": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"not-only-whitespace": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if v.Text() != "" && isBlank(v) {
 				c.invalid(v.Text(), detail)
 				return false
 			}
 			return true
 		}),
-		"one-line": detailed("", func(c *checker, v document.Value, detail string) bool {
+		"one-line": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if strings.ContainsAny(strings.TrimSpace(v.Text()), "\n\r") {
 				c.invalid(v.Text(), detail)
 			}

@@ -13,79 +13,78 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// maxAnnotationBytes is how long all names and values of an object's annotations may be together.
+// maxAnnotationBytes is the maximum total size of an object's annotations.
 const maxAnnotationBytes = 256 << 10
 
-// nameFormat is how the names of a kind are written, and the beginnings of generated ones.
+// nameFormat is the format of a kind's names and of their generateName prefixes.
 type nameFormat struct {
 	name, prefix format
-	generated    bool // an object without a name is given one
+	generated    bool // a missing name is accepted on create, because the server generates one
 }
 
-// nameFormats are those that object-meta knows.
+// nameFormats are the formats that object-meta supports.
 var nameFormats = map[string]nameFormat{
-	"dns-label":     {formats["dns-label"], prefixed("dns-label"), false},
-	"dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), false},
-	"dns1035-label": {formats["dns1035-label"], prefixed("dns1035-label"), false},
-	// What a generated name starts with is not looked at if only the whole name counts.
+	"dns-label":     {formats["dns-label"], prefixFormat("dns-label"), false},
+	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
+	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
+	// The prefix is not validated if only the whole name counts.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
 
 	"ip-address": {addressName, addressName, false},
 
-	"generated-dns-subdomain": {formats["dns-subdomain"], prefixed("dns-subdomain"), true},
+	"generated-dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), true},
 }
 
 func anyText(string) bool { return true }
 
-func prefixed(name string) format {
+func prefixFormat(name string) format {
 	f := formats[name]
 	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
 }
 
-// makeObjectMeta checks metadata as it is checked when an object is created. Some kinds do so
-// for updates as well.
+// makeObjectMeta validates the metadata on create; with always, also on update.
 func makeObjectMeta(args []string) (check, error) {
 	always := len(args) == 2 && args[1] == "always"
 	if len(args) != 1 && !always {
-		return nil, fmt.Errorf("expected a format of names and perhaps always, received %q", args)
+		return nil, fmt.Errorf("expected a name format and optionally always, received %q", args)
 	}
 	names, ok := nameFormats[args[0]]
 	if !ok {
-		return nil, fmt.Errorf("expected a format of names, received %q", args[0])
+		return nil, fmt.Errorf("expected a name format, received %q", args[0])
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if c.updating && !always {
 			return true
 		}
-		c.createdMeta(now, names)
+		c.checkCreatedMeta(now, names)
 		c.finalizerKinds(now)
 		return true
 	}, nil
 }
 
-// updatedObjectMeta checks metadata as nearly every kind does once more when it is updated.
+// updatedObjectMeta validates the metadata on update, in addition to the checks for all kinds.
 func updatedObjectMeta(c *checker, now, old document.Value) {
 	if c.updating {
-		c.updatedMeta(now, old)
+		c.checkUpdatedMeta(now, old)
 		c.finalizerKinds(now)
 	}
 }
 
-// writtenMeta checks what holds for all kinds alike.
-func (c *checker) writtenMeta(meta document.Value, names format) {
-	c.createdMeta(meta, nameFormat{names, names, false})
+// checkMeta validates the metadata with the checks for all kinds.
+func (c *checker) checkMeta(meta document.Value, names format) {
+	c.checkCreatedMeta(meta, nameFormat{names, names, false})
 }
 
-func (c *checker) createdMeta(meta document.Value, names nameFormat) {
+func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	if prefix := meta.Get("generateName").Text(); prefix != "" {
 		c.invalidAll(prefix, names.prefix.check(prefix), "generateName")
 	}
 	if name := meta.Get("name").Text(); name == "" && names.generated && !c.updating {
 	} else if name == "" {
 		c.required("name or generateName is required", "name")
-	} else if problems := names.name.check(name); len(problems) > 0 { // a name in an any costs memory
+	} else if problems := names.name.check(name); len(problems) > 0 { // passing a name as any allocates
 		c.invalidAll(name, problems, "name")
 	}
 	switch namespace := meta.Get("namespace").Text(); {
@@ -97,7 +96,7 @@ func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	case namespace != "":
 		c.forbidden("not allowed on this type", "namespace")
 	}
-	if n := number(meta.Get("generation")); n < 0 {
+	if n := intValue(meta.Get("generation")); n < 0 {
 		c.invalid(n, "must be greater than or equal to 0", "generation")
 	}
 	c.labels(meta.Get("labels"), "labels")
@@ -107,8 +106,8 @@ func (c *checker) createdMeta(meta document.Value, names nameFormat) {
 	c.managedFields(meta.Get("managedFields"))
 }
 
-// updatedMeta checks what must not change, and again what may.
-func (c *checker) updatedMeta(now, old document.Value) {
+// checkUpdatedMeta validates the immutable fields of the metadata, and the mutable ones again.
+func (c *checker) checkUpdatedMeta(now, old document.Value) {
 	if !isEmpty(old.Get("deletionTimestamp")) {
 		c.noNewFinalizers(now.Get("finalizers"), old.Get("finalizers"))
 	}
@@ -118,10 +117,10 @@ func (c *checker) updatedMeta(now, old document.Value) {
 			c.invalid(is, "field is immutable", name)
 		}
 	}
-	// Clients delete by another verb.
+	// Only deletions set these fields.
 	for _, name := range []string{"deletionTimestamp", "deletionGracePeriodSeconds"} {
-		if is := now.Get(name); !isNothing(is) && !document.Equal(is, old.Get(name)) {
-			c.invalid(shown(is), "field is immutable", name)
+		if is := now.Get(name); !isAbsentOrNull(is) && !document.Equal(is, old.Get(name)) {
+			c.invalid(errorValue(is), "field is immutable", name)
 		}
 	}
 	c.labels(now.Get("labels"), "labels")
@@ -133,7 +132,7 @@ func (c *checker) updatedMeta(now, old document.Value) {
 func (c *checker) noNewFinalizers(now, old document.Value) {
 	var added []string
 	for _, f := range now.Items() {
-		if c.first(old, "", f.Text(), false) < 0 {
+		if c.firstIndex(old, "", f.Text(), false) < 0 {
 			added = append(added, f.Text())
 		}
 	}
@@ -179,7 +178,7 @@ func (c *checker) owners(owners document.Value) {
 			controller = name
 			continue
 		}
-		c.invalid(shown(owners), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name), "ownerReferences")
+		c.invalid(errorValue(owners), fmt.Sprintf("Only one reference can have Controller set to true. Found \"true\" in references for %v and %v", controller, name), "ownerReferences")
 	}
 }
 
@@ -194,7 +193,7 @@ func (c *checker) owner(owner document.Value) {
 		}
 	}
 	if gvk == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
-		c.invalid(shown(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
+		c.invalid(errorValue(owner), fmt.Sprintf("%s is disallowed from being an owner", gvk), "ownerReferences")
 	}
 }
 
@@ -206,15 +205,15 @@ func (c *checker) finalizers(finalizers document.Value) {
 		foreground = foreground || f.Text() == metav1.FinalizerDeleteDependents
 	}
 	if orphan && foreground {
-		c.invalid(shown(finalizers), fmt.Sprintf("finalizer %s and %s cannot be both set", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents), "finalizers")
+		c.invalid(errorValue(finalizers), fmt.Sprintf("finalizer %s and %s cannot be both set", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents), "finalizers")
 	}
 }
 
-// finalizerKinds refuses finalizers that say nothing about whose they are.
+// finalizerKinds requires standard or domain-qualified finalizers.
 func (c *checker) finalizerKinds(meta document.Value) {
 	finalizers := meta.Get("finalizers")
 	for i, f := range finalizers.Items() {
-		if isOwnFinalizer(f.Text()) {
+		if isQualifiedFinalizer(f.Text()) {
 			continue
 		}
 		c.push("finalizers")
@@ -225,7 +224,7 @@ func (c *checker) finalizerKinds(meta document.Value) {
 	}
 }
 
-func isOwnFinalizer(name string) bool {
+func isQualifiedFinalizer(name string) bool {
 	switch name {
 	case "kubernetes", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents:
 		return true
@@ -233,14 +232,14 @@ func isOwnFinalizer(name string) bool {
 	return strings.Contains(name, "/")
 }
 
-// managedFields checks entries that a client sent. Those of a live object may be sealed; they
-// were checked when they were written.
+// managedFields validates the entries that a client sent. Sealed entries of the live object were validated when they
+// were written.
 func (c *checker) managedFields(entries document.Value) {
-	if fastdoc.IsSealed(entries) {
+	if fastdoc.IsUnparsed(entries) {
 		return
 	}
 	for i, entry := range entries.Items() {
-		if fastdoc.IsSealed(entry) {
+		if fastdoc.IsUnparsed(entry) {
 			continue
 		}
 		operation, fieldsType := entry.Get("operation").Text(), entry.Get("fieldsType").Text()

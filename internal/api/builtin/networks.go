@@ -10,17 +10,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// notBothResources refuses a rule about paths that is about resources too.
+// notBothResources rejects an RBAC rule for both non-resource URLs and resources.
 func notBothResources(c *checker, rule, _ document.Value) {
 	if rule.Get("apiGroups").Len()+rule.Get("resources").Len()+rule.Get("resourceNames").Len() > 0 {
-		c.invalid(shown(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
+		c.invalid(errorValue(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
 	}
 }
 
 func ingressClassAnnotation(c *checker, ingress, _ document.Value) {
 	const name = "kubernetes.io/ingress.class"
 	annotation, class := ingress.Lookup("metadata", "annotations", name), ingress.Lookup("spec", "ingressClassName")
-	if !isNothing(annotation) && !isNothing(class) && annotation.Text() != class.Text() {
+	if !isAbsentOrNull(annotation) && !isAbsentOrNull(class) && annotation.Text() != class.Text() {
 		c.invalid(annotation.Text(), "must match `ingressClassName` when both are specified", "annotations", name)
 	}
 }
@@ -54,11 +54,11 @@ func ingressPath(c *checker, p, _ document.Value) {
 func ingressBackend(c *checker, backend, _ document.Value) {
 	resource, service := backend.Get("resource"), backend.Get("service")
 	switch {
-	case !isNothing(resource) && !isNothing(service):
+	case !isAbsentOrNull(resource) && !isAbsentOrNull(service):
 		c.invalid("", "cannot set both resource and service backends")
-	case !isNothing(resource):
+	case !isAbsentOrNull(resource):
 		c.typedReference(resource, "resource")
-	case !isNothing(service):
+	case !isAbsentOrNull(service):
 		c.serviceBackend(service)
 	default:
 		c.invalid("", "resource or service backend is required")
@@ -66,7 +66,7 @@ func ingressBackend(c *checker, backend, _ document.Value) {
 }
 
 func (c *checker) typedReference(ref document.Value, name string) {
-	if group := ref.Get("apiGroup"); !isNothing(group) {
+	if group := ref.Get("apiGroup"); !isAbsentOrNull(group) {
 		c.invalidAll(group.Text(), formats["dns-subdomain"].check(group.Text()), name, "apiGroup")
 	}
 	for _, field := range []string{"kind", "name"} {
@@ -84,7 +84,7 @@ func (c *checker) serviceBackend(service document.Value) {
 	} else {
 		c.invalidAll(name, formats["dns-label"].check(name), "service", "name")
 	}
-	name, n := service.Lookup("port", "name").Text(), number(service.Lookup("port", "number"))
+	name, n := service.Lookup("port", "name").Text(), intValue(service.Lookup("port", "number"))
 	switch {
 	case name != "" && n != 0:
 		c.invalid("", "cannot set both port name & port number")
@@ -97,22 +97,22 @@ func (c *checker) serviceBackend(service document.Value) {
 	}
 }
 
-// ingressClassNamespace wants a namespace for parameters that are in one, and only then.
+// ingressClassNamespace requires a namespace for namespaced parameters and forbids it for others.
 func ingressClassNamespace(c *checker, parameters, _ document.Value) {
 	scope, namespace := parameters.Get("scope"), parameters.Get("namespace")
-	if isNothing(scope) {
+	if isAbsentOrNull(scope) {
 		c.required("", "scope")
 		return
 	}
 	switch scope.Text() {
 	case "Namespace":
-		if isNothing(namespace) {
+		if isAbsentOrNull(namespace) {
 			c.required("`parameters.scope` is set to 'Namespace'", "namespace")
 		} else {
 			c.invalidAll(namespace.Text(), formats["dns-label"].check(namespace.Text()), "namespace")
 		}
 	case "Cluster":
-		if !isNothing(namespace) {
+		if !isAbsentOrNull(namespace) {
 			c.forbidden("`parameters.scope` is set to 'Cluster'", "namespace")
 		}
 	default:
@@ -123,7 +123,7 @@ func ingressClassNamespace(c *checker, parameters, _ document.Value) {
 func policyTypes(c *checker, spec, _ document.Value) {
 	types := spec.Get("policyTypes")
 	if types.Len() > 2 {
-		c.invalid(shown(types), "may not specify more than two policyTypes", "policyTypes")
+		c.invalid(errorValue(types), "may not specify more than two policyTypes", "policyTypes")
 		return
 	}
 	c.eachText("policyTypes", types, func(text string) {
@@ -135,20 +135,20 @@ func policyTypes(c *checker, spec, _ document.Value) {
 
 func policyPort(c *checker, p, _ document.Value) {
 	first, end := p.Get("port"), p.Get("endPort")
-	n, last := number(first), number(end)
+	n, last := intValue(first), intValue(end)
 	switch first.Kind() {
 	case document.Absent, document.Null:
-		if !isNothing(end) {
+		if !isAbsentOrNull(end) {
 			c.invalid(last, "may not be specified when `port` is not specified", "endPort")
 		}
 	case document.String:
-		if !isNothing(end) {
+		if !isAbsentOrNull(end) {
 			c.invalid(last, "may not be specified when `port` is non-numeric", "endPort")
 		}
 		c.invalidAll(first.Text(), validation.IsValidPortName(first.Text()), "port")
 	default:
 		c.invalidAll(n, validation.IsValidPortNum(int(n)), "port")
-		if isNothing(end) {
+		if isAbsentOrNull(end) {
 			return
 		}
 		if last < n {
@@ -159,15 +159,15 @@ func policyPort(c *checker, p, _ document.Value) {
 }
 
 func policyPeer(c *checker, peer, _ document.Value) {
-	switch n := present(peer, "podSelector", "namespaceSelector", "ipBlock"); {
+	switch n := countPresent(peer, "podSelector", "namespaceSelector", "ipBlock"); {
 	case n == 0:
 		c.required("must specify a peer")
-	case n > 1 && !isNothing(peer.Get("ipBlock")):
+	case n > 1 && !isAbsentOrNull(peer.Get("ipBlock")):
 		c.forbidden("may not specify both ipBlock and another peer")
 	}
 }
 
-// ipBlockExcept wants what is left out of a block to be in it.
+// ipBlockExcept requires CIDRs that are strict subsets of the block.
 func ipBlockExcept(c *checker, block, _ document.Value) {
 	_, whole, err := netutils.ParseCIDRSloppy(block.Get("cidr").Text())
 	if err != nil {
@@ -189,16 +189,16 @@ func ipBlockExcept(c *checker, block, _ document.Value) {
 	c.pop()
 }
 
-// accessReview wants to know about whom and what it is asked.
+// accessReview requires resource or non-resource attributes, and a user or group.
 func accessReview(c *checker, review, _ document.Value) {
 	spec := review.Get("spec")
 	c.push("spec")
 	defer c.pop()
-	switch present(spec, "resourceAttributes", "nonResourceAttributes") {
+	switch countPresent(spec, "resourceAttributes", "nonResourceAttributes") {
 	case 2:
-		c.invalid(shown(spec.Get("nonResourceAttributes")), "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
+		c.invalid(errorValue(spec.Get("nonResourceAttributes")), "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
 	case 0:
-		c.invalid(shown(spec.Get("resourceAttributes")), "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
+		c.invalid(errorValue(spec.Get("resourceAttributes")), "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
 	}
 	if spec.Get("user").Text() == "" && spec.Get("groups").Len() == 0 {
 		c.invalid(spec.Get("user").Text(), "at least one of user or group must be specified", "user")

@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// nodeTaints checks taints. kube-apiserver says that they are in the metadata.
+// nodeTaints validates taints. kube-apiserver reports their errors below metadata.
 func nodeTaints(c *checker, taints, _ document.Value) {
-	where := c.where
-	c.where = []step{{name: "metadata"}, {name: "taints"}}
+	where := c.path
+	c.path = []step{{name: "metadata"}, {name: "taints"}}
 	c.taints(taints)
-	c.where = where
+	c.path = where
 }
 
 func (c *checker) taints(taints document.Value) {
@@ -34,7 +34,7 @@ func (c *checker) taints(taints document.Value) {
 		c.requiredEnum(effect, "NoSchedule", "PreferNoSchedule", "NoExecute")
 		c.pop()
 		if seen[[2]string{key, effect}] {
-			c.duplicate(shown(taint))
+			c.duplicate(errorValue(taint))
 			c.errs[len(c.errs)-1].Detail = "taints must be unique by key and effect pair"
 		}
 		seen[[2]string{key, effect}] = true
@@ -42,14 +42,14 @@ func (c *checker) taints(taints document.Value) {
 	}
 }
 
-// Annotations of nodes that were fields before there were fields for them.
+// Legacy annotations of nodes.
 const (
-	taintsAnnotation = "scheduler.alpha.kubernetes.io/taints"
-	avoidAnnotation  = "scheduler.alpha.kubernetes.io/preferAvoidPods"
+	taintsAnnotation          = "scheduler.alpha.kubernetes.io/taints"
+	preferAvoidPodsAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
-// nodeAnnotations checks annotations that kube-apiserver reads. What it says about what it can not
-// read is said by the decoder of these Go types.
+// nodeAnnotations validates legacy annotations. Errors of malformed JSON are those of Go's decoder, which depend on
+// these Go types.
 func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	if text := annotations.Get(taintsAnnotation).Text(); text != "" {
 		var read []corev1.Taint
@@ -61,13 +61,13 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 			c.pop()
 		}
 	}
-	if text := annotations.Get(avoidAnnotation).Text(); text != "" {
+	if text := annotations.Get(preferAvoidPodsAnnotation).Text(); text != "" {
 		var read corev1.AvoidPods
 		if err := json.Unmarshal([]byte(text), &read); err != nil {
-			c.invalid(avoidAnnotation, err.Error(), "AvoidPods")
+			c.invalid(preferAvoidPodsAnnotation, err.Error(), "AvoidPods")
 			return
 		}
-		c.push(avoidAnnotation)
+		c.push(preferAvoidPodsAnnotation)
 		for i, entry := range read.PreferAvoidPods {
 			c.pushItem(i)
 			if owner := entry.PodSignature.PodController; owner == nil {
@@ -81,7 +81,7 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	}
 }
 
-// nodeAmounts checks how much of what a node has.
+// nodeAmounts validates the capacity or the allocatable resources of a node.
 func nodeAmounts(c *checker, list, _ document.Value) {
 	for name, v := range list.Fields() {
 		c.push(name)
@@ -90,24 +90,23 @@ func nodeAmounts(c *checker, list, _ document.Value) {
 	}
 }
 
-// cidrsOf returns a node's addresses. There was one field for them before there was a list, and who
-// sets it means it.
+// cidrsOf returns the pod CIDRs of a node. The legacy field podCIDR takes precedence over podCIDRs.
 func cidrsOf(spec document.Value) []string {
-	first, all := spec.Get("podCIDR").Text(), texts(spec.Get("podCIDRs"))
+	first, all := spec.Get("podCIDR").Text(), stringItems(spec.Get("podCIDRs"))
 	if first != "" && (len(all) == 0 || all[0] != first) {
 		return []string{first}
 	}
 	return all
 }
 
-// podCIDRs wants one range of addresses of each family.
+// podCIDRs requires at most one CIDR of each IP family.
 func podCIDRs(c *checker, spec, _ document.Value) {
 	cidrs := cidrsOf(spec)
 	c.push("podCIDRs")
 	defer c.pop()
 	for i, cidr := range cidrs {
 		c.pushItem(i)
-		c.own(validation.IsValidCIDRForLegacyField(nil, cidr, true, nil))
+		c.addErrors(validation.IsValidCIDRForLegacyField(nil, cidr, true, nil))
 		c.pop()
 	}
 	if len(cidrs) < 2 {
@@ -123,21 +122,21 @@ func podCIDRs(c *checker, spec, _ document.Value) {
 	}
 }
 
-const podCIDRFixed = `node updates may not change podCIDR except from "" to valid`
+const podCIDRUpdateDetail = `node updates may not change podCIDR except from "" to valid`
 
-// podCIDRsFrozen refuses other addresses than a node has, once for each that is another.
+// podCIDRsFrozen rejects changes of pod CIDRs, with one error for each that differs.
 func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
 	cidrs, old := cidrsOf(spec), cidrsOf(oldSpec)
 	if len(old) == 0 {
 		return
 	}
 	if len(old) != len(cidrs) {
-		c.forbidden(podCIDRFixed, "podCIDRs")
+		c.forbidden(podCIDRUpdateDetail, "podCIDRs")
 		return
 	}
 	for i, cidr := range cidrs {
 		if cidr != old[i] {
-			c.forbidden(podCIDRFixed, "podCIDRs")
+			c.forbidden(podCIDRUpdateDetail, "podCIDRs")
 		}
 	}
 }

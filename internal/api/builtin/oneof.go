@@ -13,26 +13,26 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// oneOf is a set of fields of a struct of which only one may be there. If there is a discriminator, that
-// field says which: a member is there only if the discriminator has its value.
+// oneOf is a union: a set of fields of a struct of which at most one may be set. With a discriminator, a member may be
+// set only if the discriminator has the member's value.
 type oneOf struct {
 	members []string
-	// others are the fields that are no members, where these are named.
+	// others are the fields that are not members, for a union that is declared by its exceptions.
 	others        []string
 	discriminator string
-	values        []string // for each member, if there is a discriminator
+	values        []string // the discriminator's value for each member, if there is a discriminator
 }
 
-// builtinOneOfs holds the one-ofs of structs in built-in kinds. They are read at the first call.
+// builtinOneOfs returns the unions of the built-in kinds by struct, which are parsed on first use.
 var builtinOneOfs = sync.OnceValue(func() map[*Type][]oneOf {
 	all, err := builtin().readOneOfs(kinds.Builtin())
 	if err != nil {
-		panic(err) // a test reads the kind files
+		panic(err) // unreachable: a test parses all kind files
 	}
 	return all
 })
 
-// readOneOfs reads the sections of one-ofs of kind files.
+// readOneOfs parses the sections of one-ofs of kind files.
 func (t *table) readOneOfs(set *kinds.Set) (map[*Type][]oneOf, error) {
 	all := map[*Type][]oneOf{}
 	return all, t.eachRule(set, kinds.OneOfs, func(of *Type, words []string) error {
@@ -69,7 +69,7 @@ func parseOneOf(t *Type, words []string) (set oneOf, err error) {
 	return set, nil
 }
 
-// named returns the fields that are named in a line, and are no members.
+// named returns the fields that a declaration names and that are not members.
 func (o *oneOf) named(words []string) []string {
 	if o.discriminator != "" {
 		return []string{o.discriminator}
@@ -85,33 +85,33 @@ func (o *oneOf) has(name string) bool {
 	return slices.Contains(o.members, name)
 }
 
-// OneOfs is where a kind has one-ofs that several managers can fill, compiled so that looking for clashes
-// looks at nothing else. Nil is a kind without any.
+// OneOfs are the unions of a kind that several field managers can write to, compiled so that Clashes visits nothing
+// else. Nil means that there are none.
 type OneOfs struct {
-	here   []oneOf
-	inside []oneOfsInside // sorted by name
+	local  []oneOf
+	nested []nestedOneOfs // sorted by field name
 }
 
-// oneOfsInside is a field with one-ofs in it: in it, or in the items of the list that it is, which have keys.
-type oneOfsInside struct {
+// nestedOneOfs is a field that contains unions: in its value, or in the items of a list with keys.
+type nestedOneOfs struct {
 	name string
 	keys []schema.Key
 	in   *OneOfs
 }
 
-// OneOfs compiles the one-ofs of a type. Topology says what managers can write together.
+// OneOfs compiles the unions of a type. The topology determines the parts that several field managers can write to.
 func (t *Type) OneOfs(topology *schema.Type) *OneOfs {
-	c := oneOfCompiler{declared: builtinOneOfs(), known: map[sharedType]*OneOfs{}}
+	c := oneOfCompiler{declared: builtinOneOfs(), known: map[mergedType]*OneOfs{}}
 	return c.compile(t, topology)
 }
 
 type oneOfCompiler struct {
 	declared map[*Type][]oneOf
-	known    map[sharedType]*OneOfs
+	known    map[mergedType]*OneOfs
 }
 
-// sharedType is a type in a place where it merges in a certain way.
-type sharedType struct {
+// mergedType is a type with its topology, which may differ between the fields of that type.
+type mergedType struct {
 	t        *Type
 	topology *schema.Type
 }
@@ -120,45 +120,44 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 	if t.Kind != Struct || topology == nil || topology.Map == nil || topology.Map.Atomic {
 		return nil
 	}
-	at := sharedType{t, topology}
+	at := mergedType{t, topology}
 	if known, ok := c.known[at]; ok {
 		return known
 	}
-	all := &OneOfs{here: c.declared[t]}
-	c.known[at] = all // for types that are in themselves
+	all := &OneOfs{local: c.declared[t]}
+	c.known[at] = all // added before the recursion, for recursive types
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		below, inside := topologyOf(topology.Map, f.Name), oneOfsInside{name: f.Name}
+		below, nested := topologyOf(topology.Map, f.Name), nestedOneOfs{name: f.Name}
 		if f.Type.Kind == List && below != nil && below.List != nil && below.List.Relationship == schema.Keyed {
-			inside.keys, inside.in = below.List.Keys, c.compile(f.Type.Elem, below.List.Item)
+			nested.keys, nested.in = below.List.Keys, c.compile(f.Type.Elem, below.List.Item)
 		} else {
-			inside.in = c.compile(f.Type, below)
+			nested.in = c.compile(f.Type, below)
 		}
-		if inside.in != nil {
-			all.inside = append(all.inside, inside)
+		if nested.in != nil {
+			all.nested = append(all.nested, nested)
 		}
 	}
-	if len(all.here)+len(all.inside) == 0 {
+	if len(all.local)+len(all.nested) == 0 {
 		c.known[at] = nil
 		return nil
 	}
 	return all
 }
 
-// Clash is a one-of of which two members are there: one that an applier set, and one that was there
-// before.
+// Clash is a union of which two members are set: one by an applier, and one that was set before.
 type Clash struct {
-	// Path is the struct that they are in.
+	// Path is the path of the struct.
 	Path fieldset.Path
-	// Applied is the field that the applier set, Sibling the one that excludes it.
+	// Applied is the field that the applier set, Sibling the field that excludes it.
 	Applied, Sibling string
-	// Discriminator is the field that says which member there may be, empty if there is none. It is
-	// either Applied or Sibling, whichever is no member, and goes with the member if it has Value.
+	// Discriminator is the discriminator of the union; "" if there is none. It is equal to Applied or Sibling, and allows
+	// the member only if it has Value.
 	Discriminator, Value string
 }
 
-// Clashes returns the one-ofs of which a configuration sets a member, where what came of it has another
-// one that is not the configuration's.
+// Clashes returns the unions of which the configuration sets a member, while the merged object has another member that
+// the configuration does not set.
 func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	var w clashWalker
 	w.fields(o, config, merged)
@@ -168,59 +167,59 @@ func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	return w.found
 }
 
-// clashWalker walks a configuration beside what came of it. Paths are made on the way out, from their ends,
-// so that only those who have a clash pay for them.
+// clashWalker walks a configuration and the merged object in parallel. Paths are built on return, in reverse order, so
+// that they cost nothing if there is no clash.
 type clashWalker struct{ found []Clash }
 
 func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 	if o == nil || config.Kind() != document.Map || merged.Kind() != document.Map {
 		return
 	}
-	for i := range o.here {
-		w.check(&o.here[i], config, merged)
+	for i := range o.local {
+		w.check(&o.local[i], config, merged)
 	}
-	next := 0 // of the configuration's fields
-	for i := range o.inside {
-		inside := &o.inside[i]
-		for next < config.Len() && config.Name(next) < inside.name {
+	next := 0 // index among the configuration's fields
+	for i := range o.nested {
+		nested := &o.nested[i]
+		for next < config.Len() && config.Name(next) < nested.name {
 			next++
 		}
 		if next == config.Len() {
 			return
 		}
-		if config.Name(next) != inside.name {
+		if config.Name(next) != nested.name {
 			continue
 		}
 		known, part := len(w.found), config.At(next)
-		if inside.keys == nil {
-			w.fields(inside.in, part, merged.Get(inside.name))
+		if nested.keys == nil {
+			w.fields(nested.in, part, merged.Get(nested.name))
 		} else {
-			w.items(inside, part, merged.Get(inside.name))
+			w.items(nested, part, merged.Get(nested.name))
 		}
 		for ; known < len(w.found); known++ {
-			w.found[known].Path = append(w.found[known].Path, fieldset.NameElement(inside.name))
+			w.found[known].Path = append(w.found[known].Path, fieldset.NameElement(nested.name))
 		}
 	}
 }
 
-func (w *clashWalker) items(inside *oneOfsInside, config, merged document.Value) {
+func (w *clashWalker) items(nested *nestedOneOfs, config, merged document.Value) {
 	if config.Kind() != document.List || merged.Kind() != document.List {
 		return
 	}
 	for i := range config.Len() {
 		item, known := config.At(i), len(w.found)
-		at := keyedPlace(inside.keys, merged, item, i)
+		at := keyedIndex(nested.keys, merged, item, i)
 		if at < 0 {
 			continue
 		}
-		w.fields(inside.in, item, merged.At(at))
+		w.fields(nested.in, item, merged.At(at))
 		for ; known < len(w.found); known++ {
-			w.found[known].Path = append(w.found[known].Path, keysElement(inside.keys, item))
+			w.found[known].Path = append(w.found[known].Path, keysElement(nested.keys, item))
 		}
 	}
 }
 
-// keysElement is an item in a path.
+// keysElement returns the path element of a list item.
 func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	fields := make([]fieldset.KeyField, 0, len(keys))
 	for _, key := range keys {
@@ -233,19 +232,19 @@ func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// check looks for members that are there beside those of the configuration.
+// check finds set members that the configuration does not set.
 func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 	if set.discriminator != "" {
 		w.checkDiscriminated(set, config, merged)
 		return
 	}
-	there := 0
+	count := 0
 	for i := range merged.Len() {
 		if set.has(merged.Name(i)) {
-			there++
+			count++
 		}
 	}
-	if there < 2 {
+	if count < 2 {
 		return
 	}
 	applied := slices.IndexFunc(set.members, func(name string) bool { return isMember(config.Get(name)) })
@@ -262,7 +261,7 @@ func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Value) {
 	kind := merged.Get(set.discriminator)
 	if kind.Kind() != document.String {
-		return // which is yet to get its default
+		return // the discriminator has not been defaulted yet
 	}
 	for i, name := range set.members {
 		if kind.Text() == set.values[i] || !isMember(merged.Get(name)) {
@@ -281,8 +280,7 @@ func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Val
 	}
 }
 
-// isMember reports whether a field counts as being there: what is empty in Go does not, nor what a
-// configuration unsets.
+// isMember reports whether a member counts as set: zero values do not, nor do unset markers.
 func isMember(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:

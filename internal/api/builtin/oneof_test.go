@@ -13,7 +13,7 @@ import (
 
 func TestClashes(t *testing.T) {
 	for name, test := range map[string]struct{ kind, config, merged, want string }{
-		"another source of a volume": {"core.v1.PodTemplate",
+		"second volume source": {"core.v1.PodTemplate",
 			`{template: {spec: {volumes: [{name: data, configMap: {name: c}}]}}}`,
 			`{template: {spec: {volumes: [{name: other, emptyDir: {}}, {name: data, configMap: {name: c}, emptyDir: {}}]}}}`,
 			`.template.spec.volumes[name="data"] configMap emptyDir`},
@@ -21,29 +21,29 @@ func TestClashes(t *testing.T) {
 			`{template: {spec: {containers: [{name: a, livenessProbe: {exec: {}}, env: [{name: A, valueFrom: {fieldRef: {}}}]}]}}}`,
 			`{template: {spec: {containers: [{name: a, livenessProbe: {exec: {}, tcpSocket: {}, grpc: {}}, env: [{name: A, value: x, valueFrom: {fieldRef: {}}}]}]}}}`,
 			`.template.spec.containers[name="a"].env[name="A"] valueFrom value, .template.spec.containers[name="a"].livenessProbe exec grpc, .template.spec.containers[name="a"].livenessProbe exec tcpSocket`},
-		"the applier's own two are for validation": {"core.v1.PodTemplate",
+		"both members applied": {"core.v1.PodTemplate",
 			`{template: {spec: {volumes: [{name: data, configMap: {}, emptyDir: {}}]}}}`,
 			`{template: {spec: {volumes: [{name: data, configMap: {}, emptyDir: {}}]}}}`, ``},
-		"others' two are none of the applier's": {"core.v1.PodTemplate",
+		"no member applied": {"core.v1.PodTemplate",
 			`{template: {spec: {volumes: [{name: data}]}}}`, `{template: {spec: {volumes: [{name: data, configMap: {}, emptyDir: {}}]}}}`, ``},
-		"what is unset is not applied": {"core.v1.PodTemplate",
+		"unset marker": {"core.v1.PodTemplate",
 			`{template: {spec: {volumes: [{name: data, emptyDir: {k8s_io__value: unset}}]}}}`, `{template: {spec: {volumes: [{name: data, configMap: {}}]}}}`, ``},
-		"empty texts do not count": {"core.v1.PodTemplate",
+		"empty string is not a member": {"core.v1.PodTemplate",
 			`{template: {spec: {containers: [{name: a, env: [{name: A, valueFrom: {fieldRef: {}}}]}]}}}`,
 			`{template: {spec: {containers: [{name: a, env: [{name: A, value: "", valueFrom: {fieldRef: {}}}]}]}}}`, ``},
-		"empty maps do": {"apps.v1.Deployment", `{spec: {template: {spec: {volumes: [{name: data, emptyDir: {}}]}}}}`,
+		"empty map is a member": {"apps.v1.Deployment", `{spec: {template: {spec: {volumes: [{name: data, emptyDir: {}}]}}}}`,
 			`{spec: {template: {spec: {volumes: [{name: data, emptyDir: {}, hostPath: {}}]}}}}`, `.spec.template.spec.volumes[name="data"] emptyDir hostPath`},
-		"a discriminator": {"apps.v1.Deployment", `{spec: {strategy: {type: Recreate}}}`, `{spec: {strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}}}`,
+		"discriminator applied": {"apps.v1.Deployment", `{spec: {strategy: {type: Recreate}}}`, `{spec: {strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}}}`,
 			`.spec.strategy type rollingUpdate by type RollingUpdate`},
-		"a member that the discriminator is against": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
+		"member applied against the discriminator": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
 			`{spec: {strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}}}`, `.spec.strategy rollingUpdate type by type RollingUpdate`},
-		"a member that the discriminator is for": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
+		"member applied with the discriminator": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
 			`{spec: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}`, ``},
-		"a discriminator that is yet to come": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
+		"absent discriminator": {"apps.v1.Deployment", `{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`,
 			`{spec: {strategy: {rollingUpdate: {maxSurge: 1}}}}`, ``},
 		"other fields": {"policy.v1.PodDisruptionBudget", `{spec: {minAvailable: 0}}`, `{spec: {minAvailable: 0, maxUnavailable: 1, selector: {}}}`,
 			`.spec minAvailable maxUnavailable`},
-		"nothing of the sort": {"core.v1.ConfigMap", `{data: {a: "1"}}`, `{data: {a: "1", b: "2"}}`, ``},
+		"kind without one-ofs": {"core.v1.ConfigMap", `{data: {a: "1"}}`, `{data: {a: "1", b: "2"}}`, ``},
 	} {
 		kind := mustType(t, test.kind)
 		var got []string
@@ -81,8 +81,7 @@ func topologyOfKind(t testing.TB, name string) *schema.Type {
 	return topology
 }
 
-// TestOneOfsCanClash: each is somewhere where several managers can write, so that none is there for
-// nothing.
+// TestOneOfsCanClash checks that several managers can write to each one-of: others are useless.
 func TestOneOfsCanClash(t *testing.T) {
 	found := map[string]bool{}
 	for _, kind := range api.Builtin() {
@@ -97,7 +96,7 @@ func TestOneOfsCanClash(t *testing.T) {
 	for of, sets := range builtinOneOfs() {
 		for _, set := range sets {
 			if !found[fmt.Sprint(set)] {
-				t.Errorf("%s is always written as a whole: remove the one-of of %v", of.Name, set.members)
+				t.Errorf("%s is atomic wherever it is used; remove its one-of of %v", of.Name, set.members)
 			}
 		}
 	}
@@ -107,15 +106,15 @@ func (o *OneOfs) find(found map[string]bool) {
 	if o == nil {
 		return
 	}
-	for _, set := range o.here {
+	for _, set := range o.local {
 		found[fmt.Sprint(set)] = true
 	}
-	for _, inside := range o.inside {
+	for _, inside := range o.nested {
 		inside.in.find(found)
 	}
 }
 
-func TestOneOfMistakes(t *testing.T) {
+func TestInvalidOneOfs(t *testing.T) {
 	for text, want := range map[string]string{
 		"core.v1.Foo\n\ta b":               `types/test.type:2: expected the name of a struct`,
 		"core.v1.Volume\n\temptyDir foo":   `types/test.type:4: io.k8s.api.core.v1.Volume: expected the name of a field, received "foo"`,
@@ -129,13 +128,13 @@ func TestOneOfMistakes(t *testing.T) {
 	}
 }
 
-// BenchmarkClashes is what every apply to an object that is there pays for the question.
+// BenchmarkClashes measures the check that every apply to an existing object runs.
 func BenchmarkClashes(b *testing.B) {
 	oneOfs := mustType(b, "apps.v1.Deployment").OneOfs(topologyOfKind(b, "apps.v1.Deployment"))
 	config := parseYAML(b, `{metadata: {name: web, labels: {app: web}}, spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {spec: {
 	  containers: [{name: web, image: nginx, env: [{name: A, value: "1"}, {name: B, value: "2"}], livenessProbe: {httpGet: {port: 80}}, ports: [{containerPort: 80}]},
 	    {name: proxy, image: proxy}], volumes: [{name: data, emptyDir: {}}, {name: config, configMap: {name: web}}]}}}}`)
-	config = parse(b, config.JSON()) // as it is received
+	config = parse(b, config.JSON()) // parsed from JSON, like a request body
 	b.ReportAllocs()
 	for b.Loop() {
 		if found := oneOfs.Clashes(config, config); found != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// filePath is where a volume puts a file, and of what.
+// filePath is the path of a file in a volume, and its source.
 type filePath struct{ path, of string }
 
 func (p filePath) String() string {
@@ -18,13 +18,13 @@ func (p filePath) String() string {
 	return fmt.Sprintf("%q (%s)", p.path, p.of)
 }
 
-// filePaths are the files of a volume: at their paths, and below each directory that they make.
+// filePaths indexes the files of a volume by path, and by each of their parent directories.
 type filePaths struct {
 	all       []filePath
 	at, below map[string][]int
 }
 
-// add returns the files that are already where a new one is, or in it, or that it would be in.
+// add adds a file, and returns the files at the same path, in parent directories or below it.
 func (f *filePaths) add(p filePath) (others []int) {
 	p.path = strings.TrimRight(p.path, "/")
 	if f.at == nil {
@@ -48,7 +48,7 @@ func (f *filePaths) add(p filePath) (others []int) {
 	return others
 }
 
-// overlappingPaths warns of files of a volume that are in the way of others.
+// overlappingPaths warns about files of a volume whose paths overlap.
 func overlappingPaths(c *checker, volume, _ document.Value) {
 	if items := volume.Lookup("configMap", "items"); items.Len() > 1 {
 		c.overlaps(volume, items, fmt.Sprintf("ConfigMap %q", volume.Lookup("configMap", "name").Text()))
@@ -67,21 +67,21 @@ func overlappingPaths(c *checker, volume, _ document.Value) {
 func (c *checker) overlaps(volume, items document.Value, of string) {
 	var files filePaths
 	for _, item := range items.Items() {
-		c.sayOverlaps(volume, of, &files, filePath{path: item.Get("path").Text()})
+		c.warnOverlaps(volume, of, &files, filePath{path: item.Get("path").Text()})
 	}
 }
 
-func (c *checker) sayOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
-	if c.hasSaidEnough() {
-		return // so that many files in one place take no time
+func (c *checker) warnOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
+	if c.hasMaxWarnings() {
+		return // bounds the time for many overlapping files
 	}
 	others := files.add(p)
 	p = files.all[len(files.all)-1]
 	for _, i := range others {
-		if c.hasSaidEnough() {
+		if c.hasMaxWarnings() {
 			return
 		}
-		c.say(fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", volume.Get("name").Text(), of, p, files.all[i]))
+		c.addWarning(fmt.Sprintf("volume %q (%s): overlapping paths: %s with %s", volume.Get("name").Text(), of, p, files.all[i]))
 	}
 }
 
@@ -89,19 +89,19 @@ func (c *checker) projectedOverlaps(volume, sources document.Value) {
 	var files filePaths
 	for _, source := range sources.Items() {
 		if source.Len() == 0 {
-			c.say(fmt.Sprintf("volume %q (Projected) has no sources provided", volume.Get("name").Text()))
+			c.addWarning(fmt.Sprintf("volume %q (Projected) has no sources provided", volume.Get("name").Text()))
 			continue
 		}
-		if sources.Len() == 1 && source.Lookup("configMap", "items").Len()+source.Lookup("secret", "items").Len()+source.Lookup("downwardAPI", "items").Len() < 2 && isNothing(source.Get("podCertificate")) {
-			return // one file is in nobody's way
+		if sources.Len() == 1 && source.Lookup("configMap", "items").Len()+source.Lookup("secret", "items").Len()+source.Lookup("downwardAPI", "items").Len() < 2 && isAbsentOrNull(source.Get("podCertificate")) {
+			return // a single file cannot overlap
 		}
 		for _, p := range projectedFiles(source) {
-			c.sayOverlaps(volume, "Projected", &files, p)
+			c.warnOverlaps(volume, "Projected", &files, p)
 		}
 	}
 }
 
-// projectedFiles returns the files of one source.
+// projectedFiles returns the files of one projected source.
 func projectedFiles(source document.Value) (files []filePath) {
 	items := func(name, of string) []filePath {
 		for _, item := range source.Lookup(name, "items").Items() {
@@ -115,21 +115,21 @@ func projectedFiles(source document.Value) (files []filePath) {
 		}
 	}
 	switch {
-	case !isNothing(source.Lookup("configMap", "items")):
+	case !isAbsentOrNull(source.Lookup("configMap", "items")):
 		return items("configMap", fmt.Sprintf("ConfigMap %q", source.Lookup("configMap", "name").Text()))
-	case !isNothing(source.Lookup("secret", "items")):
+	case !isAbsentOrNull(source.Lookup("secret", "items")):
 		return items("secret", fmt.Sprintf("Secret %q", source.Lookup("secret", "name").Text()))
-	case !isNothing(source.Lookup("downwardAPI", "items")):
+	case !isAbsentOrNull(source.Lookup("downwardAPI", "items")):
 		return items("downwardAPI", "DownwardAPI")
-	case !isNothing(source.Get("serviceAccountToken")):
+	case !isAbsentOrNull(source.Get("serviceAccountToken")):
 		single("serviceAccountToken", "path", "ServiceAccountToken")
-	case !isNothing(source.Get("clusterTrustBundle")):
+	case !isAbsentOrNull(source.Get("clusterTrustBundle")):
 		name := source.Lookup("clusterTrustBundle", "name")
-		if isNothing(name) {
+		if isAbsentOrNull(name) {
 			name = source.Lookup("clusterTrustBundle", "signerName")
 		}
 		single("clusterTrustBundle", "path", fmt.Sprintf("ClusterTrustBundle %q", name.Text()))
-	case !isNothing(source.Get("podCertificate")):
+	case !isAbsentOrNull(source.Get("podCertificate")):
 		single("podCertificate", "certificateChainPath", "PodCertificate chain")
 		single("podCertificate", "keyPath", "PodCertificate key")
 		single("podCertificate", "credentialBundlePath", "PodCertificate credential bundle")

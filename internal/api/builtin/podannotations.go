@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Annotations that mean something to pods. Those that end with a slash are followed by a container's name.
+// Annotations of pods that kube-apiserver validates. The name of a container follows those that end with a slash.
 const (
 	mirrorAnnotation           = "kubernetes.io/config.mirror"
 	deletionCostAnnotation     = "controller.kubernetes.io/pod-deletion-cost"
@@ -21,25 +21,25 @@ const (
 	appArmorAnnotation         = "container.apparmor.security.beta.kubernetes.io/"
 )
 
-// podAnnotations checks the annotations that mean something to pods.
+// podAnnotations validates the annotations of a pod.
 func podAnnotations(c *checker, pod, _ document.Value) {
 	annotations := pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 {
 		c.push("metadata")
-		c.meaningfulAnnotations(annotations, pod.Get("spec"))
+		c.validateAnnotations(annotations, pod.Get("spec"))
 		c.pop()
 	}
 }
 
 func templateAnnotations(c *checker, template, _ document.Value) {
 	if annotations := template.Lookup("metadata", "annotations"); annotations.Len() > 0 {
-		c.meaningfulAnnotations(annotations, template.Get("spec"))
+		c.validateAnnotations(annotations, template.Get("spec"))
 	}
 }
 
-func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
+func (c *checker) validateAnnotations(annotations, spec document.Value) {
 	c.push("annotations")
-	if mirror := annotations.Get(mirrorAnnotation); !isNothing(mirror) && spec.Get("nodeName").Text() == "" {
+	if mirror := annotations.Get(mirrorAnnotation); !isAbsentOrNull(mirror) && spec.Get("nodeName").Text() == "" {
 		c.pushKey(mirrorAnnotation)
 		c.invalid(mirror.Text(), "must set spec.nodeName if mirror pod annotation is set")
 		c.pop()
@@ -53,7 +53,7 @@ func (c *checker) meaningfulAnnotations(annotations, spec document.Value) {
 	c.pop()
 }
 
-// annotatedTolerations checks what was an annotation before it was a field.
+// annotatedTolerations validates the legacy annotation of tolerations.
 func (c *checker) annotatedTolerations(text string) {
 	var read []corev1.Toleration
 	if err := json.Unmarshal([]byte(text), &read); err != nil {
@@ -74,7 +74,7 @@ func (c *checker) annotatedTolerations(text string) {
 }
 
 func (c *checker) seccompAnnotations(annotations document.Value) {
-	if pod := annotations.Get(seccompAnnotation); !isNothing(pod) {
+	if pod := annotations.Get(seccompAnnotation); !isAbsentOrNull(pod) {
 		c.seccompAnnotation(seccompAnnotation, pod.Text())
 	}
 	for key, value := range annotations.Fields() {
@@ -127,14 +127,14 @@ func hasContainer(spec document.Value, name string) bool {
 }
 
 func (c *checker) deletionCost(annotations document.Value) {
-	if cost := annotations.Get(deletionCostAnnotation); !isNothing(cost) && !isDeletionCost(cost.Text()) {
+	if cost := annotations.Get(deletionCostAnnotation); !isAbsentOrNull(cost) && !isDeletionCost(cost.Text()) {
 		c.pushKey(deletionCostAnnotation)
 		c.invalid(cost.Text(), "must be a 32bit integer")
 		c.pop()
 	}
 }
 
-// isDeletionCost wants a number in its shortest form.
+// isDeletionCost reports whether a string is a 32-bit integer in canonical form.
 func isDeletionCost(text string) bool {
 	if text == "" {
 		return false
@@ -147,7 +147,7 @@ func isDeletionCost(text string) bool {
 	return err == nil
 }
 
-// podProfiles refuses profiles of seccomp and AppArmor that an old annotation contradicts.
+// podProfiles rejects seccomp and AppArmor profiles that contradict a legacy annotation.
 func podProfiles(c *checker, pod, _ document.Value) {
 	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
 	if annotations.Len() == 0 {
@@ -167,55 +167,55 @@ func podProfiles(c *checker, pod, _ document.Value) {
 	c.pop()
 }
 
-// matchAppArmor wants an annotation to say the same as the field of the container, or else of the pod.
+// matchAppArmor requires that a legacy annotation matches the profile of the container, or else of the pod.
 func (c *checker) matchAppArmor(annotation, container, ofPod document.Value) {
 	profile := container.Lookup("securityContext", "appArmorProfile")
-	if isNothing(profile) {
+	if isAbsentOrNull(profile) {
 		profile = ofPod
 	}
-	if isNothing(annotation) || isNothing(profile) {
+	if isAbsentOrNull(annotation) || isAbsentOrNull(profile) {
 		return
 	}
 	file, isLocal := strings.CutPrefix(annotation.Text(), "localhost/")
-	right := true
+	valid := true
 	switch profile.Get("type").Text() {
 	case "Unconfined":
-		right = annotation.Text() == "unconfined"
+		valid = annotation.Text() == "unconfined"
 	case "RuntimeDefault":
-		right = annotation.Text() == "runtime/default"
+		valid = annotation.Text() == "runtime/default"
 	case "Localhost":
-		right = isLocal
-		if name := profile.Get("localhostProfile"); isLocal && (isNothing(name) || file != name.Text()) {
+		valid = isLocal
+		if name := profile.Get("localhostProfile"); isLocal && (isAbsentOrNull(name) || file != name.Text()) {
 			c.forbidden("apparmor profile in annotation and field must match", "securityContext", "appArmorProfile", "localhostProfile")
 		}
 	}
-	if !right {
+	if !valid {
 		c.forbidden("apparmor type in annotation and field must match", "securityContext", "appArmorProfile", "type")
 	}
 }
 
 func (c *checker) matchProfile(annotation, of document.Value) {
 	profile := of.Lookup("securityContext", "seccompProfile")
-	if isNothing(annotation) || isNothing(profile) {
+	if isAbsentOrNull(annotation) || isAbsentOrNull(profile) {
 		return
 	}
 	text := annotation.Text()
 	local, isLocal := strings.CutPrefix(text, "localhost/")
-	var right bool
+	var valid bool
 	switch profile.Get("type").Text() {
 	case "Unconfined":
-		right = text == "unconfined"
+		valid = text == "unconfined"
 	case "RuntimeDefault":
-		right = text == "runtime/default" || text == "docker/default"
+		valid = text == "runtime/default" || text == "docker/default"
 	case "Localhost":
-		right = isLocal
+		valid = isLocal
 		if isLocal && local != profile.Get("localhostProfile").Text() {
 			c.forbidden("seccomp profile in annotation and field must match", "securityContext", "seccompProfile", "localhostProfile")
 		}
 	default:
-		right = true
+		valid = true
 	}
-	if !right {
+	if !valid {
 		c.forbidden("seccomp type in annotation and field must match", "securityContext", "seccompProfile", "type")
 	}
 }

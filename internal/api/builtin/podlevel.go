@@ -9,12 +9,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A pod may have limits and requests as a whole. If it has some, others follow from those of its
-// containers: limits of huge pages are added up, and requests are what the containers need at most
-// at any time or, where they say nothing, the pod's limits.
+// Pod-level resources: if a pod has limits or requests, missing ones follow from its containers. Limits of huge pages
+// are summed; requests are the peak of the containers' requests or, without any, the pod's limits.
 
-// setPodLevelResources sets what the resources of a Pod as a whole lack.
-func setPodLevelResources(s *subject) {
+// setPodLevelResources sets the missing pod-level resources.
+func setPodLevelResources(s *structUpdate) {
 	spec := s.get("spec")
 	whole := spec.Get("resources")
 	limits, requests := whole.Get("limits"), whole.Get("requests")
@@ -28,16 +27,16 @@ func setPodLevelResources(s *subject) {
 		}
 	}
 	if limits.Len() > 0 {
-		whole = with(whole, "limits", given, limits)
-		whole = with(whole, "requests", requests, podRequests(spec, limits, requests))
+		whole = withChanged(whole, "limits", given, limits)
+		whole = withChanged(whole, "requests", requests, podRequests(spec, limits, requests))
 	}
 	if !document.Same(whole, spec.Get("resources")) {
 		s.set("spec", spec.With("resources", whole))
 	}
 }
 
-// with sets a field if it has changed.
-func with(v document.Value, name string, old, value document.Value) document.Value {
+// withChanged returns v with a field set, if the field changes.
+func withChanged(v document.Value, name string, old, value document.Value) document.Value {
 	if document.Same(old, value) {
 		return v
 	}
@@ -61,17 +60,16 @@ func podRequests(spec, limits, requests document.Value) document.Value {
 func isHugePages(name string) bool        { return strings.HasPrefix(name, "hugepages-") }
 func isPlainPodResource(name string) bool { return name == "cpu" || name == "memory" }
 
-// need is how much of a resource containers need.
+// need is the required quantity of a resource.
 type need struct {
 	name     string
 	quantity resource.Quantity
 }
 
-// needs returns what the containers of a pod need at most at any time, by their limits or by their
-// requests. Init containers run one after the other before the others, save for those that are
-// restarted always, which stay beside all that come later.
+// needs returns the peak limits or requests of a pod's containers. Init containers run in sequence before the main
+// containers, except for sidecars (restartPolicy Always), which keep running alongside all later ones.
 func needs(spec document.Value, which string) []need {
-	var total, staying, most []need
+	var total, sidecars, peak []need
 	for _, container := range spec.Get("containers").Items() {
 		total = addNeeds(total, container.Lookup("resources", which))
 	}
@@ -79,23 +77,23 @@ func needs(spec document.Value, which string) []need {
 		own := container.Lookup("resources", which)
 		if container.Get("restartPolicy").Text() == "Always" {
 			total = addNeeds(total, own)
-			staying = addNeeds(staying, own)
-			most = mostNeeds(most, staying)
+			sidecars = addNeeds(sidecars, own)
+			peak = maxNeeds(peak, sidecars)
 			continue
 		}
 		now := addNeeds(nil, own)
-		for _, n := range staying {
+		for _, n := range sidecars {
 			now = addNeed(now, n)
 		}
-		most = mostNeeds(most, now)
+		peak = maxNeeds(peak, now)
 	}
-	return mostNeeds(total, most)
+	return maxNeeds(total, peak)
 }
 
 func addNeeds(to []need, resources document.Value) []need {
 	for name, value := range resources.Fields() {
 		quantity, err := ParseQuantity(value.Text())
-		if err == nil { // reading refuses others
+		if err == nil { // decoding rejects invalid quantities
 			to = addNeed(to, need{name, quantity})
 		}
 	}
@@ -103,7 +101,7 @@ func addNeeds(to []need, resources document.Value) []need {
 }
 
 func addNeed(to []need, n need) []need {
-	if i := placeOf(to, n.name); i >= 0 {
+	if i := indexOfNeed(to, n.name); i >= 0 {
 		to[i].quantity.Add(n.quantity)
 		return to
 	}
@@ -111,9 +109,9 @@ func addNeed(to []need, n need) []need {
 	return append(to, n)
 }
 
-func mostNeeds(to, other []need) []need {
+func maxNeeds(to, other []need) []need {
 	for _, n := range other {
-		i := placeOf(to, n.name)
+		i := indexOfNeed(to, n.name)
 		switch {
 		case i < 0:
 			to = append(to, need{n.name, n.quantity.DeepCopy()})
@@ -124,6 +122,6 @@ func mostNeeds(to, other []need) []need {
 	return to
 }
 
-func placeOf(all []need, name string) int {
+func indexOfNeed(all []need, name string) int {
 	return slices.IndexFunc(all, func(n need) bool { return n.name == name })
 }

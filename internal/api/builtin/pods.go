@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// containerLists are where a pod's containers are.
+// containerLists are the fields of a pod spec that hold containers.
 var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
 
-// forContainers calls a function at every container of a pod, in kube-apiserver's order.
+// forContainers calls visit for every container of a pod, in kube-apiserver's order.
 func (c *checker) forContainers(spec document.Value, visit func(container document.Value)) {
 	for _, name := range containerLists {
 		c.push(name)
@@ -24,7 +24,7 @@ func (c *checker) forContainers(spec document.Value, visit func(container docume
 	}
 }
 
-// hostPorts refuses a port of the node that two containers want.
+// hostPorts rejects host ports that several containers use.
 func hostPorts(c *checker, containers, _ document.Value) {
 	var seen map[string]bool
 	for i, container := range containers.Items() {
@@ -34,19 +34,19 @@ func hostPorts(c *checker, containers, _ document.Value) {
 	}
 }
 
-// ownHostPorts does the same within one container. The place is that of the first container,
-// whichever it is: kube-apiserver has it so.
+// ownHostPorts rejects host ports that one container uses twice. As in kube-apiserver, errors are reported at the first
+// container.
 func ownHostPorts(c *checker, container, _ document.Value) {
-	last := len(c.where) - 1
-	item := c.where[last].index
-	c.where[last].index = 0
+	last := len(c.path) - 1
+	item := c.path[last].index
+	c.path[last].index = 0
 	c.takeHostPorts(container, nil)
-	c.where[last].index = item
+	c.path[last].index = item
 }
 
 func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) map[string]bool {
 	for i, p := range container.Get("ports").Items() {
-		n := number(p.Get("hostPort"))
+		n := intValue(p.Get("hostPort"))
 		if n == 0 {
 			continue
 		}
@@ -67,13 +67,13 @@ func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) 
 	return seen
 }
 
-// hostNetworkPorts wants the ports of the node and the container to be one, for they are. In a
-// template, no port of the node is right as well: it is set when the pod is made.
+// hostNetworkPorts requires equal host and container ports. In a pod template, an unset host port is accepted, because
+// creating the pod sets it.
 func hostNetworkPorts(c *checker, containers, _ document.Value) {
 	_, _, isPod := c.enclosing("core.v1.Pod")
 	for i, container := range containers.Items() {
 		for j, p := range container.Get("ports").Items() {
-			host, own := number(p.Get("hostPort")), number(p.Get("containerPort"))
+			host, own := intValue(p.Get("hostPort")), intValue(p.Get("containerPort"))
 			if host == own || host == 0 && !isPod {
 				continue
 			}
@@ -81,7 +81,7 @@ func hostNetworkPorts(c *checker, containers, _ document.Value) {
 			c.push("ports")
 			c.pushItem(j)
 			c.invalid(host, "must match `containerPort` when `hostNetwork` is true", "hostPort")
-			c.where = c.where[:len(c.where)-3]
+			c.path = c.path[:len(c.path)-3]
 		}
 	}
 }
@@ -90,7 +90,7 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	config := spec.Get("dnsConfig")
 	servers := config.Get("nameservers")
 	if spec.Get("dnsPolicy").Text() == "None" {
-		if isNothing(config) {
+		if isAbsentOrNull(config) {
 			c.required("must provide `dnsConfig` when `dnsPolicy` is None", "dnsConfig")
 			return
 		}
@@ -99,21 +99,21 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 			return
 		}
 	}
-	if isNothing(config) {
+	if isAbsentOrNull(config) {
 		return
 	}
 	c.push("dnsConfig")
 	defer c.pop()
 	if servers.Len() > 3 {
-		c.invalid(shown(servers), "must not have more than 3 nameservers", "nameservers")
+		c.invalid(errorValue(servers), "must not have more than 3 nameservers", "nameservers")
 	}
 	c.eachText("nameservers", servers, func(text string) { ip(c, document.NewString(text), document.Value{}) })
 	searches := config.Get("searches")
 	if searches.Len() > 32 {
-		c.invalid(shown(searches), "must not have more than 32 search paths", "searches")
+		c.invalid(errorValue(searches), "must not have more than 32 search paths", "searches")
 	}
-	if len(strings.Join(texts(searches), " ")) > 2048 {
-		c.invalid(shown(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
+	if len(strings.Join(stringItems(searches), " ")) > 2048 {
+		c.invalid(errorValue(searches), "must not have more than 2048 characters (including spaces) in the search list", "searches")
 	}
 	c.eachText("searches", searches, func(text string) {
 		if text != "." {
@@ -132,7 +132,7 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// eachText visits the items of a field that is a list of strings.
+// eachText visits the items of a list of strings in a field.
 func (c *checker) eachText(name string, list document.Value, visit func(text string)) {
 	c.push(name)
 	for i, item := range list.Items() {
@@ -150,7 +150,7 @@ func toleration(c *checker, t, _ document.Value) {
 	} else if operator != "Exists" {
 		c.invalid(operator, "operator must be Exists when `key` is empty, which means \"match all values and all keys\"", "operator")
 	}
-	if !isNothing(t.Get("tolerationSeconds")) && effect != "NoExecute" {
+	if !isAbsentOrNull(t.Get("tolerationSeconds")) && effect != "NoExecute" {
 		c.invalid(effect, "effect must be 'NoExecute' when `tolerationSeconds` is set", "effect")
 	}
 	switch operator {
@@ -174,41 +174,41 @@ func toleration(c *checker, t, _ document.Value) {
 
 func spreadNotRepeated(c *checker, constraint, _ document.Value) {
 	const both = "{topologyKey, whenUnsatisfiable}"
-	last := c.places[placesOf{list: c.list, name: both}]
+	last := c.indexes[indexKey{list: c.list, name: both}]
 	if last == nil {
 		last = make(map[string]int, c.list.Len())
 		for i, other := range c.list.Items() {
-			last[spread(other)] = i
+			last[spreadKey(other)] = i
 		}
-		c.keepIndex(placesOf{list: c.list, name: both}, last)
+		c.storeIndex(indexKey{list: c.list, name: both}, last)
 	}
-	if last[spread(constraint)] > c.item {
-		c.duplicate(spread(constraint), both)
+	if last[spreadKey(constraint)] > c.item {
+		c.duplicate(spreadKey(constraint), both)
 	}
 }
 
-func spread(constraint document.Value) string {
+func spreadKey(constraint document.Value) string {
 	return fmt.Sprintf("{%v, %v}", constraint.Get("topologyKey").Text(), constraint.Get("whenUnsatisfiable").Text())
 }
 
 func spreadMinDomains(c *checker, constraint, _ document.Value) {
 	domains, action := constraint.Get("minDomains"), constraint.Get("whenUnsatisfiable").Text()
-	if !isNothing(domains) && action != "DoNotSchedule" {
-		c.invalid(number(domains), "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action, "minDomains")
+	if !isAbsentOrNull(domains) && action != "DoNotSchedule" {
+		c.invalid(intValue(domains), "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "+action, "minDomains")
 	}
 }
 
 func privilegeEscalation(c *checker, sc, _ document.Value) {
 	allow := sc.Get("allowPrivilegeEscalation")
-	if isNothing(allow) || allow.Bool() {
+	if isAbsentOrNull(allow) || allow.Bool() {
 		return
 	}
 	if sc.Get("privileged").Bool() {
-		c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+		c.invalid(errorValue(sc), "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
 	}
 	for _, capability := range sc.Lookup("capabilities", "add").Items() {
 		if capability.Text() == "CAP_SYS_ADMIN" {
-			c.invalid(shown(sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
+			c.invalid(errorValue(sc), "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN")
 		}
 	}
 }
@@ -228,13 +228,13 @@ func appArmorPath(c *checker, now, _ document.Value) {
 	}
 }
 
-// initName wants a name that no other container before it has.
+// initName requires a name that no main container and no earlier init container has.
 func initName(c *checker, now, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	name := now.Text()
-	if c.first(spec.Get("containers"), "name", name, false) >= 0 {
+	if c.firstIndex(spec.Get("containers"), "name", name, false) >= 0 {
 		c.duplicate(name)
-	} else if i := c.first(c.list, "name", name, false); name != "" && i >= 0 && i < c.item {
+	} else if i := c.firstIndex(c.list, "name", name, false); name != "" && i >= 0 && i < c.item {
 		c.duplicate(name)
 	}
 }
@@ -242,9 +242,9 @@ func initName(c *checker, now, _ document.Value) {
 func ephemeralName(c *checker, now, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	name := now.Text()
-	i := c.first(c.list, "name", name, false)
-	if c.first(spec.Get("containers"), "name", name, false) >= 0 ||
-		c.first(spec.Get("initContainers"), "name", name, false) >= 0 || i >= 0 && i < c.item {
+	i := c.firstIndex(c.list, "name", name, false)
+	if c.firstIndex(spec.Get("containers"), "name", name, false) >= 0 ||
+		c.firstIndex(spec.Get("initContainers"), "name", name, false) >= 0 || i >= 0 && i < c.item {
 		c.duplicate(name)
 	}
 }

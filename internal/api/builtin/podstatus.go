@@ -9,18 +9,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusLists are the lists of containers' statuses, each with that of the containers. Ephemeral ones have none:
-// what holds for containers that are restarted, or have resources, does not for them.
+// statusLists are the lists of container statuses with the lists of their containers. Ephemeral containers have "",
+// because checks of restart policies and resources do not apply to them.
 var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
 
-// podAnnotationsUpdate checks annotations as a write to the status does.
+// podAnnotationsUpdate validates the annotations in status updates.
 func podAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
 	podAnnotations(c, pod, oldPod)
 }
 
-// containerTransitions refuses that a container that has ended is said to run again, if the pod does
-// not have it restarted.
+// containerTransitions rejects the transition of a terminated container to another state, unless the container is
+// restarted.
 func containerTransitions(c *checker, pod, oldPod document.Value) {
 	spec := oldPod.Get("spec")
 	for _, lists := range statusLists {
@@ -32,13 +32,13 @@ func containerTransitions(c *checker, pod, oldPod document.Value) {
 		c.push(lists[0])
 		for i, was := range old.Items() {
 			ended := was.Lookup("state", "terminated")
-			if isNothing(ended) {
+			if isAbsentOrNull(ended) {
 				continue
 			}
 			again := countRunning(statuses, was.Get("name").Text())
 			if lists[1] != "" && again > 0 {
-				again = 1 // only ephemeral containers are looked at one by one
-				if restarts(spec, spec.Get(lists[1]), was.Get("name").Text(), number(ended.Get("exitCode"))) {
+				again = 1 // only ephemeral containers are reported one by one
+				if restarts(spec, spec.Get(lists[1]), was.Get("name").Text(), intValue(ended.Get("exitCode"))) {
 					again = 0
 				}
 			}
@@ -53,17 +53,17 @@ func containerTransitions(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// countRunning counts the statuses of a name that have not ended.
+// countRunning returns the number of statuses with a name that are not terminated.
 func countRunning(statuses document.Value, name string) (n int) {
 	for _, s := range statuses.Items() {
-		if s.Get("name").Text() == name && isNothing(s.Lookup("state", "terminated")) {
+		if s.Get("name").Text() == name && isAbsentOrNull(s.Lookup("state", "terminated")) {
 			n++
 		}
 	}
 	return n
 }
 
-// restartsAll reports whether the end of a container can have all of them restarted.
+// restartsAll reports whether a restart rule of a container restarts all containers.
 func restartsAll(spec document.Value) bool {
 	for _, list := range [...]string{"initContainers", "containers"} {
 		for _, container := range spec.Get(list).Items() {
@@ -77,7 +77,7 @@ func restartsAll(spec document.Value) bool {
 	return false
 }
 
-// restarts reports whether the container of a name is restarted after it has ended so.
+// restarts reports whether a container is restarted after it exits with a code.
 func restarts(spec, containers document.Value, name string, exitCode int64) bool {
 	for _, container := range containers.Items() {
 		if container.Get("name").Text() == name {
@@ -88,9 +88,9 @@ func restarts(spec, containers document.Value, name string, exitCode int64) bool
 }
 
 func containerRestarts(container document.Value, policy string, exitCode int64) bool {
-	if own := container.Get("restartPolicy"); !isNothing(own) {
+	if own := container.Get("restartPolicy"); !isAbsentOrNull(own) {
 		for _, rule := range container.Get("restartPolicyRules").Items() {
-			if codes := rule.Get("exitCodes"); !isNothing(codes) && matchesCode(codes, exitCode) {
+			if codes := rule.Get("exitCodes"); !isAbsentOrNull(codes) && matchesCode(codes, exitCode) {
 				if action := rule.Get("action").Text(); action == "Restart" || action == "RestartAllContainers" {
 					return true
 				}
@@ -111,7 +111,7 @@ func containerRestarts(container document.Value, policy string, exitCode int64) 
 func matchesCode(codes document.Value, exitCode int64) bool {
 	found := false
 	for _, v := range codes.Get("values").Items() {
-		found = found || number(v) == exitCode
+		found = found || intValue(v) == exitCode
 	}
 	switch codes.Get("operator").Text() {
 	case "In":
@@ -123,12 +123,12 @@ func matchesCode(codes document.Value, exitCode int64) bool {
 }
 
 func ownClaim(c *checker, name, _ document.Value) {
-	if c.first(c.scopes[0].now.Lookup("spec", "resourceClaims"), "name", name.Text(), false) < 0 {
+	if c.firstIndex(c.scopes[0].now.Lookup("spec", "resourceClaims"), "name", name.Text(), false) < 0 {
 		c.invalid(name.Text(), "must match the name of an entry in `spec.resourceClaims`")
 	}
 }
 
-// hostIP wants the first of the addresses of the host to be the one that is named alone.
+// hostIP requires that hostIP is the first of hostIPs.
 func hostIP(c *checker, pod, _ document.Value) {
 	status := pod.Get("status")
 	if first := status.Get("hostIPs").At(0).Get("ip").Text(); first != status.Get("hostIP").Text() {
@@ -136,16 +136,16 @@ func hostIP(c *checker, pod, _ document.Value) {
 		c.push("hostIPs")
 		c.pushItem(0)
 		c.invalid(first, "must be equal to `hostIP`", "ip")
-		c.where = c.where[:len(c.where)-3]
+		c.path = c.path[:len(c.path)-3]
 	}
 }
 
-// containerUsers checks as whom containers run.
+// containerUsers validates the users of containers.
 func containerUsers(c *checker, pod, _ document.Value) {
 	system := pod.Lookup("spec", "os", "name").Text()
 	c.forStatuses(pod, func(_, status document.Value) {
 		user := status.Lookup("user", "linux")
-		if isNothing(user) {
+		if isAbsentOrNull(user) {
 			return
 		}
 		c.push("user")
@@ -155,12 +155,12 @@ func containerUsers(c *checker, pod, _ document.Value) {
 			return
 		}
 		c.push("linux")
-		c.invalidAll(number(user.Get("uid")), validation.IsValidUserID(number(user.Get("uid"))), "uid")
-		c.invalidAll(number(user.Get("gid")), validation.IsValidGroupID(number(user.Get("gid"))), "gid")
+		c.invalidAll(intValue(user.Get("uid")), validation.IsValidUserID(intValue(user.Get("uid"))), "uid")
+		c.invalidAll(intValue(user.Get("gid")), validation.IsValidGroupID(intValue(user.Get("gid"))), "gid")
 		c.push("supplementalGroups")
 		for i, group := range user.Get("supplementalGroups").Items() {
 			c.pushItem(i)
-			c.invalidAll(number(group), validation.IsValidGroupID(number(group)))
+			c.invalidAll(intValue(group), validation.IsValidGroupID(intValue(group)))
 			c.pop()
 		}
 		c.pop()
@@ -168,8 +168,8 @@ func containerUsers(c *checker, pod, _ document.Value) {
 	})
 }
 
-// forStatuses calls a function at every container's status, with the containers that it may be about. Those of
-// ephemeral containers are about none: nothing can be said about their resources.
+// forStatuses calls visit for every container status, with the list of containers that it belongs to; absent for
+// ephemeral containers.
 func (c *checker) forStatuses(pod document.Value, visit func(containers, status document.Value)) {
 	c.push("status")
 	for _, lists := range statusLists {
@@ -184,11 +184,11 @@ func (c *checker) forStatuses(pod document.Value, visit func(containers, status 
 	c.pop()
 }
 
-// allocatedResources checks how the devices are that containers were given.
+// allocatedResources validates the health of devices that are allocated to containers.
 func allocatedResources(c *checker, pod, _ document.Value) {
 	c.forStatuses(pod, func(containers, status document.Value) {
 		allocated := status.Get("allocatedResourcesStatus")
-		if allocated.Len() > 0 && c.where[1].name == "ephemeralContainerStatuses" {
+		if allocated.Len() > 0 && c.path[1].name == "ephemeralContainerStatuses" {
 			c.forbidden("must not be specified in container status", "allocatedResourcesStatus")
 			return
 		}
@@ -208,7 +208,7 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 		if spec.Get("name").Text() != container {
 			continue
 		}
-		if !isAskedFor(spec.Get("resources"), name) {
+		if !isRequestedResource(spec.Get("resources"), name) {
 			problem := "must match one of the container's resource requests"
 			if strings.HasPrefix(name, "claim:") {
 				problem = "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
@@ -221,7 +221,7 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 	for i, r := range allocated.Get("resources").Items() {
 		c.pushItem(i)
 		c.health(r)
-		if first := c.first(allocated.Get("resources"), "resourceID", r.Get("resourceID").Text(), false); first < i {
+		if first := c.firstIndex(allocated.Get("resources"), "resourceID", r.Get("resourceID").Text(), false); first < i {
 			c.duplicate(r.Get("resourceID").Text(), "resourceID")
 		}
 		c.pop()
@@ -229,26 +229,26 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 	c.pop()
 }
 
-// mostHealthMessage is how long the words about a device may be.
-const mostHealthMessage = 1024
+// maxHealthMessageLength is the maximum length of a device health message.
+const maxHealthMessageLength = 1024
 
 func (c *checker) health(r document.Value) {
-	if health := r.Get("health").Text(); !slices.Contains(healths, health) {
-		c.unsupported(health, healths, "health")
+	if health := r.Get("health").Text(); !slices.Contains(healthStates, health) {
+		c.unsupported(health, healthStates, "health")
 	}
-	if message := r.Get("message"); !isNothing(message) && message.Text() == "" {
+	if message := r.Get("message"); !isAbsentOrNull(message) && message.Text() == "" {
 		c.required("must be non-empty if specified", "message")
-	} else if len(message.Text()) > mostHealthMessage {
-		c.tooLong(mostHealthMessage, "message")
+	} else if len(message.Text()) > maxHealthMessageLength {
+		c.tooLong(maxHealthMessageLength, "message")
 	}
 }
 
-var healths = []string{"Healthy", "Unhealthy", "Unknown"}
+var healthStates = []string{"Healthy", "Unhealthy", "Unknown"}
 
-// isAskedFor reports whether a container asks for a resource, or for one of a claim.
-func isAskedFor(resources document.Value, name string) bool {
+// isRequestedResource reports whether a container requests a resource, or a request of a claim.
+func isRequestedResource(resources document.Value, name string) bool {
 	if !strings.HasPrefix(name, "claim:") {
-		return !isNothing(resources.Lookup("requests", name))
+		return !isAbsentOrNull(resources.Lookup("requests", name))
 	}
 	for _, claim := range resources.Get("claims").Items() {
 		full := "claim:" + claim.Get("name").Text()
@@ -262,7 +262,7 @@ func isAskedFor(resources document.Value, name string) bool {
 	return false
 }
 
-// extendedClaim checks which requests of a claim are for which resources of which containers.
+// extendedClaim validates the mapping of a claim's requests to extended resources of containers.
 func extendedClaim(c *checker, claim, _ document.Value) {
 	mappings, spec := claim.Get("requestMappings"), c.scopes[0].now.Get("spec")
 	c.push("requestMappings")
@@ -275,13 +275,13 @@ func extendedClaim(c *checker, claim, _ document.Value) {
 		c.pushItem(i)
 		if found := containerOf(spec, container); found.IsAbsent() {
 			c.invalid(container, "must match the name of an entry in spec.initContainers.name or spec.containers.name", "containerName")
-		} else if isNothing(found.Lookup("resources", "requests", resource)) {
+		} else if isAbsentOrNull(found.Lookup("resources", "requests", resource)) {
 			c.invalid(resource, "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests", "resourceName")
 		}
-		here := c.where
-		c.where = c.where[:len(c.where)-2]
+		here := c.path
+		c.path = c.path[:len(c.path)-2]
 		c.invalidAll(request, formats["dns-label"].check(request), "requestName")
-		c.where = here
+		c.path = here
 		if key := [3]string{container, resource, request}; seen[key] {
 			c.duplicate(container, "containerName")
 			c.duplicate(resource, "resourceName")
@@ -299,7 +299,7 @@ func extendedClaim(c *checker, claim, _ document.Value) {
 	}
 }
 
-// containerOf returns the container of a name; one that runs all the time before one that comes first.
+// containerOf returns a container by name, preferring main containers over init containers; absent if there is none.
 func containerOf(spec document.Value, name string) document.Value {
 	for _, list := range [...]string{"containers", "initContainers"} {
 		for _, container := range spec.Get(list).Items() {

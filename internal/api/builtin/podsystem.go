@@ -4,21 +4,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// What a pod for one operating system can not have: of the pod, and of its containers.
+// The fields that pods for Windows cannot have: of the pod, and of the containers' security contexts.
 var (
-	notOnWindows = []string{
+	windowsForbiddenFields = []string{
 		"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
 		"securityContext.seccompProfile", "securityContext.fsGroup", "securityContext.fsGroupChangePolicy",
 		"securityContext.sysctls", "shareProcessNamespace", "securityContext.runAsUser", "securityContext.runAsGroup",
 		"securityContext.supplementalGroups", "securityContext.supplementalGroupsPolicy", "securityContext.seLinuxChangePolicy",
 	}
-	notInWindowsContainers = []string{
+	windowsForbiddenContainerFields = []string{
 		"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
 		"allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
 	}
 )
 
-// osFields checks what the operating system of a pod means for the rest of it.
+// osFields rejects fields that the pod's operating system does not support.
 func osFields(c *checker, os, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	system := os.Get("name").Text()
@@ -31,7 +31,7 @@ func osFields(c *checker, os, _ document.Value) {
 		c.unsupported(system, []string{"linux", "windows"})
 		return
 	}
-	c.pop() // these are places of the pod
+	c.pop() // errors are reported at fields of the pod
 	if system == "linux" {
 		c.linuxPod(spec)
 	} else {
@@ -43,7 +43,7 @@ func osFields(c *checker, os, _ document.Value) {
 func (c *checker) linuxPod(spec document.Value) {
 	const words = "windows options cannot be set for a linux pod"
 	refuse := func(of document.Value) {
-		if !isNothing(of.Lookup("securityContext", "windowsOptions")) {
+		if !isAbsentOrNull(of.Lookup("securityContext", "windowsOptions")) {
 			c.forbidden(words, "securityContext", "windowsOptions")
 		}
 	}
@@ -53,42 +53,42 @@ func (c *checker) linuxPod(spec document.Value) {
 
 func (c *checker) windowsPod(spec document.Value) {
 	const words = "cannot be set for a windows pod"
-	for _, place := range notOnWindows {
+	for _, place := range windowsForbiddenFields {
 		steps, _ := readPath(place)
 		v := spec
 		for _, s := range steps {
 			v = v.Get(s.name)
 		}
 		flag := place == "hostPID" || place == "hostIPC"
-		if isGiven(v) && !(flag && !v.Bool()) {
+		if isSetByClient(v) && !(flag && !v.Bool()) {
 			c.forbidden(words, place)
 		}
 	}
 	c.forContainers(spec, func(container document.Value) {
 		sc := container.Get("securityContext")
-		for _, name := range notInWindowsContainers {
-			if !isNothing(sc.Get(name)) {
+		for _, name := range windowsForbiddenContainerFields {
+			if !isAbsentOrNull(sc.Get(name)) {
 				c.forbidden(words, "securityContext", name)
 			}
 		}
 	})
 }
 
-// fileKeyVolumes wants variables that are read from a file to name a volume that can have it.
+// fileKeyVolumes requires that environment variables from files name an emptyDir volume.
 func fileKeyVolumes(c *checker, spec, _ document.Value) {
 	volumes := spec.Get("volumes")
 	c.forContainers(spec, func(container document.Value) {
 		c.push("env")
 		for i, variable := range container.Get("env").Items() {
 			ref := variable.Lookup("valueFrom", "fileKeyRef")
-			if isNothing(ref) {
+			if isAbsentOrNull(ref) {
 				continue
 			}
 			name := ref.Get("volumeName").Text()
 			c.pushItem(i)
-			if at := c.first(volumes, "name", name, false); at < 0 {
+			if at := c.firstIndex(volumes, "name", name, false); at < 0 {
 				c.notFound(name, "valueFrom", "fileKeyRef", "volumeName")
-			} else if isNothing(volumes.At(at).Get("emptyDir")) {
+			} else if isAbsentOrNull(volumes.At(at).Get("emptyDir")) {
 				c.invalid(name, "referenced volume must be of type emptyDir", "valueFrom", "fileKeyRef", "volumeName")
 			}
 			c.pop()
@@ -97,7 +97,7 @@ func fileKeyVolumes(c *checker, spec, _ document.Value) {
 	})
 }
 
-// matchLabelKeys checks the keys whose values are taken from a pod's own labels.
+// matchLabelKeys validates the label keys whose values are taken from the pod's own labels.
 func matchLabelKeys(c *checker, term, _ document.Value) {
 	selector := term.Get("labelSelector")
 	keys, others := term.Get("matchLabelKeys"), term.Get("mismatchLabelKeys")
@@ -109,7 +109,7 @@ func matchLabelKeys(c *checker, term, _ document.Value) {
 	c.keysInSelector(keys, selector)
 	c.push("matchLabelKeys")
 	for i, key := range keys.Items() {
-		if c.first(others, "", key.Text(), false) >= 0 {
+		if c.firstIndex(others, "", key.Text(), false) >= 0 {
 			c.pushItem(i)
 			c.invalid(key.Text(), "exists in both matchLabelKeys and mismatchLabelKeys")
 			c.pop()
@@ -119,19 +119,18 @@ func matchLabelKeys(c *checker, term, _ document.Value) {
 }
 
 func (c *checker) labelKeys(name string, keys, selector document.Value) {
-	if keys.Len() > 0 && isNothing(selector) {
+	if keys.Len() > 0 && isAbsentOrNull(selector) {
 		c.forbidden("must not be specified when labelSelector is not set", name)
 		return
 	}
 	c.eachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
 }
 
-// keysInSelector refuses a key that the selector asks for twice: by itself, and because the key
-// was added to it.
+// keysInSelector rejects keys of matchLabelKeys that the selector also requires explicitly.
 func (c *checker) keysInSelector(keys, selector document.Value) {
-	asked := map[string]bool{}
+	required := map[string]bool{}
 	for key := range selector.Get("matchLabels").Fields() {
-		asked[key] = true
+		required[key] = true
 	}
 	for _, e := range selector.Get("matchExpressions").Items() {
 		key := e.Get("key").Text()
@@ -141,21 +140,21 @@ func (c *checker) keysInSelector(keys, selector document.Value) {
 				last = i
 			}
 		}
-		if last >= 0 && asked[key] {
+		if last >= 0 && required[key] {
 			c.pushItem(last)
 			c.invalid(key, "exists in both matchLabelKeys and labelSelector")
 			c.pop()
 		}
-		asked[key] = true
+		required[key] = true
 	}
 }
 
-// controllerSelects compares the labels that a controller selects with those of its template.
+// controllerSelects requires that a controller's selector matches the labels of its template.
 func controllerSelects(c *checker, spec, _ document.Value) {
 	have := spec.Lookup("template", "metadata", "labels")
 	for key, value := range spec.Get("selector").Fields() {
-		if label := have.Get(key); isNothing(label) || label.Text() != value.Text() {
-			c.invalid(shownMap(have), "`selector` does not match template `labels`", "template", "metadata", "labels")
+		if label := have.Get(key); isAbsentOrNull(label) || label.Text() != value.Text() {
+			c.invalid(errorMap(have), "`selector` does not match template `labels`", "template", "metadata", "labels")
 			return
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podUpdate refuses changes of a pod's spec but the few that a running pod can follow.
+// podUpdate rejects changes of a pod's spec, except for the fields that are mutable in a running pod.
 func podUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
@@ -22,23 +22,23 @@ func podUpdate(c *checker, pod, oldPod document.Value) {
 	}
 	c.addedTolerations(spec.Get("tolerations"), old.Get("tolerations"))
 	c.removedGates(spec.Get("schedulingGates"), old.Get("schedulingGates"))
-	t := c.typeHere()
-	if same(t, false, spec, old) {
+	t := c.currentType()
+	if semanticEqual(t, false, spec, old) {
 		return
 	}
 	except := []string{"containers", "initContainers", "activeDeadlineSeconds", "tolerations", "schedulingGates"}
-	if number(old.Get("terminationGracePeriodSeconds")) < 0 && number(spec.Get("terminationGracePeriodSeconds")) == 1 {
+	if intValue(old.Get("terminationGracePeriodSeconds")) < 0 && intValue(spec.Get("terminationGracePeriodSeconds")) == 1 {
 		except = append(except, "terminationGracePeriodSeconds")
 	}
 	if old.Get("schedulingGates").Len() > 0 {
-		spec = c.narrowed(t, spec, old)
+		spec = c.narrowScheduling(t, spec, old)
 	}
-	if !sameExcept(t, spec, old, except) || !sameButImages(t, spec, old, "containers") || !sameButImages(t, spec, old, "initContainers") {
-		c.forbidden(podFrozen)
+	if !equalExcept(t, spec, old, except) || !equalExceptImages(t, spec, old, "containers") || !equalExceptImages(t, spec, old, "initContainers") {
+		c.forbidden(podUpdateDetail)
 	}
 }
 
-const podFrozen = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+const podUpdateDetail = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 
 func (c *checker) frozenAnnotations(now, old document.Value) {
 	c.push("metadata")
@@ -58,9 +58,9 @@ func (c *checker) frozenAnnotations(now, old document.Value) {
 		}
 	}
 	each(old, "remove or update", func(key string) bool {
-		return isNothing(now.Get(key)) || now.Get(key).Text() != old.Get(key).Text()
+		return isAbsentOrNull(now.Get(key)) || now.Get(key).Text() != old.Get(key).Text()
 	})
-	each(now, "add", func(key string) bool { return isNothing(old.Get(key)) })
+	each(now, "add", func(key string) bool { return isAbsentOrNull(old.Get(key)) })
 	c.pop()
 	c.pop()
 }
@@ -87,21 +87,21 @@ func (c *checker) sameContainers(spec, old document.Value, name string) bool {
 	return true
 }
 
-// deadlineUpdate allows a deadline to be set and to be brought nearer.
+// deadlineUpdate allows to set activeDeadlineSeconds and to decrease it.
 func (c *checker) deadlineUpdate(spec, old document.Value) bool {
 	const name = "activeDeadlineSeconds"
 	now, was := spec.Get(name), old.Get(name)
-	n := number(now)
+	n := intValue(now)
 	switch {
-	case isNothing(now):
-		if !isNothing(was) {
-			c.invalid(shown(now), "must not update from a positive integer to nil value", name)
+	case isAbsentOrNull(now):
+		if !isAbsentOrNull(was) {
+			c.invalid(errorValue(now), "must not update from a positive integer to nil value", name)
 		}
 		return true
 	case n < 0 || n > math.MaxInt32:
 		c.invalid(n, validation.InclusiveRangeError(0, math.MaxInt32), name)
 		return false
-	case !isNothing(was) && number(was) < n:
+	case !isAbsentOrNull(was) && intValue(was) < n:
 		c.invalid(n, "must be less than or equal to previous value", name)
 		return false
 	}
@@ -112,7 +112,7 @@ func (c *checker) addedTolerations(now, old document.Value) {
 	for _, was := range old.Items() {
 		found := false
 		for _, is := range now.Items() {
-			if same(nil, false, was.Without("tolerationSeconds"), is.Without("tolerationSeconds")) {
+			if semanticEqual(nil, false, was.Without("tolerationSeconds"), is.Without("tolerationSeconds")) {
 				found = true
 				break
 			}
@@ -133,9 +133,9 @@ func (c *checker) addedTolerations(now, old document.Value) {
 
 func (c *checker) removedGates(now, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // of two gates of a name the second counts
+	last := map[string]int{} // of several gates with the same name the last is reported
 	for i, gate := range now.Items() {
-		if name := gate.Get("name").Text(); c.first(old, "name", name, false) < 0 {
+		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i
 		}
 	}
@@ -150,49 +150,49 @@ func (c *checker) removedGates(now, old document.Value) {
 	c.pop()
 }
 
-// sameButImages compares containers, of which there are as many as before.
-func sameButImages(t *Type, spec, old document.Value, name string) bool {
+// equalExceptImages compares containers apart from their images; both lists have the same length.
+func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	containers, before := spec.Get(name), old.Get(name)
-	list, _ := below(t, name)
+	list, _ := fieldType(t, name)
 	var elem *Type
 	if list != nil {
 		elem = list.Elem
 	}
 	for i, container := range containers.Items() {
-		if !sameExcept(elem, container, before.At(i), []string{"image"}) {
+		if !equalExcept(elem, container, before.At(i), []string{"image"}) {
 			return false
 		}
 	}
 	return true
 }
 
-// narrowed checks what a pod that is not scheduled yet is told about where to go, which may only
-// become less, and returns its spec with that as it was.
-func (c *checker) narrowed(t *Type, spec, old document.Value) document.Value {
+// narrowScheduling validates changes of the node selector and node affinity of a gated pod, which may only become stricter, and
+// returns its spec with the live values of these fields.
+func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
-		if now := spec.Lookup("nodeSelector", key); isNothing(now) || now.Text() != value.Text() {
-			c.invalid(shownMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
+		if now := spec.Lookup("nodeSelector", key); isAbsentOrNull(now) || now.Text() != value.Text() {
+			c.invalid(errorMap(spec.Get("nodeSelector")), "only additions to spec.nodeSelector are allowed (no mutations or deletions)", "nodeSelector")
 			break
 		}
 	}
 	spec = withValue(spec, "nodeSelector", old.Get("nodeSelector"))
 	affinity, oldAffinity := spec.Get("affinity"), old.Get("affinity")
 	now, was := affinity.Get("nodeAffinity"), oldAffinity.Get("nodeAffinity")
-	affinityType, _ := below(t, "affinity")
-	if nodes, pointer := below(affinityType, "nodeAffinity"); same(nodes, pointer, now, was) {
+	affinityType, _ := fieldType(t, "affinity")
+	if nodes, pointer := fieldType(affinityType, "nodeAffinity"); semanticEqual(nodes, pointer, now, was) {
 		return spec
 	}
 	c.narrowedAffinity(now, was)
 	switch {
-	case isNothing(affinity):
+	case isAbsentOrNull(affinity):
 		return spec.With("affinity", document.NewMap(document.Field{Name: "nodeAffinity", Value: was}))
-	case isNothing(oldAffinity) && isNothing(affinity.Get("podAffinity")) && isNothing(affinity.Get("podAntiAffinity")):
+	case isAbsentOrNull(oldAffinity) && isAbsentOrNull(affinity.Get("podAffinity")) && isAbsentOrNull(affinity.Get("podAntiAffinity")):
 		return spec.Without("affinity")
 	}
 	return spec.With("affinity", withValue(affinity, "nodeAffinity", was))
 }
 
-// narrowedAffinity allows more requirements in each term, and neither fewer nor other terms.
+// narrowedAffinity allows additional requirements in each term, but neither additional nor fewer terms.
 func (c *checker) narrowedAffinity(now, was document.Value) {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	old, terms := was.Lookup(required, "nodeSelectorTerms"), now.Lookup(required, "nodeSelectorTerms")
@@ -202,15 +202,15 @@ func (c *checker) narrowedAffinity(now, was document.Value) {
 	for _, name := range []string{"affinity", "nodeAffinity", required, "nodeSelectorTerms"} {
 		c.push(name)
 	}
-	defer func() { c.where = c.where[:len(c.where)-4] }()
+	defer func() { c.path = c.path[:len(c.path)-4] }()
 	if old.Len() != terms.Len() {
-		c.invalid(shown(terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
+		c.invalid(errorValue(terms), "no additions/deletions to non-empty NodeSelectorTerms list are allowed")
 		return
 	}
 	for i, term := range terms.Items() {
 		if !hasOnlyAdditions(term, old.At(i)) {
 			c.pushItem(i)
-			c.invalid(shown(term), "only additions are allowed (no mutations or deletions)")
+			c.invalid(errorValue(term), "only additions are allowed (no mutations or deletions)")
 			c.pop()
 		}
 	}
@@ -224,7 +224,7 @@ func hasOnlyAdditions(now, was document.Value) bool {
 	for _, list := range lists {
 		requirements := now.Get(list)
 		for i, r := range was.Get(list).Items() {
-			if i >= requirements.Len() || !same(nil, false, requirements.At(i), r) {
+			if i >= requirements.Len() || !semanticEqual(nil, false, requirements.At(i), r) {
 				return false
 			}
 		}

@@ -13,15 +13,15 @@ func podNameStart(c *checker, name, _ document.Value) {
 	}
 }
 
-// containerWarnings looks at the containers of a pod or of a template: at each, and at the ports of all.
+// containerWarnings warns about the containers of a pod or pod template, and about their ports as a whole.
 func containerWarnings(c *checker, pod, _ document.Value) {
 	spec, annotations := pod.Get("spec"), pod.Lookup("metadata", "annotations")
-	if annotations.Len() > 0 && isNothing(spec.Lookup("securityContext", "seccompProfile")) {
+	if annotations.Len() > 0 && isAbsentOrNull(spec.Lookup("securityContext", "seccompProfile")) {
 		c.warnOfSeccomp(annotations, seccompAnnotation)
 	}
-	base := len(c.where)
+	base := len(c.path)
 	c.push("spec")
-	var few [fewItems]placedPort
+	var few [maxLinearSearch]placedPort
 	ports := few[:0]
 	c.forContainers(spec, func(container document.Value) {
 		if annotations.Len() > 0 {
@@ -30,8 +30,8 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 		c.fractionalResources(container.Get("resources"))
 		c.hiddenVariables(container.Get("env"))
 		for i, p := range container.Get("ports").Items() {
-			last := len(c.where)
-			ports = append(ports, placedPort{p, number(p.Get("containerPort")), c.where[last-2].name, c.where[last-1].index, i})
+			last := len(c.path)
+			ports = append(ports, placedPort{p, intValue(p.Get("containerPort")), c.path[last-2].name, c.path[last-1].index, i})
 		}
 	})
 	c.pop()
@@ -40,40 +40,40 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 	}
 }
 
-// warnOfAnnotations warns of annotations about a container, which are fields by now. A pod's about AppArmor are
-// warned of before all else.
+// warnOfAnnotations warns about the legacy annotations of a container. Those of a pod for AppArmor are reported
+// earlier, by warnAppArmor.
 func (c *checker) warnOfAnnotations(pod, container document.Value, base int) {
 	annotations, name := pod.Lookup("metadata", "annotations"), container.Get("name").Text()
-	where := c.where
-	c.where = c.where[:base]
-	if isNothing(container.Lookup("securityContext", "seccompProfile")) {
+	where := c.path
+	c.path = c.path[:base]
+	if isAbsentOrNull(container.Lookup("securityContext", "seccompProfile")) {
 		c.warnOfSeccomp(annotations, containerSeccompAnnotation+name)
 	}
 	if base > 0 {
 		c.warnOfAppArmor(pod, container)
 	}
-	c.where = where
+	c.path = where
 }
 
 func (c *checker) warnOfSeccomp(annotations document.Value, key string) {
-	if !isNothing(annotations.Get(key)) {
-		c.say(c.keyed(key, "metadata", "annotations") + `: non-functional in v1.27+; use the "seccompProfile" field instead`)
+	if !isAbsentOrNull(annotations.Get(key)) {
+		c.addWarning(c.keyPath(key, "metadata", "annotations") + `: non-functional in v1.27+; use the "seccompProfile" field instead`)
 	}
 }
 
-// warnOfAppArmor warns of an annotation that says more than the fields.
+// warnOfAppArmor warns about an AppArmor annotation without an equivalent field.
 func (c *checker) warnOfAppArmor(pod, container document.Value) {
 	key := appArmorAnnotation + container.Get("name").Text()
 	annotation, ofPod := pod.Lookup("metadata", "annotations", key), pod.Lookup("spec", "securityContext", "appArmorProfile")
-	if isNothing(annotation) || !isNothing(container.Lookup("securityContext", "appArmorProfile")) || saysSame(annotation.Text(), ofPod) {
+	if isAbsentOrNull(annotation) || !isAbsentOrNull(container.Lookup("securityContext", "appArmorProfile")) || profileMatches(annotation.Text(), ofPod) {
 		return
 	}
-	c.say(c.keyed(key, "metadata", "annotations") + `: deprecated since v1.30; use the "appArmorProfile" field instead`)
+	c.addWarning(c.keyPath(key, "metadata", "annotations") + `: deprecated since v1.30; use the "appArmorProfile" field instead`)
 }
 
-// saysSame reports whether an annotation about AppArmor says the same as a field.
-func saysSame(annotation string, profile document.Value) bool {
-	if isNothing(profile) {
+// profileMatches reports whether an AppArmor annotation is equivalent to a profile.
+func profileMatches(annotation string, profile document.Value) bool {
+	if isAbsentOrNull(profile) {
 		return false
 	}
 	file, isLocal := strings.CutPrefix(annotation, "localhost/")
@@ -88,7 +88,7 @@ func saysSame(annotation string, profile document.Value) bool {
 	return false
 }
 
-// warnAppArmor warns of the annotations of a pod.
+// warnAppArmor warns about the AppArmor annotations of a pod.
 func warnAppArmor(c *checker, pod, _ document.Value) {
 	if pod.Lookup("metadata", "annotations").Len() == 0 || pod.Lookup("spec", "os", "name").Text() == "windows" {
 		return
@@ -100,20 +100,20 @@ func warnAppArmor(c *checker, pod, _ document.Value) {
 	}
 }
 
-// isFractional reports whether a quantity is no whole number.
+// isFractional reports whether a quantity is not an integer.
 func isFractional(v document.Value) bool {
 	if text := v.Text(); !strings.ContainsAny(text, ".munpeE") {
-		return false // as nearly all are
+		return false // nearly all quantities are integers
 	}
-	q := amount(v)
+	q := quantityValue(v)
 	return q.MilliValue()%1000 != 0
 }
 
-// fractional warns of parts of bytes.
+// fractional warns about fractional byte values.
 func (c *checker) fractional(amounts document.Value, name string, below ...string) {
 	if v := amounts.Get(name); isFractional(v) {
-		q := amount(v)
-		c.say(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", c.keyed(name, below...), q.String()))
+		q := quantityValue(v)
+		c.addWarning(fmt.Sprintf("%s: fractional byte value %q is invalid, must be an integer", c.keyPath(name, below...), q.String()))
 	}
 }
 
@@ -132,21 +132,22 @@ func wholeBytes(c *checker, amounts, _ document.Value) {
 	c.fractional(amounts, "ephemeral-storage")
 }
 
-// wholeStorage warns of parts of bytes in the spec of a claim.
+// wholeStorage warns about fractional byte values in the spec of a claim.
 func wholeStorage(c *checker, spec, _ document.Value) {
 	resources := spec.Get("resources")
 	c.fractional(resources.Get("requests"), "storage", "resources", "requests")
 	c.fractional(resources.Get("limits"), "storage", "resources", "limits")
 }
 
-// hiddenVariables warns of variables that hide another of the same name without making use of it.
+// hiddenVariables warns about environment variables that override an earlier one of the same name without referencing
+// it.
 func (c *checker) hiddenVariables(env document.Value) {
 	for i, v := range env.Items() {
 		name, value := v.Get("name").Text(), v.Get("value").Text()
-		if i == 0 || c.first(env, "name", name, false) == i {
+		if i == 0 || c.firstIndex(env, "name", name, false) == i {
 			continue
 		}
-		if ref := "$(" + name + ")"; isNothing(v.Get("valueFrom")) && value != ref && strings.Contains(value, ref) {
+		if ref := "$(" + name + ")"; isAbsentOrNull(v.Get("valueFrom")) && value != ref && strings.Contains(value, ref) {
 			continue
 		}
 		c.push("env")

@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostAuditExpression is how long the expression of an audit annotation may be.
-const mostAuditExpression = 5 * 1024
+// maxAuditExpressionLength is the maximum length of the value expression of an audit annotation.
+const maxAuditExpressionLength = 5 * 1024
 
-// paramVersion checks the apiVersion of a policy's parameters.
+// paramVersion validates the apiVersion of a policy's parameters.
 func paramVersion(c *checker, now, _ document.Value) {
 	text := now.Text()
 	group, version, has := strings.Cut(text, "/")
@@ -35,7 +35,7 @@ func paramVersion(c *checker, now, _ document.Value) {
 	}
 }
 
-// invalidJoined reports problems as one.
+// invalidJoined reports problems as one error.
 func (c *checker) invalidJoined(bad string, problems []string) {
 	if len(problems) > 0 {
 		c.invalid(bad, strings.Join(problems, ","))
@@ -48,21 +48,21 @@ func paramKind(c *checker, now, _ document.Value) {
 	}
 }
 
-// reservedInExpressions are words that no variable may be called.
+// reservedInExpressions are the reserved words of CEL.
 var reservedInExpressions = map[string]bool{
 	"true": true, "false": true, "null": true, "in": true, "as": true, "break": true, "const": true,
 	"continue": true, "else": true, "for": true, "function": true, "if": true, "import": true, "let": true,
 	"loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
 }
 
-// expressionName wants a name that an expression can use.
+// expressionName requires a CEL identifier.
 func expressionName(c *checker, now, _ document.Value) {
 	if name := now.Text(); !isCIdentifier(name) || reservedInExpressions[name] {
 		c.invalid(name, "must be a valid CEL identifier")
 	}
 }
 
-// auditAnnotation checks an annotation of audit events, whose name starts with that of the policy.
+// auditAnnotation validates an audit annotation, whose key is prefixed with the policy's name.
 func auditAnnotation(c *checker, annotation, _ document.Value) {
 	policy, key := c.scopes[0].now.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
 	if policy == "" {
@@ -73,8 +73,8 @@ func auditAnnotation(c *checker, annotation, _ document.Value) {
 	switch n := len(strings.TrimSpace(annotation.Get("valueExpression").Text())); {
 	case n == 0:
 		c.required("valueExpression is not specified", "valueExpression")
-	case n > mostAuditExpression:
-		c.required(fmt.Sprintf("must not exceed %d bytes in length", mostAuditExpression), "valueExpression")
+	case n > maxAuditExpressionLength:
+		c.required(fmt.Sprintf("must not exceed %d bytes in length", maxAuditExpressionLength), "valueExpression")
 	default:
 		annotationExpression(c, annotation.Get("valueExpression").Text())
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// placedPort is a port of a container, and where it is.
+// placedPort is a port of a container with its path.
 type placedPort struct {
 	port             document.Value
 	number           int64
@@ -16,11 +16,11 @@ type placedPort struct {
 	container, index int
 }
 
-func (c *checker) portPlace(p placedPort) string {
-	return c.place("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
+func (c *checker) portPath(p placedPort) string {
+	return c.fieldPath("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
 }
 
-// portKey is what ports must not have in common.
+// portKey is the identity of a port.
 type portKey struct {
 	number   int64
 	protocol string
@@ -30,39 +30,39 @@ func (p placedPort) key() portKey {
 	return portKey{p.number, p.port.Get("protocol").Text()}
 }
 
-// portWarnings warns of ports that are there twice, by their numbers or by their names.
+// portWarnings warns about ports with the same number and protocol, or with the same name.
 func (c *checker) portWarnings(ports []placedPort) {
 	var byKey map[portKey][]int
-	if len(ports) > fewItems {
+	if len(ports) > maxLinearSearch {
 		byKey = make(map[portKey][]int, len(ports))
 	}
 	for i, p := range ports {
-		if c.hasSaidEnough() {
+		if c.hasMaxWarnings() {
 			return
 		}
 		c.hostIPWithoutPort(p)
 		if byKey == nil {
 			for j, other := range ports[:i] {
 				if other.number == p.number && other.key() == p.key() {
-					c.samePorts(p, ports[j])
+					c.warnSamePorts(p, ports[j])
 				}
 			}
 			continue
 		}
 		for _, j := range byKey[p.key()] {
-			if c.hasSaidEnough() {
+			if c.hasMaxWarnings() {
 				return
 			}
-			c.samePorts(p, ports[j])
+			c.warnSamePorts(p, ports[j])
 		}
 		byKey[p.key()] = append(byKey[p.key()], i)
 	}
-	c.samePortNames(ports)
+	c.warnSamePortNames(ports)
 }
 
 func (c *checker) hostIPWithoutPort(p placedPort) {
 	address := p.port.Get("hostIP").Text()
-	if address == "" || number(p.port.Get("hostPort")) != 0 {
+	if address == "" || intValue(p.port.Get("hostPort")) != 0 {
 		return
 	}
 	shown := struct {
@@ -70,13 +70,13 @@ func (c *checker) hostIPWithoutPort(p placedPort) {
 		HostPort, ContainerPort int64
 		Protocol, HostIP        string
 	}{p.port.Get("name").Text(), 0, p.number, p.key().protocol, address}
-	c.say(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPlace(p), shown))
+	c.addWarning(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPath(p), shown))
 }
 
-// samePorts says how two ports with the same number differ.
-func (c *checker) samePorts(p, other placedPort) {
+// warnSamePorts warns about two ports with the same number and protocol; the wording depends on their host ports and IPs.
+func (c *checker) warnSamePorts(p, other placedPort) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
-	port, otherPort := number(p.port.Get("hostPort")), number(other.port.Get("hostPort"))
+	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))
 	word := ""
 	switch {
 	case ip == otherIP && port == otherPort:
@@ -88,12 +88,12 @@ func (c *checker) samePorts(p, other placedPort) {
 	default:
 		return
 	}
-	c.say(c.portPlace(p) + ": " + word + " port definition with " + c.portPlace(other))
+	c.addWarning(c.portPath(p) + ": " + word + " port definition with " + c.portPath(other))
 }
 
-func (c *checker) samePortNames(ports []placedPort) {
+func (c *checker) warnSamePortNames(ports []placedPort) {
 	var first map[string]int
-	if len(ports) > fewItems {
+	if len(ports) > maxLinearSearch {
 		first = make(map[string]int, len(ports))
 	}
 	for i, p := range ports {
@@ -101,7 +101,7 @@ func (c *checker) samePortNames(ports []placedPort) {
 		if name == "" {
 			continue
 		}
-		if c.hasSaidEnough() {
+		if c.hasMaxWarnings() {
 			return
 		}
 		j, found := first[name]
@@ -112,8 +112,8 @@ func (c *checker) samePortNames(ports []placedPort) {
 			first[name] = i
 		}
 		if found {
-			other := c.portPlace(ports[j])
-			c.say(fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", c.portPlace(p), name, other, other))
+			other := c.portPath(ports[j])
+			c.addWarning(fmt.Sprintf("%s: duplicate port name %q with %s, services and probes that select ports by name will use %s", c.portPath(p), name, other, other))
 		}
 	}
 }

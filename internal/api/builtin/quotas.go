@@ -7,15 +7,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Resources that the scopes of quotas know, by what they are of.
+// Resources that the scopes of quotas apply to.
 var (
 	computeOfQuotas = []string{"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 	storageOfQuotas = []string{"persistentvolumeclaims", "requests.storage"}
 )
 
-// scopeFits reports whether a scope can be applied to a resource. kube-apiserver knows nothing
-// against a scope that it does not know.
-func scopeFits(scope, resource string) bool {
+// scopeApplies reports whether a scope can be applied to a resource. It is true for unknown scopes, as in
+// kube-apiserver.
+func scopeApplies(scope, resource string) bool {
 	switch scope {
 	case "Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity":
 		return resource == "pods" || slices.Contains(computeOfQuotas, resource)
@@ -35,14 +35,14 @@ func isScope(text string) bool {
 	return false
 }
 
-// mostMisfits is after how many errors nothing more is said about scopes: each of them may have one
-// about each resource.
-const mostMisfits = 100
+// maxScopeErrors is the number of errors after which scopes are no longer checked: each of them may cause one error per
+// resource.
+const maxScopeErrors = 100
 
-// misfits counts the resources of a quota that a scope can not be applied to.
-func misfits(hard document.Value, scope string) (n int) {
+// countInapplicable returns the number of resources of a quota that a scope cannot be applied to.
+func countInapplicable(hard document.Value, scope string) (n int) {
 	for name := range hard.Fields() {
-		if isStandardOfQuotas(name) && !scopeFits(scope, name) {
+		if isStandardOfQuotas(name) && !scopeApplies(scope, name) {
 			n++
 		}
 	}
@@ -53,13 +53,13 @@ func isStandardOfQuotas(name string) bool {
 	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-// conflicting are scopes that no object is in together.
-var conflicting = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
+// conflictingScopePairs are the pairs of scopes that exclude each other.
+var conflictingScopePairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
 
 func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value) {
-	for _, pair := range conflicting {
+	for _, pair := range conflictingScopePairs {
 		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
-			c.invalid(shown(shownScopes), "conflicting scopes")
+			c.invalid(errorValue(shownScopes), "conflicting scopes")
 		}
 	}
 }
@@ -67,36 +67,36 @@ func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value)
 func quotaScopes(c *checker, scopes, _ document.Value) {
 	hard := c.scopes[0].now.Lookup("spec", "hard")
 	for _, scope := range scopes.Items() {
-		if len(c.errs) > mostMisfits {
+		if len(c.errs) > maxScopeErrors {
 			return
 		}
 		if !isScope(scope.Text()) {
-			c.invalid(shown(scopes), "unsupported scope")
+			c.invalid(errorValue(scopes), "unsupported scope")
 		}
-		for range misfits(hard, scope.Text()) {
-			c.invalid(shown(scopes), "unsupported scope applied to resource")
+		for range countInapplicable(hard, scope.Text()) {
+			c.invalid(errorValue(scopes), "unsupported scope applied to resource")
 		}
 	}
-	c.conflictingScopes(texts(scopes), scopes)
+	c.conflictingScopes(stringItems(scopes), scopes)
 }
 
-// quotaScopeSelector checks a list of requirements; errors are those of the list.
+// quotaScopeSelector validates the requirements of a scope selector; kube-apiserver reports errors at the list.
 func quotaScopeSelector(c *checker, requirements, _ document.Value) {
 	spec := c.scopes[0].now.Get("spec")
 	for _, r := range requirements.Items() {
-		if len(c.errs) > mostMisfits {
+		if len(c.errs) > maxScopeErrors {
 			return
 		}
 		scope := r.Get("scopeName").Text()
 		if !isScope(scope) {
 			c.invalid(scope, "unsupported scope", "scopeName")
 		}
-		for range misfits(spec.Get("hard"), scope) {
-			c.invalid(shown(spec.Get("scopeSelector")), "unsupported scope applied to resource")
+		for range countInapplicable(spec.Get("hard"), scope) {
+			c.invalid(errorValue(spec.Get("scopeSelector")), "unsupported scope applied to resource")
 		}
 		c.scopeOperator(r, scope)
 	}
-	c.conflictingScopes(names(requirements, "scopeName"), spec.Get("scopes"))
+	c.conflictingScopes(sortedFieldTexts(requirements, "scopeName"), spec.Get("scopes"))
 }
 
 func (c *checker) scopeOperator(r document.Value, scope string) {
@@ -114,7 +114,7 @@ func (c *checker) scopeOperator(r document.Value, scope string) {
 		}
 	case "Exists", "DoesNotExist":
 		if values.Len() > 0 {
-			c.invalid(shown(values), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector", "values")
+			c.invalid(errorValue(values), "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector", "values")
 		}
 	default:
 		c.invalid(operator, "not a valid selector operator", "operator")

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Resources that need no domain: of containers, of anything, and those that are counted.
+// Resource names that need no domain: of containers, of quotas, and those with integer quantities.
 var (
 	resourcesOfContainers = []string{"cpu", "memory", "ephemeral-storage"}
 	resourcesOfQuotas     = []string{
@@ -28,12 +28,12 @@ var (
 
 func isHugePagesResource(name string) bool { return strings.HasPrefix(name, "hugepages-") }
 
-// isNativeResource reports whether Kubernetes itself knows the resource.
+// isNativeResource reports whether the resource is defined by Kubernetes.
 func isNativeResource(name string) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, "kubernetes.io/")
 }
 
-// isExtendedResource reports whether a resource is somebody's own, and can be written in a quota.
+// isExtendedResource reports whether a resource is an extended resource, whose name must also be valid in quotas.
 func isExtendedResource(name string) bool {
 	return !isNativeResource(name) && !strings.HasPrefix(name, "requests.") && len(formats["qualified-name"].check("requests."+name)) == 0
 }
@@ -73,23 +73,23 @@ func (c *checker) podResourceName(name string) {
 	}
 }
 
-// amount returns a quantity; text that is none is as much as nothing.
-func amount(v document.Value) resource.Quantity {
+// quantityValue returns a quantity; 0 if it is invalid.
+func quantityValue(v document.Value) resource.Quantity {
 	q, _ := ParseQuantity(v.Text())
 	return q
 }
 
-// quantity refuses less than nothing, and parts of what is counted.
+// quantity rejects negative quantities, and fractions of countable resources.
 func (c *checker) quantity(name string, v document.Value) {
 	if strings.HasPrefix(v.Text(), "-") {
-		if q := amount(v); q.Sign() < 0 {
+		if q := quantityValue(v); q.Sign() < 0 {
 			c.invalid(q.String(), "must be greater than or equal to 0")
 		}
 	}
 	if slices.Contains(resourcesOfContainers, name) || isHugePagesResource(name) {
 		return
 	}
-	if q := amount(v); (slices.Contains(countedResources, name) || isExtendedResource(name)) && q.MilliValue()%1000 != 0 {
+	if q := quantityValue(v); (slices.Contains(countedResources, name) || isExtendedResource(name)) && q.MilliValue()%1000 != 0 {
 		c.invalid(v.Text(), "must be an integer")
 	}
 }
@@ -98,7 +98,7 @@ func (c *checker) hugePages(name string, v document.Value) {
 	if !isHugePagesResource(name) {
 		return
 	}
-	q := amount(v)
+	q := quantityValue(v)
 	size, err := ParseQuantity(strings.TrimPrefix(name, "hugepages-"))
 	if err != nil || size.Sign() <= 0 || size.MilliValue()%1000 != 0 || size.Value() == 0 || q.Value()%size.Value() != 0 {
 		c.invalid(q.String(), fmt.Sprintf("%s is not positive integer multiple of %s", q.String(), name))
@@ -106,7 +106,7 @@ func (c *checker) hugePages(name string, v document.Value) {
 }
 
 func containerResources(c *checker, r, _ document.Value) {
-	if isNothing(r) {
+	if isAbsentOrNull(r) {
 		return
 	}
 	c.requirements(r, c.containerResourceName)
@@ -115,7 +115,7 @@ func containerResources(c *checker, r, _ document.Value) {
 
 func podResources(c *checker, r, _ document.Value) { c.requirements(r, c.podResourceName) }
 
-// resourceList checks amounts without anything to compare them with.
+// resourceList validates a resource list.
 func resourceList(c *checker, list, _ document.Value) {
 	c.amounts(list, c.containerResourceName)
 }
@@ -126,9 +126,9 @@ func (c *checker) amounts(list document.Value, checkName func(string)) {
 	}
 	for i := range list.Len() {
 		name, v := list.Field(i)
-		if elsewhere := c.elsewhere; elsewhere != nil {
-			c.elsewhere = append(slices.Clip(elsewhere), step{name: name, kind: stepKey})
-			defer func() { c.elsewhere = elsewhere }()
+		if elsewhere := c.reportPath; elsewhere != nil {
+			c.reportPath = append(slices.Clip(elsewhere), step{name: name, kind: stepKey})
+			defer func() { c.reportPath = elsewhere }()
 		}
 		c.pushKey(name)
 		checkName(name)
@@ -138,7 +138,7 @@ func (c *checker) amounts(list document.Value, checkName func(string)) {
 	}
 }
 
-// requirements checks what is asked for, what is allowed, and that the one fits in the other.
+// requirements validates the limits and requests of resources, and compares them.
 func (c *checker) requirements(r document.Value, checkName func(string)) {
 	limits, requests := r.Get("limits"), r.Get("requests")
 	c.push("limits")
@@ -173,32 +173,31 @@ func (c *checker) requirements(r document.Value, checkName func(string)) {
 	}
 }
 
-// request compares what is asked for with its limit, which it may be less than only if Kubernetes
-// itself shares it out.
+// request compares a request with its limit. They must be equal for resources that cannot be overcommitted.
 func (c *checker) request(name string, v, limit document.Value) {
 	shared := isNativeResource(name) && !isHugePagesResource(name)
-	if isNothing(limit) {
+	if isAbsentOrNull(limit) {
 		if !shared {
-			last := c.where[len(c.where)-1]
+			last := c.path[len(c.path)-1]
 			c.pop()
 			c.required("Limit must be set for non overcommitable resources", "limits")
-			c.where = append(c.where, last)
+			c.path = append(c.path, last)
 		}
 		return
 	}
 	if v.Text() == limit.Text() {
 		return
 	}
-	q, most := amount(v), amount(limit)
-	switch order := q.Cmp(most); {
+	q, maximum := quantityValue(v), quantityValue(limit)
+	switch order := q.Cmp(maximum); {
 	case order != 0 && !shared:
-		c.invalid(q.String(), fmt.Sprintf("must be equal to %s limit of %s", name, most.String()))
+		c.invalid(q.String(), fmt.Sprintf("must be equal to %s limit of %s", name, maximum.String()))
 	case order > 0:
-		c.invalid(q.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, most.String()))
+		c.invalid(q.String(), fmt.Sprintf("must be less than or equal to %s limit of %s", name, maximum.String()))
 	}
 }
 
-// resourceClaims wants a container's claims to be the pod's.
+// resourceClaims requires that the claims of a container are claims of the pod.
 func (c *checker) resourceClaims(claims document.Value) {
 	if claims.Len() == 0 {
 		return
@@ -212,10 +211,10 @@ func (c *checker) resourceClaims(claims document.Value) {
 		switch {
 		case name == "":
 			c.required("")
-		case c.first(ofPod, "name", name, false) < 0:
+		case c.firstIndex(ofPod, "name", name, false) < 0:
 			detail := "must be one of the names in pod.spec.resourceClaims which is empty"
 			if ofPod.Len() > 0 {
-				detail = "must be one of the names in pod.spec.resourceClaims: " + strings.Join(names(ofPod, "name"), ", ")
+				detail = "must be one of the names in pod.spec.resourceClaims: " + strings.Join(sortedFieldTexts(ofPod, "name"), ", ")
 			}
 			c.notFound(name)
 			c.errs[len(c.errs)-1].Detail = detail
@@ -225,14 +224,13 @@ func (c *checker) resourceClaims(claims document.Value) {
 	c.pop()
 }
 
-// resizePolicy checks what happens to a container whose resources change. Places are those of
-// the list.
+// resizePolicy validates the resize policy of a container. kube-apiserver reports errors at the list.
 func resizePolicy(c *checker, policy, _ document.Value) {
 	name, restart := policy.Get("resourceName").Text(), policy.Get("restartPolicy").Text()
-	if i := c.first(c.list, "resourceName", name, false); i >= 0 && i < c.item {
+	if i := c.firstIndex(c.list, "resourceName", name, false); i >= 0 && i < c.item {
 		c.duplicate(name)
 	}
-	item := c.where[len(c.where)-1]
+	item := c.path[len(c.path)-1]
 	c.pop()
 	c.requiredEnum(name, "cpu", "memory")
 	c.requiredEnum(restart, "NotRequired", "RestartContainer")
@@ -240,7 +238,7 @@ func resizePolicy(c *checker, policy, _ document.Value) {
 	if spec.Get("restartPolicy").Text() == "Never" && restart != "NotRequired" {
 		c.invalid(restart, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 	}
-	c.where = append(c.where, item)
+	c.path = append(c.path, item)
 }
 
 func (c *checker) requiredEnum(text string, allowed ...string) {
@@ -251,15 +249,15 @@ func (c *checker) requiredEnum(text string, allowed ...string) {
 	}
 }
 
-// scopesFrozen refuses other scopes than a quota has; their order does not count.
+// scopesFrozen rejects changes of a quota's scopes, regardless of their order.
 func scopesFrozen(c *checker, now, _ document.Value) {
 	set := func(v document.Value) []string {
-		list := texts(v)
+		list := stringItems(v)
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
 	if c.updating && !slices.Equal(set(now), set(c.scopes[0].old.Lookup("spec", "scopes"))) {
-		c.invalid(shown(now), "field is immutable")
+		c.invalid(errorValue(now), "field is immutable")
 	}
 }
 

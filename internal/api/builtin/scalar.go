@@ -13,14 +13,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The zeros of the scalars.
+// The zero values of scalars.
 var (
-	emptyString = document.NewString("")
-	zeroNumber  = document.NewInt(0)
-	noQuantity  = document.NewString("0")
+	emptyString  = document.NewString("")
+	zeroNumber   = document.NewInt(0)
+	zeroQuantity = document.NewString("0")
 )
 
-// zero returns how Go writes a value of the type that has nothing in it.
+// zero returns the JSON that Go encodes for the zero value of the type.
 func (t *Type) zero() document.Value {
 	switch t.Kind {
 	case Struct:
@@ -32,13 +32,13 @@ func (t *Type) zero() document.Value {
 	case Int32, Int64, IntOrString:
 		return zeroNumber
 	case Quantity:
-		return noQuantity
+		return zeroQuantity
 	}
 	return document.NewNull()
 }
 
-// readScalar reads what is neither struct, list nor map.
-func (r *reader) readScalar(t *Type, v document.Value) (document.Value, error) {
+// readScalar decodes values other than structs, lists and maps.
+func (r *decoder) readScalar(t *Type, v document.Value) (document.Value, error) {
 	kind := v.Kind()
 	switch t.Kind {
 	case String:
@@ -72,7 +72,7 @@ func (r *reader) readScalar(t *Type, v document.Value) (document.Value, error) {
 	return v, r.wrongKind(t, v)
 }
 
-func (r *reader) readInteger(t *Type, v document.Value) (document.Value, error) {
+func (r *decoder) readInteger(t *Type, v document.Value) (document.Value, error) {
 	bits := 32
 	if t.Kind == Int64 {
 		bits = 64
@@ -95,8 +95,8 @@ func (r *reader) readInteger(t *Type, v document.Value) (document.Value, error) 
 	return document.NewInt(int64(f)), nil
 }
 
-// readQuantity spells a quantity as Go does.
-func (r *reader) readQuantity(t *Type, v document.Value) (document.Value, error) {
+// readQuantity converts a quantity to its canonical form.
+func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.String && isCanonicalQuantity(v.Text()) {
 		return v, nil
 	}
@@ -104,45 +104,44 @@ func (r *reader) readQuantity(t *Type, v document.Value) (document.Value, error)
 	if err != nil {
 		return v, r.badValue(t, v, err.Error())
 	}
-	return respelled(v, q.String()), nil
+	return withText(v, q.String()), nil
 }
 
-// The digits of a quantity are work for everybody who calculates with it, and the exponent makes many
-// of a few: to parse 1e-999999999 takes minutes.
+// Limits of quantities. A small exponent expands to many digits: parsing 1e-999999999 takes minutes.
 const (
-	mostQuantityText   = 128
-	mostExponentDigits = 3
+	maxQuantityLength = 128
+	maxExponentDigits = 3
 )
 
-// ParseQuantity parses a quantity that can be calculated with in no time.
+// ParseQuantity parses a quantity. It rejects quantities that are expensive to parse.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	exponent := ""
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
 		exponent = strings.TrimLeft(text[e+1:], "+-0")
 	}
-	if len(text) > mostQuantityText || len(exponent) > mostExponentDigits {
+	if len(text) > maxQuantityLength || len(exponent) > maxExponentDigits {
 		return resource.Quantity{}, fmt.Errorf("quantities have at most %d characters and an exponent of at most %d digits",
-			mostQuantityText, mostExponentDigits)
+			maxQuantityLength, maxExponentDigits)
 	}
 	return resource.ParseQuantity(text)
 }
 
-// respelled returns a string, or the value if it is that string.
-func respelled(v document.Value, text string) document.Value {
+// withText returns a string value; v itself if it has that text.
+func withText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
 	}
 	return document.NewString(text)
 }
 
-// isCanonicalQuantity tells whether a quantity is surely spelled as Go would. It knows the usual
-// ones: a few digits, and a suffix of thousands or of powers of 1024.
+// isCanonicalQuantity reports whether a quantity is certainly in canonical form. It recognizes the common ones: a few
+// digits and a decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
-	const mostDigits = 5 // few enough for any of the suffixes
+	const maxDigits = 5 // few enough digits for all suffixes
 	digits, number := 0, 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		number = 10*number + int(text[digits]-'0')
-		if digits++; digits > mostDigits {
+		if digits++; digits > maxDigits {
 			return false
 		}
 	}
@@ -158,8 +157,8 @@ func isCanonicalQuantity(text string) bool {
 	return false
 }
 
-// readTime writes a time in UTC, and without parts of a second, or with six digits of them.
-func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
+// readTime converts a time to UTC, without fractions of a second, or with six digits of them.
+func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	layout, shortest := time.RFC3339, "2006-01-02T15:04:05Z"
 	if t.Kind == MicroTime {
 		layout, shortest = metav1.RFC3339Micro, "2006-01-02T15:04:05.000000Z"
@@ -172,7 +171,7 @@ func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
 	case at.IsZero():
 		return document.Value{}, nil
 	case len(text) == len(shortest):
-		return v, nil // no room for another zone, or for parts of a second
+		return v, nil // no room for another time zone or fractions of a second
 	}
 	at = at.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
@@ -181,8 +180,8 @@ func (r *reader) readTime(t *Type, v document.Value) (document.Value, error) {
 	return document.NewString(at.Format(layout)), nil
 }
 
-// readBytes reads base 64, in which Go does not mind line breaks.
-func (r *reader) readBytes(t *Type, v document.Value) (document.Value, error) {
+// readBytes decodes base64, ignoring line breaks as Go does.
+func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.List {
 		return r.readByteList(v)
 	}
@@ -197,14 +196,14 @@ func (r *reader) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if err != nil {
 		return v, r.badValue(t, v, err.Error())
 	}
-	return respelled(v, base64.StdEncoding.EncodeToString(content)), nil
+	return withText(v, base64.StdEncoding.EncodeToString(content)), nil
 }
 
-// byteItem is the type of one of them.
+// byteItem is the type of an item of a byte list.
 var byteItem = &Type{GoName: "uint8", Kind: Bytes}
 
-// readByteList reads bytes that are spelled as a list of numbers.
-func (r *reader) readByteList(v document.Value) (document.Value, error) {
+// readByteList decodes bytes that are given as a list of numbers.
+func (r *decoder) readByteList(v document.Value) (document.Value, error) {
 	content := make([]byte, v.Len())
 	for i, item := range v.Items() {
 		if item.IsNull() {
@@ -219,8 +218,7 @@ func (r *reader) readByteList(v document.Value) (document.Value, error) {
 	return document.NewString(base64.StdEncoding.EncodeToString(content)), nil
 }
 
-// isCanonicalBase64 tells whether a text is surely base 64 as Go writes it. It looks only at texts
-// that need no padding, or none of whose bits are lost in it.
+// isCanonicalBase64 reports whether a string is certainly base64 as Go encodes it, that is, with zero padding bits.
 func isCanonicalBase64(text string) bool {
 	if len(text)%4 != 0 {
 		return false
@@ -243,7 +241,7 @@ func isCanonicalBase64(text string) bool {
 	return true
 }
 
-// base64Digit is one more than the value of each digit, and 0 for what is none.
+// base64Digit maps each base64 digit to its value plus one, and other bytes to 0.
 var base64Digit = func() (values [256]byte) {
 	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
 		values[c] = byte(i + 1)

@@ -15,7 +15,7 @@ import (
 )
 
 func port(c *checker, now, _ document.Value) {
-	if n := number(now); n < 1 || n > 65535 {
+	if n := intValue(now); n < 1 || n > 65535 {
 		c.invalidAll(n, validation.IsValidPortNum(int(n)))
 	}
 }
@@ -29,46 +29,46 @@ func portOrName(c *checker, now, old document.Value) {
 }
 
 func userID(c *checker, now, _ document.Value) {
-	c.invalidAll(number(now), validation.IsValidUserID(number(now)))
+	c.invalidAll(intValue(now), validation.IsValidUserID(intValue(now)))
 }
 
 func groupID(c *checker, now, _ document.Value) {
-	c.invalidAll(number(now), validation.IsValidGroupID(number(now)))
+	c.invalidAll(intValue(now), validation.IsValidGroupID(intValue(now)))
 }
 
-// own adds errors that a function of apimachinery made for a place of its own.
-func (c *checker) own(errs field.ErrorList) {
+// addErrors adds errors that a function of apimachinery returned for a nil path.
+func (c *checker) addErrors(errs field.ErrorList) {
 	for _, e := range errs {
 		c.fail(e.Type, e.BadValue, e.Detail)
 	}
 }
 
 func ip(c *checker, now, _ document.Value) {
-	c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 }
 
-// newIP leaves an address alone that the live object has in the same list.
+// newIP accepts an address that the same list of the live object has.
 func newIP(c *checker, now, _ document.Value) {
-	if !c.wasThere(now.Text()) {
-		c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+	if !c.isInLiveList(now.Text()) {
+		c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 	}
 }
 
 func newCIDR(c *checker, now, _ document.Value) {
 	text := strings.TrimSpace(now.Text())
-	if !c.wasThere(text) {
-		c.own(validation.IsValidCIDRForLegacyField(nil, text, true, nil))
+	if !c.isInLiveList(text) {
+		c.addErrors(validation.IsValidCIDRForLegacyField(nil, text, true, nil))
 	}
 }
 
-// wasThere reports whether the live object has a text in the same list, or, if that is in a list
-// itself, anywhere. What is there stays allowed, although it would not be written so today.
-func (c *checker) wasThere(text string) bool {
+// isInLiveList reports whether the live object has a string in the same list, or anywhere in its spec if the list is
+// inside another list. Such values are tolerated although new ones would be rejected.
+func (c *checker) isInLiveList(text string) bool {
 	if !c.updating {
 		return false
 	}
 	old := c.scopes[0].old
-	if list := c.where[:len(c.where)-1]; !slices.ContainsFunc(list, func(s step) bool { return s.kind == stepItem }) {
+	if list := c.path[:len(c.path)-1]; !slices.ContainsFunc(list, func(s step) bool { return s.kind == stepItem }) {
 		for _, s := range list {
 			old = old.Get(s.name)
 		}
@@ -100,7 +100,7 @@ func sysctlName(c *checker, now, _ document.Value) {
 }
 
 func fileMode(c *checker, now, _ document.Value) {
-	if n := number(now); n < 0 || n > 0o777 {
+	if n := intValue(now); n < 0 || n > 0o777 {
 		c.invalid(n, "must be a number between 0 and 0777 (octal), both inclusive")
 	}
 }
@@ -130,7 +130,7 @@ func csiDriver(c *checker, now, _ document.Value) {
 }
 
 func domainPrefixedPath(c *checker, now, _ document.Value) {
-	c.own(validation.IsDomainPrefixedPath(nil, now.Text()))
+	c.addErrors(validation.IsDomainPrefixedPath(nil, now.Text()))
 }
 
 func anyGroupVersion(c *checker, now, _ document.Value) {
@@ -142,13 +142,13 @@ func anyGroupVersion(c *checker, now, _ document.Value) {
 func groupVersion(c *checker, now, _ document.Value) {
 	if gv, err := schema.ParseGroupVersion(now.Text()); err != nil {
 		c.invalid(now.Text(), err.Error())
-	} else if gv.Group == "" && !(c.updating && c.isAsBefore(now)) {
+	} else if gv.Group == "" && !(c.updating && c.isUnchanged(now)) {
 		c.invalid(now.Text(), "apiVersion must specify API group")
 	}
 }
 
-func ownFinalizer(c *checker, now, _ document.Value) {
-	if !isOwnFinalizer(now.Text()) {
+func qualifiedFinalizer(c *checker, now, _ document.Value) {
+	if !isQualifiedFinalizer(now.Text()) {
 		c.invalid(now.Text(), "name is neither a standard finalizer name nor is it fully qualified")
 	}
 }
@@ -158,7 +158,7 @@ func intOrPercentFormat(c *checker, now, _ document.Value) {
 		c.invalidAll(now.Text(), validation.IsValidPercent(now.Text()))
 		return
 	}
-	if n := number(now); n < 0 {
+	if n := intValue(now); n < 0 {
 		c.invalid(n, "must be greater than or equal to 0")
 	}
 }
@@ -171,20 +171,20 @@ func percentLimit(c *checker, now, _ document.Value) {
 
 func isPercent(text string) bool {
 	digits, ok := strings.CutSuffix(text, "%")
-	return ok && digits != "" && all(digits, isDigit)
+	return ok && digits != "" && allBytes(digits, isDigit)
 }
 
-// intOrPercent returns the number, or that before the percent sign.
+// intOrPercent returns an integer, or the number before a percent sign.
 func intOrPercent(v document.Value) int64 {
 	if v.Kind() != document.String {
-		return number(v)
+		return intValue(v)
 	}
 	n, _ := strconv.ParseInt(strings.TrimSuffix(v.Text(), "%"), 10, 64)
 	return n
 }
 
-// texts returns the items of a list of strings.
-func texts(list document.Value) []string {
+// stringItems returns the items of a list of strings.
+func stringItems(list document.Value) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {
 		found = append(found, item.Text())
@@ -192,8 +192,8 @@ func texts(list document.Value) []string {
 	return found
 }
 
-// names returns the text of a field of every item, in order.
-func names(list document.Value, field string) []string {
+// sortedFieldTexts returns the string values of a field of all items, sorted.
+func sortedFieldTexts(list document.Value, field string) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {
 		found = append(found, item.Get(field).Text())

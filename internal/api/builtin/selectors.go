@@ -2,7 +2,7 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// labelSelector checks how a selector is written. A selector that is not there is right.
+// labelSelector validates a label selector. An absent selector is valid.
 func labelSelector(c *checker, selector, _ document.Value) { c.selector(selector, true) }
 
 func (c *checker) selector(selector document.Value, values bool) {
@@ -50,11 +50,11 @@ func (c *checker) requirementKey(r document.Value, checkValues bool) {
 	c.pop()
 }
 
-// nodeRequirement checks a requirement on a node's labels.
+// nodeRequirement validates a requirement on node labels.
 func nodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, true) }
 
-// looseNodeRequirement does the same for a wish, whose values are not looked at.
-func looseNodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, false) }
+// preferredNodeRequirement validates a requirement of a preferred term, whose values are not validated.
+func preferredNodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, false) }
 
 func (c *checker) nodeRequirement(r document.Value, checkValues bool) {
 	switch operator := r.Get("operator").Text(); operator {
@@ -68,7 +68,7 @@ func (c *checker) nodeRequirement(r document.Value, checkValues bool) {
 	}
 }
 
-// nodeFieldRequirement checks a requirement on a node's fields, of which there is one: its name.
+// nodeFieldRequirement validates a requirement on node fields. Only metadata.name is supported.
 func nodeFieldRequirement(c *checker, r, _ document.Value) {
 	values := r.Get("values")
 	switch operator := r.Get("operator").Text(); operator {
@@ -93,77 +93,76 @@ func nodeFieldRequirement(c *checker, r, _ document.Value) {
 	c.pop()
 }
 
-// match is what a selector says about labels.
+// match is the result of matching labels with a selector.
 type match uint8
 
 const (
-	unreadable match = iota // the selector is wrong, which is reported elsewhere
-	matches
-	differs
-	everything // the selector has no requirement
+	selectorInvalid match = iota // the selector is invalid, which other checks report
+	selectorMatches
+	selectorDiffers
+	selectorMatchesAll // the selector has no requirements
 )
 
-// matchSelector compares a selector with labels. kube-apiserver builds a selector for that; the
-// usual one, with labels alone, is compared as it is. No selector matches nothing.
+// matchSelector matches labels with a selector, without building a labels.Selector. An absent selector matches nothing.
 func matchSelector(selector, of document.Value) match {
-	if isNothing(selector) {
-		return differs
+	if isAbsentOrNull(selector) {
+		return selectorDiffers
 	}
-	wanted, expressions := selector.Get("matchLabels"), selector.Get("matchExpressions")
-	if wanted.Len()+expressions.Len() == 0 {
-		return everything
+	matchLabels, expressions := selector.Get("matchLabels"), selector.Get("matchExpressions")
+	if matchLabels.Len()+expressions.Len() == 0 {
+		return selectorMatchesAll
 	}
-	result := matches
-	for key, value := range wanted.Fields() {
+	result := selectorMatches
+	for key, value := range matchLabels.Fields() {
 		if !isLabelKey(key) && len(formats["qualified-name"].problems(key)) > 0 || !isLabelValue(value.Text()) {
-			return unreadable
+			return selectorInvalid
 		}
-		if have := of.Get(key); isNothing(have) || have.Text() != value.Text() {
-			result = differs
+		if have := of.Get(key); isAbsentOrNull(have) || have.Text() != value.Text() {
+			result = selectorDiffers
 		}
 	}
 	for _, e := range expressions.Items() {
 		switch one := matchRequirement(e, of); one {
-		case unreadable:
-			return unreadable
-		case differs:
-			result = differs
+		case selectorInvalid:
+			return selectorInvalid
+		case selectorDiffers:
+			result = selectorDiffers
 		}
 	}
 	return result
 }
 
-// matchRequirement compares one requirement with labels.
+// matchRequirement matches labels with one requirement.
 func matchRequirement(r, of document.Value) match {
 	key, values := r.Get("key").Text(), r.Get("values")
 	if len(formats["qualified-name"].check(key)) > 0 {
-		return unreadable
+		return selectorInvalid
 	}
 	label := of.Get(key)
-	has, listed := !isNothing(label), false
+	has, listed := !isAbsentOrNull(label), false
 	for _, value := range values.Items() {
 		if !isLabelValue(value.Text()) {
-			return unreadable
+			return selectorInvalid
 		}
 		listed = listed || value.Text() == label.Text()
 	}
-	var right bool
+	var valid bool
 	switch operator := r.Get("operator").Text(); operator {
 	case "In", "NotIn":
 		if values.Len() == 0 {
-			return unreadable
+			return selectorInvalid
 		}
-		right = (has && listed) == (operator == "In")
+		valid = (has && listed) == (operator == "In")
 	case "Exists", "DoesNotExist":
 		if values.Len() > 0 {
-			return unreadable
+			return selectorInvalid
 		}
-		right = has == (operator == "Exists")
+		valid = has == (operator == "Exists")
 	default:
-		return unreadable
+		return selectorInvalid
 	}
-	if right {
-		return matches
+	if valid {
+		return selectorMatches
 	}
-	return differs
+	return selectorDiffers
 }

@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// isSemanticVersion accepts MAJOR.MINOR.PATCH[-BEFORE][+BUILD] as semver.org has it.
+// isSemanticVersion accepts MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD] as defined by semver.org.
 func isSemanticVersion(s string) bool {
 	s, build, hasBuild := strings.Cut(s, "+")
 	s, before, hasBefore := strings.Cut(s, "-")
 	numbers := strings.Split(s, ".")
-	return len(numbers) == 3 && allOf(numbers, isPlainNumber) &&
-		(!hasBefore || allOf(strings.Split(before, "."), isEarlier)) &&
-		(!hasBuild || allOf(strings.Split(build, "."), isVersionPart))
+	return len(numbers) == 3 && allParts(numbers, isPlainNumber) &&
+		(!hasBefore || allParts(strings.Split(before, "."), isPrerelease)) &&
+		(!hasBuild || allParts(strings.Split(build, "."), isVersionPart))
 }
 
 func notSemanticVersion(string) []string {
 	return []string{"must be a string compatible with semver.org spec 2.0.0"}
 }
 
-func allOf(parts []string, is func(string) bool) bool {
+func allParts(parts []string, is func(string) bool) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !is(part) })
 }
 
-// isPlainNumber accepts digits without a zero before them.
+// isPlainNumber accepts digits without leading zeros.
 func isPlainNumber(s string) bool {
-	return s != "" && all(s, isDigit) && (s[0] != '0' || len(s) == 1)
+	return s != "" && allBytes(s, isDigit) && (s[0] != '0' || len(s) == 1)
 }
 
 func isVersionPart(s string) bool {
-	return s != "" && all(s, func(b byte) bool { return isAlnum(b) || b == '-' })
+	return s != "" && allBytes(s, func(b byte) bool { return isAlnum(b) || b == '-' })
 }
 
-// isEarlier accepts identifiers, and numbers only if they are plain.
-func isEarlier(s string) bool {
-	return isVersionPart(s) && (!all(s, isDigit) || isPlainNumber(s))
+// isPrerelease accepts identifiers; numeric ones must not have leading zeros.
+func isPrerelease(s string) bool {
+	return isVersionPart(s) && (!allBytes(s, isDigit) || isPlainNumber(s))
 }

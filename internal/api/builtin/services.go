@@ -57,12 +57,12 @@ func (c *checker) portName(p document.Value, isRequired bool, below string) {
 		return
 	}
 	c.invalidAll(name, formats["dns-label"].check(name), below)
-	if i := c.first(c.list, "name", name, false); i >= 0 && i < c.item {
+	if i := c.firstIndex(c.list, "name", name, false); i >= 0 && i < c.item {
 		c.duplicate(name, below)
 	}
 }
 
-// endpointPortName does not mind names that are there twice.
+// endpointPortName validates a port name. Unlike in services, duplicates are accepted.
 func endpointPortName(c *checker, p, _ document.Value) {
 	name := p.Get("name").Text()
 	if name == "" {
@@ -80,11 +80,11 @@ func endpointSubsetSize(c *checker, subset, _ document.Value) {
 	}
 }
 
-// CheckAddresses returns what is wrong with the addresses of a service, and the families that they are of. It is
-// what must be right before addresses can be given to it.
+// CheckAddresses validates the cluster IPs and IP families of a service, which must be valid before the server
+// allocates IPs.
 func CheckAddresses(service, old document.Value) field.ErrorList {
 	c := checkers.Get().(*checker)
-	c.updating = !isNothing(old)
+	c.updating = !isAbsentOrNull(old)
 	c.scopes = append(c.scopes, scope{now: service, old: old})
 	c.push("spec")
 	clusterIPs(c, service.Get("spec"), document.Value{})
@@ -94,16 +94,16 @@ func CheckAddresses(service, old document.Value) field.ErrorList {
 	return errs
 }
 
-// clusterIPs checks the addresses of a service and the families that they are of. kube-apiserver
-// copies a clusterIP to clusterIPs when there are none, so that is no mistake.
+// clusterIPs validates the cluster IPs and IP families of a service. An empty clusterIPs is valid, because
+// kube-apiserver copies clusterIP to it.
 func clusterIPs(c *checker, spec, _ document.Value) {
 	first, ips := spec.Get("clusterIP").Text(), spec.Get("clusterIPs")
 	if ips.Kind() == document.List && ips.Len() > 0 {
 		switch {
 		case first == "":
-			c.invalid(shown(ips), "must be empty when `clusterIP` is not specified", "clusterIPs")
+			c.invalid(errorValue(ips), "must be empty when `clusterIP` is not specified", "clusterIPs")
 		case ips.At(0).Text() != first:
-			c.invalid(shown(ips), "first value must match `clusterIP`", "clusterIPs")
+			c.invalid(errorValue(ips), "first value must match `clusterIP`", "clusterIPs")
 		}
 	}
 	c.families(spec)
@@ -120,14 +120,14 @@ func (c *checker) families(spec document.Value) {
 		if text := family.Text(); text != "IPv4" && text != "IPv6" {
 			c.unsupported(text, []string{"IPv4", "IPv6"})
 		}
-		if c.first(families, "", family.Text(), false) < i {
+		if c.firstIndex(families, "", family.Text(), false) < i {
 			c.duplicate(family.Text())
 		}
 		c.pop()
 	}
 	c.pop()
 	policies := []string{"PreferDualStack", "RequireDualStack", "SingleStack"}
-	if policy := spec.Get("ipFamilyPolicy"); !isNothing(policy) {
+	if policy := spec.Get("ipFamilyPolicy"); !isAbsentOrNull(policy) {
 		switch policy.Text() {
 		case policies[0], policies[1], policies[2]:
 		default:
@@ -136,10 +136,10 @@ func (c *checker) families(spec document.Value) {
 	}
 }
 
-func (c *checker) addresses(ips document.Value) (readable bool) {
+func (c *checker) addresses(ips document.Value) (valid bool) {
 	before := len(c.errs)
 	if ips.Kind() == document.List && ips.Len() > 1 && ips.At(0).Text() == "None" {
-		c.invalid(shown(ips), "'None' must be the first and only value", "clusterIPs")
+		c.invalid(errorValue(ips), "'None' must be the first and only value", "clusterIPs")
 	}
 	c.push("clusterIPs")
 	for i, address := range ips.Items() {
@@ -151,17 +151,17 @@ func (c *checker) addresses(ips document.Value) (readable bool) {
 		c.pop()
 	}
 	c.pop()
-	readable = len(c.errs) == before
+	valid = len(c.errs) == before
 	if ips.Len() > 2 {
-		c.invalid(shown(ips), "may only hold up to 2 values", "clusterIPs")
+		c.invalid(errorValue(ips), "may only hold up to 2 values", "clusterIPs")
 	}
-	return readable
+	return valid
 }
 
 func (c *checker) addressFamilies(spec, ips document.Value) {
 	if ips.Len() > 1 {
-		if dual, err := netutils.IsDualStackIPStrings(texts(ips)); err == nil && !dual {
-			c.invalid(shown(ips), "may specify no more than one IP for each IP family", "clusterIPs")
+		if dual, err := netutils.IsDualStackIPStrings(stringItems(ips)); err == nil && !dual {
+			c.invalid(errorValue(ips), "may specify no more than one IP for each IP family", "clusterIPs")
 		}
 	}
 	families := spec.Get("ipFamilies")
@@ -184,11 +184,11 @@ func (c *checker) addressFamilies(spec, ips document.Value) {
 }
 
 func nodePortsUnique(c *checker, ports, _ document.Value) {
-	c.uniquePairs(ports, "nodePort", func(p document.Value) { c.duplicate(number(p.Get("nodePort")), "nodePort") })
+	c.uniquePairs(ports, "nodePort", func(p document.Value) { c.duplicate(intValue(p.Get("nodePort")), "nodePort") })
 }
 
 func portsUnique(c *checker, ports, _ document.Value) {
-	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(shownPort(p)) })
+	c.uniquePairs(ports, "port", func(p document.Value) { c.duplicate(errorPort(p)) })
 }
 
 func (c *checker) uniquePairs(ports document.Value, name string, report func(document.Value)) {
@@ -201,7 +201,7 @@ func (c *checker) uniquePairs(ports document.Value, name string, report func(doc
 	}
 	seen := make(map[pair]bool, ports.Len())
 	for i, p := range ports.Items() {
-		key := pair{p.Get("protocol").Text(), number(p.Get(name))}
+		key := pair{p.Get("protocol").Text(), intValue(p.Get(name))}
 		if key.number == 0 && name == "nodePort" {
 			continue
 		}
@@ -214,8 +214,8 @@ func (c *checker) uniquePairs(ports document.Value, name string, report func(doc
 	}
 }
 
-// shownPort returns what kube-apiserver shows of a port that is there twice.
-func shownPort(p document.Value) any {
+// errorPort returns kube-apiserver's representation of a duplicate port in errors.
+func errorPort(p document.Value) any {
 	text, _ := json.Marshal(struct {
 		Name        string
 		Protocol    string
@@ -223,11 +223,11 @@ func shownPort(p document.Value) any {
 		Port        int64
 		TargetPort  int
 		NodePort    int
-	}{Protocol: p.Get("protocol").Text(), Port: number(p.Get("port"))})
+	}{Protocol: p.Get("protocol").Text(), Port: intValue(p.Get("port"))})
 	return json.RawMessage(text)
 }
 
-// externalTraffic checks what only services have that are reached from outside.
+// externalTraffic validates the fields that only externally accessible services have.
 func externalTraffic(c *checker, spec, _ document.Value) {
 	kind, policy := spec.Get("type").Text(), spec.Get("externalTrafficPolicy").Text()
 	isExternal := kind == "LoadBalancer" || kind == "NodePort" || kind == "ClusterIP" && spec.Get("externalIPs").Len() > 0
@@ -240,9 +240,9 @@ func externalTraffic(c *checker, spec, _ document.Value) {
 	case policy != "Cluster" && policy != "Local":
 		c.unsupported(policy, []string{"Cluster", "Local"}, "externalTrafficPolicy")
 	}
-	n := number(spec.Get("healthCheckNodePort"))
+	n := intValue(spec.Get("healthCheckNodePort"))
 	switch needed := kind == "LoadBalancer" && policy == "Local"; {
-	case !needed && n != 0 && !(c.updating && n == number(c.scopes[0].old.Lookup("spec", "healthCheckNodePort"))):
+	case !needed && n != 0 && !(c.updating && n == intValue(c.scopes[0].old.Lookup("spec", "healthCheckNodePort"))):
 		c.invalid(n, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'", "healthCheckNodePort")
 	case needed && n != 0:
 		c.push("healthCheckNodePort")
@@ -251,7 +251,7 @@ func externalTraffic(c *checker, spec, _ document.Value) {
 	}
 }
 
-// serviceUpdate refuses another address than a service has. One that is left out stays.
+// serviceUpdate rejects changes of cluster IPs. Omitted cluster IPs are retained.
 func serviceUpdate(c *checker, service, oldService document.Value) {
 	spec, old := service.Get("spec"), oldService.Get("spec")
 	kind, was := spec.Get("type").Text(), old.Get("type").Text()
@@ -261,24 +261,24 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 		c.changedFamilies(spec, old)
 	}
 	c.changedClass(spec, old)
-	if n := number(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != number(old.Get("healthCheckNodePort")) {
+	if n := intValue(spec.Get("healthCheckNodePort")); needsHealthCheck(spec) && needsHealthCheck(old) && n != 0 && n != intValue(old.Get("healthCheckNodePort")) {
 		c.forbidden("field is immutable", "healthCheckNodePort")
 	}
 	c.pop()
 }
 
-// changedClass checks the class of load balancers. It is checked once more with the rest of the spec.
+// changedClass validates changes of loadBalancerClass, in addition to the validation of the spec.
 func (c *checker) changedClass(spec, old document.Value) {
-	class, balances := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
+	class, isLoadBalancer := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
 	if class.Text() == old.Get("loadBalancerClass").Text() {
-		return // it goes with the type
+		return // an unchanged class is covered by the validation of the spec
 	}
-	if balances && old.Get("type").Text() == "LoadBalancer" {
-		c.invalid(shown(class), "may not change once set", "loadBalancerClass")
+	if isLoadBalancer && old.Get("type").Text() == "LoadBalancer" {
+		c.invalid(errorValue(class), "may not change once set", "loadBalancerClass")
 	}
 	switch {
-	case isNothing(class):
-	case balances:
+	case isAbsentOrNull(class):
+	case isLoadBalancer:
 		c.invalidAll(class.Text(), formats["qualified-name"].check(class.Text()), "loadBalancerClass")
 	default:
 		c.forbidden("may only be used when `type` is 'LoadBalancer'", "loadBalancerClass")
@@ -293,7 +293,7 @@ func (c *checker) changedAddresses(spec, old document.Value) {
 	if isHeadless(spec) && isHeadless(old) {
 		return
 	}
-	now, was := texts(spec.Get("clusterIPs")), texts(old.Get("clusterIPs"))
+	now, was := stringItems(spec.Get("clusterIPs")), stringItems(old.Get("clusterIPs"))
 	c.push("clusterIPs")
 	defer c.pop()
 	report := func(i int) {
@@ -313,7 +313,7 @@ func (c *checker) changedAddresses(spec, old document.Value) {
 	}
 	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
 		c.pop()
-		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
+		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary clusterIP", "ipFamilyPolicy")
 		c.push("clusterIPs")
 	}
 }
@@ -322,7 +322,7 @@ func (c *checker) changedFamilies(spec, old document.Value) {
 	if isHeadless(spec) || isHeadless(old) {
 		return
 	}
-	now, was := texts(spec.Get("ipFamilies")), texts(old.Get("ipFamilies"))
+	now, was := stringItems(spec.Get("ipFamilies")), stringItems(old.Get("ipFamilies"))
 	if len(now) == 0 || len(was) == 0 {
 		return
 	}
@@ -335,11 +335,11 @@ func (c *checker) changedFamilies(spec, old document.Value) {
 			}
 		}
 	} else if now[0] != was[0] {
-		c.invalid(texts(spec.Get("clusterIPs")), "may not change once set")
+		c.invalid(stringItems(spec.Get("clusterIPs")), "may not change once set")
 	}
 	c.pop()
 	c.pop()
 	if len(now) == 1 && len(was) > 1 && spec.Get("ipFamilyPolicy").Text() != "SingleStack" {
-		c.invalid(shown(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
+		c.invalid(errorValue(spec.Get("ipFamilyPolicy")), "must be set to 'SingleStack' when releasing the secondary ipFamily", "ipFamilyPolicy")
 	}
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// keyUsages are what certificates can be for.
+// keyUsages are the supported key usages.
 var keyUsages = []string{
 	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only",
 	"digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement",
 	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 }
 
-// certificateRequest wants a request whose signature is that of its key.
+// certificateRequest requires a PEM-encoded certificate request with a valid signature.
 func certificateRequest(c *checker, now, _ document.Value) {
 	if err := readRequest(now.Text()); err != nil {
 		c.invalid(now.Text(), err.Error())
@@ -44,11 +44,11 @@ func readRequest(text string) error {
 	return request.CheckSignature()
 }
 
-// Limits of a signer's name: domain/path.
+// Limits of a signer name: DOMAIN/PATH.
 const (
-	mostSignerDomain = validation.DNS1123SubdomainMaxLength
-	mostSignerPath   = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
-	mostSignerName   = mostSignerDomain + 1 + mostSignerPath
+	maxSignerDomain = validation.DNS1123SubdomainMaxLength
+	maxSignerPath   = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
+	maxSignerName   = maxSignerDomain + 1 + maxSignerPath
 )
 
 func signerName(c *checker, now, _ document.Value) {
@@ -65,20 +65,20 @@ func signerName(c *checker, now, _ document.Value) {
 		c.invalid(name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
 		return
 	}
-	if len(domain) > mostSignerDomain {
-		c.tooLong(mostSignerDomain)
+	if len(domain) > maxSignerDomain {
+		c.tooLong(maxSignerDomain)
 	}
 	c.signerLabels(domain, formats["dns-label"])
 	if !strings.Contains(domain, ".") {
 		c.invalid(domain, "should be a domain with at least two segments separated by dots")
 	}
 	c.signerLabels(path, formats["dns-subdomain"])
-	if len(name) > mostSignerName {
-		c.tooLong(mostSignerName)
+	if len(name) > maxSignerName {
+		c.tooLong(maxSignerName)
 	}
 }
 
-// signerLabels reports the first label that is wrong.
+// signerLabels reports the first invalid label.
 func (c *checker) signerLabels(text string, f format) {
 	for label := range strings.SplitSeq(text, ".") {
 		problems := f.check(label)

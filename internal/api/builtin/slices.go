@@ -10,17 +10,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// singleTerm wants one term of a selector: those of several slices are merged.
+// singleTerm requires a node selector with exactly one term, because the scheduler merges the selectors of several
+// slices.
 func singleTerm(c *checker, terms, _ document.Value) {
 	if terms.Len() != 1 {
-		c.invalid(shown(terms), "must have exactly one node selector term")
+		c.invalid(errorValue(terms), "must have exactly one node selector term")
 	}
 }
 
-// sliceNodes wants one way to say which nodes have the devices of a slice.
+// sliceNodes requires exactly one field that selects the nodes of a slice.
 func sliceNodes(c *checker, spec, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-	switch given := givenWays(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(given) {
+	switch given := setFields(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(given) {
 	case 0:
 		c.required(detail)
 	case 1:
@@ -29,10 +30,10 @@ func sliceNodes(c *checker, spec, _ document.Value) {
 	}
 }
 
-// deviceNodes wants one way to say which nodes have a device.
+// deviceNodes requires exactly one field that selects the nodes of a device.
 func deviceNodes(c *checker, device, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
-	switch given := givenWays(device, "nodeName", "nodeSelector", "allNodes"); len(given) {
+	switch given := setFields(device, "nodeName", "nodeSelector", "allNodes"); len(given) {
 	case 0:
 		c.required(detail)
 	case 1:
@@ -41,10 +42,10 @@ func deviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// givenWays returns the names of fields that say something: neither "" nor false does, but an empty map.
-func givenWays(v document.Value, names ...string) (given []string) {
+// setFields returns the quoted names of the fields that are set: "" and false are not, but an empty map is.
+func setFields(v document.Value, names ...string) (given []string) {
 	for _, name := range names {
-		if value := v.Get(name); !isNothing(value) && (value.Kind() == document.Map || !isEmpty(value)) {
+		if value := v.Get(name); !isAbsentOrNull(value) && (value.Kind() == document.Map || !isEmpty(value)) {
 			given = append(given, "`"+name+"`")
 		}
 	}
@@ -52,35 +53,35 @@ func givenWays(v document.Value, names ...string) (given []string) {
 }
 
 func noDeviceNodes(c *checker, device, _ document.Value) {
-	if present(device, "nodeName", "nodeSelector", "allNodes") > 0 {
+	if countPresent(device, "nodeName", "nodeSelector", "allNodes") > 0 {
 		c.invalid(nil, "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec")
 	}
 }
 
-// A slice has at most so many devices; fewer if more is said about some of them.
+// The maximum number of devices of a slice; lower if a device has taints or consumes counters.
 const (
-	mostDevices         = 128
-	mostAdvancedDevices = 64
+	maxDevices         = 128
+	maxAdvancedDevices = 64
 )
 
 func sliceDevices(c *checker, spec, _ document.Value) {
-	devices, most := spec.Get("devices"), mostDevices
+	devices, maximum := spec.Get("devices"), maxDevices
 	for _, device := range devices.Items() {
 		if device.Get("taints").Len()+device.Get("consumesCounters").Len() > 0 {
-			most = mostAdvancedDevices
+			maximum = maxAdvancedDevices
 		}
 	}
 	c.push("devices")
-	c.items(devices, most, c.blocks["Device"], "name")
+	c.items(devices, maximum, c.blocks["Device"], "name")
 	c.pop()
 }
 
-// mostCounters is how many counters are in a set, and are consumed of one.
-const mostCounters = 32
+// maxCounters is the maximum number of counters in a counter set.
+const maxCounters = 32
 
 func counters(c *checker, counters, _ document.Value) {
-	if n := counters.Len(); n > mostCounters {
-		e := field.TooMany(nil, n, mostCounters)
+	if n := counters.Len(); n > maxCounters {
+		e := field.TooMany(nil, n, maxCounters)
 		c.fail(e.Type, e.BadValue, e.Detail)
 		return
 	}
@@ -89,21 +90,21 @@ func counters(c *checker, counters, _ document.Value) {
 	}
 }
 
-// What a device can have.
+// Limits of a device.
 const (
-	mostAttributesAndCapacities = 32
-	mostAttributes              = 48
-	mostTaints                  = 16
-	mostConditions              = 4
+	maxAttributesAndCapacities = 32
+	maxAttributes              = 48
+	maxTaints                  = 16
+	maxConditions              = 4
 )
 
 func deviceSize(c *checker, device, _ document.Value) {
 	attributes := device.Get("attributes").Len()
-	if n := attributes + device.Get("capacity").Len(); n > mostAttributesAndCapacities {
-		c.invalid(int64(n), fmt.Sprintf("the total number of attributes and capacities must not exceed %d", mostAttributesAndCapacities))
+	if n := attributes + device.Get("capacity").Len(); n > maxAttributesAndCapacities {
+		c.invalid(int64(n), fmt.Sprintf("the total number of attributes and capacities must not exceed %d", maxAttributesAndCapacities))
 	}
-	if attributes > mostAttributes {
-		c.invalid(int64(attributes), fmt.Sprintf("the total number of attribute values must not exceed %d", mostAttributes))
+	if attributes > maxAttributes {
+		c.invalid(int64(attributes), fmt.Sprintf("the total number of attribute values must not exceed %d", maxAttributes))
 	}
 }
 
@@ -118,43 +119,43 @@ func deviceAttributes(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// shortKey leaves out the middle of a name that is too long to be shown.
+// shortKey truncates a long attribute name in the middle.
 func shortKey(key string) string {
 	const (
-		longest  = 63 + 1 + longestID
-		ellipsis = "..."
-		shown    = longest - len(ellipsis)
+		maxLength = 63 + 1 + maxIDLength
+		ellipsis  = "..."
+		shown     = maxLength - len(ellipsis)
 	)
-	if len(key) <= longest {
+	if len(key) <= maxLength {
 		return key
 	}
 	return key[:(shown+1)/2] + ellipsis + key[len(key)-shown/2:]
 }
 
-// singleAttribute wants an attribute to have one value.
+// singleAttribute requires exactly one value of an attribute.
 func singleAttribute(c *checker, attribute, _ document.Value) {
 	const detail = "exactly one value must be specified"
-	switch n := present(attribute, "bool", "int", "string", "version"); {
+	switch n := countPresent(attribute, "bool", "int", "string", "version"); {
 	case n == 0:
 		c.invalid("", detail)
 	case n > 1:
-		c.invalid(shown(attribute), detail)
+		c.invalid(errorValue(attribute), detail)
 	}
 }
 
-// deviceTaints looks at the taints of a device, unless it had the same before.
+// deviceTaints validates the taints of a device, unless they are unchanged.
 func deviceTaints(c *checker, device, _ document.Value) {
-	taints, old := device.Get("taints"), c.deviceBefore(device.Get("name").Text())
-	if same(nil, false, taints, old.Get("taints")) {
+	taints, old := device.Get("taints"), c.liveDevice(device.Get("name").Text())
+	if semanticEqual(nil, false, taints, old.Get("taints")) {
 		return
 	}
 	c.push("taints")
-	c.items(taints, mostTaints, c.blocks["DeviceTaint"], "")
+	c.items(taints, maxTaints, c.blocks["DeviceTaint"], "")
 	c.pop()
 }
 
-// deviceBefore returns the device of that name that the live slice has.
-func (c *checker) deviceBefore(name string) document.Value {
+// liveDevice returns the device with a name in the live slice; absent if there is none.
+func (c *checker) liveDevice(name string) document.Value {
 	for _, device := range c.scopes[0].old.Lookup("spec", "devices").Items() {
 		if device.Get("name").Text() == name {
 			return device
@@ -163,8 +164,7 @@ func (c *checker) deviceBefore(name string) document.Value {
 	return document.Value{}
 }
 
-// bindingConditions wants the conditions that a pod waits for, and those that tell it not to, to be others, and neither
-// without the other.
+// bindingConditions requires disjoint binding conditions and binding failure conditions, and both or neither.
 func bindingConditions(c *checker, device, _ document.Value) {
 	waits, fails := device.Get("bindingConditions"), device.Get("bindingFailureConditions")
 	c.conditionNames("bindingConditions", waits)
@@ -172,22 +172,22 @@ func bindingConditions(c *checker, device, _ document.Value) {
 	c.conditionsOnce("bindingConditions", waits, document.Value{})
 	c.conditionsOnce("bindingFailureConditions", fails, waits)
 	if waits.Len() == 0 && fails.Len() > 0 {
-		c.invalid(shown(waits), "bindingConditions are required to use bindingFailureConditions", "bindingConditions")
+		c.invalid(errorValue(waits), "bindingConditions are required to use bindingFailureConditions", "bindingConditions")
 	}
 	if fails.Len() == 0 && waits.Len() > 0 {
-		c.invalid(shown(fails), "bindingFailureConditions are required to use bindingConditions", "bindingFailureConditions")
+		c.invalid(errorValue(fails), "bindingFailureConditions are required to use bindingConditions", "bindingFailureConditions")
 	}
 }
 
 func (c *checker) conditionNames(field string, list document.Value) {
 	c.push(field)
-	c.items(list, mostConditions, c.blocks["ConditionName"], "")
+	c.items(list, maxConditions, c.blocks["ConditionName"], "")
 	c.pop()
 }
 
-// conditionsOnce refuses a condition that is in the list twice, or in the other one.
+// conditionsOnce rejects duplicate conditions, and conditions of the other list.
 func (c *checker) conditionsOnce(field string, list, other document.Value) {
-	all, others := texts(list), texts(other)
+	all, others := stringItems(list), stringItems(other)
 	c.push(field)
 	for i, name := range all {
 		c.pushItem(i)

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestTaintsThatWere: what is wrong with the taints of a device is told of new ones only.
-func TestTaintsThatWere(t *testing.T) {
+// TestUnchangedTaintsAreNotValidated checks that only changed taints of a device are validated.
+func TestUnchangedTaintsAreNotValidated(t *testing.T) {
 	slice := func(taints string) document.Value {
 		v, err := document.ParseJSON(`{"metadata":{"name":"a"},"spec":{"driver":"d","allNodes":true,"pool":{"name":"p","resourceSliceCount":1},` +
 			`"devices":[{"name":"a","taints":[` + taints + `]}]}}`)
@@ -27,7 +27,7 @@ func TestTaintsThatWere(t *testing.T) {
 	} {
 		errs := kind.Validate(slice(test.now), slice(test.old))
 		if got := errs.ToAggregate(); (got == nil) != (test.want == "") || got != nil && !strings.Contains(got.Error(), test.want) {
-			t.Errorf("%s after %s: received %v, want %q", test.now, test.old, got, test.want)
+			t.Errorf("Validate() of %s after %s = %v, want %q", test.now, test.old, got, test.want)
 		}
 	}
 }

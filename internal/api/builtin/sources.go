@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// projectedPaths refuses a file that is there twice.
+// projectedPaths rejects duplicate file paths.
 func projectedPaths(c *checker, sources, _ document.Value) {
 	seen := map[string]bool{}
 	visit := func(path string, shownAs string) {
@@ -38,7 +38,7 @@ func projectedPaths(c *checker, sources, _ document.Value) {
 	}
 }
 
-// flexOption refuses options that only Kubernetes itself gives to drivers.
+// flexOption rejects options in the domains that Kubernetes reserves.
 func flexOption(c *checker, _, _ document.Value) {
 	domain, _, _ := strings.Cut(c.key(), "/")
 	domain = "." + strings.ToLower(domain)
@@ -47,15 +47,15 @@ func flexOption(c *checker, _, _ document.Value) {
 	}
 }
 
-// mostTenant is how long the name of a tenant may be.
-const mostTenant = 64
+// maxTenantLength is the maximum length of a tenant.
+const maxTenantLength = 64
 
 func quobyteRegistry(c *checker, volume, _ document.Value) {
 	registry := volume.Get("registry").Text()
 	if registry == "" {
 		return
 	}
-	if len(volume.Get("tenant").Text()) > mostTenant {
+	if len(volume.Get("tenant").Text()) > maxTenantLength {
 		c.required("must be a UUID and may not exceed a length of 64 characters", "tenant")
 		return
 	}
@@ -66,7 +66,7 @@ func quobyteRegistry(c *checker, volume, _ document.Value) {
 	}
 }
 
-// iscsiNames are how names of initiators and targets are written, by their beginning.
+// iscsiNames are the formats of initiator and target names, by their prefix.
 var iscsiNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
@@ -83,12 +83,12 @@ func iscsiName(c *checker, now, _ document.Value) {
 	}
 }
 
-// mostPortal is how long the name of a volume and its portal may be together.
-const mostPortal = 64
+// maxPortalLength is the maximum length of a volume's name and portal together.
+const maxPortalLength = 64
 
 func iscsiPortalLength(c *checker, volume, _ document.Value) {
 	name, portal := c.scopes[0].now.Lookup("metadata", "name").Text(), volume.Get("targetPortal").Text()
-	if !isNothing(volume.Get("initiatorName")) && len(name)+1+len(portal) > mostPortal {
+	if !isAbsentOrNull(volume.Get("initiatorName")) && len(name)+1+len(portal) > maxPortalLength {
 		c.invalid(portal, "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.", "targetportal")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusChecks are the checks that only the rules of statuses name.
+// statusChecks are the checks for the rules of statuses.
 func statusChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"not-decremented": notDecremented, "new-item-ip": newItemIP, "dual-stack": dualStack, "node-addresses": nodeAddresses,
@@ -36,44 +36,44 @@ func statusChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// notDecremented wants a counter to stay or to grow; one that was there stays there.
+// notDecremented rejects the decrement or removal of a counter.
 func notDecremented(c *checker, now, old document.Value) {
-	if !isNothing(old) && (isNothing(now) || number(now) < number(old)) {
-		c.invalid(number(now), "cannot be decremented")
+	if !isAbsentOrNull(old) && (isAbsentOrNull(now) || intValue(now) < intValue(old)) {
+		c.invalid(intValue(now), "cannot be decremented")
 	}
 }
 
-// newItemIP leaves an address alone that an item of the same list of the live object has at the same place.
+// newItemIP accepts an address that an item of the same list of the live object has in the same field.
 func newItemIP(c *checker, now, _ document.Value) {
-	if isPlainIP(now.Text()) || hadText(c.scopes[0].old, c.where, now.Text()) {
+	if isPlainIP(now.Text()) || containsAtPath(c.scopes[0].old, c.path, now.Text()) {
 		return
 	}
-	c.own(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
+	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 }
 
-// isPlainIP accepts addresses as they are written today.
+// isPlainIP accepts addresses in canonical form.
 func isPlainIP(text string) bool {
 	addr, err := netip.ParseAddr(text)
 	return err == nil && !addr.Is4In6() && addr.Zone() == ""
 }
 
-// hadText reports whether there is a text at the end of a path, whichever items it leads through.
-func hadText(v document.Value, way []step, text string) bool {
-	if len(way) == 0 {
+// containsAtPath reports whether a string is at the end of a path, with any list indexes.
+func containsAtPath(v document.Value, rest []step, text string) bool {
+	if len(rest) == 0 {
 		return v.Kind() == document.String && v.Text() == text
 	}
-	if way[0].kind != stepItem {
-		return hadText(v.Get(way[0].name), way[1:], text)
+	if rest[0].kind != stepItem {
+		return containsAtPath(v.Get(rest[0].name), rest[1:], text)
 	}
 	for _, item := range v.Items() {
-		if hadText(item, way[1:], text) {
+		if containsAtPath(item, rest[1:], text) {
 			return true
 		}
 	}
 	return false
 }
 
-// dualStack wants one address of each family at most.
+// dualStack requires at most one address of each IP family.
 func dualStack(c *checker, list, _ document.Value) {
 	if list.Len() < 2 {
 		return
@@ -94,7 +94,7 @@ func dualStack(c *checker, list, _ document.Value) {
 	}
 }
 
-// nodeAddresses refuses an address that is there twice.
+// nodeAddresses rejects duplicate addresses.
 func nodeAddresses(c *checker, addresses, _ document.Value) {
 	type address struct{ Type, Address string }
 	if addresses.Len() < 2 {
@@ -114,7 +114,7 @@ func nodeAddresses(c *checker, addresses, _ document.Value) {
 
 var featurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`) })
 
-// declaredFeatures wants names of features, each once, in order.
+// declaredFeatures requires sorted, distinct feature names.
 func declaredFeatures(c *checker, features, _ document.Value) {
 	last := ""
 	for i, feature := range features.Items() {
@@ -145,12 +145,12 @@ func featureProblem(name string) string {
 }
 
 func basicResource(c *checker, v, _ document.Value) {
-	if q := amount(v); q.Value() < 0 {
+	if q := quantityValue(v); q.Value() < 0 {
 		c.invalid(q.Value(), "must be a valid resource quantity")
 	}
 }
 
-// resizeStatuses are how far a claim's volume is in getting larger.
+// resizeStatuses are the resize states of a claim's volume.
 var resizeStatuses = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizePending", "NodeResizeInProgress", "NodeResizeInfeasible"}
 
 func resizeStatus(c *checker, v, _ document.Value) {
@@ -159,7 +159,7 @@ func resizeStatus(c *checker, v, _ document.Value) {
 	}
 }
 
-// claimResource checks the key of a map: of what Kubernetes knows, a claim has storage only.
+// claimResource validates the key of a resource list. Of Kubernetes' own resources, claims support storage only.
 func claimResource(c *checker, _, _ document.Value) { c.claimResource(c.key()) }
 
 func (c *checker) claimResource(name string) bool {
@@ -174,7 +174,7 @@ func (c *checker) claimResource(name string) bool {
 	return true
 }
 
-// allocatedAmounts checks what a claim was given. What is wrong with names is wrong with the map.
+// allocatedAmounts validates the allocated resources of a claim. kube-apiserver reports invalid names at the map.
 func allocatedAmounts(c *checker, amounts, _ document.Value) {
 	for name, v := range amounts.Fields() {
 		if !c.claimResource(name) {
@@ -190,8 +190,8 @@ func allocatedAmounts(c *checker, amounts, _ document.Value) {
 }
 
 const (
-	mostAttachmentMetadata = 256 << 10
-	mostVolumeError        = 1024
+	maxAttachmentMetadata = 256 << 10
+	maxVolumeErrorLength  = 1024
 )
 
 func attachmentMetadata(c *checker, metadata, _ document.Value) {
@@ -199,15 +199,15 @@ func attachmentMetadata(c *checker, metadata, _ document.Value) {
 	for key, value := range metadata.Fields() {
 		size += len(key) + len(value.Text())
 	}
-	if size > mostAttachmentMetadata {
-		c.tooLong(mostAttachmentMetadata)
+	if size > maxAttachmentMetadata {
+		c.tooLong(maxAttachmentMetadata)
 	}
 }
 
-// volumeError refuses long messages; kube-apiserver says that they could be longer.
+// volumeError limits the length of messages. The limit in the error is kube-apiserver's, which is wrong.
 func volumeError(c *checker, message, _ document.Value) {
-	if len(message.Text()) > mostVolumeError {
-		c.tooLong(mostAttachmentMetadata)
+	if len(message.Text()) > maxVolumeErrorLength {
+		c.tooLong(maxAttachmentMetadata)
 	}
 }
 

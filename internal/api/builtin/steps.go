@@ -6,17 +6,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// steps are the defaults that are Go code: kind files name them behind go.
-var steps = map[string]func(*subject){
+// steps are the default rules that are Go functions; kind files name them after go.
+var steps = map[string]func(*structUpdate){
 	"gracePeriod":       raiseGracePeriod,
-	"podCIDRs":          func(s *subject) { matchFirst(s, "podCIDR", "podCIDRs", "") },
-	"podIPs":            func(s *subject) { matchFirst(s, "podIP", "podIPs", "ip") },
+	"podCIDRs":          func(s *structUpdate) { syncFirst(s, "podCIDR", "podCIDRs", "") },
+	"podIPs":            func(s *structUpdate) { syncFirst(s, "podIP", "podIPs", "ip") },
 	"podLevelResources": setPodLevelResources,
 	"stringData":        encodeStringData,
 }
 
-// raiseGracePeriod makes a Pod's negative grace period 1. Templates keep theirs.
-func raiseGracePeriod(s *subject) {
+// raiseGracePeriod raises a Pod's negative grace period to 1. Pod templates keep theirs.
+func raiseGracePeriod(s *structUpdate) {
 	const name = "terminationGracePeriodSeconds"
 	spec := s.get("spec")
 	if seconds, ok := spec.Get(name).Int64(); ok && seconds < 0 {
@@ -24,9 +24,9 @@ func raiseGracePeriod(s *subject) {
 	}
 }
 
-// matchFirst makes a field and the first item of a list, or a field of that item, the same. The
-// field is the older one, and counts if they differ.
-func matchFirst(s *subject, name, list, field string) {
+// syncFirst makes a legacy field equal to the first item of the list that replaces it, or to a field of that item. If
+// both are set and differ, the legacy field takes precedence.
+func syncFirst(s *structUpdate, name, list, field string) {
 	one, all := s.get(name), s.get(list)
 	first := document.Value{}
 	if all.Len() > 0 {
@@ -47,7 +47,7 @@ func matchFirst(s *subject, name, list, field string) {
 }
 
 // encodeStringData moves a Secret's stringData to its data.
-func encodeStringData(s *subject) {
+func encodeStringData(s *structUpdate) {
 	plain := s.get("stringData")
 	if plain.IsAbsent() {
 		return

@@ -7,18 +7,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostRepeats is how often it is said that a term is there already.
-const mostRepeats = 10
+// maxRepeats is the maximum number of errors for one duplicate term.
+const maxRepeats = 10
 
 // Limits of the parameters of a class.
 const (
-	mostParameters     = 512
-	mostParameterBytes = 256 << 10
+	maxParameters     = 512
+	maxParameterBytes = 256 << 10
 )
 
 func parameters(c *checker, all, _ document.Value) {
-	if all.Len() > mostParameters {
-		c.tooLong(mostParameters)
+	if all.Len() > maxParameters {
+		c.tooLong(maxParameters)
 		return
 	}
 	size := 0
@@ -28,34 +28,34 @@ func parameters(c *checker, all, _ document.Value) {
 		}
 		size += len(key) + len(value.Text())
 	}
-	if size > mostParameterBytes {
-		c.tooLong(mostParameterBytes)
+	if size > maxParameterBytes {
+		c.tooLong(maxParameterBytes)
 	}
 }
 
-// topologies checks where the volumes of a class may be. No two terms may say the same.
+// topologies validates the allowed topologies of a storage class. Terms must be distinct.
 func topologies(c *checker, terms, _ document.Value) {
 	seen := map[string]int{}
 	for i, term := range terms.Items() {
 		c.pushItem(i)
 		c.push("matchLabelExpressions")
-		says := c.topology(term.Get("matchLabelExpressions"))
-		times := seen[says]
-		if says == "{}" {
-			times += terms.Len() // kube-apiserver has so many empty terms before the first one
+		key := c.topology(term.Get("matchLabelExpressions"))
+		times := seen[key]
+		if key == "{}" {
+			times += terms.Len() // kube-apiserver compares with that many empty terms before the first one
 		}
-		for range min(times, mostRepeats) {
+		for range min(times, maxRepeats) {
 			c.duplicate("")
 		}
-		seen[says]++
+		seen[key]++
 		c.pop()
 		c.pop()
 	}
 }
 
-// topology returns which values each label may have, as text that is the same for the same.
+// topology validates a term, and returns its label values as canonical JSON.
 func (c *checker) topology(expressions document.Value) string {
-	says := map[string][]string{}
+	valuesByKey := map[string][]string{}
 	for i, e := range expressions.Items() {
 		key, values := e.Get("key").Text(), e.Get("values")
 		c.pushItem(i)
@@ -64,7 +64,7 @@ func (c *checker) topology(expressions document.Value) string {
 		}
 		c.push("values")
 		for j, value := range values.Items() {
-			if c.first(values, "", value.Text(), false) < j {
+			if c.firstIndex(values, "", value.Text(), false) < j {
 				c.pushItem(j)
 				c.duplicate(value.Text())
 				c.pop()
@@ -72,19 +72,19 @@ func (c *checker) topology(expressions document.Value) string {
 		}
 		c.pop()
 		c.invalidAll(key, formats["qualified-name"].check(key), "key")
-		if _, ok := says[key]; ok {
+		if _, ok := valuesByKey[key]; ok {
 			c.duplicate(key, "key")
 		}
-		set := texts(values)
+		set := stringItems(values)
 		slices.Sort(set)
-		says[key] = slices.Compact(set)
+		valuesByKey[key] = slices.Compact(set)
 		c.pop()
 	}
-	text, _ := json.Marshal(says) // maps are written in the order of their keys
+	text, _ := json.Marshal(valuesByKey) // json.Marshal sorts map keys
 	return string(text)
 }
 
-// topologyKeys checks the labels that a driver knows places by. Errors are those of the driver.
+// topologyKeys validates the topology keys of a CSI driver. kube-apiserver reports errors at the driver.
 func topologyKeys(c *checker, driver, _ document.Value) {
 	keys := driver.Get("topologyKeys")
 	for i, key := range keys.Items() {
@@ -92,41 +92,41 @@ func topologyKeys(c *checker, driver, _ document.Value) {
 		if text == "" {
 			c.required("")
 		}
-		if c.first(keys, "", text, false) < i {
+		if c.firstIndex(keys, "", text, false) < i {
 			c.duplicate(text)
 		}
 		c.invalidAll(text, formats["qualified-name"].check(text))
 	}
 }
 
-// driverFrozen refuses another driver of the same name; how many volumes it can attach may change.
+// driverFrozen rejects changes of a driver, except for its allocatable count.
 func driverFrozen(c *checker, drivers, _ document.Value) {
 	if !c.updating {
 		return
 	}
-	t := c.typeHere()
+	t := c.currentType()
 	if t != nil {
 		t = t.Elem
 	}
 	old := c.scopes[0].old.Lookup("spec", "drivers")
 	for _, is := range drivers.Items() {
-		if i := c.first(old, "name", is.Get("name").Text(), false); i >= 0 && !sameExcept(t, is, old.At(i), []string{"allocatable"}) {
-			c.invalid(shown(is), "field is immutable")
+		if i := c.firstIndex(old, "name", is.Get("name").Text(), false); i >= 0 && !equalExcept(t, is, old.At(i), []string{"allocatable"}) {
+			c.invalid(errorValue(is), "field is immutable")
 		}
 	}
 }
 
-const oneVolumeSource = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+const oneVolumeSourceDetail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
-// attachmentSource wants one volume to attach.
+// attachmentSource requires exactly one volume to attach.
 func attachmentSource(c *checker, source, _ document.Value) {
 	name, inline := source.Get("persistentVolumeName"), source.Get("inlineVolumeSpec")
 	switch {
-	case isNothing(name) && isNothing(inline):
-		c.required(oneVolumeSource)
-	case !isNothing(name) && !isNothing(inline):
-		c.forbidden(oneVolumeSource)
-	case !isNothing(name) && name.Text() == "":
+	case isAbsentOrNull(name) && isAbsentOrNull(inline):
+		c.required(oneVolumeSourceDetail)
+	case !isAbsentOrNull(name) && !isAbsentOrNull(inline):
+		c.forbidden(oneVolumeSourceDetail)
+	case !isAbsentOrNull(name) && name.Text() == "":
 		c.required("must specify non empty persistentVolumeName", "persistentVolumeName")
 	}
 }

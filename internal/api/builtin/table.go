@@ -20,17 +20,17 @@ import (
 //go:embed types.txt.gz
 var packedTypes []byte
 
-// table is all types.
+// table holds all types.
 type table struct {
 	types   []*Type
 	structs map[string]*Type
 }
 
-// builtin reads the table when it is first asked for.
+// builtin returns the table of the built-in types, which is decoded on first use.
 var builtin = sync.OnceValue(func() *table {
 	t, err := readTable()
 	if err != nil {
-		panic(err) // a test reads it
+		panic(err) // unreachable: a test decodes it
 	}
 	return t
 })
@@ -52,11 +52,11 @@ func readTable() (*table, error) {
 	if err := errors.Join(t.addCopies(set), t.readDefaults(set)); err != nil {
 		return nil, err
 	}
-	t.settle()
+	t.findDefaults()
 	return t, nil
 }
 
-// structPrefix precedes the names of structs of k8s.io/api in schemas; kind files leave it out.
+// structPrefix is the prefix of k8s.io/api structs in OpenAPI schemas; kind files omit it.
 const structPrefix = "io.k8s.api."
 
 // addCopies adds the structs of kinds that have the fields of another struct.
@@ -78,9 +78,9 @@ func (t *table) addCopies(set *kinds.Set) error {
 	return nil
 }
 
-// parseTypes reads the text that generate writes: below a comment, KIND GONAME and NAME or the number of the element's
-// type, and below that the fields, each with the number of its type, flags, and the embedded structs that contain it. All
-// types are created first, since they refer to each other.
+// parseTypes parses the text that generate writes. After a comment, each type is a line KIND GONAME followed by its
+// name, or by the number of its element type. The lines of its fields follow, each with the number of its type, flags,
+// and the embedded structs that contain it. All types are created first, because they refer to each other.
 func parseTypes(text string) (*table, error) {
 	var t table
 	header, text, _ := strings.Cut(text, "\n")
@@ -147,7 +147,7 @@ func (t *table) appendField(to []Field, line string) ([]Field, error) {
 	return append(to, f), err
 }
 
-// refer sets to the type of that number.
+// refer sets *to to the type with a number.
 func (t *table) refer(number string, to **Type) error {
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(t.types) {

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Kind is what a value of a type is in Go, as far as JSON shows it.
+// Kind is the kind of a Go type as seen through its JSON encoding.
 type Kind uint8
 
-// The kinds of values.
+// The kinds of types.
 const (
 	Struct Kind = iota
 	List
-	Map // by strings
+	Map // with string keys
 	String
 	Bool
 	Int32
 	Int64
-	Bytes // a string in base 64
+	Bytes // a base64 string
 	Quantity
 	Time
 	MicroTime
 	IntOrString
-	Raw    // anything, kept as it is
-	Fields // a set of fields in its wire form, kept as it is
+	Raw    // any JSON, unchanged
+	Fields // a field set (FieldsV1), unchanged
 	kindCount
 )
 
-// kindNames are the words for the kinds in types.txt.gz and in messages.
+// kindNames are the names of the kinds in types.txt.gz and in messages.
 var kindNames = [kindCount]string{
 	"struct", "list", "map", "string", "bool", "int32", "int64", "bytes", "quantity",
 	"time", "microtime", "intorstring", "raw", "fields",
@@ -39,39 +39,39 @@ func (k Kind) String() string { return kindNames[k] }
 // IsInteger reports whether the kind is an integer.
 func (k Kind) IsInteger() bool { return k == Int32 || k == Int64 }
 
-// Type is what is known about the values of one Go type. Invariants:
+// Type describes a Go type. Invariants:
 //
 //	Kind == Struct            Name != "", Fields are sorted by name
 //	Kind == List or Map       Elem != nil
 //	otherwise                 Elem == nil and there are no Fields
 type Type struct {
-	// Name is what schemas call a struct: io.k8s.api.core.v1.Pod.
+	// Name is the OpenAPI name of a struct: io.k8s.api.core.v1.Pod.
 	Name string
-	// GoName is what Go's errors call it: v1.Pod, []v1.Container, v1.PullPolicy.
+	// GoName is the name of the type in Go's error messages: v1.Pod, []v1.Container, v1.PullPolicy.
 	GoName string
 	Kind   Kind
-	// Elem is the type of a list's items or a map's values.
+	// Elem is the type of list items or map values.
 	Elem   *Type
 	Fields []Field
 
 	defaults
 }
 
-// Field is a named part of a struct.
+// Field is a field of a struct.
 type Field struct {
 	Name string
 	Type *Type
-	// Always says that Go writes the field even if it has nothing in it.
+	// Always marks fields that Go encodes even if they are empty.
 	Always bool
-	// Pointer says that Go tells a zero from nothing: 0 is a value of its own, not an absent
-	// one. It is meaningless for lists and maps.
+	// Pointer marks fields of a pointer type, for which a zero value differs from an absent one. It is meaningless for
+	// lists and maps.
 	Pointer bool
 
-	// goName is what Go's errors call it: with the embedded structs that it comes from.
+	// goName is the name of the field in Go's error messages, with the embedded structs that contain it.
 	goName string
 }
 
-// Field returns the field of that name.
+// Field returns a field by its JSON name.
 func (t *Type) Field(name string) (*Field, bool) {
 	i, ok := slices.BinarySearchFunc(t.Fields, name, func(f Field, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
@@ -80,7 +80,7 @@ func (t *Type) Field(name string) (*Field, bool) {
 	return &t.Fields[i], true
 }
 
-// Lookup follows a path of field names; lists and maps on the way stand for what is in them.
+// Lookup returns the type at a path of field names; elements of lists and maps are implied.
 func (t *Type) Lookup(path ...string) (*Type, bool) {
 	for _, name := range path {
 		t = t.Innermost()
@@ -93,8 +93,7 @@ func (t *Type) Lookup(path ...string) (*Type, bool) {
 	return t, true
 }
 
-// Innermost returns what is in a list or map, or in the lists and maps in it; any other type is
-// its own.
+// Innermost returns the element type of nested lists and maps; other types are returned themselves.
 func (t *Type) Innermost() *Type {
 	for t.Elem != nil {
 		t = t.Elem
@@ -102,8 +101,8 @@ func (t *Type) Innermost() *Type {
 	return t
 }
 
-// Builtin returns the type of that name, such as io.k8s.api.apps.v1.Deployment: a built-in kind,
-// or a struct in one.
+// Builtin returns a struct by its OpenAPI name, such as io.k8s.api.apps.v1.Deployment: a built-in kind, or a struct in
+// one.
 func Builtin(name string) (*Type, bool) {
 	t, ok := builtin().structs[name]
 	return t, ok

@@ -12,7 +12,7 @@ func TestEveryKindHasAType(t *testing.T) {
 		for _, version := range k.Versions {
 			name := api.TypeName(k.Group, version, k.Name)
 			if _, ok := Builtin(name); !ok {
-				t.Errorf("there is no type for %s: run go generate", name)
+				t.Errorf("%s: no such type; run go generate ./internal/api/...", name)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func TestFields(t *testing.T) {
 	} {
 		root, ok := Builtin("io.k8s.api.apps.v1.Deployment")
 		if !ok {
-			t.Fatal("there is no Deployment")
+			t.Fatal("io.k8s.api.apps.v1.Deployment: no such type")
 		}
 		last := len(test.path) - 1
 		parent, ok := root.Lookup(test.path[:last]...)
@@ -50,7 +50,7 @@ func TestFields(t *testing.T) {
 		}
 		f, ok := parent.Innermost().Field(test.path[last])
 		if !ok {
-			t.Errorf("%v: there is no such field", test.path)
+			t.Errorf("%v: no such field", test.path)
 			continue
 		}
 		got := []any{f.Type.Kind, f.Type.GoName, f.Always, f.Pointer}
@@ -60,7 +60,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-func TestBadTables(t *testing.T) {
+func TestInvalidTables(t *testing.T) {
 	if _, err := parseTypes("bool\tbool"); err == nil {
 		t.Error("expected an error about a table without a comment")
 	}

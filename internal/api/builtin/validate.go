@@ -11,16 +11,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Validate returns what is wrong with an object of this type, which must be that of a built-in
-// kind: nothing is known about others. The object has been read and its defaults are set. When
-// an object is created, old is absent; otherwise it is the live object, and what must not change
-// is checked too. Errors are those of kube-apiserver, in its order.
+// Validate returns kube-apiserver's errors for an object of a built-in kind, in its order. The object must be decoded
+// and defaulted. old is the live object, or absent on create. For types that are not kinds it returns nil.
 func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	return t.validate(ruleset().kinds[t], obj, old)
 }
 
-// ValidateStatus returns what is wrong with a write to an object's status. The object has all that
-// is not the status from the live one already, as far as such a write can not change it.
+// ValidateStatus returns kube-apiserver's errors for a status update. The reset fields of obj must be restored.
 func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 	return t.validate(ruleset().statuses[t], obj, live)
 }
@@ -31,7 +28,7 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 	}
 	c := checkers.Get().(*checker)
 	book := ruleset()
-	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isNothing(old)
+	c.kind, c.blocks, c.namespaced, c.updating = t, book.blocks, book.kinds[t].namespaced, !isAbsentOrNull(old)
 	errs := c.object(b, obj, old)
 	c.reset()
 	checkers.Put(c)
@@ -40,37 +37,37 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}
 
-// checker is one validation under way. Errors are at where it is, unless it reports elsewhere:
-// some places of kube-apiserver are not those of the fields.
+// checker is the state of one validation. Errors are reported at the current path, unless the statement has a path of
+// its own: some of kube-apiserver's errors are not at the validated field.
 type checker struct {
 	kind                 *Type
-	blocks               map[string]*block // for checks that are code, and look at parts by their rules
+	blocks               map[string]*block // for Go checks that validate nested values by their rules
 	namespaced, updating bool
 	errs                 field.ErrorList
 	warnings             []string
-	where                []step
-	// A statement may report at a place of its own, which starts from the place of its block.
-	elsewhere []step
-	base      int
-	// scopes are the blocks that are being run, from the outermost.
+	path                 []step
+	// reportPath is the path of errors of the current statement, relative to the path of its block, whose length is base.
+	reportPath []step
+	base       int
+	// scopes are the blocks being evaluated, the outermost first.
 	scopes []scope
-	// list is the list that the innermost item is in, and item its number there.
+	// list is the innermost list that is being iterated, and item the current index.
 	list document.Value
 	item int
-	// faulty are the parts that were found wrong: nothing may refer to them.
-	faulty map[document.Value]bool
-	places map[placesOf]map[string]int
-	// composed compiles the expressions of a policy that has variables; nil until one is compiled.
+	// invalidValues are the values with errors, which references may not target.
+	invalidValues map[document.Value]bool
+	indexes       map[indexKey]map[string]int
+	// composed compiles the expressions of a policy with variables; created on first use.
 	composed *cel.CompositedCompiler
 }
 
-// scope is a block that is being run, and on what.
+// scope is a block being evaluated, with its value.
 type scope struct {
 	block    *block
 	now, old document.Value
 }
 
-// step is one step of a path: a field, an item or a key of a map. up steps back.
+// step is one step of a path: a field, a list item, a map key, or the enclosing value.
 type step struct {
 	name  string
 	index int
@@ -81,45 +78,44 @@ type stepKind uint8
 
 const (
 	stepField stepKind = iota
-	stepItem           // in rules: every item
-	stepKey            // in rules: every key
-	stepUp             // only in places to report at
+	stepItem           // every item, in the paths of rules
+	stepKey            // every key, in the paths of rules
+	stepUp             // the enclosing value, only in paths of errors
 )
 
-// object runs the rules of a kind in the order in which kube-apiserver does: for an update, what
-// holds for all kinds comes first.
+// object validates an object in the order of kube-apiserver: on update, the checks for all kinds come first.
 func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
 	if c.updating {
 		c.push("metadata")
-		c.writtenMeta(obj.Get("metadata"), pathSegment)
-		c.updatedMeta(obj.Get("metadata"), old.Get("metadata"))
+		c.checkMeta(obj.Get("metadata"), pathSegment)
+		c.checkUpdatedMeta(obj.Get("metadata"), old.Get("metadata"))
 		c.pop()
 	}
 	c.run(b, obj, old)
 	if !c.updating && !b.checksNames && !b.review && len(c.errs) == 0 {
 		c.push("metadata")
-		c.writtenMeta(obj.Get("metadata"), pathSegment)
+		c.checkMeta(obj.Get("metadata"), pathSegment)
 		c.pop()
 	}
 	return c.errs
 }
 
-// reset makes the checker fit for another object: it keeps its memory, but nothing of this one.
+// reset clears the checker for reuse: it retains allocated memory, but no references to the object.
 func (c *checker) reset() {
-	clear(c.where[:cap(c.where)])
+	clear(c.path[:cap(c.path)])
 	clear(c.scopes[:cap(c.scopes)])
-	*c = checker{where: c.where[:0], scopes: c.scopes[:0]}
+	*c = checker{path: c.path[:0], scopes: c.scopes[:0]}
 }
 
-func (c *checker) push(name string) { c.where = append(c.where, step{name: name}) }
+func (c *checker) push(name string) { c.path = append(c.path, step{name: name}) }
 
-func (c *checker) pushItem(i int) { c.where = append(c.where, step{index: i, kind: stepItem}) }
+func (c *checker) pushItem(i int) { c.path = append(c.path, step{index: i, kind: stepItem}) }
 
-func (c *checker) pushKey(key string) { c.where = append(c.where, step{name: key, kind: stepKey}) }
+func (c *checker) pushKey(key string) { c.path = append(c.path, step{name: key, kind: stepKey}) }
 
-func (c *checker) pop() { c.where = c.where[:len(c.where)-1] }
+func (c *checker) pop() { c.path = c.path[:len(c.path)-1] }
 
-// enclosing returns what the innermost block of that name is being run on.
+// enclosing returns the values of the innermost block with a name.
 func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if s := &c.scopes[i]; s.block.name == name {
@@ -129,18 +125,18 @@ func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	return document.Value{}, document.Value{}, false
 }
 
-// place writes where errors are, with more fields below it.
-func (c *checker) place(below ...string) string {
+// fieldPath returns the field path of errors, extended by the given fields.
+func (c *checker) fieldPath(below ...string) string {
 	var b strings.Builder
-	if c.elsewhere == nil {
-		writeSteps(&b, c.where)
+	if c.reportPath == nil {
+		writeSteps(&b, c.path)
 	} else {
 		up := 0
-		for up < len(c.elsewhere) && c.elsewhere[up].kind == stepUp {
+		for up < len(c.reportPath) && c.reportPath[up].kind == stepUp {
 			up++
 		}
-		writeSteps(&b, c.where[:max(0, c.base-up)])
-		for _, s := range c.elsewhere[up:] {
+		writeSteps(&b, c.path[:max(0, c.base-up)])
+		for _, s := range c.reportPath[up:] {
 			if s.kind == stepItem {
 				s.index = c.item
 			}
@@ -169,16 +165,16 @@ func writeSteps(b *strings.Builder, steps []step) {
 	}
 }
 
-// mostErrors is how many errors are told of one object. A body of 3 MiB can have a million, with a long list of what
-// was expected in each.
-const mostErrors = 10_000
+// maxErrors is the maximum number of errors of one object. A body of 3 MiB can cause a million, each with a long list
+// of supported values.
+const maxErrors = 10_000
 
-// fail adds an error at a place below this one.
+// fail adds an error at a field below the current path.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {
-	if len(c.errs) == mostErrors {
+	if len(c.errs) == maxErrors {
 		return
 	}
-	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.place(below...), BadValue: bad, Detail: detail})
+	c.errs = append(c.errs, &field.Error{Type: kind, Field: c.fieldPath(below...), BadValue: bad, Detail: detail})
 }
 
 func (c *checker) invalid(bad any, detail string, below ...string) {
@@ -203,8 +199,8 @@ func (c *checker) duplicate(bad any, below ...string) {
 	c.fail(field.ErrorTypeDuplicate, bad, "", below...)
 }
 
-func (c *checker) tooLong(most int, below ...string) {
-	e := field.TooLong(nil, nil, most)
+func (c *checker) tooLong(maximum int, below ...string) {
+	e := field.TooLong(nil, nil, maximum)
 	c.fail(e.Type, e.BadValue, e.Detail, below...)
 }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// TestEveryKindHasRules compares the rules with the register: which kinds there are, and whether
-// they are in namespaces.
+// TestEveryKindHasRules compares the rules with the registered kinds: that all have rules, and that their scopes agree.
 func TestEveryKindHasRules(t *testing.T) {
 	known := map[string]*block{}
 	for typ, b := range ruleset().kinds {
@@ -32,22 +31,21 @@ func TestEveryKindHasRules(t *testing.T) {
 			switch {
 			case b == nil:
 				t.Errorf("%s has no rules", name)
-			case b.review != k.OnlyCreate && k.Name != "Binding":
-				t.Errorf("%s: review is %v, want %v", name, b.review, k.OnlyCreate)
+			case b.review != k.CreateOnly && k.Name != "Binding":
+				t.Errorf("%s: review is %v, want %v", name, b.review, k.CreateOnly)
 			case !b.review && b.namespaced != k.Namespaced:
 				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
 			}
 			typ, _ := Builtin(name)
 			if has := ruleset().statuses[typ] != nil; has != slices.Contains(k.Subresources, "status") {
-				t.Errorf("%s: expected rules of its status: %v, received %v", name, !has, has)
+				t.Errorf("%s: expected status rules: %v, received %v", name, !has, has)
 			}
 		}
 	}
 }
 
-// TestRulesNameFields follows every path of every kind's rules through the types, so that a rule
-// about a field that does not exist is found. Rules of types that are used in several places are
-// followed from each.
+// TestRulesNameFields resolves every path of every kind's rules in its types, to find rules of fields that do not
+// exist. Rules of shared types are resolved from each use.
 func TestRulesNameFields(t *testing.T) {
 	for _, blocks := range []map[*Type]*block{ruleset().kinds, ruleset().statuses} {
 		for typ, b := range blocks {
@@ -59,16 +57,16 @@ func TestRulesNameFields(t *testing.T) {
 func followFields(t *testing.T, name string, typ *Type, statements []statement) {
 	for _, s := range statements {
 		at := typ
-		for _, step := range s.at {
+		for _, step := range s.path {
 			if step.kind != stepField {
 				if at != nil {
 					at = at.Elem
 				}
 				continue
 			}
-			next, _ := below(at, step.name)
+			next, _ := fieldType(at, step.name)
 			if next == nil {
-				t.Errorf("%s: there is no field %q in %s", name, step.name, at.Name)
+				t.Errorf("%s: no field %q in %s", name, step.name, at.Name)
 				break
 			}
 			at = next
@@ -78,13 +76,13 @@ func followFields(t *testing.T, name string, typ *Type, statements []statement) 
 	}
 }
 
-func TestBadRules(t *testing.T) {
+func TestInvalidRules(t *testing.T) {
 	for text, want := range map[string]string{
 		"\ta":                           "types/test.type:3: expected a check",
 		"\ta nonsense":                  `types/test.type:3: expected a check or a type, received "nonsense"`,
 		"\ta min x":                     "types/test.type:3: min: ",
-		"\ta enum":                      "texts that are allowed",
-		"\tif a is\n\t    a required":   "expected texts after is",
+		"\ta enum":                      "expected the allowed strings",
+		"\tif a is\n\t    a required":   "expected arguments after is",
 		"\tif a set":                    "rules below",
 		"\telse\n\t    a required":      "expected if before else",
 		"\ta required \"x":              "text in quotes",
@@ -110,21 +108,21 @@ func TestBadRules(t *testing.T) {
 	}
 }
 
-// TestDifferenceMostErrors: an object can break rules more often than anybody wants to read.
-func TestDifferenceMostErrors(t *testing.T) {
-	typ, doc := benchmarked(t)
+// TestDifferenceMaxErrors checks that the number of errors of one object is limited.
+func TestDifferenceMaxErrors(t *testing.T) {
+	typ, doc := benchmarkDeployment(t)
 	bad := document.NewMap(document.Field{Name: "name", Value: document.NewString("c")})
-	containers := document.NewList(slices.Repeat([]document.Value{bad}, 3*mostErrors)...)
+	containers := document.NewList(slices.Repeat([]document.Value{bad}, 3*maxErrors)...)
 	template := doc.Lookup("spec", "template")
 	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("containers", containers))))
-	if errs := typ.Validate(doc, document.Value{}); len(errs) != mostErrors {
-		t.Errorf("received %d errors, want %d", len(errs), mostErrors)
+	if errs := typ.Validate(doc, document.Value{}); len(errs) != maxErrors {
+		t.Errorf("received %d errors, want %d", len(errs), maxErrors)
 	}
 }
 
-// TestManySpreads: what is said about many takes no longer than they do. Each was compared with each.
-func TestManySpreads(t *testing.T) {
-	typ, doc := benchmarked(t)
+// TestManySpreadConstraints checks that the cost is linear in the number of topology spread constraints.
+func TestManySpreadConstraints(t *testing.T) {
+	typ, doc := benchmarkDeployment(t)
 	text := &strings.Builder{}
 	for i := range 40_000 {
 		fmt.Fprintf(text, `,{"maxSkew":1,"topologyKey":"k%d","whenUnsatisfiable":"DoNotSchedule"}`, i)
@@ -138,7 +136,7 @@ func TestManySpreads(t *testing.T) {
 	begin := time.Now()
 	errs := typ.Validate(doc, document.Value{})
 	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("it took %v", took)
+		t.Errorf("Validate() took %v, want at most 10s", took)
 	}
 	const place = "spec.template.spec.topologySpreadConstraints[%d].{topologyKey, whenUnsatisfiable}"
 	if len(errs) != 2 || errs[0].Field != fmt.Sprintf(place, 0) || errs[1].Field != fmt.Sprintf(place, 40_000) {
@@ -146,19 +144,19 @@ func TestManySpreads(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce is for the race detector.
-func TestManyAtOnce(t *testing.T) {
-	typ, doc := benchmarked(t)
+// TestConcurrentValidate validates in several goroutines, for the race detector.
+func TestConcurrentValidate(t *testing.T) {
+	typ, doc := benchmarkDeployment(t)
 	bad := doc.With("metadata", doc.Get("metadata").Without("name"))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
 				if errs := typ.Validate(doc, doc); len(errs) > 0 {
-					t.Errorf("a valid object: %v", errs)
+					t.Errorf("Validate() of a valid object = %v, want none", errs)
 				}
 				if errs := typ.Validate(bad, document.Value{}); len(errs) != 1 {
-					t.Errorf("an object without a name: %v", errs)
+					t.Errorf("Validate() of an object without a name = %v, want one error", errs)
 				}
 			}
 		})
@@ -166,9 +164,8 @@ func TestManyAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-// TestManyAtOnceOfEveryKind is for the race detector too: it comes by whatever is made when it is
-// first asked for, and by every check.
-func TestManyAtOnceOfEveryKind(t *testing.T) {
+// TestConcurrentValidateOfEveryKind covers the lazy initialization and the checks of all kinds under the race detector.
+func TestConcurrentValidateOfEveryKind(t *testing.T) {
 	var cases []verdictCase
 	forVerdicts(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
 		cases = append(cases, c)
@@ -179,7 +176,7 @@ func TestManyAtOnceOfEveryKind(t *testing.T) {
 		all.Go(func() {
 			for i := range cases {
 				c := cases[(i+start*len(cases)/4)%len(cases)]
-				if _, extra, _ := outcome(c.said, spelled(c.t.Validate(c.doc, c.old))); len(extra) > 0 {
+				if _, extra, _ := compareErrors(c.messages, errorTexts(c.t.Validate(c.doc, c.old))); len(extra) > 0 {
 					t.Errorf("%s %s %s: %q", c.verb, c.object, c.change, extra)
 				}
 			}
@@ -188,7 +185,7 @@ func TestManyAtOnceOfEveryKind(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzValidate looks for panics: rules must bear any document, whatever its shape.
+// FuzzValidate checks that rules do not panic on arbitrary documents.
 func FuzzValidate(f *testing.F) {
 	forVerdicts(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
 		if c.verb == "update" {
@@ -211,29 +208,29 @@ func FuzzValidate(f *testing.F) {
 		for typ := range ruleset().kinds {
 			for _, e := range slices.Concat(typ.Validate(doc, document.Value{}), typ.Validate(doc, before)) {
 				if e.Error() == "" {
-					t.Error("an error without words")
+					t.Error("an error has no message")
 				}
 			}
 		}
 	})
 }
 
-func benchmarked(t testing.TB) (typ *Type, doc document.Value) {
+func benchmarkDeployment(t testing.TB) (typ *Type, doc document.Value) {
 	forVerdicts(t, "verdicts.txt.gz", 1, func(c verdictCase) bool {
-		if c.object == "apps.v1.Deployment web" && len(c.said) == 0 {
+		if c.object == "apps.v1.Deployment web" && len(c.messages) == 0 {
 			typ, doc = c.t, c.doc
 		}
 		return typ == nil
 	})
 	doc, err := document.ParseJSON([]byte(doc.JSON()))
 	if err != nil || typ == nil {
-		t.Fatal("there is no Deployment among the verdicts", err)
+		t.Fatal("verdicts.txt.gz has no Deployment", err)
 	}
 	return typ, doc
 }
 
 func BenchmarkValidate(b *testing.B) {
-	typ, doc := benchmarked(b)
+	typ, doc := benchmarkDeployment(b)
 	for name, old := range map[string]document.Value{"create": {}, "update": doc} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -246,7 +243,7 @@ func BenchmarkValidate(b *testing.B) {
 	}
 }
 
-func BenchmarkReadRules(b *testing.B) {
+func BenchmarkCompileRules(b *testing.B) {
 	set := kinds.Builtin()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -19,19 +19,18 @@ import (
 
 const verdictsFolder = "testdata/validation/"
 
-// verdictCase is what kube-apiserver said about an object that was changed in one place.
+// verdictCase is kube-apiserver's result for an object with one change.
 type verdictCase struct {
-	object string // the object's name
-	t      *Type
-	verb   string
-	change string
-	doc    document.Value
-	old    document.Value
-	said   []string
+	object   string // the object's kind and name
+	t        *Type
+	verb     string
+	change   string
+	doc      document.Value
+	old      document.Value
+	messages []string
 }
 
-// forVerdicts visits what kube-apiserver said, every so manieth case, until the visitor has seen
-// enough; the oracle wrote it down.
+// forVerdicts calls visit with every n-th recorded case of the oracle, until visit returns false.
 func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
@@ -60,15 +59,15 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 			}
 			typ, ok := Builtin("io.k8s.api." + parts[1])
 			if !ok {
-				t.Fatalf("there is no type %s", parts[1])
+				t.Fatalf("%s: no such type", parts[1])
 			}
 			c = verdictCase{object: parts[1] + " " + base.Lookup("metadata", "name").Text(), t: typ}
 			continue
 		}
-		c.verb, c.change, c.said = parts[0], parts[1]+" "+parts[2], nil
+		c.verb, c.change, c.messages = parts[0], parts[1]+" "+parts[2], nil
 		if parts[3] != "" {
-			// That an update must name the version that it is about is the caller's.
-			c.said = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
+			// The write path checks resourceVersion, not validation.
+			c.messages = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
 		}
 		var value document.Value
 		if parts[2] != "" {
@@ -76,7 +75,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 				t.Fatal(err)
 			}
 		}
-		c.doc = changed(base, strings.Split(parts[1][1:], "/"), value)
+		c.doc = withValueAt(base, strings.Split(parts[1][1:], "/"), value)
 		c.old = document.Value{}
 		if generation, ok := strings.CutPrefix(c.verb, "warn update "); ok {
 			c.doc = withGeneration(t, c.doc, base, generation)
@@ -97,7 +96,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 	}
 }
 
-// withGeneration gives an object its generation, or the one that it had, which may be none.
+// withGeneration sets the generation of an object: that of the old object if it is equal, which may be absent.
 func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
 	n, err := strconv.ParseInt(generation, 10, 64)
 	if err != nil {
@@ -110,14 +109,14 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
-// changed returns a copy with another value at a place, or without that place if it is absent.
-func changed(v document.Value, at []string, value document.Value) document.Value {
+// withValueAt returns a copy with another value at a path; an absent value removes the field or item.
+func withValueAt(v document.Value, at []string, value document.Value) document.Value {
 	if len(at) == 0 {
 		return value
 	}
 	name := pointerNames.Replace(at[0])
 	if v.Kind() != document.List {
-		return v.With(name, changed(v.Get(name), at[1:], value))
+		return v.With(name, withValueAt(v.Get(name), at[1:], value))
 	}
 	i, err := strconv.Atoi(name)
 	if err != nil {
@@ -126,7 +125,7 @@ func changed(v document.Value, at []string, value document.Value) document.Value
 	var items []document.Value
 	for j, item := range v.Items() {
 		if j == i {
-			item = changed(item, at[1:], value)
+			item = withValueAt(item, at[1:], value)
 		}
 		if !item.IsAbsent() {
 			items = append(items, item)
@@ -135,7 +134,7 @@ func changed(v document.Value, at []string, value document.Value) document.Value
 	return document.NewList(items...)
 }
 
-func spelled(errs field.ErrorList) (said []string) {
+func errorTexts(errs field.ErrorList) (said []string) {
 	for _, e := range errs {
 		message, _, _ := strings.Cut(e.ErrorBody(), "\n")
 		said = append(said, fmt.Sprintf("%s %s %s", string(e.Type), e.Field, message))
@@ -143,7 +142,7 @@ func spelled(errs field.ErrorList) (said []string) {
 	return said
 }
 
-// essence is an error without the value that it shows.
+// essence returns an error without the value that it shows.
 func essence(said string) string {
 	kind, rest, _ := strings.Cut(said, " ")
 	message := rest
@@ -165,9 +164,9 @@ func essence(said string) string {
 	return kind + " " + message
 }
 
-// outcome compares errors: which of kube-apiserver's we lack, which of ours it lacks, and for how
-// many only the value that is shown differs.
-func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
+// compareErrors compares kube-apiserver's errors with ours: those that we lack, those that only we report, and the number of
+// those that differ in the shown value only.
+func compareErrors(theirs, ours []string) (lacking, extra []string, otherValues int) {
 	left := slices.Clone(ours)
 	for _, e := range theirs {
 		i := slices.Index(left, e)
@@ -185,20 +184,20 @@ func outcome(theirs, ours []string) (lacking, extra []string, otherValues int) {
 	return lacking, left, otherValues
 }
 
-// TestVerdicts replays what kube-apiserver said. We must never refuse what it accepts, nor find
-// anything that it does not; what we do not find is listed in gaps.txt, and nothing else.
+// TestVerdicts replays kube-apiserver's validation results. We must not report errors that it does not report; errors
+// that we do not report must be listed in gaps.txt.
 func TestVerdicts(t *testing.T) {
 	compareGaps(t, replay(t, "verdicts.txt.gz", (*Type).Validate))
 }
 
-// TestStatusVerdicts replays what it said about writes to statuses. Nothing of that may be missing.
+// TestStatusVerdicts replays kube-apiserver's validation results of status updates. None may be missing.
 func TestStatusVerdicts(t *testing.T) {
 	for _, gap := range replay(t, "statuses.txt.gz", (*Type).ValidateStatus) {
-		t.Errorf("kube-apiserver says, and we do not: %s", gap)
+		t.Errorf("missing error of kube-apiserver: %s", gap)
 	}
 }
 
-// replay holds the answers of kube-apiserver against ours, and returns what we do not say.
+// replay compares kube-apiserver's results with ours, and returns the errors that we do not report.
 func replay(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
@@ -208,30 +207,30 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 		every = 10
 	}
 	forVerdicts(t, file, every, func(c verdictCase) bool {
-		ours := spelled(validate(c.t, c.doc, c.old))
-		lacking, extra, otherValues := outcome(c.said, ours)
+		ours := errorTexts(validate(c.t, c.doc, c.old))
+		lacking, extra, otherValues := compareErrors(c.messages, ours)
 		if len(extra) > 0 {
-			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
+			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
 		}
 		kind := strings.Fields(c.object)[0]
 		if kinds[kind] == nil {
 			kinds[kind] = &tally{}
 		}
-		kinds[kind].count(len(c.said) > 0, len(ours) > 0)
+		kinds[kind].count(len(c.messages) > 0, len(ours) > 0)
 		cases++
-		found += len(c.said) - len(lacking)
+		found += len(c.messages) - len(lacking)
 		others += otherValues
-		if len(c.said) > 0 {
+		if len(c.messages) > 0 {
 			refused++
 			if len(lacking) == 0 {
 				complete++
 			}
-			if slices.Equal(ours, c.said) {
+			if slices.Equal(ours, c.messages) {
 				identical++
 			}
 		}
 		for _, e := range lacking {
-			gaps[kind+" "+general(essence(e))]++
+			gaps[kind+" "+withoutDigits(essence(e))]++
 		}
 		return true
 	})
@@ -239,14 +238,14 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 	for _, n := range gaps {
 		lacking += n
 	}
-	t.Logf("%d cases, %d refused: all errors found in %d, identical answers in %d; %d errors found (%d show another value), %d not", cases, refused, complete, identical, found, others, lacking)
+	t.Logf("%d cases, %d rejected: all errors found in %d, identical errors in %d; %d errors found (%d show another value), %d not", cases, refused, complete, identical, found, others, lacking)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		t.Logf("%s: %v", kind, *kinds[kind])
 	}
 	return slices.Sorted(maps.Keys(gaps))
 }
 
-// tally counts who refused.
+// tally counts rejections.
 type tally struct{ both, neither, onlyTheirs, onlyOurs int }
 
 func (n *tally) count(theirs, ours bool) {
@@ -263,11 +262,11 @@ func (n *tally) count(theirs, ours bool) {
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d refused by both, %d accepted by both, %d refused by kube-apiserver alone, %d by us alone", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
+	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected by kube-apiserver only, %d by us only", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
 }
 
-// general leaves out what differs from case to case.
-func general(said string) string {
+// withoutDigits replaces digits, which differ from case to case.
+func withoutDigits(said string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return '0'
@@ -276,7 +275,7 @@ func general(said string) string {
 	}, said)
 }
 
-// compareGaps wants every gap to be listed, and everything that is listed to be a gap still.
+// compareGaps requires that every gap is listed, and that every listed gap still exists.
 func compareGaps(t *testing.T, gaps []string) {
 	known := readGaps(t)
 	for _, gap := range gaps {
@@ -288,17 +287,17 @@ func compareGaps(t *testing.T, gaps []string) {
 			}
 		}
 		if !found {
-			t.Errorf("kube-apiserver says, and we do not: %s", gap)
+			t.Errorf("missing error of kube-apiserver: %s", gap)
 		}
 	}
 	for line, isGap := range known {
 		if !isGap && !testing.Short() {
-			t.Errorf("gaps.txt: we say this too by now: %s", line)
+			t.Errorf("gaps.txt: the error is reported, remove the line: %s", line)
 		}
 	}
 }
 
-// readGaps reads the list of gaps: paragraphs that start with a comment, which says why.
+// readGaps reads the list of gaps: paragraphs that start with a comment with the reason.
 func readGaps(t *testing.T) map[string]bool {
 	content, err := os.ReadFile(verdictsFolder + "gaps.txt")
 	if err != nil {
@@ -318,5 +317,5 @@ func readGaps(t *testing.T) map[string]bool {
 	return known
 }
 
-// pointerNames undoes what JSON pointers do to names.
+// pointerNames decodes the escapes of JSON pointers.
 var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// claimOfPod wants a name of a volume from which the name of its claim can be made.
+// claimOfPod requires that the name of the volume's generated claim is valid.
 func claimOfPod(c *checker, now, _ document.Value) {
 	pod := c.scopes[0].now.Lookup("metadata", "name").Text()
 	if pod == "" || now.Text() == "" {
@@ -22,25 +22,25 @@ func claimOfPod(c *checker, now, _ document.Value) {
 
 func downwardFile(c *checker, file, _ document.Value) {
 	field, amount := file.Get("fieldRef"), file.Get("resourceFieldRef")
-	// Items of such volumes are all reported for the volume.
-	where := c.where
-	c.where = c.where[: len(c.where)-2 : len(c.where)-2]
+	// kube-apiserver reports errors of downward API items at the volume.
+	where := c.path
+	c.path = c.path[: len(c.path)-2 : len(c.path)-2]
 	switch {
-	case !isNothing(field):
+	case !isAbsentOrNull(field):
 		c.push("fieldRef")
 		c.fieldReference(field, fieldsForFiles)
 		c.pop()
-		if !isNothing(amount) {
+		if !isAbsentOrNull(amount) {
 			c.invalid("resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
 		}
-	case !isNothing(amount):
+	case !isAbsentOrNull(amount):
 		c.push("resourceFieldRef")
 		c.resourceReference(amount, true)
 		c.pop()
 	default:
 		c.required("one of fieldRef and resourceFieldRef is required")
 	}
-	c.where = where
+	c.path = where
 }
 
 func fibreChannel(c *checker, fc, _ document.Value) {
@@ -49,26 +49,26 @@ func fibreChannel(c *checker, fc, _ document.Value) {
 		c.required("must specify either targetWWNs or wwids, but not both", "targetWWNs")
 	}
 	if targets.Len() > 0 && ids.Len() > 0 {
-		c.invalid(shown(targets), "targetWWNs and wwids can not be specified simultaneously", "targetWWNs")
+		c.invalid(errorValue(targets), "targetWWNs and wwids can not be specified simultaneously", "targetWWNs")
 	}
 	if targets.Len() == 0 {
 		return
 	}
-	if isNothing(lun) {
+	if isAbsentOrNull(lun) {
 		c.required("lun is required if targetWWNs is specified", "lun")
-	} else if n := number(lun); n < 0 || n > 255 {
+	} else if n := intValue(lun); n < 0 || n > 255 {
 		c.invalid(n, "must be between 0 and 255, inclusive", "lun")
 	}
 }
 
 func singleProjection(c *checker, source, _ document.Value) {
-	if present(source, "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate") > 1 {
+	if countPresent(source, "secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate") > 1 {
 		c.forbidden("may not specify more than 1 volume type per source")
 	}
 }
 
 func singleAccessMode(c *checker, modes, _ document.Value) {
-	list := texts(modes)
+	list := stringItems(modes)
 	if len(list) < 2 || !slices.Contains(list, "ReadWriteOncePod") {
 		return
 	}
@@ -81,9 +81,9 @@ func claimStorage(c *checker, spec, _ document.Value) {
 	c.push("resources")
 	c.pushKey("storage")
 	v := spec.Lookup("resources", "requests", "storage")
-	if isNothing(v) {
+	if isAbsentOrNull(v) {
 		c.required("")
-	} else if q := amount(v); q.Sign() <= 0 {
+	} else if q := quantityValue(v); q.Sign() <= 0 {
 		c.invalid(q.String(), "must be greater than zero")
 	}
 	c.pop()
@@ -98,12 +98,12 @@ func dataSourceKind(c *checker, source, _ document.Value) {
 
 func volumeCapacity(c *checker, spec, _ document.Value) {
 	capacity := spec.Get("capacity")
-	if isNothing(capacity.Get("storage")) || capacity.Len() > 1 {
-		c.unsupported(shownMap(capacity), []string{"storage"}, "capacity")
+	if isAbsentOrNull(capacity.Get("storage")) || capacity.Len() > 1 {
+		c.unsupported(errorMap(capacity), []string{"storage"}, "capacity")
 	}
 	c.push("capacity")
 	for name, v := range capacity.Fields() {
-		q := amount(v)
+		q := quantityValue(v)
 		c.pushKey(name)
 		if q.Value() < 0 {
 			c.invalid(q.Value(), "must be a valid resource quantity")
@@ -116,15 +116,15 @@ func volumeCapacity(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// notRecycledRoot refuses to have the whole disk of a node emptied.
+// notRecycledRoot rejects the Recycle policy for a hostPath volume of the root directory.
 func notRecycledRoot(c *checker, spec, _ document.Value) {
 	host := spec.Get("hostPath")
-	if !isNothing(host) && slashes.Clean(host.Get("path").Text()) == "/" && spec.Get("persistentVolumeReclaimPolicy").Text() == "Recycle" {
+	if !isAbsentOrNull(host) && slashes.Clean(host.Get("path").Text()) == "/" && spec.Get("persistentVolumeReclaimPolicy").Text() == "Recycle" {
 		c.forbidden("may not be 'recycle' for a hostPath mount of '/'", "persistentVolumeReclaimPolicy")
 	}
 }
 
-// claimUpdate refuses changes of a claim, save that it may be bound, and grow when it is.
+// claimUpdate rejects changes of a claim, except for binding it and, once bound, expanding it.
 func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	spec, old := withDataSources(claim.Get("spec")), withDataSources(oldClaim.Get("spec"))
 	except := []string{"resources"}
@@ -139,68 +139,67 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 		except = append(except, "volumeAttributesClassName")
 	}
 	c.push("spec")
-	t := c.typeHere()
-	frozen := !sameExcept(t, spec, old, except)
-	resources, _ := below(t, "resources")
+	t := c.currentType()
+	frozen := !equalExcept(t, spec, old, except)
+	resources, _ := fieldType(t, "resources")
 	is, was := spec.Get("resources"), old.Get("resources")
 	if isBound && is.Get("requests").Kind() == document.Map {
 		is, was = withoutStorage(is), withoutStorage(was)
 	}
-	if frozen || !same(resources, false, is, was) {
+	if frozen || !semanticEqual(resources, false, is, was) {
 		c.forbidden("spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims")
 	}
 	c.shrunkenClaim(spec, old, oldClaim.Get("status"))
 	c.pop()
-	mode, pointer := below(t, "volumeMode")
-	if now := spec.Get("volumeMode"); !same(mode, pointer, now, old.Get("volumeMode")) {
-		c.invalid(shown(now), "field is immutable", "volumeMode")
+	mode, pointer := fieldType(t, "volumeMode")
+	if now := spec.Get("volumeMode"); !semanticEqual(mode, pointer, now, old.Get("volumeMode")) {
+		c.invalid(errorValue(now), "field is immutable", "volumeMode")
 	}
 	class := spec.Get("volumeAttributesClassName")
-	if isNothing(oldClaim.Lookup("status", "currentVolumeAttributesClassName")) || class.Text() != "" {
+	if isAbsentOrNull(oldClaim.Lookup("status", "currentVolumeAttributesClassName")) || class.Text() != "" {
 		return
 	}
-	if was := old.Get("volumeAttributesClassName"); isNothing(class) && !isNothing(was) {
+	if was := old.Get("volumeAttributesClassName"); isAbsentOrNull(class) && !isAbsentOrNull(was) {
 		c.forbidden("update to nil is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
-	} else if !isNothing(class) && (isNothing(was) || was.Text() != "") {
+	} else if !isAbsentOrNull(class) && (isAbsentOrNull(was) || was.Text() != "") {
 		c.forbidden("update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil", "spec", "volumeAttributesClassName")
 	}
 }
 
-// betaStorageClass is the annotation that named the class of a claim before there was a field.
+// betaStorageClass is the legacy annotation of the storage class.
 const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
 
-// classUpgrade reports whether a claim is given the class that it lacked, which it may be once, and
-// refuses another in the annotation.
+// classUpgrade reports whether an update sets a missing storage class, which is allowed once, and rejects changes of
+// the legacy annotation.
 func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
-	noted, was := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
+	annotation, was := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
 	class := claim.Lookup("spec", "storageClassName")
-	lacked := isNothing(oldClaim.Lookup("spec", "storageClassName")) && !isNothing(class)
-	if lacked && !isNothing(was) && class.Text() == was.Text() && (isNothing(noted) || noted.Text() == was.Text()) {
+	wasUnset := isAbsentOrNull(oldClaim.Lookup("spec", "storageClassName")) && !isAbsentOrNull(class)
+	if wasUnset && !isAbsentOrNull(was) && class.Text() == was.Text() && (isAbsentOrNull(annotation) || annotation.Text() == was.Text()) {
 		return true
 	}
-	if noted.Text() != was.Text() {
-		c.invalid(noted.Text(), "field is immutable", "metadata", "annotations", betaStorageClass)
+	if annotation.Text() != was.Text() {
+		c.invalid(annotation.Text(), "field is immutable", "metadata", "annotations", betaStorageClass)
 	}
-	return lacked && (isNothing(was) || class.Text() == was.Text())
+	return wasUnset && (isAbsentOrNull(was) || class.Text() == was.Text())
 }
 
-// withDataSources returns a claim's spec with both fields for its source, as kube-apiserver
-// completes it.
+// withDataSources returns a claim's spec with both dataSource and dataSourceRef, as kube-apiserver completes it.
 func withDataSources(spec document.Value) document.Value {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	switch {
-	case isNothing(source) && !isNothing(ref) && ref.Get("namespace").Text() == "":
+	case isAbsentOrNull(source) && !isAbsentOrNull(ref) && ref.Get("namespace").Text() == "":
 		return spec.With("dataSource", ref.Without("namespace"))
-	case !isNothing(source) && isNothing(ref):
+	case !isAbsentOrNull(source) && isAbsentOrNull(ref):
 		return spec.With("dataSourceRef", source)
 	}
 	return spec
 }
 
-// dataSources wants both fields for a source to say the same.
+// dataSources requires that dataSource and dataSourceRef are equal.
 func dataSources(c *checker, spec, _ document.Value) {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
-	if isNothing(source) || isNothing(ref) {
+	if isAbsentOrNull(source) || isAbsentOrNull(ref) {
 		return
 	}
 	if ref.Get("namespace").Text() != "" {
@@ -208,7 +207,7 @@ func dataSources(c *checker, spec, _ document.Value) {
 		return
 	}
 	for _, name := range []string{"apiGroup", "kind", "name"} {
-		if a, b := source.Get(name), ref.Get(name); a.Text() != b.Text() || name == "apiGroup" && isNothing(a) != isNothing(b) {
+		if a, b := source.Get(name), ref.Get(name); a.Text() != b.Text() || name == "apiGroup" && isAbsentOrNull(a) != isAbsentOrNull(b) {
 			c.invalid("", "must match dataSourceRef")
 			return
 		}
@@ -223,15 +222,15 @@ func withoutStorage(resources document.Value) document.Value {
 	return resources.With("requests", requests.Without("storage"))
 }
 
-// shrunkenClaim allows a claim to shrink to more than it has already got.
+// shrunkenClaim allows a claim to shrink to more than its current capacity.
 func (c *checker) shrunkenClaim(spec, old, status document.Value) {
-	now, was := amount(spec.Lookup("resources", "requests", "storage")), amount(old.Lookup("resources", "requests", "storage"))
-	if got := amount(status.Lookup("capacity", "storage")); now.Cmp(was) < 0 && now.Cmp(got) <= 0 {
+	now, was := quantityValue(spec.Lookup("resources", "requests", "storage")), quantityValue(old.Lookup("resources", "requests", "storage"))
+	if got := quantityValue(status.Lookup("capacity", "storage")); now.Cmp(was) < 0 && now.Cmp(got) <= 0 {
 		c.forbidden("field can not be less than status.capacity", "resources", "requests", "storage")
 	}
 }
 
-// volumeSources are the fields of a volume's spec that say where it is.
+// volumeSources are the volume source fields of a persistent volume's spec.
 var volumeSources = []string{
 	"hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
 	"iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume",
@@ -241,21 +240,21 @@ var volumeSources = []string{
 func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 	spec, old := volume.Get("spec"), oldVolume.Get("spec")
 	c.push("spec")
-	t := c.typeHere()
+	t := c.currentType()
 	defer c.pop()
 	for _, name := range volumeSources {
 		now, was := spec.Get(name), old.Get(name)
-		if name == "csi" && !isNothing(was) && isNothing(was.Get("controllerExpandSecretRef")) {
-			now = now.Without("controllerExpandSecretRef") // it may be added
+		if name == "csi" && !isAbsentOrNull(was) && isAbsentOrNull(was.Get("controllerExpandSecretRef")) {
+			now = now.Without("controllerExpandSecretRef") // controllerExpandSecretRef may be added
 		}
-		if ft, fp := below(t, name); !same(ft, fp, now, was) {
+		if ft, fp := fieldType(t, name); !semanticEqual(ft, fp, now, was) {
 			c.forbidden("spec.persistentvolumesource is immutable after creation", "persistentvolumesource")
 			return
 		}
 	}
 }
 
-// generalLabels are the names that labels of nodes have now, by those that they had.
+// generalLabels are the GA names of beta node labels.
 var generalLabels = map[string]string{
 	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
 	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -264,30 +263,29 @@ var generalLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// nodeAffinityFrozen refuses another place for a volume than it has. Labels may be given the names
-// that they have now.
+// nodeAffinityFrozen rejects changes of a volume's node affinity, except from beta to GA labels.
 func nodeAffinityFrozen(c *checker, now, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
-	if c.isAsBefore(now) || sameTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
+	if c.isUnchanged(now) || equalTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {
 		return
 	}
-	c.invalid(shown(now), "field is immutable, except for updating from beta label to GA")
+	c.invalid(errorValue(now), "field is immutable, except for updating from beta label to GA")
 }
 
-func sameTerms(now, old document.Value) bool {
+func equalTerms(now, old document.Value) bool {
 	if now.Len() != old.Len() || now.Len() == 0 {
 		return false
 	}
 	for i := range now.Len() {
 		is, was := now.At(i), old.At(i)
-		if !sameRequirements(is.Get("matchFields"), was.Get("matchFields")) || !sameRequirements(is.Get("matchExpressions"), was.Get("matchExpressions")) {
+		if !equalRequirements(is.Get("matchFields"), was.Get("matchFields")) || !equalRequirements(is.Get("matchExpressions"), was.Get("matchExpressions")) {
 			return false
 		}
 	}
 	return true
 }
 
-func sameRequirements(now, old document.Value) bool {
+func equalRequirements(now, old document.Value) bool {
 	if now.Len() != old.Len() {
 		return false
 	}
@@ -297,7 +295,7 @@ func sameRequirements(now, old document.Value) bool {
 		if is.Get("key").Text() != key && is.Get("key").Text() != generalLabels[key] {
 			return false
 		}
-		if !same(nil, false, is.Without("key"), was.Without("key")) {
+		if !semanticEqual(nil, false, is.Without("key"), was.Without("key")) {
 			return false
 		}
 	}

@@ -6,21 +6,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Warnings returns what the client should know about an object that is right, as kube-apiserver words it. When
-// an object is created, old is absent; otherwise it is the live object. Where there is nothing to say, nothing is
-// allocated.
+// Warnings returns kube-apiserver's warnings about a valid object. old is the live object, or absent on create. Without
+// warnings, it does not allocate.
 func (t *Type) Warnings(obj, old document.Value) []string {
 	return t.warnings(ruleset().warnings[t], obj, old)
 }
 
-// StatusWarnings does the same for a write to an object's status.
+// StatusWarnings returns kube-apiserver's warnings about a status update.
 func (t *Type) StatusWarnings(obj, live document.Value) []string {
 	return t.warnings(ruleset().statusWarnings[t], obj, live)
 }
 
-// SentWarnings returns what the client should know about what it sent to make an object, though it may not be right:
-// preparing an object makes fields of what should be none by now.
-func (t *Type) SentWarnings(obj document.Value) []string {
+// RequestWarnings returns kube-apiserver's warnings about the object of a create request before it is prepared and
+// validated: preparing replaces deprecated fields.
+func (t *Type) RequestWarnings(obj document.Value) []string {
 	return t.warnings(ruleset().requestWarnings[t], obj, document.Value{})
 }
 
@@ -29,7 +28,7 @@ func (t *Type) warnings(b *block, obj, old document.Value) []string {
 		return nil
 	}
 	c := checkers.Get().(*checker)
-	c.kind, c.updating = t, !isNothing(old)
+	c.kind, c.updating = t, !isAbsentOrNull(old)
 	c.run(b, obj, old)
 	found := c.warnings
 	c.reset()
@@ -37,39 +36,40 @@ func (t *Type) warnings(b *block, obj, old document.Value) []string {
 	return found
 }
 
-// mostWarnings is how many are found: what is sent is cut off after 4,096 characters, and none is as short as 16.
-const mostWarnings = 256
+// maxWarnings is the maximum number of warnings: responses are truncated at 4,096 characters, and every warning has at
+// least 16.
+const maxWarnings = 256
 
-// warn says something about a place below this one.
+// warn adds a warning with the path of a field below the current path.
 func (c *checker) warn(text string, below ...string) {
-	if !c.hasSaidEnough() {
-		c.say(c.place(below...) + ": " + text)
+	if !c.hasMaxWarnings() {
+		c.addWarning(c.fieldPath(below...) + ": " + text)
 	}
 }
 
-// say says something.
-func (c *checker) say(text string) {
-	if !c.hasSaidEnough() {
+// addWarning adds a warning.
+func (c *checker) addWarning(text string) {
+	if !c.hasMaxWarnings() {
 		c.warnings = append(c.warnings, text)
 	}
 }
 
-func (c *checker) hasSaidEnough() bool { return len(c.warnings) >= mostWarnings }
+func (c *checker) hasMaxWarnings() bool { return len(c.warnings) >= maxWarnings }
 
-// keyed returns the place of a key of a map below this one.
-func (c *checker) keyed(key string, below ...string) string {
-	return c.place(below...) + "[" + key + "]"
+// keyPath returns the path of a map key below the current path.
+func (c *checker) keyPath(key string, below ...string) string {
+	return c.fieldPath(below...) + "[" + key + "]"
 }
 
-// warningChecks are the checks that only warnings name and that are told more.
-func warningChecks() map[string]maker {
-	return map[string]maker{
-		"warn":              warning(isGiven),
-		"warn-unset":        warning(isNothing),
+// warningChecks are the checks that only warnings name.
+func warningChecks() map[string]checkFactory {
+	return map[string]checkFactory{
+		"warn":              warning(isSetByClient),
+		"warn-unset":        warning(isAbsentOrNull),
 		"warn-empty":        warning(func(v document.Value) bool { return v.Text() == "" }),
-		"below-zero":        warning(func(v document.Value) bool { return number(v) < 0 }),
-		"say":               saying(func(document.Value) bool { return true }),
-		"say-given":         saying(isGiven),
+		"warn-negative":     warning(func(v document.Value) bool { return intValue(v) < 0 }),
+		"warn-plain-always": plainWarning(func(document.Value) bool { return true }),
+		"warn-plain":        plainWarning(isSetByClient),
 		"has":               makeHas,
 		"warn-key":          makeWarnKey,
 		"warn-new-key":      makeWarnNewKey,
@@ -78,9 +78,9 @@ func warningChecks() map[string]maker {
 	}
 }
 
-// warning makes a check that says something about values of a sort.
-func warning(of func(document.Value) bool) maker {
-	return detailed("", func(c *checker, v document.Value, detail string) bool {
+// warning returns the factory of a check that warns, with the path, about values that a predicate selects.
+func warning(of func(document.Value) bool) checkFactory {
+	return withDetail("", func(c *checker, v document.Value, detail string) bool {
 		if of(v) {
 			c.warn(detail)
 		}
@@ -88,76 +88,76 @@ func warning(of func(document.Value) bool) maker {
 	})
 }
 
-// saying does the same without the place.
-func saying(of func(document.Value) bool) maker {
-	return detailed("", func(c *checker, v document.Value, detail string) bool {
+// plainWarning returns the factory of a check that warns, without a path, about values that a predicate selects.
+func plainWarning(of func(document.Value) bool) checkFactory {
+	return withDetail("", func(c *checker, v document.Value, detail string) bool {
 		if of(v) {
-			c.say(detail)
+			c.addWarning(detail)
 		}
 		return true
 	})
 }
 
-// makeWas runs the rules of a type on what was there before.
-func (book *rulebook) makeWas(args []string) (check, error) {
+// makeOld applies the rules of a type to the previous value.
+func (book *rulebook) makeOld(args []string) (check, error) {
 	if len(args) != 1 || book.blocks[args[0]] == nil {
 		return nil, fmt.Errorf("expected a type, received %q", args)
 	}
 	used := book.blocks[args[0]]
 	return func(c *checker, _, old document.Value) bool {
-		if !isNothing(old) {
+		if !isAbsentOrNull(old) {
 			c.run(used, old, document.Value{})
 		}
 		return true
 	}, nil
 }
 
-// makeHas is a guard: the line ends if a map does not have a key.
+// makeHas is a guard: it skips the remaining checks if a map does not have a key.
 func makeHas(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a key, received %q", args)
 	}
-	return func(_ *checker, now, _ document.Value) bool { return !isNothing(now.Get(args[0])) }, nil
+	return func(_ *checker, now, _ document.Value) bool { return !isAbsentOrNull(now.Get(args[0])) }, nil
 }
 
-// makeWarnKey warns of a key of a map.
+// makeWarnKey warns about a key of a map.
 func makeWarnKey(args []string) (check, error) {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("expected a key and what is to be said about it, received %q", args)
+		return nil, fmt.Errorf("expected a key and the warning, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
-		if !isNothing(now.Get(args[0])) {
-			c.say(c.keyed(args[0]) + ": " + args[1])
+		if !isAbsentOrNull(now.Get(args[0])) {
+			c.addWarning(c.keyPath(args[0]) + ": " + args[1])
 		}
 		return true
 	}, nil
 }
 
-// makeWarnNewKey warns of a key that was not there before.
+// makeWarnNewKey warns about a key that the previous value does not have.
 func makeWarnNewKey(args []string) (check, error) {
 	warn, err := makeWarnKey(args)
 	return func(c *checker, now, old document.Value) bool {
-		return !isNothing(old.Get(args[0])) || warn(c, now, old)
+		return !isAbsentOrNull(old.Get(args[0])) || warn(c, now, old)
 	}, err
 }
 
-// makeWarnDuplicate warns of a field's text that an item before this one in the list has too.
+// makeWarnDuplicate warns about a field value that an earlier item of the list has.
 func makeWarnDuplicate(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the field, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
-		if c.item > 0 && c.first(c.list, args[0], now.Text(), false) < c.item {
+		if c.item > 0 && c.firstIndex(c.list, args[0], now.Text(), false) < c.item {
 			c.warn(fmt.Sprintf("duplicate %s %q", args[0], now.Text()))
 		}
 		return true
 	}, nil
 }
 
-// makeRecommendedLabel warns of names that are no labels of DNS.
+// makeRecommendedLabel warns about names that are not DNS labels.
 func makeRecommendedLabel(args []string) (check, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("expected the words, received %q", args)
+		return nil, fmt.Errorf("expected the warning, received %q", args)
 	}
 	return func(c *checker, now, _ document.Value) bool {
 		if problems := formats["dns-label"].check(now.Text()); len(problems) > 0 {
@@ -167,15 +167,15 @@ func makeRecommendedLabel(args []string) (check, error) {
 	}, nil
 }
 
-// irregularWarnings are the checks that only warnings name, and that are code: each is one of a kind.
-func irregularWarnings() map[string]func(c *checker, now, old document.Value) {
+// goWarnings are the checks of warnings that are Go functions, by their names in rules.
+func goWarnings() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"pod-name-start": podNameStart, "app-armor-annotations": warnAppArmor, "container-warnings": containerWarnings,
 		"overlapping-paths": overlappingPaths, "whole-bytes": wholeBytes, "whole-storage": wholeStorage,
-		"many-indexes": manyIndexes, "zone-in-schedule": zoneInSchedule,
+		"many-indexes": manyIndexes, "warn-schedule-zone": warnScheduleZone,
 
-		"old-label": oldLabel, "old-label-key": oldLabelKey, "old-label-plain": oldLabelPlain, "old-match-labels": oldMatchLabels,
-		"odd-label-value": oddLabelValue, "odd-ip": oddIP, "odd-cidr": oddCIDR,
+		"warn-deprecated-label": warnDeprecatedLabel, "warn-deprecated-label-key": warnDeprecatedLabelKey, "warn-deprecated-label-plain": warnDeprecatedLabelPlain, "warn-deprecated-match-labels": deprecatedMatchLabels,
+		"warn-label-value": warnLabelValue, "warn-ip": warnIP, "warn-cidr": warnCIDR,
 		"endpoints-warnings": endpointsWarnings, "slice-warnings": sliceWarnings,
 		"quota-pairs": quotaPairs, "key-pair": keyPair, "reserved-name": reservedName, "lower-case-driver": lowerCaseDriver,
 	}

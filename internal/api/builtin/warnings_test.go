@@ -9,21 +9,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestWarnings replays what kube-apiserver tells clients about objects that it accepts, word by word and in order.
+// TestWarnings replays kube-apiserver's warnings about valid objects, word for word and in order.
 func TestWarnings(t *testing.T) {
 	warned, quiet := 0, 0
 	forVerdicts(t, "warnings.txt.gz", 1, func(c verdictCase) bool {
 		ours := c.t.Warnings(c.doc, c.old)
 		switch c.verb {
 		case "warn create":
-			ours = append(c.t.SentWarnings(c.doc), ours...)
+			ours = append(c.t.RequestWarnings(c.doc), ours...)
 		case "warn status":
 			ours = c.t.StatusWarnings(c.doc, c.old)
 		}
-		if !slices.Equal(ours, c.said) {
-			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.said)
+		if !slices.Equal(ours, c.messages) {
+			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
 		}
-		if len(c.said) > 0 {
+		if len(c.messages) > 0 {
 			warned++
 		} else {
 			quiet++
@@ -32,33 +32,33 @@ func TestWarnings(t *testing.T) {
 	})
 	t.Logf("%d with warnings, %d without", warned, quiet)
 	if warned < 1000 || quiet < 100 {
-		t.Errorf("%d answers with warnings and %d without are too few", warned, quiet)
+		t.Errorf("%d cases with warnings and %d without, want at least 1000 and 100", warned, quiet)
 	}
 }
 
-// TestManyWarnings has objects with more to say about than is ever sent. It ends soon all the same.
+// TestManyWarnings checks that warnings are limited, and that objects with many are processed in bounded time.
 func TestManyWarnings(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
 	const many = 50_000
 	for name, spec := range map[string]string{
-		"ports":   `{"containers":[{"name":"c","ports":[` + repeated(many, `{"containerPort":80,"name":"a"}`) + `]}]}`,
-		"env":     `{"containers":[{"name":"c","env":[` + repeated(many, `{"name":"A"}`) + `]}]}`,
-		"aliases": `{"hostAliases":[` + repeated(many, `{"ip":"1.2.3.4"}`) + `]}`,
-		"files":   `{"volumes":[{"name":"v","configMap":{"items":[` + repeated(many, `{"path":"a/b"}`) + `]}}]}`,
+		"ports":   `{"containers":[{"name":"c","ports":[` + repeatText(many, `{"containerPort":80,"name":"a"}`) + `]}]}`,
+		"env":     `{"containers":[{"name":"c","env":[` + repeatText(many, `{"name":"A"}`) + `]}]}`,
+		"aliases": `{"hostAliases":[` + repeatText(many, `{"ip":"1.2.3.4"}`) + `]}`,
+		"files":   `{"volumes":[{"name":"v","configMap":{"items":[` + repeatText(many, `{"path":"a/b"}`) + `]}}]}`,
 	} {
 		doc, err := document.ParseJSON([]byte(`{"metadata":{},"template":{"spec":` + spec + `}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(typ.Warnings(doc, document.Value{})); n != mostWarnings {
-			t.Errorf("%s: %d warnings, want %d", name, n, mostWarnings)
+		if n := len(typ.Warnings(doc, document.Value{})); n != maxWarnings {
+			t.Errorf("%s: %d warnings, want %d", name, n, maxWarnings)
 		}
 	}
 }
 
-func repeated(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
+func repeatText(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
 
-// TestManyDifferentPorts has none to warn of among many.
+// TestManyDifferentPorts checks that many distinct ports yield no warning.
 func TestManyDifferentPorts(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
 	var ports []string

@@ -10,18 +10,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// domainName wants a name with a domain of its own: three labels at least.
+// domainName requires a name of at least three DNS labels.
 func domainName(c *checker, now, _ document.Value) {
-	c.own(validation.IsFullyQualifiedName(nil, now.Text()))
+	c.addErrors(validation.IsFullyQualifiedName(nil, now.Text()))
 }
 
-// webhookClient checks how a webhook is reached: by its URL, or as a service.
+// webhookClient validates the client configuration of a webhook: a URL or a service.
 func webhookClient(c *checker, client, _ document.Value) {
 	address, service := client.Get("url"), client.Get("service")
 	switch {
-	case isNothing(address) == isNothing(service):
+	case isAbsentOrNull(address) == isAbsentOrNull(service):
 		c.required("exactly one of url or service is required")
-	case !isNothing(address):
+	case !isAbsentOrNull(address):
 		c.webhookURL(address.Text(), "url")
 	default:
 		c.push("service")
@@ -54,21 +54,21 @@ func (c *checker) webhookURL(text, at string) {
 	}
 }
 
-// webhookService takes the name for the namespace and the other way round, as kube-apiserver does:
-// both must be there, so that only shows in which is reported first.
+// webhookService swaps name and namespace in errors as kube-apiserver does. Both are required, so that the swap affects
+// only the order of errors.
 func (c *checker) webhookService(service document.Value) {
 	for _, name := range []string{"namespace", "name"} {
 		if service.Get(name).Text() == "" {
 			c.required("", webhookServiceFields[name])
 		}
 	}
-	if n := number(service.Get("port")); n < 1 || n > 65535 {
+	if n := intValue(service.Get("port")); n < 1 || n > 65535 {
 		c.invalid(n, "port is not valid: "+strings.Join(validation.IsValidPortNum(int(n)), ", "), "port")
 	}
 	c.webhookPath(service.Get("path").Text())
 }
 
-// webhookServiceFields says where kube-apiserver reports that a field of a service is missing.
+// webhookServiceFields maps a missing field of a service to the field that kube-apiserver reports.
 var webhookServiceFields = map[string]string{"namespace": "name", "name": "namespace"}
 
 func (c *checker) webhookPath(path string) {
@@ -94,30 +94,29 @@ func (c *checker) webhookPath(path string) {
 	}
 }
 
-// reviewVersions wants one version of AdmissionReview that the server speaks.
+// reviewVersions requires an AdmissionReview version that the server supports.
 func reviewVersions(c *checker, versions, _ document.Value) {
-	spoken := false
+	supported := false
 	for i, v := range versions.Items() {
 		version := v.Text()
 		c.pushItem(i)
-		if c.first(versions, "", version, false) < i {
+		if c.firstIndex(versions, "", version, false) < i {
 			c.invalid(version, "duplicate version")
 		} else {
 			c.invalidAll(version, validation.IsDNS1035Label(version))
 		}
 		c.pop()
-		spoken = spoken || version == "v1" || version == "v1beta1"
+		supported = supported || version == "v1" || version == "v1beta1"
 	}
-	if !spoken {
-		c.invalid(shown(versions), "must include at least one of v1, v1beta1")
+	if !supported {
+		c.invalid(errorValue(versions), "must include at least one of v1, v1beta1")
 	}
 }
 
-// admissionResources refuses resources that others in the list include. What a mutating or
-// validating rule says about subresources is written after a slash; * stands for all.
+// admissionResources rejects resources that others in the list include. Subresources follow a slash; * matches all.
 func admissionResources(c *checker, resources, _ document.Value) {
-	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // x of x/*, and x of */x
-	plain := false                                                 // whether the last resource without a subresource is one
+	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // withAllBelow has x for x/*, belowAll has x for */x
+	plain := false                                                 // whether the last resource without a subresource is not *
 	for i, r := range resources.Items() {
 		text := r.Text()
 		c.pushItem(i)
@@ -143,10 +142,10 @@ func admissionResources(c *checker, resources, _ document.Value) {
 		}
 		c.pop()
 	}
-	if resources.Len() > 1 && c.first(resources, "", "*/*", false) >= 0 {
-		c.invalid(shown(resources), "if '*/*' is present, must not specify other resources")
+	if resources.Len() > 1 && c.firstIndex(resources, "", "*/*", false) >= 0 {
+		c.invalid(errorValue(resources), "if '*/*' is present, must not specify other resources")
 	}
-	if plain && c.first(resources, "", "*", false) >= 0 {
-		c.invalid(shown(resources), "if '*' is present, must not specify other resources without subresources")
+	if plain && c.firstIndex(resources, "", "*", false) >= 0 {
+		c.invalid(errorValue(resources), "if '*' is present, must not specify other resources without subresources")
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // time zones do not depend on what is installed
+	_ "time/tzdata" // embedded, so that time zones do not depend on the host
 
 	"github.com/robfig/cron/v3"
 
@@ -14,31 +14,31 @@ import (
 )
 
 func progressDeadline(c *checker, spec, _ document.Value) {
-	if n := number(spec.Get("progressDeadlineSeconds")); n <= number(spec.Get("minReadySeconds")) {
+	if n := intValue(spec.Get("progressDeadlineSeconds")); n <= intValue(spec.Get("minReadySeconds")) {
 		c.invalid(n, "must be greater than minReadySeconds", "progressDeadlineSeconds")
 	}
 }
 
-// rolloutMoves refuses a rollout that could neither add nor remove a pod.
-func rolloutMoves(c *checker, update, _ document.Value) {
-	if fewer := update.Get("maxUnavailable"); intOrPercent(fewer) == 0 && intOrPercent(update.Get("maxSurge")) == 0 {
-		c.invalid(shown(fewer), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
+// rolloutProgress rejects a rolling update with maxUnavailable and maxSurge 0, which could not progress.
+func rolloutProgress(c *checker, update, _ document.Value) {
+	if maxUnavailable := update.Get("maxUnavailable"); intOrPercent(maxUnavailable) == 0 && intOrPercent(update.Get("maxSurge")) == 0 {
+		c.invalid(errorValue(maxUnavailable), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
 	}
 }
 
-func daemonMoves(c *checker, update, _ document.Value) {
+func daemonRollout(c *checker, update, _ document.Value) {
 	surge := update.Get("maxSurge")
 	fewer, more := intOrPercent(update.Get("maxUnavailable")) != 0, intOrPercent(surge) != 0
 	switch {
 	case fewer && more:
-		c.invalid(shown(surge), "may not be set when maxUnavailable is non-zero", "maxSurge")
+		c.invalid(errorValue(surge), "may not be set when maxUnavailable is non-zero", "maxSurge")
 	case !fewer && !more:
 		c.required("cannot be 0 when maxSurge is 0", "maxUnavailable")
 	}
 }
 
 func revisionData(c *checker, data, _ document.Value) {
-	if isNothing(data) {
+	if isAbsentOrNull(data) {
 		c.required("data is mandatory")
 	} else if data.Kind() != document.Map {
 		c.required("data must be a valid JSON object")
@@ -51,7 +51,7 @@ func cronJobName(c *checker, now, _ document.Value) {
 	}
 }
 
-// scheduleProblems are those of a schedule. The parser can panic on some.
+// scheduleProblems validates a cron schedule. The parser panics on some input.
 func scheduleProblems(schedule string) (problems []string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -72,7 +72,7 @@ func scheduleZone(c *checker, now, old document.Value) {
 	switch tolerated := strings.Contains(old.Text(), "TZ"); {
 	case !tolerated:
 		c.invalid(now.Text(), "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")
-	case !isNothing(zone):
+	case !isAbsentOrNull(zone):
 		c.invalid(now.Text(), "cannot use both timeZone field and TZ or CRON_TZ in schedule")
 	}
 }
@@ -81,7 +81,7 @@ var zonePart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 func cronTimeZone(c *checker, spec, old document.Value) {
 	zone := spec.Get("timeZone")
-	if isNothing(zone) || c.updating && old.Get("timeZone").Text() == zone.Text() {
+	if isAbsentOrNull(zone) || c.updating && old.Get("timeZone").Text() == zone.Text() {
 		return
 	}
 	c.invalidAll(zone.Text(), timeZoneProblems(zone.Text()), "timeZone")
@@ -105,22 +105,22 @@ func timeZoneProblems(zone string) (problems []string) {
 	return problems
 }
 
-// makeStatefulTemplate checks the template of a stateful set as its controller uses it: with the
-// volumes of its claims before its own, unless they have the same name, and with names of its own.
+// makeStatefulTemplate validates the pod template of a StatefulSet as its controller uses it: with the volumes of the
+// claim templates, which replace volumes of the same name, and without hostname and subdomain.
 func (book *rulebook) makeStatefulTemplate(args []string) (check, error) {
 	template := book.blocks["PodTemplateSpec"]
 	if len(args) > 0 || template == nil {
-		return nil, fmt.Errorf("expected nothing after it and the type PodTemplateSpec, received %q", args)
+		return nil, fmt.Errorf("expected no arguments and a type PodTemplateSpec, received %q", args)
 	}
 	return func(c *checker, now, old document.Value) bool {
-		c.run(template, asInSet(now, c.innermost().Get("volumeClaimTemplates")), old)
+		c.run(template, statefulSetTemplate(now, c.innermost().Get("volumeClaimTemplates")), old)
 		return true
 	}, nil
 }
 
-func asInSet(template, claims document.Value) document.Value {
+func statefulSetTemplate(template, claims document.Value) document.Value {
 	spec := template.Get("spec")
-	if claims.Len() == 0 && isNothing(spec.Get("hostname")) && isNothing(spec.Get("subdomain")) {
+	if claims.Len() == 0 && isAbsentOrNull(spec.Get("hostname")) && isAbsentOrNull(spec.Get("subdomain")) {
 		return template
 	}
 	spec = spec.Without("hostname").Without("subdomain")

@@ -1,10 +1,10 @@
-// Package celexpr has the expressions of webhooks and policies: what they may use, and which values they may have.
-// Kubernetes' own library for CEL compiles them, so that what is right there is right here, with the same errors.
+// Package celexpr declares the CEL expressions of webhooks and policies: their environment and result types.
+// Kubernetes' CEL library compiles them, so that the same expressions are valid, with the same errors.
 //
-// Making the environment takes a while and memory. It is made when the first expression is compiled.
+// Building the environment is slow and uses much memory, so it is built when the first expression is compiled.
 //
 // # Where to look
 //
-//	expression.go   expressions, and which values they may have
-//	environment.go  what they may use, and the compilers
+//	expression.go   expressions and their result types
+//	environment.go  the CEL environment and the compilers
 package celexpr

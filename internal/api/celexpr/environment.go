@@ -7,18 +7,19 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Environment is what expressions may use.
+// Environment returns the CEL environment: the functions and types that expressions can use.
 var Environment = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
 
-// Compiler compiles expressions that have no variables of a policy.
+// Compiler returns a compiler for expressions that do not use a policy's variables.
 var Compiler = sync.OnceValue(func() cel.Compiler { return cel.NewCompiler(Environment()) })
 
-// Conditions compiles conditions that have no variables of a policy.
-var Conditions = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
+// ConditionCompiler returns a compiler for match conditions that do not use a policy's variables.
+var ConditionCompiler = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
 
-// WithVariables returns a compiler for a policy with variables, which it remembers.
+// WithVariables returns a compiler for the expressions of one policy. It retains the variables that it has compiled,
+// for use in later expressions.
 func WithVariables() (*cel.CompositedCompiler, error) {
 	return cel.NewCompositedCompiler(Environment())
 }

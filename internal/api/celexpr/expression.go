@@ -8,17 +8,17 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/cel"
 )
 
-// A Role is what an expression is for. It says which values it may have.
+// Role is the purpose of an expression, which determines its result type.
 type Role uint8
 
-// The roles.
+// The roles, with their result types.
 const (
-	Condition  Role = iota // true or false
-	Message                // a text
-	Annotation             // a text or nothing
-	Variable               // anything
-	ApplyPatch             // a part of an object, to be applied
-	JSONPatch              // operations
+	Condition  Role = iota // bool
+	Message                // string
+	Annotation             // string or null
+	Variable               // any type
+	ApplyPatch             // an Object, which is applied
+	JSONPatch              // a list of JSONPatch operations
 )
 
 var roleTypes = map[Role][]*celgo.Type{
@@ -30,7 +30,7 @@ var roleTypes = map[Role][]*celgo.Type{
 	JSONPatch:  {celgo.ListType(types.NewObjectType("JSONPatch"))},
 }
 
-// An Expression is a text with a role, and a name if it is a variable.
+// Expression is the source text of an expression with its role, and a name if it is a variable.
 type Expression struct {
 	Name, Text string
 	Role       Role
@@ -45,17 +45,18 @@ func (e *Expression) ReturnTypes() []*celgo.Type { return roleTypes[e.Role] }
 // GetName implements cel.NamedExpressionAccessor.
 func (e *Expression) GetName() string { return e.Name }
 
-// Uses are what expressions with a role may use, in a policy with parameters or without.
-func (r Role) Uses(params bool) cel.OptionalVariableDeclarations {
+// VariableDeclarations returns the optional variables that expressions with the role can use, in a policy with or
+// without parameters.
+func (r Role) VariableDeclarations(params bool) cel.OptionalVariableDeclarations {
 	return cel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: r != Message, HasPatchTypes: r == ApplyPatch || r == JSONPatch}
 }
 
-// List returns expressions of one role. Texts that are "" are nil where that is allowed.
-func List(role Role, texts []string) []cel.ExpressionAccessor {
+// Expressions returns expressions of one role. An empty message expression is nil, because it is optional.
+func Expressions(role Role, texts []string) []cel.ExpressionAccessor {
 	all := make([]cel.ExpressionAccessor, 0, len(texts))
 	for _, text := range texts {
 		if text == "" && role == Message {
-			all = append(all, nil) // the message is said without an expression
+			all = append(all, nil) // the policy's static message is used
 			continue
 		}
 		all = append(all, &Expression{Text: text, Role: role})

@@ -15,8 +15,8 @@ import (
 // conversionError is the error of an object that could not be converted. A retry may succeed.
 type conversionError struct {
 	status *apierrors.StatusError
-	// answered says that the webhook answered: a retry with the same definition gets the same answer.
-	answered bool
+	// responded reports whether the webhook responded: a retry with the same definition yields the same response.
+	responded bool
 }
 
 func newConversionError(err error) *conversionError {
@@ -24,33 +24,32 @@ func newConversionError(err error) *conversionError {
 	return &conversionError{plainError(err), !errors.As(err, &unavailable)}
 }
 
-// unavailableError is the error of a webhook that did not answer: it could not be reached, or not in time.
+// unavailableError is the error of a webhook that did not respond: it was unreachable or timed out.
 type unavailableError struct{ error }
 
 // Unwrap returns the cause.
 func (e *unavailableError) Unwrap() error { return e.error }
 
-// IsUnavailable reports whether an object could not be converted because the webhook did not answer.
+// IsUnavailable reports whether a conversion failed because the webhook did not respond.
 func IsUnavailable(err error) bool {
 	var failed *conversionError
-	return errors.As(err, &failed) && !failed.answered
+	return errors.As(err, &failed) && !failed.responded
 }
 
 // Error implements error.
 func (e *conversionError) Error() string { return e.status.Error() }
 
-// Unwrap returns the API status, and the error by which the apply engine recognizes failed conversions.
+// Unwrap returns the API Status, and the error by which the apply engine recognizes failed conversions.
 func (e *conversionError) Unwrap() []error { return []error{e.status, apply.ErrConversionUnavailable} }
 
-// plainError returns an API status of code 500 without a reason, as Kubernetes has it for failed conversions.
+// plainError returns an API Status with code 500 and no reason, which Kubernetes returns for failed conversions.
 func plainError(err error) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
 }
 
 // Converter converts objects between versions.
 type Converter interface {
-	// Convert returns objects at another apiVersion, unpruned: those before the first that failed, and the error of that
-	// one.
+	// Convert returns objects converted to another apiVersion, unpruned: those before the first failure, and its error.
 	Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error)
 }
 
@@ -65,7 +64,7 @@ func NewConverter(d *Definition, webhooks Webhooks) Converter {
 // ConversionIsNone reports whether the conversion strategy is None: versions differ only in apiVersion and schema.
 func (d *Definition) ConversionIsNone() bool { return d.conversion.Get("strategy").Text() != "Webhook" }
 
-// none is the conversion strategy None: it changes only the apiVersion.
+// none is the conversion strategy None, which changes the apiVersion only.
 type none struct{}
 
 // Convert implements Converter.

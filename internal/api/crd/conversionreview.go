@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// exchange sends objects to a webhook in a ConversionReview of one version and returns the converted ones.
+// exchange sends objects to a webhook in a ConversionReview of one version and returns the converted objects.
 type exchange func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
 
 var exchanges = map[string]exchange{
@@ -24,7 +24,7 @@ var exchanges = map[string]exchange{
 	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).exchangeOld,
 }
 
-// firstExchange returns the exchange of the first version that is supported.
+// firstExchange returns the exchange of the first supported version.
 func firstExchange(versions document.Value) (exchange, error) {
 	for _, version := range versions.Items() {
 		if e, ok := exchanges[version.Text()]; ok {
@@ -52,11 +52,11 @@ func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to strin
 	case response.UID != uid:
 		return nil, fmt.Errorf("expected response.uid=%q, got %q", uid, response.UID)
 	}
-	return response.ConvertedObjects, refusal(response.Result)
+	return response.ConvertedObjects, resultError(response.Result)
 }
 
-// exchangeOld does not check the kind and UID of the response: Kubernetes does not at v1beta1, and some webhooks omit
-// them.
+// exchangeOld does not validate the kind and UID of the response: Kubernetes does not at v1beta1, and some webhooks
+// omit them.
 func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
 	review := &apiextensionsv1beta1.ConversionReview{
 		Request:  &apiextensionsv1beta1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
@@ -69,10 +69,10 @@ func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to st
 	if answer.Response == nil {
 		return nil, errors.New("no response provided")
 	}
-	return answer.Response.ConvertedObjects, refusal(answer.Response.Result)
+	return answer.Response.ConvertedObjects, resultError(answer.Response.Result)
 }
 
-// call calls the webhook. A proxy in front of it may answer 429, 502, 503 or 504: that counts as unavailable.
+// call calls the webhook. Status codes 429, 502, 503 and 504, which a proxy may return, count as unavailable.
 func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Object) error {
 	err := c.webhooks.Call(ctx, c.target, review, answer)
 	if err == nil {
@@ -88,8 +88,8 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 	return &unavailableError{err}
 }
 
-// refusal returns the error of a response that is not a success.
-func refusal(result metav1.Status) error {
+// resultError returns the error of a response that is not a success.
+func resultError(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:
 		return nil

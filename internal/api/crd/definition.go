@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Definition is a parsed CustomResourceDefinition. Its schemas stay unparsed: they are large, and most are never needed.
+// Definition is a parsed CustomResourceDefinition. Its schemas are parsed lazily, because they are large and most are
+// never needed.
 type Definition struct {
 	Name, UID             string
 	Generation            int64
@@ -25,7 +26,7 @@ type Definition struct {
 	Versions                      []Version
 	conversion                    document.Value
 	conditions                    document.Value
-	Terminating                   bool // it has a deletion timestamp
+	Terminating                   bool // metadata.deletionTimestamp is set
 	finalizers                    []string
 	approval                      string // the value of approvalAnnotation
 }
@@ -50,16 +51,16 @@ type Version struct {
 	scale        *api.ScalePaths
 	columns      []encoding.CustomColumn
 	selectable   []string
-	// Schema is unparsed JSON: it can be compared with document.Equal, and is parsed by openSchema.
+	// Schema is unparsed JSON, which can be compared with document.Equal; openSchema parses it.
 	Schema document.Value
 }
 
 // schemaPath is the path of the schemas in a definition.
 var schemaPath = []string{"spec", "versions", fastdoc.AnyItem, "schema"}
 
-// ParseStored reads a stored definition; path is where it is in the object. Its schemas stay unparsed.
+// ParseStored parses the stored definition at a path of an object, except for its schemas.
 func ParseStored(object *watchcache.Object, path ...string) (*Definition, error) {
-	doc, err := fastdoc.ParseJSONBeside(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
+	doc, err := fastdoc.ParseJSONWithBase(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func parseColumn(v document.Value) encoding.CustomColumn {
 // splitPath splits a path such as .spec.replicas.
 func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-// ServedVersions returns the names of the served versions, the preferred one first.
+// ServedVersions returns the names of the served versions, the preferred version first.
 func (d *Definition) ServedVersions() (served []string) {
 	for i := range d.Versions {
 		if d.Versions[i].Served {
@@ -163,7 +164,7 @@ func (d *Definition) ServedVersions() (served []string) {
 	return served
 }
 
-// StorageVersion returns the name of the version that objects are stored at.
+// StorageVersion returns the name of the storage version.
 func (d *Definition) StorageVersion() string {
 	for i := range d.Versions {
 		if d.Versions[i].Storage {
@@ -173,8 +174,8 @@ func (d *Definition) StorageVersion() string {
 	return ""
 }
 
-// Deprecations returns the warnings for clients that use deprecated versions, by version. Unless the definition has a
-// warning of its own, it recommends the preferred later version that is not deprecated.
+// Deprecations returns the warnings about deprecated versions, by version. A default warning recommends the most
+// preferred later version that is not deprecated.
 func (d *Definition) Deprecations() map[string]api.Deprecation {
 	var all map[string]api.Deprecation
 	served := d.ServedVersions()
@@ -199,7 +200,7 @@ func (d *Definition) Deprecations() map[string]api.Deprecation {
 	return all
 }
 
-// Version returns the version with a name, nil if there is none.
+// Version returns a version by name; nil if there is none.
 func (d *Definition) Version(name string) *Version {
 	for i := range d.Versions {
 		if d.Versions[i].Name == name {
@@ -209,7 +210,7 @@ func (d *Definition) Version(name string) *Version {
 	return nil
 }
 
-// rawCondition returns the condition of a type, absent if there is none.
+// rawCondition returns a condition by type; absent if there is none.
 func (d *Definition) rawCondition(name string) document.Value {
 	for _, c := range d.conditions.Items() {
 		if c.Get("type").Text() == name {
@@ -227,5 +228,5 @@ func (d *Definition) HasStatus(condition, status string) bool {
 	return d.rawCondition(condition).Get("status").Text() == status
 }
 
-// HasFinalizer reports whether the definition waits for its objects to be deleted.
+// HasFinalizer reports whether the cleanup finalizer is present, so that deletion waits for the custom objects.
 func (d *Definition) HasFinalizer() bool { return slices.Contains(d.finalizers, CleanupFinalizer) }

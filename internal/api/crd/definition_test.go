@@ -38,16 +38,16 @@ func TestParse(t *testing.T) {
 		t.Errorf("received %+v", d)
 	}
 	v1 := d.Version("v1")
-	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || dotted(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
+	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || jsonPath(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
 		t.Errorf("received %+v", v1)
 	}
 }
 
-// TestServedVersions: the preferred version is the most stable and newest one, in whatever order they are listed.
+// TestServedVersions checks that the newest stable version is preferred, regardless of the order in the definition.
 func TestServedVersions(t *testing.T) {
 	d := parse(t, `versions: [{name: v1alpha1, served: true}, {name: v1, served: true}, {name: v3, served: false}, {name: v2beta1, served: true}, {name: v10, served: true}]`, "")
 	if got, want := d.ServedVersions(), []string{"v10", "v1", "v2beta1", "v1alpha1"}; !slices.Equal(got, want) {
-		t.Errorf("received %v, expected %v", got, want)
+		t.Errorf("ServedVersions() = %v, want %v", got, want)
 	}
 }
 
@@ -67,8 +67,8 @@ func TestDeprecations(t *testing.T) {
 	}
 }
 
-// TestDecide: names that another definition of the group has are not acceptedNames, and a definition is established when all
-// of its names are.
+// TestDecide checks that names used by another definition of the group are not accepted, and that a definition is
+// established when all its names are accepted.
 func TestDecide(t *testing.T) {
 	first := parse(t, widgetNames, acceptedNames)
 	for _, test := range []struct {
@@ -97,11 +97,12 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	if names, conditions := first.Decide([]*Definition{first}); !names.Equal(first.AcceptedNames) || !conditions[0].True {
-		t.Errorf("its own names conflict: %+v", conditions)
+		t.Errorf("Decide() conflicts with the definition's own names: %+v", conditions)
 	}
 }
 
-// TestWithConditions: a condition is replaced by type, and keeps its transition time if its status is unchanged.
+// TestWithConditions checks that conditions are replaced by type, and keep their transition time if the status is
+// unchanged.
 func TestWithConditions(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 5, 4, hour, 0, 0, 0, time.UTC) }
 	doc := WithConditions(document.NewMap(), at(1), Terminating(true, "A", "a"), Condition{Established, true, "B", "b"})
@@ -116,7 +117,8 @@ func TestWithConditions(t *testing.T) {
 	}
 }
 
-// TestMarkDeleted: a deleted definition gets a finalizer beside those that it has, once.
+// TestMarkDeleted checks that a deleted definition gets the cleanup finalizer once, in addition to its other
+// finalizers.
 func TestMarkDeleted(t *testing.T) {
 	doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, finalizers: [example.com/other]}}`))
 	if err != nil {
@@ -128,12 +130,12 @@ func TestMarkDeleted(t *testing.T) {
 		t.Errorf("received %v", marked)
 	}
 	if _, ok := MarkDeleted(marked, time.Now()); ok {
-		t.Error("it is marked twice")
+		t.Error("MarkDeleted() of a terminating definition returned true")
 	}
 	if d := Parse(WithoutCleanupFinalizer(marked)); d.HasFinalizer() || len(d.finalizers) != 1 {
-		t.Errorf("finalizers are %v", d.finalizers)
+		t.Errorf("finalizers = %v, want one", d.finalizers)
 	}
 	if without := WithoutCleanupFinalizer(document.NewMap(document.Field{Name: "metadata", Value: document.NewMap()})); strings.Contains(without.JSON(), "finalizers") {
-		t.Errorf("received %v, expected no empty list", without)
+		t.Errorf("WithoutCleanupFinalizer() = %v, want no empty list of finalizers", without)
 	}
 }

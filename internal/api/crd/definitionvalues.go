@@ -21,12 +21,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definitionValues implements strategy.Values for CustomResourceDefinitions with Kubernetes' own Go types and functions:
-// their rules are long, and they are written rarely.
+// definitionValues implements strategy.Values for CustomResourceDefinitions with Kubernetes' own Go types and
+// functions: their rules are complex, and they are written rarely.
 type definitionValues struct{}
 
-// ReadWith decodes a document into the Go type and encodes it again.
-func (definitionValues) ReadWith(doc document.Value, _ builtin.ReadOptions) (document.Value, []string, error) {
+// DecodeWith decodes a document into the Go type and encodes it again.
+func (definitionValues) DecodeWith(doc document.Value, _ builtin.DecodeOptions) (document.Value, []string, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	strict, err := kjson.UnmarshalStrict([]byte(doc.JSON()), &crd, kjson.DisallowUnknownFields)
 	if err != nil {
@@ -90,14 +90,14 @@ func defaultConversion(conversion document.Value) document.Value {
 	return conversion.With("webhook", webhook.With("clientConfig", config.With("service", service)))
 }
 
-// DefaultAgain is Default.
-func (v definitionValues) DefaultAgain(doc, _ document.Value) document.Value { return v.Default(doc) }
+// DefaultChanged calls Default for the whole document.
+func (v definitionValues) DefaultChanged(doc, _ document.Value) document.Value { return v.Default(doc) }
 
 // emptyDefinition is the encoded zero value of the Go type.
 var emptyDefinition = sync.OnceValue(func() document.Value {
 	empty, err := toDocument(&apiextensionsv1.CustomResourceDefinition{})
 	if err != nil {
-		panic(err) // a test writes it
+		panic(err) // unreachable: a test encodes it
 	}
 	return empty
 })
@@ -105,61 +105,61 @@ var emptyDefinition = sync.OnceValue(func() document.Value {
 // Empty returns the encoded zero value of the Go type.
 func (definitionValues) Empty() document.Value { return emptyDefinition() }
 
-// KeepUnset returns the document: decoding has removed unset fields.
-func (definitionValues) KeepUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
+// RetainUnset returns the document: decoding has removed unset fields.
+func (definitionValues) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// WithoutEmptied returns the document: decoding removes empty fields.
-func (definitionValues) WithoutEmptied(_, after, _ document.Value) document.Value { return after }
+// DropEmptied returns the document: decoding removes empty fields.
+func (definitionValues) DropEmptied(_, after, _ document.Value) document.Value { return after }
 
-// WithoutPruned returns the document: decoding removes empty fields.
-func (definitionValues) WithoutPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
+// DropPruned returns the document: decoding removes empty fields.
+func (definitionValues) DropPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
 	return after
 }
 
 // OneOfs returns none.
 func (definitionValues) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
-// Validate validates a definition as it is created, or updated if old is not absent.
+// Validate validates a definition on create, or on update if old is not absent.
 func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
 	if old.IsAbsent() {
 		return validation.ValidateCustomResourceDefinition(context.Background(), now)
 	}
 	before, err := toInternal(old)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
-	return append(updated(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
+	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
 // ValidateStatus validates an update of the status of a definition.
 func (definitionValues) ValidateStatus(obj, live document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
 	before, err := toInternal(live)
 	if err != nil {
-		return unreadable(err)
+		return decodingError(err)
 	}
-	return append(updated(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
+	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
-// updated validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
-func updated(obj, live document.Value) field.ErrorList {
+// updateErrors validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
+func updateErrors(obj, live document.Value) field.ErrorList {
 	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
-// unreadable is the error of a definition that was decoded before and cannot be decoded now.
-func unreadable(err error) field.ErrorList {
+// decodingError returns the internal error for a definition that cannot be decoded, although it was decoded before.
+func decodingError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }
 
-// toInternal returns a definition as the internal Go type, which Kubernetes validates. Updates must have a
+// toInternal converts a definition to the internal Go type that Kubernetes validates. Validation requires a
 // resourceVersion, which documents lack; the write path has checked it.
 func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
@@ -171,7 +171,7 @@ func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, er
 	return internal, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&crd, internal, nil)
 }
 
-// Warnings returns a warning for each format that is new and that Kubernetes does not validate.
+// Warnings returns a warning for each new format that Kubernetes does not validate.
 func (definitionValues) Warnings(obj, old document.Value) []string {
 	unknown := unknownFormats(obj)
 	if len(unknown) == 0 {
@@ -190,11 +190,11 @@ func (definitionValues) Warnings(obj, old document.Value) []string {
 	return warnings
 }
 
-// StatusWarnings returns none.
+// StatusWarnings returns nil.
 func (definitionValues) StatusWarnings(_, _ document.Value) []string { return nil }
 
-// SentWarnings returns none.
-func (definitionValues) SentWarnings(document.Value) []string { return nil }
+// RequestWarnings returns nil.
+func (definitionValues) RequestWarnings(document.Value) []string { return nil }
 
 // unknownFormats returns the formats in the schemas of a definition that Kubernetes does not validate.
 func unknownFormats(doc document.Value) (formats []string) {
@@ -203,7 +203,7 @@ func unknownFormats(doc document.Value) (formats []string) {
 	}
 	crd, err := toInternal(doc)
 	if err != nil {
-		return nil // Validate reports it
+		return nil // Validate reports the decoding error
 	}
 	release := environment.DefaultCompatibilityVersion()
 	look := func(s *apiextensions.JSONSchemaProps) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Definitions is the watch cache kind of CustomResourceDefinitions.
+// Definitions is the store name of CustomResourceDefinitions.
 const Definitions = "apiextensions.k8s.io/customresourcedefinitions"
 
 // Group and resource name of CustomResourceDefinitions.
@@ -20,7 +20,7 @@ const (
 	definitionsKind     = "CustomResourceDefinition"
 )
 
-// CleanupFinalizer makes the deletion of a definition wait until its objects are deleted.
+// CleanupFinalizer delays the deletion of a definition until its custom objects are deleted.
 const CleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
 // Kind returns the kind of CustomResourceDefinitions.
@@ -41,7 +41,7 @@ func Kind() *api.Kind {
 			{Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: created},
 			{Endpoint: "status", Path: []string{"spec"}, Unowned: true, OnUpdate: true},
 		},
-		Traits:     api.Traits{PutVersioned: true},
+		Traits:     api.Traits{RequireResourceVersion: true},
 		Definition: definitionStrategy{},
 	}
 }
@@ -57,7 +57,7 @@ func (definitionStrategy) Topology(version string) (*schema.Type, bool) {
 	return api.DefinitionTopology()
 }
 
-// Convert implements api.Definition. There is one version.
+// Convert implements api.Definition. There is only one version.
 func (definitionStrategy) Convert(doc document.Value, _, _ string) (document.Value, error) {
 	return doc, nil
 }
@@ -92,7 +92,7 @@ func withStoredVersion(obj document.Value) document.Value {
 }
 
 // MarkDeleted returns a definition with its deletion timestamp, cleanup finalizer and Terminating condition; ok is
-// false if it is terminating already.
+// false if it is already terminating.
 func MarkDeleted(doc document.Value, now time.Time) (_ document.Value, ok bool) {
 	metadata := doc.Get("metadata")
 	if !metadata.Get("deletionTimestamp").IsAbsent() {

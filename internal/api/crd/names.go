@@ -9,7 +9,7 @@ import (
 // takenNames are the accepted names of the definitions of a group.
 type takenNames struct{ resources, kinds map[string]bool }
 
-func takenBy(definitions []*Definition) takenNames {
+func takenNamesOf(definitions []*Definition) takenNames {
 	t := takenNames{map[string]bool{}, map[string]bool{}}
 	for _, d := range definitions {
 		n := &d.AcceptedNames
@@ -22,45 +22,45 @@ func takenBy(definitions []*Definition) takenNames {
 }
 
 // acceptNames returns the accepted names of a definition and its NamesAccepted condition. A requested name that another
-// definition has is not accepted: the one that was accepted before stays.
+// definition uses is not accepted: the previously accepted name is retained.
 func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
-	got, problem := d.AcceptedNames, (*Condition)(nil)
+	accepted, problem := d.AcceptedNames, (*Condition)(nil)
 	choose := func(wanted, has string, among map[string]bool, reason string) string {
 		if wanted == has || !among[wanted] {
 			return wanted
 		}
-		problem = &Condition{"NamesAccepted", false, reason, inUse(wanted)}
+		problem = &Condition{"NamesAccepted", false, reason, inUseMessage(wanted)}
 		return has
 	}
-	got.Plural = choose(d.RequestedNames.Plural, got.Plural, t.resources, "PluralConflict")
-	got.Singular = choose(d.RequestedNames.Singular, got.Singular, t.resources, "SingularConflict")
+	accepted.Plural = choose(d.RequestedNames.Plural, accepted.Plural, t.resources, "PluralConflict")
+	accepted.Singular = choose(d.RequestedNames.Singular, accepted.Singular, t.resources, "SingularConflict")
 	if conflicts := d.shortNameConflicts(t); len(conflicts) > 0 {
 		problem = &Condition{"NamesAccepted", false, "ShortNamesConflict", aggregate(conflicts)}
 	} else {
-		got.ShortNames = d.RequestedNames.ShortNames
+		accepted.ShortNames = d.RequestedNames.ShortNames
 	}
-	got.Kind = choose(d.RequestedNames.Kind, got.Kind, t.kinds, "KindConflict")
-	got.ListKind = choose(d.RequestedNames.ListKind, got.ListKind, t.kinds, "ListKindConflict")
-	got.Categories = d.RequestedNames.Categories
+	accepted.Kind = choose(d.RequestedNames.Kind, accepted.Kind, t.kinds, "KindConflict")
+	accepted.ListKind = choose(d.RequestedNames.ListKind, accepted.ListKind, t.kinds, "ListKindConflict")
+	accepted.Categories = d.RequestedNames.Categories
 	if problem != nil {
-		return got, *problem
+		return accepted, *problem
 	}
-	return got, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
+	return accepted, Condition{"NamesAccepted", true, "NoConflicts", "no conflicts found"}
 }
 
-func inUse(name string) string { return fmt.Sprintf("%q is already in use", name) }
+func inUseMessage(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// shortNameConflicts returns the conflicts of requested short names, which are accepted all or none.
+// shortNameConflicts returns the conflicts of the requested short names, of which either all or none are accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
-			conflicts = append(conflicts, inUse(name))
+			conflicts = append(conflicts, inUseMessage(name))
 		}
 	}
 	return conflicts
 }
 
-// aggregate formats several messages as Kubernetes' error aggregates do.
+// aggregate formats several messages like Kubernetes' error aggregates.
 func aggregate(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]

@@ -20,9 +20,9 @@ func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
 	return v.hash()
 }
 
-// OpenAPI returns the published schema of a version, of OpenAPI v2 or v3, without the fields of all objects. It
+// OpenAPI returns the published schema of a version, for OpenAPI v2 or v3, without the fields common to all objects. It
 // returns nil if no fields are published: clients reject fields that a published schema lacks.
-func (d *Resource) OpenAPI(version string, isForm2 bool) (*spec.Schema, error) {
+func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	v := d.at(version)
 	if v == nil {
 		return nil, nil
@@ -41,10 +41,10 @@ func (d *Resource) OpenAPI(version string, isForm2 bool) (*spec.Schema, error) {
 	}
 	s, err := structuralschema.NewStructural(&internal)
 	if err != nil {
-		return nil, nil // not structural: allowed only if spec.preserveUnknownFields is true
+		return nil, nil // the schema is not structural, which only spec.preserveUnknownFields=true allows
 	}
-	s = s.Unfold() // int-or-string as anyOf
-	if isForm2 {
+	s = s.Unfold() // represents int-or-string as anyOf
+	if isV2 {
 		if d.PreserveUnknownFields || s.XPreserveUnknownFields {
 			return nil, nil
 		}

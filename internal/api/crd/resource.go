@@ -24,26 +24,27 @@ import (
 )
 
 // Resource is the resource that one generation of a definition defines. It implements strategy.Definition and
-// strategy.Evolving. It is immutable but for MarkCurrent and MarkStale; safe for concurrent use.
+// strategy.StorageConverter. It is immutable except for MarkCurrent and MarkStale, and safe for concurrent use.
 type Resource struct {
 	*Definition
-	storageVersion string // of the Definition, which searches for it
+	storageVersion string // cached, because Definition.StorageVersion searches all versions
 	versions       map[string]*compiledVersion
 	converter      Converter // nil for a previous generation of a definition
-	// currentSince is a revision after which all objects were written by this definition; math.MaxInt64 if unknown.
+	// currentSince is the revision after which all objects were written with this definition; math.MaxInt64 if it is
+	// unknown.
 	currentSince atomic.Int64
 }
 
-// compiledVersion is one version of a resource. Its schema and columns are compiled when they are first used.
+// compiledVersion is one version of a resource. Its schema and columns are compiled on first use.
 type compiledVersion struct {
 	*Version
 	values  func() (*structural.Type, error)
 	columns func() (*encoding.Columns, error)
-	hash    func() [sha256.Size]byte // of the schema, and of whether unknown fields are preserved
+	hash    func() [sha256.Size]byte // hash of the schema and of spec.preserveUnknownFields
 }
 
-// NewResource returns the resource of a definition. It reuses the compiled schemas that it has in common with the
-// resource before, which may be nil.
+// NewResource returns the resource of a definition. It reuses compiled schemas that are unchanged since the previous
+// generation, before, which may be nil.
 func NewResource(definition *Definition, before *Resource, converter Converter) *Resource {
 	d := &Resource{
 		Definition: definition, storageVersion: definition.StorageVersion(),
@@ -71,11 +72,11 @@ func sameScale(a, b *api.ScalePaths) bool {
 }
 
 func scaleText(s *api.ScalePaths) string {
-	return strings.Join([]string{dotted(s.Replicas), dotted(s.StatusReplicas), dotted(s.Selector)}, " ")
+	return strings.Join([]string{jsonPath(s.Replicas), jsonPath(s.StatusReplicas), jsonPath(s.Selector)}, " ")
 }
 
-// dotted formats a path as definitions do; "" if there is none.
-func dotted(path []string) string {
+// jsonPath formats a path like JSON paths in definitions; "" if it is nil.
+func jsonPath(path []string) string {
 	if path == nil {
 		return ""
 	}
@@ -85,7 +86,7 @@ func dotted(path []string) string {
 func (d *Resource) newVersion(v *Version) *compiledVersion {
 	options := structural.Options{Group: d.Group, Version: v.Name, Kind: d.AcceptedNames.Kind, Namespaced: d.Namespaced, Preserve: d.PreserveUnknownFields}
 	if s := v.scale; s != nil {
-		options.Scale = &structural.Scale{SpecReplicas: dotted(s.Replicas), StatusReplicas: dotted(s.StatusReplicas), LabelSelector: dotted(s.Selector)}
+		options.Scale = &structural.Scale{SpecReplicas: jsonPath(s.Replicas), StatusReplicas: jsonPath(s.StatusReplicas), LabelSelector: jsonPath(s.Selector)}
 	}
 	sealed := v.Schema
 	return &compiledVersion{
@@ -100,7 +101,7 @@ func (d *Resource) newVersion(v *Version) *compiledVersion {
 		columns: sync.OnceValues(func() (*encoding.Columns, error) { return encoding.CustomColumns(v.columns) }),
 		hash: sync.OnceValue(func() [sha256.Size]byte {
 			h := sha256.New()
-			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, sealed.JSON()) // a hash takes everything
+			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, sealed.JSON()) // hash.Hash never returns an error
 			return [sha256.Size]byte(h.Sum(nil))
 		}),
 	}
@@ -115,8 +116,8 @@ func openSchema(sealed document.Value) (document.Value, error) {
 	return doc.Get("openAPIV3Schema"), err
 }
 
-// NewKind returns the kind that the definition defines. It reuses the compiled schemas that it has in common with the
-// kind before, which may be nil.
+// NewKind returns the kind that the definition defines. It reuses compiled schemas that are unchanged since the
+// previous kind, before, which may be nil.
 func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
 	var old *Resource
 	if before != nil {
@@ -128,28 +129,28 @@ func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
 		Group: d.Group, Name: n.Kind, Resource: n.Plural, SingularName: n.Singular, ListKind: n.ListKind,
 		ShortNames: n.ShortNames, Categories: n.Categories, Versions: d.ServedVersions(), Namespaced: d.Namespaced,
 		StoredAt: d.Group + "/" + d.StorageVersion(), Deprecated: d.Deprecations(),
-		Traits: api.Traits{PutVersioned: true},
-		Custom: true, IsClosed: d.Terminating, Definition: NewResource(&defined, old, NewConverter(&defined, webhooks)), Uses: api.NewUses(),
+		Traits: api.Traits{RequireResourceVersion: true},
+		Custom: true, Terminating: d.Terminating, Definition: NewResource(&defined, old, NewConverter(&defined, webhooks)), WriteGate: api.NewWriteGate(),
 	}
 }
 
-// IsServedBy reports whether a kind is what NewKind would return now.
+// IsServedBy reports whether a kind is equal to the result of NewKind.
 func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	of := kind.Definition.(*Resource)
-	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.IsClosed == d.Terminating
+	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
-// MarkCurrent records that every object with a revision greater than after was written by this definition, so that
-// it is stored exactly as it is served at the storage version.
+// MarkCurrent records that every object with a revision greater than after was written with this definition, so that at
+// the storage version it is served as stored.
 func (d *Resource) MarkCurrent(after storage.Revision) { d.currentSince.Store(int64(after)) }
 
-// MarkStale undoes MarkCurrent: objects may be stored as an earlier definition had them.
+// MarkStale reverts MarkCurrent: objects may be stored in the form of an earlier definition.
 func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }
 
 // IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
 func (d *Resource) IsMarkedCurrent() bool { return d.currentSince.Load() != math.MaxInt64 }
 
-// at returns a version, nil if there is none of that name.
+// at returns a version by name; nil if there is none.
 func (d *Resource) at(version string) *compiledVersion { return d.versions[version] }
 
 var errNoVersion = errors.New("the definition does not have this version")
@@ -206,7 +207,7 @@ func (d *Resource) Columns(version string) (*encoding.Columns, error) {
 	return v.columns()
 }
 
-// SelectableFields returns the selectableFields of a version, which metadata.name and metadata.namespace are not among.
+// SelectableFields returns the selectableFields of a version, without metadata.name and metadata.namespace.
 func (d *Resource) SelectableFields(version string) []string {
 	if v := d.at(version); v != nil {
 		return v.selectable
@@ -214,7 +215,7 @@ func (d *Resource) SelectableFields(version string) []string {
 	return nil
 }
 
-// Schema returns the schema of a version as the definition has it, absent if there is none.
+// Schema returns the schema of a version from the definition; absent if there is none.
 func (d *Resource) Schema(version string) (document.Value, error) {
 	v := d.at(version)
 	if v == nil {
@@ -226,34 +227,34 @@ func (d *Resource) Schema(version string) (document.Value, error) {
 // PreservesUnknownFields reports whether spec.preserveUnknownFields disables pruning.
 func (d *Resource) PreservesUnknownFields() bool { return d.PreserveUnknownFields }
 
-// IsAt implements strategy.Evolving.
-func (d *Resource) IsAt(revision storage.Revision, version string) bool {
+// IsServedAsStored implements strategy.StorageConverter.
+func (d *Resource) IsServedAsStored(revision storage.Revision, version string) bool {
 	return version == d.storageVersion && int64(revision) > d.currentSince.Load()
 }
 
-// At implements strategy.Evolving.
-func (d *Resource) At(stored document.Value, version string) (document.Value, error) {
-	all, err := d.AllAt([]document.Value{stored}, version)
+// FromStorage implements strategy.StorageConverter.
+func (d *Resource) FromStorage(stored document.Value, version string) (document.Value, error) {
+	all, err := d.FromStorageAll([]document.Value{stored}, version)
 	if err != nil {
 		return stored, err
 	}
 	return all[0], nil
 }
 
-// AllAt implements strategy.Evolving.
-func (d *Resource) AllAt(stored []document.Value, version string) ([]document.Value, error) {
+// FromStorageAll implements strategy.StorageConverter.
+func (d *Resource) FromStorageAll(stored []document.Value, version string) ([]document.Value, error) {
 	return d.ConvertAll(context.Background(), stored, version)
 }
 
-// ConvertAll is AllAt with a context. Objects are pruned and defaulted at the version that they have, and converted if that
-// is another one.
+// ConvertAll is FromStorageAll with a context. Objects are pruned and defaulted at their stored version, and converted
+// if the requested version differs.
 func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, version string) ([]document.Value, error) {
 	var (
-		to     = d.Group + "/" + version
-		all    []document.Value
-		others []int // indexes in all of the objects at other versions
-		asked  []document.Value
-		last   error // of the object after all
+		to        = d.Group + "/" + version
+		all       []document.Value
+		others    []int // indexes, in all, of the objects at other versions
+		toConvert []document.Value
+		last      error // the error of the object after the last one in all
 	)
 	for _, one := range stored {
 		doc, err := d.readStored(one)
@@ -262,14 +263,14 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 			break
 		}
 		if doc.Get("apiVersion").Text() != to {
-			others, asked = append(others, len(all)), append(asked, doc)
+			others, toConvert = append(others, len(all)), append(toConvert, doc)
 		}
 		all = append(all, doc)
 	}
-	if len(asked) == 0 {
+	if len(toConvert) == 0 {
 		return all, last
 	}
-	converted, err := d.convert(ctx, asked, to)
+	converted, err := d.convert(ctx, toConvert, to)
 	for i, doc := range converted {
 		all[others[i]] = doc
 	}
@@ -279,7 +280,7 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	return all, last
 }
 
-// readStored returns a stored object pruned and defaulted at the version that it has.
+// readStored returns a stored object pruned and defaulted at its stored version.
 func (d *Resource) readStored(stored document.Value) (document.Value, error) {
 	apiVersion := stored.Get("apiVersion").Text()
 	t, err := d.typeAt(path.Base(apiVersion))
@@ -292,36 +293,37 @@ func (d *Resource) readStored(stored document.Value) (document.Value, error) {
 	return pruneAndDefault(t, stored), nil
 }
 
-// pruneAndDefault returns a stored object as the current schema has it. An object that does not conform stays as it is:
-// the next write is rejected by validation.
+// pruneAndDefault returns a stored object in the form of the current schema. A nonconforming object is returned
+// unchanged: validation rejects the next write.
 func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
-	doc, _, err := t.Read(stored)
+	doc, _, err := t.Decode(stored)
 	if err != nil {
 		return stored
 	}
 	return t.Default(doc)
 }
 
-// Readable implements strategy.Evolving. The result of a webhook is unknown.
-func (d *Resource) Readable(doc document.Value) document.Value {
+// RoundTripped implements strategy.StorageConverter. With a conversion webhook, the document is returned unchanged,
+// because the result is unknown.
+func (d *Resource) RoundTripped(doc document.Value) document.Value {
 	version := path.Base(doc.Get("apiVersion").Text())
 	if !d.ConversionIsNone() || version == d.storageVersion {
 		return doc
 	}
-	stored, err := d.Stored(doc)
+	stored, err := d.ToStorage(doc)
 	if err != nil {
 		return doc
 	}
-	read, err := d.At(stored, version)
+	read, err := d.FromStorage(stored, version)
 	if err != nil {
 		return doc
 	}
 	return read
 }
 
-// Stored implements strategy.Evolving. An object that is written at another version gets the defaults of the storage
-// version, as it would when it is read.
-func (d *Resource) Stored(doc document.Value) (document.Value, error) {
+// ToStorage implements strategy.StorageConverter. An object at another version also gets the defaults of the storage
+// version, as when it is read.
+func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	stored, err := d.Convert(doc, from, d.Group+"/"+d.storageVersion)
 	if err != nil || path.Base(from) == d.storageVersion {
@@ -334,8 +336,9 @@ func (d *Resource) Stored(doc document.Value) (document.Value, error) {
 	return t.Default(stored), nil
 }
 
-// Whole implements strategy.Evolving. The apiVersion of the object is not trusted.
-func (d *Resource) Whole(doc document.Value, to string) (document.Value, error) {
+// ConvertUnpruned implements strategy.StorageConverter. The apiVersion of the object is validated, because it may come
+// from a webhook.
+func (d *Resource) ConvertUnpruned(doc document.Value, to string) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	group, version, _ := strings.Cut(from, "/")
 	if group != d.Group {
@@ -366,7 +369,7 @@ func (d *Resource) Convert(doc document.Value, from, to string) (document.Value,
 	return converted[0], nil
 }
 
-// convert returns objects at another version, pruned: those before the first that failed, and the error of that one.
+// convert returns objects converted to another version, pruned: those before the first failure, and its error.
 func (d *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	t, err := d.typeAt(path.Base(to))
 	if err != nil {
@@ -374,7 +377,7 @@ func (d *Resource) convert(ctx context.Context, all []document.Value, to string)
 	}
 	converted, failed := d.converter.Convert(ctx, all, to)
 	for i, doc := range converted {
-		if converted[i], _, err = t.Read(doc); err != nil {
+		if converted[i], _, err = t.Decode(doc); err != nil {
 			return converted[:i], apierrors.NewInternalError(err)
 		}
 	}

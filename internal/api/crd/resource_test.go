@@ -14,11 +14,11 @@ import (
 
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
-// twoVersions have a field of their own each; v2 defaults it.
+// twoVersions is a definition of which each version has a field that the other lacks; v2 defaults it.
 const twoVersions = widgetNames + `, scope: Cluster, versions: [
   {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, old: {type: integer}}}}},
   {name: v2, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, new: {type: integer, default: 5}}}}}]`
@@ -34,39 +34,39 @@ func widget(t *testing.T, version, name, fields string) document.Value {
 	return doc
 }
 
-// TestConversionNone: an object is pruned at the version that it was stored at and at the one it is served at, and gets
-// the defaults of the stored one only.
+// TestConversionNone checks that an object is pruned at its stored version and at the served version, and defaulted at
+// the stored version only.
 func TestConversionNone(t *testing.T) {
 	kind := parse(t, twoVersions, acceptedNames).NewKind(nil, nil)
 	r := kind.Definition.(*Resource)
-	if kind.Name != "Widget" || kind.StoredAt != "example.com/v1" || !slices.Equal(kind.Versions, []string{"v2", "v1"}) || !kind.Custom || kind.IsClosed {
+	if kind.Name != "Widget" || kind.StoredAt != "example.com/v1" || !slices.Equal(kind.Versions, []string{"v2", "v1"}) || !kind.Custom || kind.Terminating {
 		t.Errorf("received %+v", kind)
 	}
 	stored := widget(t, "v1", "one", `,"a":1,"old":2,"unknown":3`)
 	for version, want := range map[string]string{"v1": `"a":1,"old":2`, "v2": `"a":1`} {
-		got, err := r.At(stored, version)
+		got, err := r.FromStorage(stored, version)
 		if err != nil || !document.Equal(got, widget(t, version, "one", ","+want)) {
 			t.Errorf("%s: received %v, %v", version, got, err)
 		}
 	}
-	if got, err := r.At(widget(t, "v2", "one", `,"a":1`), "v2"); err != nil || got.Get("new").Text() != "5" {
+	if got, err := r.FromStorage(widget(t, "v2", "one", `,"a":1`), "v2"); err != nil || got.Get("new").Text() != "5" {
 		t.Errorf("received %v, %v", got, err)
 	}
-	if got, err := r.Stored(widget(t, "v2", "one", `,"a":1,"new":7`)); err != nil || !document.Equal(got, widget(t, "v1", "one", `,"a":1`)) {
+	if got, err := r.ToStorage(widget(t, "v2", "one", `,"a":1,"new":7`)); err != nil || !document.Equal(got, widget(t, "v1", "one", `,"a":1`)) {
 		t.Errorf("received %v, %v", got, err)
 	}
-	if got := r.Readable(widget(t, "v2", "one", `,"a":1,"new":7`)); !got.Get("new").IsAbsent() {
-		t.Errorf("received %v, expected it as it will be read", got)
+	if got := r.RoundTripped(widget(t, "v2", "one", `,"a":1,"new":7`)); !got.Get("new").IsAbsent() {
+		t.Errorf("RoundTripped() = %v, want no field new", got)
 	}
 	if _, err := r.Convert(stored, "example.com/v1", "example.com/v3"); !errors.Is(err, apply.ErrVersionGone) {
-		t.Errorf("a version that does not exist: %v", err)
+		t.Errorf("Convert() to an unknown version = %v, want ErrVersionGone", err)
 	}
 }
 
-// TestMarkCurrent: objects are stored as they are served if they were written at the storage version after the mark.
+// TestMarkCurrent checks that only objects written at the storage version after the mark are served as stored.
 func TestMarkCurrent(t *testing.T) {
 	r := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
-	isCurrent := func(revision storage.Revision, version string) bool { return r.IsAt(revision, version) }
+	isCurrent := func(revision storage.Revision, version string) bool { return r.IsServedAsStored(revision, version) }
 	if isCurrent(1<<40, "v1") || r.IsMarkedCurrent() {
 		t.Error("a new resource is current")
 	}
@@ -80,7 +80,8 @@ func TestMarkCurrent(t *testing.T) {
 	}
 }
 
-// TestCompiledSchemasAreReused: a generation that leaves the schema of a version unchanged does not compile it again.
+// TestCompiledSchemasAreReused checks that the compiled schema of a version is reused if a new generation leaves it
+// unchanged.
 func TestCompiledSchemasAreReused(t *testing.T) {
 	before := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
 	after := NewResource(parse(t, strings.Replace(twoVersions, "default: 5", "default: 6", 1), acceptedNames), before, nil)
@@ -90,11 +91,11 @@ func TestCompiledSchemasAreReused(t *testing.T) {
 		return a == b
 	}
 	if !topologies("v1") || topologies("v2") {
-		t.Error("expected v1 to be reused, and v2 not")
+		t.Error("expected the compiled schema of v1 to be reused, and that of v2 to be compiled again")
 	}
 }
 
-// webhookFunc converts by changing the apiVersion, or fails.
+// webhookFunc is a conversion webhook that changes the apiVersion, or fails.
 type webhookFunc func(names []string) error
 
 func (f webhookFunc) Call(_ context.Context, _ *webhookclient.Target, review, answer runtime.Object) error {
@@ -119,8 +120,8 @@ func (f webhookFunc) Call(_ context.Context, _ *webhookclient.Target, review, an
 	return f(names)
 }
 
-// TestConvertAll: objects share a review; the objects before the first that fails are returned; a webhook that does not
-// answer is told from one that rejects an object.
+// TestConvertAll checks that objects share a ConversionReview, that the objects before the first failure are returned,
+// and that an unavailable webhook is distinguished from one that rejects an object.
 func TestConvertAll(t *testing.T) {
 	for _, test := range []struct {
 		name          string
@@ -141,7 +142,7 @@ func TestConvertAll(t *testing.T) {
 			calls = append(calls, len(names))
 			return test.err
 		})))
-		stored := []document.Value{widget(t, "v2", "first", "")} // needs no conversion
+		stored := []document.Value{widget(t, "v2", "first", "")} // an object at v2, which needs no conversion
 		for _, name := range test.objects {
 			stored = append(stored, widget(t, "v1", name, `,"a":1`))
 		}
@@ -150,7 +151,7 @@ func TestConvertAll(t *testing.T) {
 			t.Errorf("%s: received %d objects, %v, after calls with %v objects", test.name, len(got), err, calls)
 		}
 		if err != nil && !errors.Is(err, apply.ErrConversionUnavailable) {
-			t.Errorf("%s: %v does not tell the engine that conversion failed", test.name, err)
+			t.Errorf("%s: error %v, want ErrConversionUnavailable", test.name, err)
 		}
 	}
 }

@@ -14,18 +14,18 @@ import (
 // Established is the condition of definitions whose resources are served.
 const Established = "Established"
 
-// Decide returns the names that a definition gets among the definitions of its group, and its conditions: whether the
-// names are accepted, whether it is established, and whether it complies with the API approval policy.
+// Decide returns the accepted names of a definition, given the definitions of its group, and its conditions:
+// NamesAccepted, Established and, in protected groups, KubernetesAPIApprovalPolicyConformant.
 func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	if d.RequestedNames.Equal(d.AcceptedNames) && d.IsTrue("NamesAccepted") {
 		accepted := d.Condition("NamesAccepted")
 		return d.AcceptedNames, d.nextConditions(accepted)
 	}
-	got, accepted := d.acceptNames(takenBy(group))
+	got, accepted := d.acceptNames(takenNamesOf(group))
 	return got, d.nextConditions(accepted)
 }
 
-// nextConditions returns all conditions, given the NamesAccepted one.
+// nextConditions returns all conditions, given NamesAccepted.
 func (d *Definition) nextConditions(accepted Condition) []Condition {
 	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
 }
@@ -56,7 +56,7 @@ func (d *Definition) Condition(name string) Condition {
 	return Condition{name, c.Get("status").Text() == "True", c.Get("reason").Text(), c.Get("message").Text()}
 }
 
-// HasConditions reports whether all conditions are stored already.
+// HasConditions reports whether all given conditions are stored already.
 func (d *Definition) HasConditions(conditions []Condition) bool {
 	for _, c := range conditions {
 		if d.rawCondition(c.Type).IsAbsent() || d.Condition(c.Type) != c {
@@ -66,7 +66,7 @@ func (d *Definition) HasConditions(conditions []Condition) bool {
 	return true
 }
 
-// establishedCondition returns the Established condition. A definition that is established stays so.
+// establishedCondition returns the Established condition. An established definition remains established.
 func (d *Definition) establishedCondition(accepted Condition) Condition {
 	switch {
 	case d.IsTrue(Established):

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestApproval: definitions in protected groups report whether their API is approved; others have no such condition.
+// TestApproval checks the API approval condition, which only definitions in protected groups have.
 func TestApproval(t *testing.T) {
 	const name = "KubernetesAPIApprovalPolicyConformant"
 	const url = "https://github.com/kubernetes/enhancements/pull/1111"
@@ -27,12 +27,12 @@ func TestApproval(t *testing.T) {
 			got = c
 		}
 		if got != test.want {
-			t.Errorf("%s %q: %+v, want %+v", test.group, test.approval, got, test.want)
+			t.Errorf("group %s, annotation %q: condition %+v, want %+v", test.group, test.approval, got, test.want)
 		}
 	}
 }
 
-// TestSchemaHash: what clients know of a schema is out of date when it, or what is done with unknown fields, is another.
+// TestSchemaHash checks that the hash changes with the schema and with preserveUnknownFields.
 func TestSchemaHash(t *testing.T) {
 	hash := func(preserve bool, schema string) [32]byte {
 		doc, err := document.ParseYAML([]byte(fmt.Sprintf(`{metadata: {name: widgets.example.com}, spec: {group: example.com, preserveUnknownFields: %t, names: {plural: widgets, kind: Widget},
@@ -51,8 +51,9 @@ func TestSchemaHash(t *testing.T) {
 	}
 }
 
-// TestEstablishedStays: a definition that was established stays so, though its webhook can't be trusted any more.
-func TestEstablishedStays(t *testing.T) {
+// TestEstablishedPersists checks that an established definition remains established when its webhook's CA bundle
+// becomes invalid.
+func TestEstablishedPersists(t *testing.T) {
 	for _, was := range []string{"True", "False"} {
 		doc, err := document.ParseYAML([]byte(fmt.Sprintf(`{metadata: {name: widgets.example.com}, spec: {group: example.com, names: {plural: widgets, kind: Widget},
   conversion: {strategy: Webhook, webhook: {clientConfig: {url: "https://example.com", caBundle: bm90aGluZw==}}}},
@@ -61,7 +62,7 @@ func TestEstablishedStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := Parse(doc).establishedCondition(Condition{True: true}); got.True != (was == "True") {
-			t.Errorf("it was %s and is %+v", was, got)
+			t.Errorf("Established = %+v, was %s before", got, was)
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/webhookclient"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
 // ConversionTimeout is the timeout of one call of a conversion webhook, as in Kubernetes.
@@ -42,9 +42,9 @@ func NewWebhooks() (Webhooks, error) {
 type webhookConverter struct {
 	webhooks Webhooks
 	target   *webhookclient.Target
-	// exchangeAt uses a version of ConversionReview that the webhook supports.
+	// exchangeAt calls the webhook with a ConversionReview version that it supports.
 	exchangeAt exchange
-	// err is set if the configuration is invalid; all conversions fail with it.
+	// err is the error of an invalid configuration, which all conversions return.
 	err error
 }
 
@@ -70,8 +70,8 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 	return c
 }
 
-// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object alone, as
-// Kubernetes does, to find the one that cannot be converted.
+// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object separately, as
+// Kubernetes does, to find the object that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -89,31 +89,32 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 
 // convertTogether converts all objects or none. A single object with neither metadata nor content is not sent.
 func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
-	if len(all) == 1 && isBare(all[0]) {
+	if len(all) == 1 && hasOnlyType(all[0]) {
 		return none{}.Convert(ctx, all, to)
 	}
-	converted, err := c.ask(ctx, all, to)
+	converted, err := c.send(ctx, all, to)
 	if err != nil {
 		return nil, err
 	}
 	for i, doc := range all {
-		if converted[i], err = accepted(doc, converted[i], to); err != nil {
+		if converted[i], err = acceptConverted(doc, converted[i], to); err != nil {
 			return nil, fmt.Errorf("conversion webhook for %s returned %w", kindText(doc), err)
 		}
 	}
 	return converted, nil
 }
 
-func isBare(doc document.Value) bool {
+func hasOnlyType(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 
-// accepted checks a converted object and restores the metadata that a webhook may not change.
-func accepted(doc, converted document.Value, to string) (document.Value, error) {
+// acceptConverted validates a converted object and restores the metadata that a webhook may not change.
+func acceptConverted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
-		return doc, fmt.Errorf("invalid object at index 0: %w", err) // as in Kubernetes, where there is no other
+		// Kubernetes' index is always 0, because it converts single objects
+		return doc, fmt.Errorf("invalid object at index 0: %w", err)
 	}
-	if err := checkSame(doc, converted); err != nil {
+	if err := checkIdentity(doc, converted); err != nil {
 		return doc, fmt.Errorf("invalid object: %w", err)
 	}
 	restored, err := withMetadata(converted, doc)
@@ -128,8 +129,8 @@ func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// ask sends objects to the webhook.
-func (c *webhookConverter) ask(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
+// send sends objects to the webhook.
+func (c *webhookConverter) send(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
 		return nil, &unavailableError{c.err}
 	}
@@ -169,8 +170,8 @@ func checkType(doc, converted document.Value, to string) error {
 	return nil
 }
 
-// checkSame checks that name, namespace and UID are unchanged.
-func checkSame(doc, converted document.Value) error {
+// checkIdentity checks that name, namespace and UID are unchanged.
+func checkIdentity(doc, converted document.Value) error {
 	for _, same := range []struct{ what, field string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
 		if was, is := doc.Lookup("metadata", same.field).Text(), converted.Lookup("metadata", same.field).Text(); was != is {
 			return fmt.Errorf("must have the same %s: %v != %v", same.what, was, is)
@@ -179,47 +180,47 @@ func checkSame(doc, converted document.Value) error {
 	return nil
 }
 
-// withMetadata returns a converted object with its metadata from before, but for labels and annotations.
+// withMetadata returns a converted object with its original metadata, except for labels and annotations.
 func withMetadata(converted, before document.Value) (document.Value, error) {
-	answered := converted.Get("metadata")
-	switch answered.Kind() {
+	convertedMetadata := converted.Get("metadata")
+	switch convertedMetadata.Kind() {
 	case document.Map:
 	case document.Absent:
 		return converted, errors.New("missing metadata in converted object")
 	default:
-		return converted, fmt.Errorf("invalid metadata of type %T in converted object", answered.ToGo())
+		return converted, fmt.Errorf("invalid metadata of type %T in converted object", convertedMetadata.ToGo())
 	}
 	metadata := before.Get("metadata")
 	if metadata.Kind() != document.Map {
 		metadata = document.NewMap()
 	}
 	for _, name := range []string{"labels", "annotations"} {
-		given := answered.Get(name)
-		if given.IsAbsent() || given.IsNull() {
+		value := convertedMetadata.Get(name)
+		if value.IsAbsent() || value.IsNull() {
 			metadata = metadata.Without(name)
 			continue
 		}
-		if err := checkTexts(name, given, metadata.Get(name)); err != nil {
+		if err := checkMetadataMap(name, value, metadata.Get(name)); err != nil {
 			return converted, err
 		}
-		metadata = metadata.With(name, given)
+		metadata = metadata.With(name, value)
 	}
 	return converted.With("metadata", metadata), nil
 }
 
-// checkTexts validates labels or annotations that a webhook has changed.
-func checkTexts(name string, given, before document.Value) error {
-	if given.Kind() != document.Map {
-		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, given.ToGo())
+// checkMetadataMap validates labels or annotations that a webhook has changed.
+func checkMetadataMap(name string, converted, before document.Value) error {
+	if converted.Kind() != document.Map {
+		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, converted.ToGo())
 	}
-	all := make(map[string]string, given.Len())
-	for key, value := range given.Fields() {
+	all := make(map[string]string, converted.Len())
+	for key, value := range converted.Fields() {
 		if value.Kind() != document.String {
 			return fmt.Errorf("metadata.%s[%s] must be a string, but is %T in converted object", name, key, value.ToGo())
 		}
 		all[key] = value.Text()
 	}
-	if document.Equal(given, before) {
+	if document.Equal(converted, before) {
 		return nil
 	}
 	var errs field.ErrorList

@@ -12,22 +12,22 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// definitionSchema returns the types of CustomResourceDefinitions, as kube-apiserver makes them of its
-// OpenAPI. There are no apply configurations with a schema for them.
+// definitionSchema returns the schema of CustomResourceDefinitions, converted from OpenAPI as in kube-apiserver:
+// client-go has no apply configurations for them.
 func definitionSchema() (string, error) {
 	models := map[string]*spec.Schema{}
 	for name, definition := range openapi.GetOpenAPIDefinitions(reference) {
 		models[name] = &definition.Schema
 	}
 	if models[api.DefinitionType] == nil {
-		return "", fmt.Errorf("there is no model of the name %s", api.DefinitionType)
+		return "", fmt.Errorf("kube-openapi: no definition of %s", api.DefinitionType)
 	}
 	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
 	if err != nil {
 		return "", err
 	}
 	for _, t := range converted.Types {
-		if t.Map != nil { // they come in the order of a Go map
+		if t.Map != nil { // the fields are in the random order of a Go map
 			sort.Slice(t.Map.Fields, func(i, j int) bool { return t.Map.Fields[i].Name < t.Map.Fields[j].Name })
 		}
 	}

@@ -1,5 +1,5 @@
-// Package scheme has the Go types of the built-in kinds, for everything that works with them by reflection: protobuf,
-// strategic merge patches, OpenAPI.
+// Package scheme has the Go types of the built-in kinds, for packages that use reflection: protobuf, strategic merge
+// patch, OpenAPI.
 package scheme
 
 import (
@@ -31,7 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Builtin returns the scheme of the built-in kinds. It is made on first use. The caller must not modify it.
+// Builtin returns the scheme of the built-in kinds, which is built on first use. The caller must not modify it.
 var Builtin = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -42,7 +42,7 @@ var Builtin = sync.OnceValue(func() *runtime.Scheme {
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiextensionsv1.AddToScheme,
 	} {
 		if err := add(types); err != nil {
-			panic(err) // AddToScheme depends on no input
+			panic(err) // unreachable: AddToScheme has no input
 		}
 	}
 	return types

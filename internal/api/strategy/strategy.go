@@ -1,6 +1,6 @@
-// Package strategy defines the interfaces through which the write path uses a kind: decoding, defaulting and
-// validation at one version ([Values]), and conversion between the stored and the requested version ([Evolving]).
-// [builtin.Type] implements them for built-in kinds, package crd for custom resources.
+// Package strategy defines the interfaces between the write path and a kind: decoding, defaulting and validation at one
+// version ([Values]), and conversion between the storage version and the requested version ([StorageConverter]).
+// [builtin.Type] implements Values for built-in kinds; package crd implements both for custom resources.
 package strategy
 
 import (
@@ -19,55 +19,56 @@ import (
 // Values decodes, defaults and validates the objects of a kind at one version. [builtin.Type] implements it for the
 // built-in kinds and documents each method.
 type Values interface {
-	ReadWith(doc document.Value, options builtin.ReadOptions) (read document.Value, unknown []string, err error)
+	DecodeWith(doc document.Value, options builtin.DecodeOptions) (read document.Value, unknown []string, err error)
 	Default(doc document.Value) document.Value
-	DefaultAgain(doc, done document.Value) document.Value
+	DefaultChanged(doc, done document.Value) document.Value
 	Empty() document.Value
-	KeepUnset(doc, before document.Value, topology *schema.Type) document.Value
-	WithoutEmptied(before, after, patch document.Value) document.Value
-	WithoutPruned(before, after, config document.Value, topology *schema.Type) document.Value
+	RetainUnset(doc, before document.Value, topology *schema.Type) document.Value
+	DropEmptied(before, after, patch document.Value) document.Value
+	DropPruned(before, after, config document.Value, topology *schema.Type) document.Value
 	OneOfs(topology *schema.Type) *builtin.OneOfs
 	Validate(obj, old document.Value) field.ErrorList
 	ValidateStatus(obj, live document.Value) field.ErrorList
 	Warnings(obj, old document.Value) []string
 	StatusWarnings(obj, live document.Value) []string
-	SentWarnings(obj document.Value) []string
+	RequestWarnings(obj document.Value) []string
 }
 
-// Ratcheting is implemented by Values whose rules may be stricter than when an object was written: an invalid value
-// that an update leaves unchanged yields a warning instead of an error.
+// Ratcheting is implemented by Values with ratcheting validation: an invalid value that an update leaves unchanged
+// yields a warning instead of an error.
 type Ratcheting interface {
 	Check(obj, old document.Value) (errs field.ErrorList, warnings []string)
 	CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string)
 }
 
-// Definition is implemented by the definition of a kind that is not in the built-in tables.
+// Definition is implemented by definitions of kinds that are not in the built-in tables.
 type Definition interface {
 	api.Definition
-	// Values returns the values of a version.
+	// Values returns the implementation of Values for a version.
 	Values(version string) (Values, error)
 }
 
-// Evolving is implemented by definitions that change while objects exist. A request works on an object at the
-// version of the request; the object is stored at the storage version, which may be another one tomorrow.
-type Evolving interface {
-	// IsAt reports whether objects written at a revision are stored exactly as they are served at a version.
-	IsAt(revision storage.Revision, version string) bool
-	// At returns a stored object as it is served at a version: converted, pruned and defaulted.
-	At(stored document.Value, version string) (document.Value, error)
-	// AllAt is At for several objects, which may share one call of a conversion webhook. It returns the objects before
-	// the first that failed, and the error of that one.
-	AllAt(stored []document.Value, version string) ([]document.Value, error)
-	// Whole returns an object at another apiVersion without pruning it.
-	Whole(doc document.Value, to string) (document.Value, error)
-	// Readable returns an object as it will be read again at its version, as far as that is known without calling a
-	// webhook: the storage version may lack some of its fields.
-	Readable(doc document.Value) document.Value
-	// Stored returns an object at the storage version.
-	Stored(doc document.Value) (document.Value, error)
+// StorageConverter is implemented by definitions whose schema or storage version can change while objects exist.
+// Requests are processed at their own version; objects are stored at the storage version.
+type StorageConverter interface {
+	// IsServedAsStored reports whether objects written at a revision are served at a version without conversion, pruning
+	// or defaulting.
+	IsServedAsStored(revision storage.Revision, version string) bool
+	// FromStorage returns a stored object as served at a version: converted, pruned and defaulted.
+	FromStorage(stored document.Value, version string) (document.Value, error)
+	// FromStorageAll is FromStorage for several objects, which may share one call of a conversion webhook. It returns the
+	// objects before the first failure, and the error of that failure.
+	FromStorageAll(stored []document.Value, version string) ([]document.Value, error)
+	// ConvertUnpruned returns an object converted to another apiVersion, with its unknown fields.
+	ConvertUnpruned(doc document.Value, to string) (document.Value, error)
+	// RoundTripped returns an object as it will be read back at its version, as far as this can be computed without
+	// calling a conversion webhook: the storage version may lack some of its fields.
+	RoundTripped(doc document.Value) document.Value
+	// ToStorage returns an object converted to the storage version.
+	ToStorage(doc document.Value) (document.Value, error)
 }
 
-// ValuesOf returns the values of a kind at an apiVersion.
+// ValuesOf returns the implementation of Values for a kind at an apiVersion.
 func ValuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -79,11 +80,11 @@ func ValuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	return BuiltinValues(group, version, k.Name)
 }
 
-// BuiltinValues returns the values of a built-in kind at a version; the group of the core API is "".
+// BuiltinValues returns the implementation of Values for a built-in kind at a version; the core group is "".
 func BuiltinValues(group, version, kind string) (Values, error) {
 	t, ok := builtin.Builtin(api.TypeName(group, version, kind))
 	if !ok {
-		return nil, fmt.Errorf("kind %s of group %q at version %s has no rules", kind, group, version)
+		return nil, fmt.Errorf("kind %s of group %q at version %s: no schema", kind, group, version)
 	}
 	return t, nil
 }

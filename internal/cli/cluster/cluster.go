@@ -15,43 +15,43 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Cluster is a Kubernetes API server. It may be used concurrently.
+// Cluster is a client of a Kubernetes API server. It is safe for concurrent use.
 type Cluster struct {
 	url    string
 	client *http.Client
 
-	mu        sync.Mutex
-	kinds     func(ctx context.Context) ([]Kind, error)
-	published map[string]published // by the paths of their OpenAPI
+	mu      sync.Mutex
+	kinds   func(ctx context.Context) ([]Kind, error)
+	openAPI map[string]openAPI // keyed by path
 
-	warning sync.Mutex
-	warned  func(text string)
+	warningMu sync.Mutex
+	onWarning func(text string)
 }
 
-// OnWarning says who is told what the server warns of. It is called by one at a time.
-func (c *Cluster) OnWarning(f func(text string)) {
-	c.warning.Lock()
-	defer c.warning.Unlock()
-	c.warned = f
+// SetWarningHandler sets the function that is called with the text of each warning. Calls are serialized.
+func (c *Cluster) SetWarningHandler(f func(text string)) {
+	c.warningMu.Lock()
+	defer c.warningMu.Unlock()
+	c.onWarning = f
 }
 
-// tellWarnings tells what an answer warns of. What can't be read as a warning is none.
-func (c *Cluster) tellWarnings(header http.Header) {
+// reportWarnings passes the warnings of a response to the handler. Malformed warnings are ignored.
+func (c *Cluster) reportWarnings(header http.Header) {
 	lines := header.Values("Warning")
 	if len(lines) == 0 {
 		return
 	}
 	found, _ := utilnet.ParseWarningHeaders(lines)
-	c.warning.Lock()
-	defer c.warning.Unlock()
+	c.warningMu.Lock()
+	defer c.warningMu.Unlock()
 	for _, w := range found {
-		if c.warned != nil && w.Code == 299 && w.Text != "" {
-			c.warned(w.Text)
+		if c.onWarning != nil && w.Code == 299 && w.Text != "" {
+			c.onWarning(w.Text)
 		}
 	}
 }
 
-// Open prepares to ask a server. Nothing is sent yet.
+// Open returns a client. It sends no request.
 func Open(config *rest.Config) (*Cluster, error) {
 	config = rest.CopyConfig(config)
 	if config.UserAgent == "" {
@@ -65,46 +65,46 @@ func Open(config *rest.Config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, published: map[string]published{}}
+	c := &Cluster{url: strings.TrimSuffix(url.String(), "/"), client: client, openAPI: map[string]openAPI{}}
 	c.kinds = once(c.discover)
 	return c, nil
 }
 
-// once remembers the first success.
+// once returns a function that caches the first successful result of f.
 func once[T any](f func(context.Context) (T, error)) func(context.Context) (T, error) {
 	var mu sync.Mutex
-	var known bool
+	var cached bool
 	var value T
 	return func(ctx context.Context) (T, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if known {
+		if cached {
 			return value, nil
 		}
 		v, err := f(ctx)
 		if err == nil {
-			value, known = v, true
+			value, cached = v, true
 		}
 		return v, err
 	}
 }
 
-// request is what is sent.
+// request is an API request.
 type request struct {
 	method, path string
 	query        url.Values
 	body         string
-	// contentType is that of the body, accept that of the answer; JSON if it is empty.
+	// contentType is the media type of the body, accept that of the response, JSON if empty.
 	contentType, accept string
 }
 
 const jsonType = "application/json"
 
-// mostTries is how often a request is sent to a server that has too much to do.
-const mostTries = 5
+// maxAttempts limits how often a request is sent while the server responds with 429.
+const maxAttempts = 5
 
-// send sends a request and returns the body of the answer. What the server refuses is an *Error. A server
-// that has too much to do is asked again when it says so.
+// send sends a request and returns the body of the response. A response with an error status is an *Error. After 429
+// Too Many Requests, the request is sent again after the delay in Retry-After.
 func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 	for try := 1; ; try++ {
 		code, header, body, err := c.sendOnce(ctx, r)
@@ -113,19 +113,19 @@ func (c *Cluster) send(ctx context.Context, r request) (string, error) {
 			return "", err
 		case code < http.StatusBadRequest:
 			return body, nil
-		case code != http.StatusTooManyRequests || try == mostTries:
+		case code != http.StatusTooManyRequests || try == maxAttempts:
 			return "", readError(r, code, body)
 		}
 		select {
-		case <-time.After(patience(header)):
+		case <-time.After(retryDelay(header)):
 		case <-ctx.Done():
-			return "", &NoAnswerError{Err: context.Cause(ctx)} // it was refused until then
+			return "", &NoResponseError{Err: context.Cause(ctx)} // every attempt was rejected with 429
 		}
 	}
 }
 
-// patience is how long a server asks to wait.
-func patience(header http.Header) time.Duration {
+// retryDelay returns the delay in Retry-After, or one second.
+func retryDelay(header http.Header) time.Duration {
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil && seconds >= 0 && seconds < 60 {
 		return time.Duration(seconds) * time.Second
 	}
@@ -149,13 +149,13 @@ func (c *Cluster) sendOnce(ctx context.Context, r request) (code int, header htt
 	}
 	response, err := c.client.Do(request)
 	if err != nil {
-		return 0, nil, "", orStopped(ctx, r, notSent(r, fmt.Errorf("ask the server at %s: %w", c.url, unwrapURL(err))))
+		return 0, nil, "", orCancelled(ctx, r, notSent(r, fmt.Errorf("request to %s: %w", c.url, unwrapURL(err))))
 	}
-	defer func() { _ = response.Body.Close() }() // it has been read
+	defer func() { _ = response.Body.Close() }() // the body has been read; a close error loses nothing
 	var text strings.Builder
 	if _, err = io.Copy(&text, response.Body); err != nil {
-		return 0, nil, "", orStopped(ctx, r, noAnswer(r, fmt.Errorf("%s %s: the answer ended early: %w", r.method, r.path, err)))
+		return 0, nil, "", orCancelled(ctx, r, noResponse(r, fmt.Errorf("%s %s: the response ended early: %w", r.method, r.path, err)))
 	}
-	c.tellWarnings(response.Header)
+	c.reportWarnings(response.Header)
 	return response.StatusCode, response.Header, text.String(), nil
 }

@@ -44,7 +44,7 @@ func parse(t *testing.T, text string) document.Value {
 	return doc
 }
 
-// TestCount has more than a page, and none.
+// TestCount counts more objects than one page, and none.
 func TestCount(t *testing.T) {
 	c := open(t, cadastretest.Start(t))
 	maps := find(t, c, "cm")
@@ -56,7 +56,7 @@ func TestCount(t *testing.T) {
 	}
 	for kind, want := range map[string]int{"cm": 4, "secrets": 0} {
 		if n, err := c.Count(t.Context(), find(t, c, kind), "default"); err != nil || n != want {
-			t.Errorf("%s: received %d, %v, want %d", kind, n, err, want)
+			t.Errorf("Count(%s) = %d, %v, want %d", kind, n, err, want)
 		}
 	}
 }
@@ -78,12 +78,12 @@ func TestObjects(t *testing.T) {
 				t.Fatal(err)
 			}
 			if o.Document.Get("kind").Text() != "ConfigMap" || len(o.Entries) != 1 {
-				t.Fatalf("received %s", o.JSON())
+				t.Fatalf("List() yielded %s", o.JSON())
 			}
 			seen++
 		}
 		if seen != want {
-			t.Errorf("%q: listed %d, want %d", selector, seen, want)
+			t.Errorf("List(%q) yielded %d objects, want %d", selector, seen, want)
 		}
 	}
 	o, err := c.Get(t.Context(), maps, "default", "c0")
@@ -100,10 +100,10 @@ func TestObjects(t *testing.T) {
 	}
 	after, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch)
 	if err != nil || len(after.Entries) != 1 || after.Entries[0].Manager != "gitops" {
-		t.Errorf("patched: %v, %s", err, after.JSON())
+		t.Errorf("Patch() = %v, %s", err, after.JSON())
 	}
 	if _, err := c.Patch(t.Context(), maps, "default", "c0", "test", patch); !IsCode(err, http.StatusConflict) {
-		t.Errorf("patched what is not there any more: %v", err)
+		t.Errorf("Patch() with an old resourceVersion: error = %v, want a conflict", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestApplyOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), maps, "default", "a"); !IsCode(err, http.StatusNotFound) {
-		t.Errorf("a dry run wrote: %v", err)
+		t.Errorf("Get() after a dry run: error = %v, want NotFound", err)
 	}
 	if _, err := c.Apply(t.Context(), maps, "default", "a", config("x"), ApplyOptions{Manager: "ci"}); err != nil {
 		t.Fatal(err)
@@ -125,10 +125,10 @@ func TestApplyOptions(t *testing.T) {
 	_, err := c.Apply(t.Context(), maps, "default", "a", config("z"), ApplyOptions{Manager: "ops"})
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Code != http.StatusConflict || len(refused.Causes) != 1 || refused.Causes[0].Field != ".data.k" {
-		t.Errorf("received %#v", err)
+		t.Errorf("Apply() = %#v, want one conflict at .data.k", err)
 	}
 	if o, err := c.Apply(t.Context(), maps, "default", "a", config("z"), ApplyOptions{Manager: "ops", Force: true}); err != nil || o.Document.Lookup("data", "k").Text() != "z" {
-		t.Errorf("forced: %v, %s", err, o.JSON())
+		t.Errorf("Apply(Force) = %v, %s", err, o.JSON())
 	}
 }
 
@@ -141,23 +141,23 @@ func TestTopology(t *testing.T) {
 	for _, name := range []string{"spec", "template", "spec", "containers"} {
 		field, ok := kind.Map.Find(name)
 		if !ok {
-			t.Fatalf("no field %s", name)
+			t.Fatalf("the topology has no field %s", name)
 		}
 		kind = field.Type
 	}
 	if kind.List == nil || kind.List.Relationship != schema.Keyed || kind.List.Keys[0].Name != "name" {
-		t.Errorf("containers: %+v", kind.List)
+		t.Errorf("topology of containers = %+v", kind.List)
 	}
 	if _, err := c.Topology(t.Context(), Kind{Group: "none.example", Version: "v1", Name: "X"}); err == nil {
-		t.Error("the topology of a kind that is not there was found")
+		t.Error("Topology() of an unknown kind returned no error")
 	}
 }
 
-// TestBusyServer has a server that is asked again when it says so, and one that never is free.
-func TestBusyServer(t *testing.T) {
-	var asked atomic.Int32
+// TestTooManyRequests: a request is sent again after 429, at most maxAttempts times.
+func TestTooManyRequests(t *testing.T) {
+	var requests atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if asked.Add(1) < 3 || r.URL.Path == "/api/v1/namespaces/never" {
+		if requests.Add(1) < 3 || r.URL.Path == "/api/v1/namespaces/never" {
 			w.Header().Set("Retry-After", "0")
 			w.WriteHeader(http.StatusTooManyRequests)
 			return
@@ -167,22 +167,21 @@ func TestBusyServer(t *testing.T) {
 	t.Cleanup(server.Close)
 	c := open(t, &rest.Config{Host: server.URL})
 	namespaces := Kind{Version: "v1", Name: "Namespace", Resource: "namespaces"}
-	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || asked.Load() != 3 {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+	if o, err := c.Get(t.Context(), namespaces, "", "x"); err != nil || o.Document.Lookup("metadata", "name").Text() != "x" || requests.Load() != 3 {
+		t.Errorf("%d requests, want 3: %v", requests.Load(), err)
 	}
-	asked.Store(0)
-	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || asked.Load() != mostTries {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+	requests.Store(0)
+	if _, err := c.Get(t.Context(), namespaces, "", "never"); !IsCode(err, http.StatusTooManyRequests) || requests.Load() != maxAttempts {
+		t.Errorf("%d requests, want maxAttempts: %v", requests.Load(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := c.Get(ctx, namespaces, "", "x"); !errors.Is(err, context.Canceled) {
-		t.Errorf("received %v", err)
+		t.Errorf("Get() with a cancelled context = %v", err)
 	}
 }
 
-// TestListThatTakesLong goes on where the server says when a page comes too late.
-// TestWarnings: whoever asks is told what the server warns of, and nothing else.
+// TestWarnings: the handler receives the warnings with code 299.
 func TestWarnings(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Warning", `299 - "old \"Endpoints\""`)
@@ -198,16 +197,17 @@ func TestWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	get() // nobody is told
-	var told []string
-	c.OnWarning(func(text string) { told = append(told, text) })
+	get() // without a warning handler, warnings are dropped
+	var received []string
+	c.SetWarningHandler(func(text string) { received = append(received, text) })
 	get()
-	if got, want := fmt.Sprintf("%q", told), `["old \"Endpoints\"" "another" "third"]`; got != want {
-		t.Errorf("received %s, want %s", got, want)
+	if got, want := fmt.Sprintf("%q", received), `["old \"Endpoints\"" "another" "third"]`; got != want {
+		t.Errorf("warnings = %s, want %s", got, want)
 	}
 }
 
-func TestListThatTakesLong(t *testing.T) {
+// TestListContinuesAfterExpiry: after 410 Gone, List resumes with the continue token of the response.
+func TestListContinuesAfterExpiry(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Query().Get("continue") {
 		case "":
@@ -229,12 +229,12 @@ func TestListThatTakesLong(t *testing.T) {
 		names = append(names, o.Document.Lookup("metadata", "name").Text())
 	}
 	if fmt.Sprint(names) != "[a b]" {
-		t.Errorf("received %v", names)
+		t.Errorf("List() yielded %v, want [a b]", names)
 	}
 }
 
-// TestListThatNeverGoesOn: a server that calls also the place expired at which it says to go on is not asked for ever.
-func TestListThatNeverGoesOn(t *testing.T) {
+// TestListExpiresRepeatedly: List fails if the new continue token is expired as well.
+func TestListExpiresRepeatedly(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusGone)
 		fmt.Fprint(w, `{"kind":"Status","code":410,"reason":"Expired","metadata":{"continue":"new"}}`)
@@ -243,7 +243,7 @@ func TestListThatNeverGoesOn(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	for _, err := range c.List(t.Context(), Kind{Version: "v1", Name: "Thing", Resource: "things"}, "", "") {
 		if !IsCode(err, http.StatusGone) {
-			t.Errorf("received %v", err)
+			t.Errorf("List() = %v, want 410", err)
 		}
 	}
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// aggregated asks for all kinds in one answer, in the form of today and in the one before. Servers that do not
-// know about that answer in the form that was always there.
-const aggregated = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+// aggregatedDiscovery requests aggregated discovery, v2 or v2beta1. Older servers respond with the unaggregated
+// documents.
+const aggregatedDiscovery = jsonType + ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	jsonType + ";g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," + jsonType
 
-// discover finds all kinds.
+// discover returns all kinds of the server.
 func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 	var all []Kind
 	for _, path := range []string{"/api", "/apis"} {
@@ -26,25 +26,25 @@ func (c *Cluster) discover(ctx context.Context) ([]Kind, error) {
 		if err != nil {
 			return nil, err
 		}
-		var some []Kind
+		var kinds []Kind
 		switch kind := list.Get("kind").Text(); kind {
 		case "APIGroupDiscoveryList":
-			some = readGroups(list)
+			kinds = readGroups(list)
 		case "APIVersions", "APIGroupList":
-			some, err = c.discoverEach(ctx, groupVersions(list))
+			kinds, err = c.discoverGroupVersions(ctx, groupVersions(list))
 		default:
 			err = fmt.Errorf("GET %s: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received %q: is this a Kubernetes API server?", path, kind)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, some...)
+		all = append(all, kinds...)
 	}
 	return all, nil
 }
 
 func (c *Cluster) getDiscovery(ctx context.Context, path string) (document.Value, error) {
-	body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: aggregated})
+	body, err := c.send(ctx, request{method: http.MethodGet, path: path, accept: aggregatedDiscovery})
 	if err != nil {
 		return document.Value{}, err
 	}
@@ -71,12 +71,12 @@ func readKind(group, version string, r document.Value) Kind {
 	return Kind{
 		Group: group, Version: version, Name: r.Lookup("responseKind", "kind").Text(),
 		Resource: r.Get("resource").Text(), Singular: r.Get("singularResource").Text(),
-		ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
+		ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
 		Namespaced: r.Get("scope").Text() == "Namespaced",
 	}
 }
 
-// groupVersion is one page of what servers before Kubernetes 1.27 answer.
+// groupVersion is an API group version, which is one document in unaggregated discovery (before Kubernetes 1.27).
 type groupVersion struct{ group, version string }
 
 func (g groupVersion) path() string {
@@ -86,10 +86,11 @@ func (g groupVersion) path() string {
 	return "/apis/" + g.group + "/" + g.version
 }
 
-// groupVersions reads which pages there are, the preferred version of a group before the others.
+// groupVersions returns the group versions of an APIVersions or APIGroupList document, the preferred version of a group
+// first.
 func groupVersions(list document.Value) []groupVersion {
 	var all []groupVersion
-	for _, version := range texts(list.Get("versions")) {
+	for _, version := range stringsOf(list.Get("versions")) {
 		all = append(all, groupVersion{"", version})
 	}
 	for _, group := range list.Get("groups").Items() {
@@ -114,15 +115,15 @@ func rank(version, preferred string) int {
 	return 1
 }
 
-// mostPages is how many pages are asked for at once.
-const mostPages = 8
+// maxParallelRequests limits the parallel requests of unaggregated discovery.
+const maxParallelRequests = 8
 
-// discoverEach asks for the kinds of each group at each version. A group that can't be asked about, such as one
-// that another server stands for that is down, does not keep the others from being used.
-func (c *Cluster) discoverEach(ctx context.Context, pages []groupVersion) ([]Kind, error) {
+// discoverGroupVersions reads the resources of each group version. Groups whose document cannot be read, such as those
+// of an unavailable aggregated API server, are skipped; the core group is required.
+func (c *Cluster) discoverGroupVersions(ctx context.Context, pages []groupVersion) ([]Kind, error) {
 	found := make([][]Kind, len(pages))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(mostPages)
+	group.SetLimit(maxParallelRequests)
 	for i, page := range pages {
 		group.Go(func() error {
 			list, err := c.getDiscovery(ctx, page.path())
@@ -139,7 +140,7 @@ func (c *Cluster) discoverEach(ctx context.Context, pages []groupVersion) ([]Kin
 	return slices.Concat(found...), err
 }
 
-// readResources reads a page. Subresources are resources there, too, with a slash in their names.
+// readResources reads an APIResourceList. Subresources, which have a slash in their names, are skipped.
 func readResources(page groupVersion, list document.Value) []Kind {
 	var all []Kind
 	for _, r := range list.Get("resources").Items() {
@@ -149,18 +150,18 @@ func readResources(page groupVersion, list document.Value) []Kind {
 		}
 		singular := r.Get("singularName").Text()
 		if singular == "" {
-			singular = strings.ToLower(kind) // as kubectl calls kinds whose server does not say
+			singular = strings.ToLower(kind) // kubectl's default if the server sends no singular name
 		}
 		all = append(all, Kind{
 			Group: page.group, Version: page.version, Name: kind, Resource: name, Singular: singular,
-			ShortNames: texts(r.Get("shortNames")), Categories: texts(r.Get("categories")), Verbs: texts(r.Get("verbs")),
+			ShortNames: stringsOf(r.Get("shortNames")), Categories: stringsOf(r.Get("categories")), Verbs: stringsOf(r.Get("verbs")),
 			Namespaced: r.Get("namespaced").Bool(),
 		})
 	}
 	return all
 }
 
-func texts(list document.Value) []string {
+func stringsOf(list document.Value) []string {
 	var all []string
 	for _, item := range list.Items() {
 		all = append(all, item.Text())

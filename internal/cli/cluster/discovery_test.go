@@ -21,56 +21,56 @@ func TestKinds(t *testing.T) {
 		"hpa": "horizontalpodautoscaler.autoscaling autoscaling/v2", "hpa.v1.autoscaling": "horizontalpodautoscaler.autoscaling autoscaling/v1",
 	} {
 		if k := find(t, c, name); k.String()+" "+k.APIVersion() != want {
-			t.Errorf("%s: received %s %s, want %s", name, k, k.APIVersion(), want)
+			t.Errorf("FindKind(%s) = %s %s, want %s", name, k, k.APIVersion(), want)
 		}
 	}
 	if k := find(t, c, "nodes"); k.Namespaced || !k.Can("get", "list", "patch") || k.Can("fly") {
-		t.Errorf("nodes: %+v", k)
+		t.Errorf("FindKind(nodes) = %+v", k)
 	}
 	for _, name := range []string{"unicorns", "deployments.batch"} {
-		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not have the kind \""+name+"\"") {
-			t.Errorf("%s: %v", name, err)
+		if _, err := c.FindKind(t.Context(), name); err == nil || !strings.Contains(err.Error(), "does not serve the kind \""+name+"\"") {
+			t.Errorf("FindKind(%s) = %v", name, err)
 		}
 	}
 	if k, err := c.KindOf(t.Context(), "autoscaling/v1", "HorizontalPodAutoscaler"); err != nil || k.Resource != "horizontalpodautoscalers" {
-		t.Errorf("by what an object says: %+v, %v", k, err)
+		t.Errorf("KindOf() = %+v, %v", k, err)
 	}
 	if _, err := c.KindOf(t.Context(), "autoscaling/v9", "HorizontalPodAutoscaler"); err == nil {
-		t.Error("a version that is not there was found")
+		t.Error("KindOf() of an unknown version returned no error")
 	}
 }
 
-// plain is a server before Kubernetes 1.27, which knows nothing about aggregated discovery.
-type plain struct{ http.RoundTripper }
+// unaggregatedTransport makes a server respond like those before Kubernetes 1.27, without aggregated discovery.
+type unaggregatedTransport struct{ http.RoundTripper }
 
-func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+func (p unaggregatedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Accept", jsonType)
 	return p.RoundTripper.RoundTrip(r)
 }
 
-// TestDiscoveryOfOldServers finds the same kinds in many answers as in one.
-func TestDiscoveryOfOldServers(t *testing.T) {
+// TestUnaggregatedDiscovery: unaggregated discovery finds the same kinds in the same order as aggregated discovery.
+func TestUnaggregatedDiscovery(t *testing.T) {
 	config := cadastretest.Start(t)
-	today, err := open(t, config).Kinds(t.Context())
+	aggregated, err := open(t, config).Kinds(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	config = rest.CopyConfig(config)
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return plain{rt} })
-	before, err := open(t, config).Kinds(t.Context())
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return unaggregatedTransport{rt} })
+	unaggregated, err := open(t, config).Kinds(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range max(len(today), len(before)) {
-		if i >= min(len(today), len(before)) || fmt.Sprint(today[i]) != fmt.Sprint(before[i]) {
-			t.Fatalf("kind %d: received\n%v\nwant\n%v", i, before[i:], today[i:])
+	for i := range max(len(aggregated), len(unaggregated)) {
+		if i >= min(len(aggregated), len(unaggregated)) || fmt.Sprint(aggregated[i]) != fmt.Sprint(unaggregated[i]) {
+			t.Fatalf("kind %d: unaggregated discovery\n%v\naggregated discovery\n%v", i, unaggregated[i:], aggregated[i:])
 		}
 	}
 }
 
-// TestDiscoveryOfPart has a group whose own server is down, and one whose preferred version is not the first.
-func TestDiscoveryOfPart(t *testing.T) {
+// TestPartialDiscovery has a group whose API server is unavailable, and one whose preferred version is not the first.
+func TestPartialDiscovery(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/api":
@@ -94,6 +94,6 @@ func TestDiscoveryOfPart(t *testing.T) {
 		got = append(got, k.APIVersion()+" "+k.Resource+" "+k.Singular)
 	}
 	if want := "[v1 things thing up.io/v1 things thing up.io/v1beta1 things thing]"; fmt.Sprint(got) != want {
-		t.Errorf("received %v, want %s", got, want)
+		t.Errorf("Kinds() = %v, want %s", got, want)
 	}
 }

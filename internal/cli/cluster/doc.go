@@ -1,15 +1,16 @@
-// Package cluster is a Kubernetes API server as the command line sees it: any server, whoever made it.
+// Package cluster is a small client for any Kubernetes API server: discovery, get, list, patch and apply of objects as
+// documents, and merge topologies from OpenAPI.
 //
-// It speaks plain HTTP with JSON. client-go's discovery and cli-runtime's builders would make every process
-// of the binary, the server included, start with all kinds of Kubernetes registered: 12 to 29 MiB more
-// resident memory, where an empty server may have 60. Credentials, proxies and kubeconfigs are client-go's.
+// It sends plain HTTP requests with JSON bodies. client-go's discovery and cli-runtime's builders would register all
+// kinds of Kubernetes in every process of the binary, including the server: 12 to 29 MiB more resident memory, while an
+// empty server uses 60. Credentials, proxies and kubeconfigs are handled by client-go.
 //
 // # Where to look
 //
-//	cluster.go    a server, and requests to it
-//	kinds.go      kinds, and what people call them
-//	discovery.go  which kinds a server has, in one answer or, before Kubernetes 1.27, in many
-//	objects.go    objects by kind and name: get, list, patch, apply
-//	topology.go   how a kind merges, from the server's OpenAPI
-//	errors.go     what a server refuses, in one line
+//	cluster.go    the client; requests, retries after 429, warnings
+//	kinds.go      kinds, and lookup by resource name, short name or category
+//	discovery.go  aggregated discovery, and unaggregated discovery for servers before Kubernetes 1.27
+//	objects.go    get, list, patch, apply
+//	topology.go   merge topologies and server features from OpenAPI v3
+//	errors.go     API errors in one line; requests without a response
 package cluster

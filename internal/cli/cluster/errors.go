@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error is what a server refuses.
+// Error is an error response of the API server.
 type Error struct {
 	Code int
-	// Reason is Kubernetes' word for why, such as NotFound; Message is for people.
+	// Reason is the StatusReason, such as NotFound; Message is the text on one line.
 	Reason, Message string
-	// Causes are the parts of it, such as one for each conflict.
+	// Causes are the details of the Status, such as one per conflict.
 	Causes []Cause
-	// Continue is where a list goes on that took too long: with objects as they are now.
+	// Continue is the token that resumes an expired list with the current objects.
 	Continue string
-	// Request is what was refused.
+	// Request is the method and path of the request.
 	Request string
 }
 
-// Cause is a part of why a server refuses something.
+// Cause is a StatusCause.
 type Cause struct{ Reason, Field, Message string }
 
 func (e *Error) Error() string {
@@ -36,7 +36,7 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// readError reads the answer of a server that refuses a request.
+// readError reads an error response. A body that is not a Status becomes the message, truncated.
 func readError(r request, code int, body string) error {
 	e := &Error{Code: code, Request: r.method + " " + r.path}
 	status, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
@@ -46,7 +46,7 @@ func readError(r request, code int, body string) error {
 	}
 	e.Reason, e.Message = status.Get("reason").Text(), oneLine(status.Get("message").Text())
 	if code == http.StatusUnauthorized {
-		e.Message = "the server does not accept your credentials, or there are none: " + e.Message
+		e.Message = "the server rejected the credentials, or none were sent: " + e.Message
 	}
 	e.Continue = status.Lookup("metadata", "continue").Text()
 	for _, cause := range status.Lookup("details", "causes").Items() {
@@ -55,7 +55,8 @@ func readError(r request, code int, body string) error {
 	return e
 }
 
-// oneLine puts what a server says into one line. Kubernetes lists several problems below each other, as "errors:".
+// oneLine joins the lines of a message with semicolons. It removes the word "errors:" that Kubernetes writes before a
+// list.
 func oneLine(message string) string {
 	var line strings.Builder
 	for part := range strings.Lines(message) {
@@ -72,61 +73,62 @@ func oneLine(message string) string {
 	return line.String()
 }
 
-// firstLine is the beginning of an answer that is not as Kubernetes answers.
+// firstLine returns the first line of a body that is not a Status, truncated to maxLineBytes.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if strings.HasPrefix(line, "<") {
-		return "received a page for people: is this a Kubernetes API server?"
+		return "received an HTML page: is this a Kubernetes API server?"
 	}
-	if len(line) > longestLine {
-		line = strings.ToValidUTF8(line[:longestLine], "") + "…"
+	if len(line) > maxLineBytes {
+		line = strings.ToValidUTF8(line[:maxLineBytes], "") + "…"
 	}
 	return line
 }
 
-// longestLine is how much is told of it, in bytes.
-const longestLine = 200
+// maxLineBytes is the maximum length of that line.
+const maxLineBytes = 200
 
-// IsCode reports whether a server refused something with a status code.
+// IsCode reports whether err is an *Error with the HTTP status code.
 func IsCode(err error, code int) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Code == code
 }
 
-// NoAnswerError is a request that got no answer: the server is gone, or nobody waits for it any more.
-type NoAnswerError struct {
-	// MayBeDone says that it asked to write, and may have reached the server.
-	MayBeDone bool
-	Err       error
+// NoResponseError is the error of a request that got no response: the connection failed, or the context ended.
+type NoResponseError struct {
+	// OutcomeUnknown reports that the request was a write that may have reached the server.
+	OutcomeUnknown bool
+	Err            error
 }
 
-func (e *NoAnswerError) Error() string { return e.Err.Error() }
-func (e *NoAnswerError) Unwrap() error { return e.Err }
+func (e *NoResponseError) Error() string { return e.Err.Error() }
+func (e *NoResponseError) Unwrap() error { return e.Err }
 
-// noAnswer is for a request that may have reached the server.
-func noAnswer(r request, err error) error {
-	return &NoAnswerError{MayBeDone: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
+// noResponse returns the error of a request that may have reached the server.
+func noResponse(r request, err error) error {
+	return &NoResponseError{OutcomeUnknown: r.method != http.MethodGet && r.query.Get("dryRun") == "", Err: err}
 }
 
-// notSent is for a request that failed before an answer began: without a connection it was not sent at all.
+// notSent returns the error of a request without a response header. If no connection was established, the request was
+// not sent.
 func notSent(r request, err error) error {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	if errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate) {
-		return &NoAnswerError{Err: err}
+		return &NoResponseError{Err: err}
 	}
-	return noAnswer(r, err)
+	return noResponse(r, err)
 }
 
-// orStopped is why nobody waits for the answer any more, if that is so, instead of how that looks.
-func orStopped(ctx context.Context, r request, err error) error {
+// orCancelled returns the cause of the context if it has ended, and err otherwise.
+func orCancelled(ctx context.Context, r request, err error) error {
 	if stopped := context.Cause(ctx); stopped != nil {
-		return noAnswer(r, stopped)
+		return noResponse(r, stopped)
 	}
 	return err
 }
 
-// unwrapURL takes the URL out of an error, which is long and tells little.
+// unwrapURL removes the URL from an error.
 func unwrapURL(err error) error {
 	var e *url.Error
 	if errors.As(err, &e) {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestErrors has servers that are none, or not reachable: one line each.
+// TestErrors: every error of a server that is unreachable or no Kubernetes API server is one line.
 func TestErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -38,7 +38,7 @@ func TestErrors(t *testing.T) {
 	c := open(t, &rest.Config{Host: server.URL})
 	_, old := c.Kinds(t.Context())
 	get := func(name string) error { _, err := c.Get(t.Context(), things, "", name); return err }
-	cut, text, teapot, listed, stranger := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
+	cut, text, teapot, listed, unauthorized := get("cut"), get("text"), get("teapot"), get("listed"), get("stranger")
 	server.Close()
 	gone := get("x")
 	for _, test := range []struct {
@@ -46,41 +46,40 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{old, `GET /api: expected an APIGroupDiscoveryList, APIVersions or APIGroupList, received "Hello": is this a Kubernetes API server?`},
-		{cut, "GET /api/v1/things/cut: the answer ended early: "},
-		{text, "read a thing from the server: "},
-		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received a page for people: is this a Kubernetes API server?"},
+		{cut, "GET /api/v1/things/cut: the response ended early: "},
+		{text, "decode thing from the server: "},
+		{teapot, "GET /api/v1/things/teapot: 418 I'm a teapot: received an HTML page: is this a Kubernetes API server?"},
 		{listed, "failed to create: .a: expected b; .c: expected d"},
-		{stranger, "the server does not accept your credentials, or there are none: Unauthorized"},
-		{gone, "ask the server at " + server.URL + ": dial tcp "},
+		{unauthorized, "the server rejected the credentials, or none were sent: Unauthorized"},
+		{gone, "request to " + server.URL + ": dial tcp "},
 	} {
 		if test.err == nil || !strings.HasPrefix(test.err.Error(), test.want) || strings.Contains(test.err.Error(), "\n") {
-			t.Errorf("received %v, want %s", test.err, test.want)
+			t.Errorf("error = %v, want %s", test.err, test.want)
 		}
 	}
 }
 
-// TestReadsLongErrors: a refusal may be longer than what servers accept, as one with thousands of conflicts is; what nobody
-// understands is told by its beginning.
-func TestReadsLongErrors(t *testing.T) {
+// TestReadErrorWithLongBody: a Status may be larger than a request body; other bodies are truncated.
+func TestReadErrorWithLongBody(t *testing.T) {
 	cause := `{"reason":"FieldManagerConflict","field":".data.a","message":"` + strings.Repeat("x", 1000) + `"}`
 	body := `{"kind":"Status","message":"refused","details":{"causes":[` + strings.Repeat(cause+",", 5000) + cause + `]}}`
 	var refused *Error
 	if err := readError(request{}, http.StatusConflict, body); !errors.As(err, &refused) || refused.Message != "refused" || len(refused.Causes) != 5001 {
-		t.Errorf("received %.300s", err)
+		t.Errorf("readError() = %.300s", err)
 	}
 	const want = "GET /x: 500 Internal Server Error: "
 	if err := readError(request{method: "GET", path: "/x"}, http.StatusInternalServerError, body[1:]); !strings.HasPrefix(err.Error(), want) || len(err.Error()) > 300 {
-		t.Errorf("received %.300s", err)
+		t.Errorf("readError() = %.300s", err)
 	}
 }
 
-// TestStoppedWhileAsking: who stops to wait is told why, and not how.
-func TestStoppedWhileAsking(t *testing.T) {
-	enough := errors.New("that is enough")
+// TestCancelledRequest: a cancelled request returns the cause of its context.
+func TestCancelledRequest(t *testing.T) {
+	cause := errors.New("that is enough")
 	for name, answer := range map[string]http.HandlerFunc{
-		"for an answer":             func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"for the end of an answer":  func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
-		"until there is less to do": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
+		"waiting for a response":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"reading the body":        func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); <-r.Context().Done() },
+		"waiting for Retry-After": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "30"); w.WriteHeader(429) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(answer)
@@ -90,10 +89,10 @@ func TestStoppedWhileAsking(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx, stop := context.WithCancelCause(t.Context())
-			time.AfterFunc(50*time.Millisecond, func() { stop(enough) })
-			var lost *NoAnswerError
-			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &lost) || lost.Error() != enough.Error() {
-				t.Errorf("received %v", err)
+			time.AfterFunc(50*time.Millisecond, func() { stop(cause) })
+			var noResponse *NoResponseError
+			if _, err = c.Get(ctx, Kind{Version: "v1", Resource: "things"}, "", "x"); !errors.As(err, &noResponse) || noResponse.Error() != cause.Error() {
+				t.Errorf("Get() = %v, want the cause of the context", err)
 			}
 		})
 	}

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Kind is a resource type at one version, as a server has it.
+// Kind is a resource at one API version.
 type Kind struct {
 	Group, Version, Name string // apps, v1, Deployment
 	Resource, Singular   string // deployments, deployment
 	ShortNames           []string
-	Categories           []string // all, and what else names many kinds at once
+	Categories           []string // such as all
 	Namespaced           bool
 	Verbs                []string
 }
 
-// APIVersion is what objects have.
+// APIVersion returns the apiVersion of the kind's objects.
 func (k Kind) APIVersion() string {
 	if k.Group == "" {
 		return k.Version
@@ -25,7 +25,7 @@ func (k Kind) APIVersion() string {
 	return k.Group + "/" + k.Version
 }
 
-// String names the kind as kubectl does: deployment.apps.
+// String returns the kind in kubectl's format: deployment.apps.
 func (k Kind) String() string {
 	name := strings.ToLower(k.Name)
 	if k.Group != "" {
@@ -34,13 +34,13 @@ func (k Kind) String() string {
 	return name
 }
 
-// Can reports whether all verbs are served.
+// Can reports whether the resource has all of the verbs.
 func (k Kind) Can(verbs ...string) bool {
 	return !slices.ContainsFunc(verbs, func(verb string) bool { return !slices.Contains(k.Verbs, verb) })
 }
 
-// Kinds returns all kinds at all versions, those of the core first, and the preferred version of each before
-// the others.
+// Kinds returns all kinds at all versions: the core group first, and the preferred version of a group before its other
+// versions. The result is cached.
 func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) {
 	c.mu.Lock()
 	kinds := c.kinds
@@ -48,25 +48,25 @@ func (c *Cluster) Kinds(ctx context.Context) ([]Kind, error) {
 	return kinds(ctx)
 }
 
-// Refresh has the server asked again for its kinds: some may be new.
+// Refresh clears the cached discovery and OpenAPI documents.
 func (c *Cluster) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.kinds = once(c.discover)
-	clear(c.published)
+	clear(c.openAPI)
 }
 
-// UnknownKindError says that the server does not have a kind.
-type UnknownKindError struct{ which string }
+// UnknownKindError is the error of a kind that the server does not serve.
+type UnknownKindError struct{ kind string }
 
-// Plain says so without what to do about it.
-func (e *UnknownKindError) Plain() string { return "the server does not have the kind " + e.which }
+// Summary returns the message without advice.
+func (e *UnknownKindError) Summary() string { return "the server does not serve the kind " + e.kind }
 
 func (e *UnknownKindError) Error() string {
-	return e.Plain() + "; kubectl api-resources lists those that it has"
+	return e.Summary() + "; kubectl api-resources lists the kinds that it serves"
 }
 
-// KindOf finds a kind by what an object says.
+// KindOf returns the kind with the apiVersion and kind of an object.
 func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, error) {
 	all, err := c.Kinds(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Cluster) KindOf(ctx context.Context, apiVersion, kind string) (Kind, er
 	return Kind{}, &UnknownKindError{kind + " at " + apiVersion}
 }
 
-// FindKind finds a kind by what people call it: deployments, deployment, deploy, deployments.apps or
+// FindKind returns the kind with a resource name, as in deployments, deployment, deploy, deployments.apps or
 // deployments.v1.apps.
 func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 	all, err := c.Kinds(ctx)
@@ -88,14 +88,15 @@ func (c *Cluster) FindKind(ctx context.Context, name string) (Kind, error) {
 		return Kind{}, err
 	}
 	for _, k := range all {
-		if k.isCalled(strings.ToLower(name)) {
+		if k.matchesName(strings.ToLower(name)) {
 			return k, nil
 		}
 	}
 	return Kind{}, &UnknownKindError{strconv.Quote(name)}
 }
 
-// FindKinds finds a kind as [Cluster.FindKind] does, or all kinds of a category, at all their versions.
+// FindKinds returns the kind that [Cluster.FindKind] finds or, if there is none, all kinds of the category at all
+// versions.
 func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	one, unknown := c.FindKind(ctx, name)
 	if unknown == nil {
@@ -105,14 +106,14 @@ func (c *Cluster) FindKinds(ctx context.Context, name string) ([]Kind, error) {
 	if err != nil {
 		return nil, err
 	}
-	some := slices.DeleteFunc(slices.Clone(all), func(k Kind) bool { return !slices.Contains(k.Categories, name) })
-	if len(some) == 0 {
+	matching := slices.DeleteFunc(slices.Clone(all), func(k Kind) bool { return !slices.Contains(k.Categories, name) })
+	if len(matching) == 0 {
 		return nil, unknown
 	}
-	return some, nil
+	return matching, nil
 }
 
-func (k Kind) isCalled(name string) bool {
+func (k Kind) matchesName(name string) bool {
 	short, rest, qualified := strings.Cut(name, ".")
 	if short != k.Resource && short != k.Singular && short != strings.ToLower(k.Name) && !slices.Contains(k.ShortNames, short) {
 		return false

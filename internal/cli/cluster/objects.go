@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// Path returns where an object is, or, without a name, where all of a kind are. The namespace counts for
-// namespaced kinds only; without it, all of them.
+// Path returns the request path of an object or, without a name, of the collection. The namespace is ignored for
+// cluster-scoped kinds; without one, the path is that of all namespaces.
 func (k Kind) Path(namespace, name string) string {
 	path := "/api/" + k.Version
 	if k.Group != "" {
@@ -44,26 +44,26 @@ func (c *Cluster) Get(ctx context.Context, k Kind, namespace, name string) (appl
 func readObject(k Kind, body string) (apply.Object, error) {
 	o, err := apply.ReadObject(body)
 	if err != nil {
-		return o, fmt.Errorf("read a %s from the server: %w", k, err)
+		return o, fmt.Errorf("decode %s from the server: %w", k, err)
 	}
 	return o, nil
 }
 
-// pageSize is how many objects a list answers at once.
+// pageSize is the limit of list requests.
 const pageSize = 500
 
-// List reads all objects of a kind, page by page. An object that can't be understood comes with an error, and
-// is followed by the others; an error of the list is the last thing that comes.
+// List reads all objects of a kind, page by page. An item that cannot be decoded yields an error and the list
+// continues; an error of a request ends the sequence.
 func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) iter.Seq2[apply.Object, error] {
 	return func(yield func(apply.Object, error) bool) {
-		next, isAnew := "", false
+		next, restarted := "", false
 		for {
 			page, err := c.page(ctx, k, namespace, selector, next)
-			if refused := (*Error)(nil); !isAnew && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
-				next, isAnew = refused.Continue, true // who reads page by page for long sees objects of several moments
+			if refused := (*Error)(nil); !restarted && errors.As(err, &refused) && refused.Code == http.StatusGone && refused.Continue != "" {
+				next, restarted = refused.Continue, true // the remaining pages show the current state, not that of the first page
 				continue
 			}
-			isAnew = false
+			restarted = false
 			if err != nil {
 				yield(apply.Object{}, err)
 				return
@@ -80,7 +80,7 @@ func (c *Cluster) List(ctx context.Context, k Kind, namespace, selector string) 
 	}
 }
 
-// Count tells how many objects of a kind there are, as far as the server knows without reading them all.
+// Count returns the number of objects of a kind: one item plus the server's remainingItemCount.
 func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, error) {
 	query := url.Values{"limit": {"1"}}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: k.Path(namespace, ""), query: query})
@@ -91,7 +91,7 @@ func (c *Cluster) Count(ctx context.Context, k Kind, namespace string) (int, err
 	if err != nil {
 		return 0, fmt.Errorf("count %s: %w", k, err)
 	}
-	more, _ := page.Lookup("metadata", "remainingItemCount").Int64() // absent after the last page
+	more, _ := page.Lookup("metadata", "remainingItemCount").Int64() // absent on the last page
 	return page.Get("items").Len() + int(more), nil
 }
 
@@ -107,7 +107,7 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	if err != nil {
 		return document.Value{}, err
 	}
-	page, err := fastdoc.ParseJSONSealed(body, document.Limits{MaxBytes: -1},
+	page, err := fastdoc.ParseJSONExcept(body, document.Limits{MaxBytes: -1},
 		"items", fastdoc.AnyItem, "metadata", "managedFields", fastdoc.AnyItem, "fieldsV1")
 	if err != nil {
 		return page, fmt.Errorf("list %s: %w", k, err)
@@ -115,8 +115,8 @@ func (c *Cluster) page(ctx context.Context, k Kind, namespace, selector, next st
 	return page, nil
 }
 
-// splitItem gives an item of a list what lists say only once. If its managedFields can't be used, it comes
-// without them.
+// splitItem decodes a list item, which has no apiVersion and kind of its own. If its managedFields are invalid, the
+// object is returned with them as part of the document.
 func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	item = item.With("apiVersion", document.NewString(k.APIVersion())).With("kind", document.NewString(k.Name))
 	o, err := apply.SplitObject(item)
@@ -126,13 +126,13 @@ func splitItem(k Kind, item document.Value) (apply.Object, error) {
 	return o, err
 }
 
-// Patch changes an object by a JSON patch.
+// Patch applies a JSON patch.
 func (c *Cluster) Patch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}}, patch)
 }
 
-// TryPatch tells what a JSON patch would make of an object, and writes nothing.
-func (c *Cluster) TryPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
+// DryRunPatch returns the result of a JSON patch without writing it.
+func (c *Cluster) DryRunPatch(ctx context.Context, k Kind, namespace, name, manager string, patch []byte) (apply.Object, error) {
 	return c.patch(ctx, k, namespace, name, url.Values{"fieldManager": {manager}, "dryRun": {"All"}}, patch)
 }
 
@@ -147,16 +147,16 @@ func (c *Cluster) patch(ctx context.Context, k Kind, namespace, name string, que
 	return readObject(k, body)
 }
 
-// ApplyOptions say how a configuration is applied.
+// ApplyOptions are the parameters of an apply request.
 type ApplyOptions struct {
 	Manager       string
 	Force, DryRun bool
-	// TakeOver asks the server to have the manager get first what client-side apply wrote. Only those that
-	// [Cluster.TakesOver] tells of know about that.
+	// TakeOver makes the server move the fields of client-side apply to the manager in the same write. It requires
+	// [Cluster.SupportsTakeover].
 	TakeOver bool
 }
 
-// Apply applies a configuration.
+// Apply sends an apply patch.
 func (c *Cluster) Apply(ctx context.Context, k Kind, namespace, name string, config document.Value, o ApplyOptions) (apply.Object, error) {
 	query := url.Values{"fieldManager": {o.Manager}, "force": {strconv.FormatBool(o.Force)}}
 	if o.DryRun {

@@ -10,39 +10,40 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// published is what the server's OpenAPI tells of a group's version.
-type published struct {
+// openAPI is the OpenAPI v3 document of a group version, reduced to the parts that are used.
+type openAPI struct {
 	schema *schema.Schema
-	// takesOver says that an apply can be asked to get first what client-side apply wrote.
-	takesOver bool
-	// unsets says that applies understand unset markers.
-	unsets bool
+	// supportsTakeover reports that apply requests accept [ownership.TakeOverParameter].
+	supportsTakeover bool
+	// supportsUnset reports that apply requests accept unset markers.
+	supportsUnset bool
 }
 
-// Topology returns how a kind merges, as the server publishes it in its OpenAPI.
+// Topology returns the merge topology of a kind from the server's OpenAPI.
 func (c *Cluster) Topology(ctx context.Context, k Kind) (*schema.Type, error) {
-	known, err := c.publishedOf(ctx, k)
+	document, err := c.openAPIOf(ctx, k)
 	if err != nil {
-		return nil, fmt.Errorf("the topology of %s: %w", k, err)
+		return nil, fmt.Errorf("merge topology of %s: %w", k, err)
 	}
-	t, ok := known.schema.Kind(k.Group, k.Version, k.Name)
+	t, ok := document.schema.Kind(k.Group, k.Version, k.Name)
 	if !ok {
-		return nil, fmt.Errorf("the topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
+		return nil, fmt.Errorf("merge topology of %s: the server's OpenAPI at %s does not have the kind", k, openAPIPath(k))
 	}
 	return t, nil
 }
 
-// TakesOver reports whether the server lets [ApplyOptions] take over. If it does not tell, it does not.
-func (c *Cluster) TakesOver(ctx context.Context, k Kind) bool {
-	known, err := c.publishedOf(ctx, k)
-	return err == nil && known.takesOver
+// SupportsTakeover reports whether the server accepts [ApplyOptions].TakeOver. It returns false if the OpenAPI document
+// cannot be read.
+func (c *Cluster) SupportsTakeover(ctx context.Context, k Kind) bool {
+	document, err := c.openAPIOf(ctx, k)
+	return err == nil && document.supportsTakeover
 }
 
-// Unsets reports whether applies understand unset markers, as the server's OpenAPI tells. To servers that do not, they
-// are values like others.
-func (c *Cluster) Unsets(ctx context.Context, k Kind) (bool, error) {
-	known, err := c.publishedOf(ctx, k)
-	return known.unsets, err
+// SupportsUnset reports whether the server accepts unset markers, according to its OpenAPI. Other servers store markers
+// as values.
+func (c *Cluster) SupportsUnset(ctx context.Context, k Kind) (bool, error) {
+	document, err := c.openAPIOf(ctx, k)
+	return document.supportsUnset, err
 }
 
 func openAPIPath(k Kind) string {
@@ -52,43 +53,43 @@ func openAPIPath(k Kind) string {
 	return "/openapi/v3/apis/" + k.Group + "/" + k.Version
 }
 
-// publishedOf reads a document once, whoever needs it.
-func (c *Cluster) publishedOf(ctx context.Context, k Kind) (published, error) {
+// openAPIOf returns the cached document of a kind's group version.
+func (c *Cluster) openAPIOf(ctx context.Context, k Kind) (openAPI, error) {
 	path := openAPIPath(k)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.published[path]; ok {
-		return known, nil
+	if document, ok := c.openAPI[path]; ok {
+		return document, nil
 	}
 	body, err := c.send(ctx, request{method: http.MethodGet, path: path})
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
 	doc, err := document.ParseJSONLimited(body, document.Limits{MaxBytes: -1})
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
 	all, err := schema.LoadOpenAPI(doc)
 	if err != nil {
-		return published{}, err
+		return openAPI{}, err
 	}
-	c.published[path] = published{
-		schema: all, takesOver: declares(doc, isParameter(ownership.TakeOverParameter)), unsets: declares(doc, saysUnset),
+	c.openAPI[path] = openAPI{
+		schema: all, supportsTakeover: declares(doc, hasParameter(ownership.TakeOverParameter)), supportsUnset: declares(doc, hasUnsetExtension),
 	}
-	return c.published[path], nil
+	return c.openAPI[path], nil
 }
 
-// declares reports whether the server says something about its patches.
-func declares(doc document.Value, says func(patch document.Value) bool) bool {
+// declares reports whether the patch operation of any path satisfies has.
+func declares(doc document.Value, has func(patch document.Value) bool) bool {
 	for _, path := range doc.Get("paths").Fields() {
-		if says(path.Get("patch")) {
+		if has(path.Get("patch")) {
 			return true
 		}
 	}
 	return false
 }
 
-func isParameter(name string) func(patch document.Value) bool {
+func hasParameter(name string) func(patch document.Value) bool {
 	return func(patch document.Value) bool {
 		for _, p := range patch.Get("parameters").Items() {
 			if p.Get("name").Text() == name {
@@ -99,4 +100,4 @@ func isParameter(name string) func(patch document.Value) bool {
 	}
 }
 
-func saysUnset(patch document.Value) bool { return patch.Get(ownership.UnsetExtension).Bool() }
+func hasUnsetExtension(patch document.Value) bool { return patch.Get(ownership.UnsetExtension).Bool() }

@@ -88,7 +88,7 @@ func TestReplacedKind(t *testing.T) {
 	if is, _ := fresh.Topology("v1"); d == fresh || was == is {
 		t.Error("the definition is the old one")
 	}
-	k.Wait("new objects need not be looked at", func() bool { return fresh.IsAt(1<<40, "v1") })
+	k.Wait("new objects need not be looked at", func() bool { return fresh.IsServedAsStored(1<<40, "v1") })
 }
 
 // TestServedVersions: the versions of a kind are ordered by stability and age.
@@ -188,7 +188,7 @@ func TestDeletion(t *testing.T) {
 	if n := k.Objects.Cache.Count(crdtest.Widgets); n != 0 {
 		t.Errorf("%d objects are left", n)
 	}
-	if err := endpoint.Kind.Uses.Enter(t.Context(), nil); !errors.Is(err, registry.ErrReplaced) {
+	if err := endpoint.Kind.WriteGate.Enter(t.Context(), nil); !errors.Is(err, registry.ErrReplaced) {
 		t.Error("the kind can still be written")
 	}
 }

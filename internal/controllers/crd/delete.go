@@ -29,7 +29,7 @@ func (c *Controller) startDeleting(ctx context.Context, name string, served *man
 	}
 	c.deleting[name] = true
 	c.running.Go(func() {
-		if served != nil && !served.Kind.IsClosed {
+		if served != nil && !served.Kind.Terminating {
 			served.Drain()
 		}
 		c.delete(ctx, name)

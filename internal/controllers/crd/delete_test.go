@@ -23,7 +23,7 @@ func TestDeletionWaitsForCreations(t *testing.T) {
 			k := crdtest.Open(t, watchcachetest.OpenStore(t))
 			k.DefineWidgets(versions, "")
 			old := k.Widgets("v1").Kind
-			if err := old.Uses.Enter(t.Context(), nil); err != nil {
+			if err := old.WriteGate.Enter(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			k.MergeDefinition("widgets", patch)
@@ -35,7 +35,7 @@ func TestDeletionWaitsForCreations(t *testing.T) {
 			if k.Definition("widgets").IsAbsent() {
 				t.Error("the definition is gone while a creation is in flight")
 			}
-			old.Uses.Leave()
+			old.WriteGate.Leave()
 			k.Wait("the definition is gone", func() bool { return k.Definition("widgets").IsAbsent() })
 		})
 	}

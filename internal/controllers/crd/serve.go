@@ -43,7 +43,7 @@ func (c *Controller) canServe(kind *api.Kind) bool {
 	}
 	there, _ := c.Objects.Kinds.Resource(kind.Group, "", kind.Resource)
 	if there == nil {
-		there, _ = c.Objects.Kinds.Named(kind.Group, "", kind.Name)
+		there, _ = c.Objects.Kinds.Kind(kind.Group, "", kind.Name)
 	}
 	return there == nil || there.Custom
 }
@@ -56,5 +56,5 @@ func (c *Controller) stopServing(d *definition) {
 	kind := d.served.Kind
 	c.Objects.Kinds.Remove(kind.Group, kind.Resource)
 	d.served, d.stopped = nil, d.served
-	c.running.Go(kind.Uses.End)
+	c.running.Go(kind.WriteGate.Close)
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cadastre/cadastre/internal/controllers/crd/crdtest"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
-	"github.com/cadastre/cadastre/internal/webhookclient"
 )
 
 // TestWebhook: objects are converted by a webhook, merged and validated at the version of the request, and keep their

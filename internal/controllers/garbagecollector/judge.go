@@ -115,8 +115,8 @@ func (c *Collector) weigh(ctx context.Context, object *subject) (w weighed, err 
 // uid is another one.
 func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*watchcache.Object, error) {
 	version, err := r.groupVersion()
-	kind, isServed := c.Objects.Kinds.Named(version.Group, version.Version, r.kind)
-	if err != nil || !isServed || kind.OnlyCreate {
+	kind, isServed := c.Objects.Kinds.Kind(version.Group, version.Version, r.kind)
+	if err != nil || !isServed || kind.CreateOnly {
 		if c.index.isGone(r.uid) {
 			return nil, nil // its kind went with it
 		}

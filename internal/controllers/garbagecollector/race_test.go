@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/registry/registrytest"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )

@@ -114,7 +114,7 @@ func TestWritersAreBlockedAfterRestart(t *testing.T) {
 // waits for writes that are in flight by the kind that was served before.
 func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	k, g := openGated(t)
-	old := k.Widgets("v1").Kind.Uses
+	old := k.Widgets("v1").Kind.WriteGate
 	if err := old.Enter(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -88,7 +88,7 @@ func (m *Migrator) Prepare(ctx context.Context, kind *api.Kind) *Migration {
 	g := newMigration(kind)
 	h, err := m.histories.read(ctx, g.resource.Definition)
 	if err != nil || !h.isMigrated() {
-		g.unblock = kind.Uses.Hold()
+		g.unblock = kind.WriteGate.Block()
 	}
 	return g
 }
@@ -98,7 +98,7 @@ func (g *Migration) Cancel() { g.unblock() }
 
 // Drain rejects new writes by the kind and blocks until none is in flight, by it or by a kind that it replaced.
 func (g *Migration) Drain() {
-	g.Kind.Uses.End()
+	g.Kind.WriteGate.Close()
 	<-g.drained
 }
 
@@ -165,7 +165,7 @@ func (l *Loading) Resume(kind *api.Kind, revision storage.Revision) *Migration {
 		return g
 	}
 	if !h.isMigrated() {
-		g.unblock = kind.Uses.Hold()
+		g.unblock = kind.WriteGate.Block()
 	}
 	l.migrator.mu.Lock()
 	defer l.migrator.mu.Unlock()
@@ -213,7 +213,7 @@ func (m *Migrator) reconcile(ctx context.Context, name string) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer g.Kind.Uses.OnEnd(cancel)()
+	defer g.Kind.WriteGate.OnClose(cancel)()
 	err := m.advance(ctx, g)
 	switch {
 	case err == nil || ctx.Err() != nil || errors.Is(err, watchcache.ErrClosed):

@@ -189,7 +189,7 @@ func (p *pass) convert(ctx context.Context, candidates []*candidate) {
 				continue
 			}
 			if c.isStoredAt(chain.to) {
-				doc, err := p.current.At(c.parsed.Document, chain.to)
+				doc, err := p.current.FromStorage(c.parsed.Document, chain.to)
 				c.converted[chain.to] = conversion{doc, err}
 				continue
 			}

@@ -33,7 +33,7 @@ func (r *Remover) empty(ctx context.Context, namespace string) (*remains, error)
 	}
 	seen := map[string]bool{pods.StoreName(): true}
 	for _, kind := range r.Objects.Kinds.All() {
-		if !kind.Namespaced || kind.OnlyCreate || seen[kind.StoreName()] {
+		if !kind.Namespaced || kind.CreateOnly || seen[kind.StoreName()] {
 			continue
 		}
 		seen[kind.StoreName()] = true

@@ -13,9 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )

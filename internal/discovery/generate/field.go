@@ -24,7 +24,7 @@ func marked(doc *ast.CommentGroup) map[string][]string {
 	return said
 }
 
-// mergeWords says how a type or field merges.
+// mergeWords returns the words of the merge markers of a type or field.
 func mergeWords(said map[string][]string) (words []string) {
 	for _, marker := range []struct{ name, word string }{
 		{"listType", "list="}, {"listMapKey", "key="}, {"mapType", "map="}, {"structType", "map="},
@@ -36,7 +36,7 @@ func mergeWords(said map[string][]string) (words []string) {
 	return words
 }
 
-// fieldLine returns what the comment of a field says that its Go type and tag do not, or nothing.
+// fieldLine returns the line of a field with the markers that its Go type and tags do not imply; "" if there are none.
 func (s *source) fieldLine(field *ast.Field) string {
 	name, omitEmpty := jsonTag(field)
 	if name == "" {
@@ -64,7 +64,7 @@ func (s *source) fieldLine(field *ast.Field) string {
 	return name + " " + strings.Join(words, " ")
 }
 
-// literal is a default, or the constant that it refers to.
+// literal returns a default value, resolving a reference to a constant.
 func (s *source) literal(value string) string {
 	if name, ok := strings.CutPrefix(value, "ref("); ok {
 		return s.values[strings.TrimSuffix(name, ")")]

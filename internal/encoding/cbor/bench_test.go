@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// BenchmarkDeployment encodes the fixture of a Deployment, which has a value in every field.
+// BenchmarkDeployment encodes the fixture of a Deployment, in which every field is set.
 func BenchmarkDeployment(b *testing.B) {
 	folder, err := encodingtest.Folder()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// TestCBORFixtures has Kubernetes read what we write of every fixture: the object must be the one that it reads
-// of JSON.
+// TestCBORFixtures decodes our encoding of every fixture with Kubernetes' serializer: the result must equal the object
+// decoded from JSON.
 func TestCBORFixtures(t *testing.T) {
 	reader := kubecbor.NewSerializer(encodingtest.Types(), encodingtest.Types(), kubecbor.Strict(true))
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
@@ -68,7 +68,7 @@ func withoutManagedFields(v document.Value) document.Value {
 	return v.With("metadata", metadata.Without("managedFields"))
 }
 
-// checkDocument has CBOR read as if nothing were known about it.
+// checkDocument decodes CBOR without a type.
 func checkDocument(t *testing.T, written []byte, expected document.Value) {
 	t.Helper()
 	var read any
@@ -93,7 +93,7 @@ func documentOf(t *testing.T, o runtime.Object) document.Value {
 	return v
 }
 
-// TestFloats writes floats as the library does that Kubernetes has.
+// TestFloats compares with the CBOR library that Kubernetes uses.
 func TestFloats(t *testing.T) {
 	mode, err := cbor.EncOptions{ShortestFloat: cbor.ShortestFloat16}.EncMode()
 	if err != nil {
@@ -106,7 +106,7 @@ func TestFloats(t *testing.T) {
 			t.Fatal(err)
 		}
 		if received := appendFloat(nil, f); string(received) != string(expected) {
-			t.Errorf("%v is %x, expected %x", f, received, expected)
+			t.Errorf("appendFloat(%v) = %x, want %x", f, received, expected)
 		}
 	}
 	for _, f := range []float64{0, math.Copysign(0, -1), 1, 1.5, 65504, 65505, 65536, 5.960464477539063e-8, 2.9e-8, 6.1035e-5, 0.1, math.MaxFloat32, math.MaxFloat64, math.SmallestNonzeroFloat64} {
@@ -121,7 +121,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// TestCBORHugeNumbers: what JSON has and no float is as large as can be read, and so can what is around it.
+// TestCBORHugeNumbers checks that numbers beyond float64 are encoded as its largest value, so that the object can be
+// decoded.
 func TestCBORHugeNumbers(t *testing.T) {
 	for text, want := range map[string]float64{
 		"1e400": math.MaxFloat64, "-1e400": -math.MaxFloat64, "1" + strings.Repeat("0", 400): math.MaxFloat64, "1e-400": 0,
@@ -145,7 +146,8 @@ func TestCBORHugeNumbers(t *testing.T) {
 	}
 }
 
-// TestMinJSONSize: the bound is the size of the JSON if every number has one digit, and never more.
+// TestMinJSONSize checks that the bound equals the size of the JSON if every number has one digit, and never exceeds
+// it.
 func TestMinJSONSize(t *testing.T) {
 	for text, unknown := range map[string]int{
 		`{}`: 0, `[]`: 0, `""`: 0, `7`: 0, `{"a":{}}`: 0, `[[],[[]],{}]`: 0, `{"a":1,"b":[1,2,"xyz"],"c":{"d":"e"}}`: 0,
@@ -172,6 +174,6 @@ func TestMinJSONSize(t *testing.T) {
 		}
 	}
 	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
-		minJSONSize([]byte(body)) // does not panic
+		minJSONSize([]byte(body)) // must not panic
 	}
 }

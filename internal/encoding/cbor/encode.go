@@ -34,7 +34,7 @@ const tagBase64 = 22
 // Prefix is the self-described CBOR tag. Every object and every watch event starts with it.
 const Prefix = "\xd9\xd9\xf7"
 
-// Append appends a document. The message tells which fields are base64 in JSON; it may be nil.
+// Append appends a document. The message determines the fields that are base64 in JSON; it may be nil.
 func Append(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -89,7 +89,7 @@ func appendEntries(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	return dst
 }
 
-// appendDecoded appends base64 text as a byte string, also the items of lists and the values of maps.
+// appendDecoded appends base64 strings as byte strings, including the items of lists and the values of maps.
 func appendDecoded(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -117,7 +117,7 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	return Append(dst, nil, v)
 }
 
-// appendString appends text as a byte string, as Kubernetes does: readers validate that a CBOR text string is UTF-8.
+// appendString appends a string as a byte string, as Kubernetes does: decoders validate the UTF-8 of text strings.
 func appendString(dst []byte, s string) []byte {
 	dst = appendHead(dst, majorBytes, uint64(len(s)))
 	return append(dst, s...)

@@ -5,14 +5,14 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// Object is an encoded object whose type and managedFields can be left out:
+// Object is an encoded object whose type and managedFields can be omitted:
 //
 //	{ apiVersion kind …before… metadata: { … managedFields … } …after… }
 //
-// The head of a CBOR map has the number of its members, so that a member is left out by writing another head.
+// The head of a CBOR map has the number of its members, so that omitting a member requires another head.
 type Object struct {
 	is     protobuf.Type
-	fields int // without apiVersion and kind
+	fields int // the number of fields without apiVersion and kind
 	// before ends with the key of the metadata. It is empty if the object has no metadata.
 	before, metadata, after []byte
 	metadataFields          int
@@ -34,7 +34,7 @@ func Encode(v document.Value) (*Object, error) {
 func NewObject(m *protobuf.Message, v document.Value) Object {
 	o := Object{is: protobuf.TypeOf(v)}
 	all := make([]byte, 0, v.JSONSize())
-	start, end := 0, 0 // of the contents of the metadata
+	start, end := 0, 0 // bounds of the content of the metadata
 	for name, value := range v.Fields() {
 		if name == "apiVersion" || name == "kind" {
 			continue
@@ -67,11 +67,11 @@ func (o *Object) appendMetadataOf(dst []byte, metadata document.Value) []byte {
 	return dst
 }
 
-// Memory returns the approximate number of bytes that the object takes in memory.
+// Memory returns the approximate size of the object in memory.
 func (o *Object) Memory() int { return cap(o.before) + 192 }
 
-// Append appends the object: with apiVersion and kind if typed is set, which items of built-in lists are not, and without
-// managedFields if drop is set.
+// Append appends the object: with apiVersion and kind if typed is set, which is false for items of built-in lists, and
+// without managedFields if drop is set.
 func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 	fields := o.fields
 	if typed {
@@ -88,7 +88,7 @@ func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 	return append(dst, o.after...)
 }
 
-// AppendPartial appends an object of another type with the metadata of this one.
+// AppendPartial appends an object of type as with the metadata of this object.
 func (o *Object) AppendPartial(dst []byte, as protobuf.Type, drop bool) []byte {
 	dst = appendHead(dst, majorMap, 3)
 	dst = appendType(dst, as)

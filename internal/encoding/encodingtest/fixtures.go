@@ -1,5 +1,5 @@
-// Package encodingtest has the objects that k8s.io/api ships, for the tests of what reads and writes them: one of each
-// kind with a value in every field, of this release and of those before it.
+// Package encodingtest provides the fixtures of k8s.io/api for tests of encodings: an object of each kind in which
+// every field is set, of this release and of earlier releases.
 package encodingtest
 
 import (
@@ -22,13 +22,13 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Folder returns where k8s.io/api has its fixtures: a folder for each release, HEAD for this one.
+// Folder returns the directory of the fixtures of k8s.io/api, which has a directory per release; HEAD is this release.
 var Folder = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	return filepath.Join(strings.TrimSpace(string(out)), "testdata"), err
 })
 
-// Types returns the Go types of every kind that k8s.io/api has: also of those that nobody serves any more, or yet.
+// Types returns the Go types of every kind of k8s.io/api, including those that are not served.
 var Types = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -36,33 +36,33 @@ var Types = sync.OnceValue(func() *runtime.Scheme {
 		apidiscoveryv2.AddToScheme, apidiscoveryv2beta1.AddToScheme, imagepolicyv1alpha1.AddToScheme,
 	} {
 		if err := add(types); err != nil {
-			panic(err) // they do not depend on anything
+			panic(err) // unreachable: AddToScheme has no input
 		}
 	}
 	return types
 })
 
-// Fixture is an object in every form that there is of it. JSON, YAML and Protobuf are the same object.
+// Fixture is an object in several encodings. JSON, YAML and Protobuf are the same object.
 type Fixture struct {
 	schema.GroupVersionKind
-	// Type is nil for kinds of earlier releases that k8s.io/api has no more.
+	// Type is nil for kinds of earlier releases that k8s.io/api no longer has.
 	Type                 reflect.Type
 	JSON, YAML, Protobuf []byte
-	// AfterJSON, AfterYAML and AfterProtobuf are what this release makes of one of an earlier release: mostly
-	// the same.
+	// AfterJSON, AfterYAML and AfterProtobuf are the object after a round trip in this release, which may differ for
+	// fixtures of earlier releases.
 	AfterJSON, AfterYAML, AfterProtobuf []byte
 }
 
-// headRelease is what the folder of this release is called.
+// headRelease is the name of the directory of this release.
 const headRelease = "HEAD"
 
-// watchEvent is what is no object: it has none of an object's fields.
+// watchEvent is the name of the only fixture that is not an object.
 const watchEvent = "core.v1.WatchEvent"
 
-// leastFixtures is how many there are of a release at least.
-const leastFixtures = 150
+// minFixtures is the minimum number of fixtures of a release.
+const minFixtures = 150
 
-// Each runs a test for each fixture of each release. It fails if there are few: then they are somewhere else.
+// Each runs a test for each fixture of each release. It fails if there are too few, because they were moved.
 func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 	t.Helper()
 	folder, err := Folder()
@@ -81,8 +81,8 @@ func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 
 func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 	files, err := filepath.Glob(filepath.Join(release, "*.json"))
-	if err != nil || len(files) < leastFixtures {
-		t.Fatalf("%s: expected at least %d fixtures, received %d: %v", release, leastFixtures, len(files), err)
+	if err != nil || len(files) < minFixtures {
+		t.Fatalf("%s: expected at least %d fixtures, received %d: %v", release, minFixtures, len(files), err)
 	}
 	for _, file := range files {
 		place := strings.TrimSuffix(file, ".json")
@@ -100,7 +100,7 @@ func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 	}
 }
 
-// after is in the names of what this release makes of others.
+// after is the suffix of fixtures after a round trip.
 const after = ".after_roundtrip"
 
 func read(t *testing.T, place string) (f Fixture) {

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// BenchmarkDeployment writes the fixture of a Deployment, which has a value in every field. The types' own
-// marshaller begins with Go values, where we begin with a document.
+// BenchmarkDeployment encodes the fixture of a Deployment, in which every field is set. Kubernetes' marshaller starts
+// from Go values, ours from a document.
 func BenchmarkDeployment(b *testing.B) {
 	folder, err := encodingtest.Folder()
 	if err != nil {

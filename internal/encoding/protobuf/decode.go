@@ -14,11 +14,11 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// serializer decodes the built-in kinds. Other kinds have no protobuf.
+// serializer decodes the built-in kinds. Other kinds do not support protobuf.
 var serializer = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin()) })
 
-// Decode returns the JSON text of a body. The parts of its type that the envelope leaves empty are those of defaults. Text
-// must be UTF-8: strings that are not are rejected, with their path.
+// Decode returns the JSON text of a body. Missing parts of the type in the envelope are taken from defaults. Strings
+// that are not UTF-8 are rejected, with their path.
 func Decode(body []byte, defaults schema.GroupVersionKind) ([]byte, error) {
 	if err := checkMemory(body, defaults); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func Decode(body []byte, defaults schema.GroupVersionKind) ([]byte, error) {
 	return gobytes.TrimSpace(text), err
 }
 
-// hasReplacement reports whether json.Marshal has replaced bytes that are not UTF-8. Only those are written as this
-// escape sequence: the character U+FFFD itself is not escaped, and a backslash in a string is doubled.
+// hasReplacement reports whether json.Marshal has replaced invalid UTF-8. Only such bytes are encoded as this escape
+// sequence: the character U+FFFD itself is not escaped, and backslashes in strings are doubled.
 func hasReplacement(text []byte) bool {
 	for {
 		_, after, found := gobytes.Cut(text, []byte(`\ufffd`))
@@ -52,7 +52,7 @@ func hasReplacement(text []byte) bool {
 }
 
 // notUTF8 returns the error for an object with a string that is not UTF-8. It has the path of the string if the
-// unstructured form of the object shows it.
+// unstructured form of the object has it.
 func notUTF8(object runtime.Object) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err == nil {
@@ -64,7 +64,7 @@ func notUTF8(object runtime.Object) error {
 	return err
 }
 
-// checkMemory rejects a body whose Go object would take too much memory. It leaves a malformed envelope to the decoder.
+// checkMemory rejects a body whose Go object would use too much memory. Malformed envelopes are left to the decoder.
 func checkMemory(body []byte, defaults schema.GroupVersionKind) error {
 	content, ok := gobytes.CutPrefix(body, []byte(envelopePrefix))
 	envelope := runtime.Unknown{}

@@ -14,18 +14,18 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// knownKinds has the messages of kinds that were encoded, by their types.
+// knownKinds caches messages by their types.
 var knownKinds sync.Map
 
-// MessageFor returns the message of a kind, nil if the kind has no Go type.
+// MessageFor returns the message of a kind; nil if the kind has no Go type.
 func MessageFor(t Type) (*Message, error) {
 	if m, ok := knownKinds.Load(t); ok {
 		return m.(*Message), nil
 	}
 	of, ok := scheme.GoType(t.APIVersion, t.Kind)
 	if !ok || strings.HasPrefix(t.APIVersion, apiextensionsv1.GroupName+"/") {
-		// CustomResourceDefinitions have fields of several JSON types, which struct tags don't describe.
-		return nil, nil // not kept: clients choose the names of kinds
+		// CustomResourceDefinitions have fields of several JSON types, which struct tags do not describe.
+		return nil, nil // not cached: clients choose the names of kinds
 	}
 	m, err := MessageOf(of)
 	if err != nil {
@@ -35,7 +35,7 @@ func MessageFor(t Type) (*Message, error) {
 	return m, nil
 }
 
-// NoTypeError is the error for objects of kinds without protobuf.
+// NoTypeError is the error for objects of kinds without a Go type.
 type NoTypeError struct{ Type Type }
 
 func (e *NoTypeError) Error() string {
@@ -58,7 +58,7 @@ func Encode(v document.Value) (Object, error) {
 // partialMessage is the message of PartialObjectMetadata.
 var partialMessage = sync.OnceValues(func() (*Message, error) { return MessageOf(reflect.TypeFor[metav1.PartialObjectMetadata]()) })
 
-// EncodeMetadata encodes the metadata of an object, which is the same for all kinds.
+// EncodeMetadata encodes the metadata of an object, which has the same message for all kinds.
 func EncodeMetadata(v document.Value) (Object, error) {
 	m, err := partialMessage()
 	if err != nil {
@@ -73,13 +73,13 @@ func (o Object) AppendWhole(dst []byte, drop bool) []byte {
 	return AppendEnvelopeEnd(o.Append(dst, drop))
 }
 
-// AppendPartial appends an object of another type with the metadata of this one, in its envelope.
+// AppendPartial appends an object of type as, in its envelope, with the metadata of this object.
 func (o Object) AppendPartial(dst []byte, as Type, drop bool) []byte {
 	dst = as.AppendEnvelope(dst, o.MetadataSize(drop))
 	return AppendEnvelopeEnd(o.AppendMetadata(dst, drop))
 }
 
-// AppendTyped appends a Go object in its envelope. It fails if the Go type has no protobuf.
+// AppendTyped appends a Go object in its envelope. It fails if the Go type does not implement protobuf.
 func AppendTyped(dst []byte, object runtime.Object) ([]byte, error) {
 	marshaler, ok := object.(interface{ Marshal() ([]byte, error) })
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Protobuf objects do not have their type, so that every response has an envelope that does:
+// Protobuf objects do not contain their type, so that every response has an envelope that does:
 //
 //	k8s 0x00  { 1: { 1: APIVERSION  2: KIND }  2: OBJECT  3: ""  4: "" }
 
@@ -22,7 +22,7 @@ const envelopePrefix = "k8s\x00"
 // envelopeEnd follows the object: an empty contentEncoding and contentType.
 const envelopeEnd = "\x1a\x00\x22\x00"
 
-// EnvelopeSize returns the size of an envelope with an object of a size.
+// EnvelopeSize returns the size of an envelope with an object of the given size.
 func (t Type) EnvelopeSize(object int) int {
 	own := t.size()
 	return len(envelopePrefix) + 1 + varintSize(uint64(own)) + own + 1 + varintSize(uint64(object)) + object + len(envelopeEnd)
@@ -32,7 +32,7 @@ func (t Type) size() int {
 	return 2 + varintSize(uint64(len(t.APIVersion))) + len(t.APIVersion) + varintSize(uint64(len(t.Kind))) + len(t.Kind)
 }
 
-// AppendEnvelope appends the part of an envelope before an object of a size.
+// AppendEnvelope appends the part of an envelope that precedes an object of the given size.
 func (t Type) AppendEnvelope(dst []byte, object int) []byte {
 	dst = append(dst, envelopePrefix...)
 	dst = appendLength(dst, 1, t.size())
@@ -41,7 +41,7 @@ func (t Type) AppendEnvelope(dst []byte, object int) []byte {
 	return appendLength(dst, 2, object)
 }
 
-// AppendEnvelopeEnd appends the part of an envelope after the object.
+// AppendEnvelopeEnd appends the part of an envelope that follows the object.
 func AppendEnvelopeEnd(dst []byte) []byte { return append(dst, envelopeEnd...) }
 
 // ListMeta is the metadata of a list.
@@ -77,11 +77,11 @@ func (m ListMeta) AppendListMeta(dst []byte) []byte {
 // AppendItemHead appends the tag and length of an item of a list.
 func AppendItemHead(dst []byte, size int) []byte { return appendLength(dst, 2, size) }
 
-// ItemSize returns the size of an item of a list with its tag and length.
+// ItemSize returns the size of a list item with its tag and length.
 func ItemSize(size int) int { return 1 + varintSize(uint64(size)) + size }
 
-// AppendEventHead appends the part of a watch event before its object: the length of the frame, and the type of the event.
-// object is the size of the object in its envelope.
+// AppendEventHead appends the part of a watch event that precedes its object: the length of the frame, and the type of
+// the event. object is the size of the object in its envelope.
 func AppendEventHead(dst []byte, event string, object int) []byte {
 	raw := ItemSize(object)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(ItemSize(len(event))+ItemSize(raw)))
@@ -95,7 +95,7 @@ func appendText(dst []byte, number int, s string) []byte {
 	return append(dst, s...)
 }
 
-// appendLength appends the tag of a field that has a length, and the length.
+// appendLength appends the tag and length of a length-delimited field.
 func appendLength(dst []byte, number, length int) []byte {
 	dst = append(dst, byte(number<<3|bytesType))
 	return appendVarint(dst, uint64(length))

@@ -13,18 +13,18 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// eachFixture runs a test for each fixture of every kind that k8s.io/api has, in every release: also of those that we do
-// not serve. The types are this release's, so that the object is what it is after a round trip.
+// eachFixture runs a test for the fixtures of every kind of k8s.io/api in every release, including kinds that are not
+// served. Objects are in the form of this release, after a round trip.
 func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte)) {
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if f.Type == nil {
-			t.Skip("a kind that k8s.io/api has no more")
+			t.Skip("k8s.io/api no longer has this kind")
 		}
 		test(t, f.Type, f.AfterJSON, f.AfterProtobuf)
 	})
 }
 
-// TestFixtures writes what Kubernetes' own marshallers write, byte by byte.
+// TestFixtures compares with Kubernetes' own marshallers, byte for byte.
 func TestFixtures(t *testing.T) {
 	eachFixture(t, func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte) {
 		v, err := document.ParseJSON(asJSON)
@@ -33,7 +33,7 @@ func TestFixtures(t *testing.T) {
 		}
 		checkEnvelope(t, of, v, asProtobuf)
 		checkDropped(t, of, v)
-		// An object without anything has all the more fields that are written although they are empty.
+		// An empty object covers the fields that are written even if they are empty.
 		empty := reflect.New(of).Interface().(runtime.Object)
 		empty.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(v.Get("apiVersion").Text(), v.Get("kind").Text()))
 		var buffer gobytes.Buffer
@@ -66,7 +66,7 @@ func checkEnvelope(t *testing.T, of reflect.Type, v document.Value, expected []b
 	}
 }
 
-// checkDropped leaves out the managedFields of an object, which must then be one that never had any.
+// checkDropped checks that omitting managedFields yields the encoding of an object without them.
 func checkDropped(t *testing.T, of reflect.Type, v document.Value) {
 	t.Helper()
 	m, err := MessageOf(of)
@@ -75,10 +75,10 @@ func checkDropped(t *testing.T, of reflect.Type, v document.Value) {
 	}
 	o, without := NewObject(m, v), NewObject(m, withoutManagedFields(v))
 	if received, expected := o.Append(nil, true), without.Append(nil, false); string(received) != string(expected) || len(received) != o.Size(true) {
-		t.Errorf("without managedFields it is\n%q, expected\n%q", received, expected)
+		t.Errorf("Append() without managedFields = \n%q, want\n%q", received, expected)
 	}
 	if received, expected := o.AppendMetadata(nil, true), without.AppendMetadata(nil, false); string(received) != string(expected) || len(received) != o.MetadataSize(true) {
-		t.Errorf("without managedFields the metadata is\n%q, expected\n%q", received, expected)
+		t.Errorf("AppendMetadata() without managedFields = \n%q, want\n%q", received, expected)
 	}
 }
 

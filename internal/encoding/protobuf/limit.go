@@ -6,10 +6,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Two bytes of protobuf may decode to a Go struct of a thousand bytes. So the memory that an object would take is
-// computed from the bytes of the body, before it is decoded.
+// Two bytes of protobuf may decode to a Go struct of a thousand bytes. Therefore the memory of an object is computed
+// from the bytes of the body, before it is decoded.
 
-// maxMemory is the maximum number of bytes that the Go object of a body may take. Objects of a few MiB take much less.
+// maxMemory is the maximum size in memory of a decoded body. Objects of a few MiB need much less.
 const maxMemory = 64 << 20
 
 // The memory of values that are not structs: a string with its header, and an entry of a map.
@@ -18,8 +18,8 @@ const (
 	entryMemory = 64
 )
 
-// checkMessageMemory rejects an object, without its envelope, that would take more than maxMemory. It accepts kinds
-// without a Go type, which the decoder rejects.
+// checkMessageMemory rejects an object, without its envelope, that would need more than maxMemory. Kinds without a Go
+// type are left to the decoder.
 func checkMessageMemory(t Type, object []byte) error {
 	m, err := MessageFor(t)
 	if err != nil || m == nil {
@@ -66,7 +66,7 @@ func (m *Message) addFieldMemory(memory *int, number int, value []byte) error {
 	switch {
 	case f == nil:
 		return nil // the decoder skips unknown fields
-	case f.many == mapped:
+	case f.cardinality == mapped:
 		*memory += entryMemory
 		if f.message != nil {
 			return f.entry().addMemory(memory, value)
@@ -78,7 +78,7 @@ func (m *Message) addFieldMemory(memory *int, number int, value []byte) error {
 	return nil
 }
 
-// fieldByNumber returns the field with a number, nil if there is none.
+// fieldByNumber returns the field with a number; nil if there is none.
 func (m *Message) fieldByNumber(number int) *field {
 	for i := range m.fields {
 		if m.fields[i].number == number {

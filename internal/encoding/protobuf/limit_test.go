@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// TestMemoryOfAllKinds: the memory of every kind that can be sent in protobuf is checked before it is decoded.
+// TestMemoryOfAllKinds checks that the memory of every built-in kind can be computed.
 func TestMemoryOfAllKinds(t *testing.T) {
 	for gvk := range scheme.Builtin().AllKnownTypes() {
 		is := Type{gvk.GroupVersion().String(), gvk.Kind}

@@ -17,26 +17,26 @@ import (
 
 // Message is the protobuf encoding of a Go struct.
 type Message struct {
-	// fields are sorted by their numbers.
+	// fields are sorted by number.
 	fields []field
-	// names has the fields by their JSON names, including those of embedded structs. places has the indexes of the
-	// message's own fields.
-	names  map[string]*field
-	places map[string]int
-	size   int // of the Go struct in memory
+	// names maps JSON names to fields, including those of embedded structs. fieldIndexes maps the names of the message's own
+	// fields to their indexes.
+	names        map[string]*field
+	fieldIndexes map[string]int
+	size         int // the size of the Go struct in memory
 }
 
 // field is a field of a message.
 type field struct {
-	name   string // in JSON; "" for an embedded struct
-	number int
-	value  valueKind
-	many   cardinality
+	name        string // the JSON name; "" for an embedded struct
+	number      int
+	value       valueKind
+	cardinality cardinality
 	// message is the message of the value, of an item or of a map's value; nil for scalars.
 	message *Message
 }
 
-// cardinality is the number of times that a field occurs.
+// cardinality is how often a field occurs in a message.
 type cardinality uint8
 
 const (
@@ -54,16 +54,16 @@ const (
 	boolean
 	integer
 	double
-	bytes      // base64 in JSON
-	message    // of fields
-	timestamp  // of seconds and nanoseconds
-	microTime  // the same to the microsecond
-	quantity   // a message of its text
-	intOrText  // of one or the other
-	duration   // a message of its nanoseconds
-	rawJSON    // a message of any JSON
-	fieldsJSON // the same, for FieldsV1
-	texts      // a message of a list of texts
+	bytes       // base64 in JSON
+	message     // a message with fields
+	timestamp   // a message with seconds and nanoseconds
+	microTime   // a timestamp, truncated to microseconds
+	quantity    // a message with the quantity's text
+	intOrString // a message with an integer or a string
+	duration    // a message with nanoseconds
+	rawJSON     // a message with any JSON
+	fieldsJSON  // a message with FieldsV1 JSON
+	stringList  // a message with a list of strings
 )
 
 var specialTypes = map[reflect.Type]valueKind{
@@ -72,7 +72,7 @@ var specialTypes = map[reflect.Type]valueKind{
 	reflect.TypeFor[metav1.Duration]():      duration,
 	reflect.TypeFor[metav1.FieldsV1]():      fieldsJSON,
 	reflect.TypeFor[resource.Quantity]():    quantity,
-	reflect.TypeFor[intstr.IntOrString]():   intOrText,
+	reflect.TypeFor[intstr.IntOrString]():   intOrString,
 	reflect.TypeFor[runtime.RawExtension](): rawJSON,
 }
 
@@ -90,9 +90,9 @@ func MessageOf(t reflect.Type) (*Message, error) {
 
 func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
-		return m, nil // perhaps incomplete: types may be recursive
+		return m, nil // may be incomplete: types can be recursive
 	}
-	m := &Message{names: map[string]*field{}, places: map[string]int{}, size: int(t.Size())}
+	m := &Message{names: map[string]*field{}, fieldIndexes: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
 	for i := range t.NumField() {
 		f, ok, err := fieldOf(t.Field(i))
@@ -107,7 +107,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	slices.SortFunc(m.fields, func(a, b field) int { return a.number - b.number })
 	for i := range m.fields {
 		if f := &m.fields[i]; f.name != "" {
-			m.names[f.name], m.places[f.name] = f, i
+			m.names[f.name], m.fieldIndexes[f.name] = f, i
 			continue
 		}
 		for name, f := range m.fields[i].message.names {
@@ -144,14 +144,14 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 func (f *field) setType(t reflect.Type) error {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		f.many, t = optional, t.Elem()
-	case isTexts(t):
+		f.cardinality, t = optional, t.Elem()
+	case isStringList(t):
 	case isBytes(t):
-		f.many = optional // absent if it is nil
+		f.cardinality = optional // absent if it is nil
 	case t.Kind() == reflect.Slice:
-		f.many, t = repeated, t.Elem()
+		f.cardinality, t = repeated, t.Elem()
 	case t.Kind() == reflect.Map:
-		f.many, t = mapped, t.Elem()
+		f.cardinality, t = mapped, t.Elem()
 	}
 	var err error
 	if special, ok := specialTypes[t]; ok {
@@ -172,12 +172,12 @@ func (f *field) setType(t reflect.Type) error {
 		f.message, err = messageOf(t)
 	default:
 		switch {
-		case isTexts(t):
-			f.value = texts
+		case isStringList(t):
+			f.value = stringList
 		case isBytes(t):
 			f.value = bytes
 		default:
-			return fmt.Errorf("expected a type that protobuf has, received %v", t)
+			return fmt.Errorf("expected a type with a protobuf encoding, received %v", t)
 		}
 	}
 	return err
@@ -187,9 +187,9 @@ func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// isTexts reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue: it has a
-// marshaller of its own.
-func isTexts(t reflect.Type) bool {
+// isStringList reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue, which has its
+// own marshaller.
+func isStringList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
 		return false
 	}
@@ -197,8 +197,8 @@ func isTexts(t reflect.Type) bool {
 	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the message
-// of its values, nil for scalars. Lookup on nil, and of an unknown field, returns zeros.
+// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the
+// message of its values, nil for scalars. For a nil message or an unknown field it returns zero values.
 func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if m == nil {
 		return false, false, nil
@@ -207,5 +207,5 @@ func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if f == nil {
 		return false, false, nil
 	}
-	return f.value == bytes, f.many == mapped, f.message
+	return f.value == bytes, f.cardinality == mapped, f.message
 }

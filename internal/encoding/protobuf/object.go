@@ -9,18 +9,18 @@ import (
 //	0x0a LENGTH … managedFields … rest
 //	            └────metadata────┘
 //
-// so that managedFields can be left out by writing another length.
+// so that omitting managedFields changes only this length.
 type Object struct {
 	is    Type
-	bytes []byte // from the contents of the metadata on
-	// The managedFields are bytes[managedStart:managedEnd], the contents of the metadata bytes[:metadata]. metadata is
+	bytes []byte // starts with the content of the metadata
+	// The managedFields are bytes[managedStart:managedEnd], the content of the metadata is bytes[:metadata]. metadata is
 	// -1 for objects without metadata.
 	//
 	//	managedStart <= managedEnd <= metadata
 	managedStart, managedEnd, metadata int
 }
 
-// metadataTag is the tag of the metadata, which all kinds have in common.
+// metadataTag is the tag of the metadata, which is the same for all kinds.
 const metadataTag = 1<<3 | bytesType
 
 // NewObject encodes an object.
@@ -31,17 +31,17 @@ func NewObject(m *Message, v document.Value) Object {
 		w.message(m, v)
 		return Object{is: is, bytes: w.bytes(), metadata: -1}
 	}
-	w.find(m, v)
+	w.findFields(m, v)
 	for i := len(m.fields) - 1; i > 0; i-- {
-		w.fieldAt(&m.fields[i], v, w.places[i])
+		w.fieldAt(&m.fields[i], v, w.fieldIndexes[i])
 	}
 	rest := w.written()
 	metadata, fields := v.Get("metadata"), m.fields[0].message.fields
-	places := w.find(m.fields[0].message, metadata)
-	managedStart, managedEnd := rest, rest // as distances from the end
+	places := w.findFields(m.fields[0].message, metadata)
+	managedStart, managedEnd := rest, rest // distances from the end
 	for i := len(fields) - 1; i >= 0; i-- {
 		before := w.written()
-		w.fieldAt(&fields[i], metadata, w.places[places+i])
+		w.fieldAt(&fields[i], metadata, w.fieldIndexes[places+i])
 		if fields[i].name == "managedFields" {
 			managedStart, managedEnd = w.written(), before
 		}
@@ -58,7 +58,7 @@ func (m *Message) hasMetadata() bool {
 // Type returns the apiVersion and kind of the object.
 func (o Object) Type() Type { return o.is }
 
-// Memory returns the approximate number of bytes that the object takes in memory.
+// Memory returns the approximate size of the object in memory.
 func (o Object) Memory() int { return cap(o.bytes) + 64 }
 
 // Size returns the number of bytes that Append appends.
@@ -70,7 +70,7 @@ func (o Object) Size(drop bool) int {
 	return 1 + varintSize(uint64(length)) + length + len(o.bytes) - o.metadata
 }
 
-// metadataSize returns the size of the contents of the metadata.
+// metadataSize returns the size of the content of the metadata.
 func (o Object) metadataSize(drop bool) int {
 	if drop {
 		return o.metadata - (o.managedEnd - o.managedStart)

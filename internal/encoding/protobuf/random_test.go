@@ -26,7 +26,7 @@ import (
 
 var objectsEach = flag.Int("objects", 40, "random objects of each kind")
 
-// TestRandom writes random objects of every kind as Kubernetes' own marshallers do.
+// TestRandom compares the encoding of random objects of every kind with Kubernetes' own marshallers.
 func TestRandom(t *testing.T) {
 	own := protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin())
 	random := rand.New(rand.NewPCG(1, 2))
@@ -37,7 +37,7 @@ func TestRandom(t *testing.T) {
 			continue
 		}
 		if gvk.Group == apiextensionsv1.GroupName {
-			continue // definitions are not written: see MessageFor
+			continue // CustomResourceDefinitions are not encoded: see MessageFor
 		}
 		for range *objectsEach {
 			object := randomObject(random, gvk, of)
@@ -45,7 +45,7 @@ func TestRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What JSON does not keep, such as empty lists, protobuf need not either.
+			// Values that JSON does not preserve, such as empty lists, are not compared.
 			again := reflect.New(of).Interface().(runtime.Object)
 			if err := json.Unmarshal(asJSON, again); err != nil {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func randomObject(random *rand.Rand, gvk schema.GroupVersionKind, of reflect.Typ
 
 var someTexts = []string{"", "a", "web", "ü–😀", "\x00\"\\<&", "a/b.c"}
 
-// fill sets some of all fields below a value.
+// fill sets random fields of a value recursively.
 func fill(random *rand.Rand, v reflect.Value, depth int) {
 	if depth > 12 || depth > 1 && random.IntN(3) == 0 {
 		return

@@ -12,12 +12,12 @@ import (
 
 func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// integerOf returns a number as an integer. Validation has ensured that it is one.
+// integerOf returns a number as an integer. Validation has ensured that it is integral.
 func integerOf(v document.Value) int64 {
 	if i, ok := v.Int64(); ok {
 		return i
 	}
-	f, _ := v.Float64() // 1e3
+	f, _ := v.Float64() // a number such as 1e3
 	return int64(f)
 }
 
@@ -27,7 +27,7 @@ func (w *writer) fixed(v document.Value) {
 	binary.LittleEndian.PutUint64(w.room(8), math.Float64bits(f))
 }
 
-// special writes the contents of a message that is a scalar or any value in JSON.
+// special writes the content of a message that is a scalar or any value in JSON.
 func (w *writer) special(f *field, v document.Value) {
 	switch f.value {
 	case bytes:
@@ -38,15 +38,15 @@ func (w *writer) special(f *field, v document.Value) {
 		w.time(v.Text(), time.Microsecond)
 	case quantity:
 		w.textField(1, v.Text())
-	case intOrText:
-		w.intOrText(v)
+	case intOrString:
+		w.intOrString(v)
 	case duration:
 		d, _ := time.ParseDuration(v.Text())
 		w.varint(uint64(d))
 		w.tag(1, varintType)
 	case rawJSON, fieldsJSON:
 		w.json(v)
-	case texts:
+	case stringList:
 		for i := v.Len() - 1; i >= 0; i-- {
 			w.textField(1, v.At(i).Text())
 		}
@@ -59,7 +59,7 @@ func (w *writer) textField(number int, s string) {
 	w.tag(number, bytesType)
 }
 
-// decoded writes the bytes of base64 text.
+// decoded writes the bytes of a base64 string.
 func (w *writer) decoded(s string) {
 	decoded, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
@@ -83,8 +83,8 @@ func (w *writer) time(s string, precision time.Duration) {
 	w.tag(1, varintType)
 }
 
-// intOrText writes an IntOrString: its type and both values.
-func (w *writer) intOrText(v document.Value) {
+// intOrString writes an IntOrString: its type and both values.
+func (w *writer) intOrString(v document.Value) {
 	which, number, text := uint64(0), integerOf(v), ""
 	if v.Kind() == document.String {
 		which, number, text = 1, 0, v.Text()

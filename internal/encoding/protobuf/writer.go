@@ -8,12 +8,12 @@ import (
 
 // writer writes protobuf from the last byte to the first.
 type writer struct {
-	buffer []byte // written bytes are at its end
-	start  int    // of the written bytes
-	places []int  // see find
+	buffer       []byte // written bytes are at the end
+	start        int    // the offset of the written bytes
+	fieldIndexes []int  // stack of field indexes; see findFields
 }
 
-// newWriter returns a writer for an object with a size in JSON, which is close to its size in protobuf.
+// newWriter returns a writer for an object with the given size in JSON, which is close to its size in protobuf.
 func newWriter(size int) *writer {
 	size += size/4 + 256
 	return &writer{buffer: make([]byte, size), start: size}
@@ -22,7 +22,7 @@ func newWriter(size int) *writer {
 // The wire types of protobuf.
 const (
 	varintType = 0
-	fixedType  = 1 // of 8 bytes
+	fixedType  = 1 // 8 bytes
 	bytesType  = 2
 )
 
@@ -43,7 +43,7 @@ func (w *writer) grow(count int) {
 	w.buffer = larger
 }
 
-// written returns the number of bytes that are written.
+// written returns the number of written bytes.
 func (w *writer) written() int { return len(w.buffer) - w.start }
 
 func (w *writer) text(s string) { copy(w.room(len(s)), s) }
@@ -59,43 +59,43 @@ func (w *writer) varint(v uint64) {
 
 func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
 
-// close writes the tag and length of a value: the bytes that were written since before.
+// close writes the tag and length of a value, which consists of the bytes written since before.
 func (w *writer) close(number, before int) {
 	w.varint(uint64(w.written() - before))
 	w.tag(number, bytesType)
 }
 
-// message writes the fields of a message. An absent value has only the fields that are always written.
+// message writes the fields of a message. For an absent value, only the fields that are always written are written.
 func (w *writer) message(m *Message, v document.Value) {
-	places := w.find(m, v)
+	places := w.findFields(m, v)
 	for i := len(m.fields) - 1; i >= 0; i-- {
-		w.fieldAt(&m.fields[i], v, w.places[places+i])
+		w.fieldAt(&m.fields[i], v, w.fieldIndexes[places+i])
 	}
-	w.places = w.places[:places]
+	w.fieldIndexes = w.fieldIndexes[:places]
 }
 
-// find appends to places, for each field of a message, the index of the member of a map that has its name. It returns the
-// start of these. Most fields are absent, so that it looks up the members among the fields.
-func (w *writer) find(m *Message, v document.Value) int {
-	start := len(w.places)
+// findFields appends to fieldIndexes, for each field of a message, the index of the map's member with its name, and returns the
+// start of these indexes. Most fields are absent, so that it iterates over the members instead of the fields.
+func (w *writer) findFields(m *Message, v document.Value) int {
+	start := len(w.fieldIndexes)
 	for range m.fields {
-		w.places = append(w.places, absent)
+		w.fieldIndexes = append(w.fieldIndexes, absent)
 	}
 	if v.Kind() != document.Map {
 		return start
 	}
 	for i := range v.Len() {
-		if place, ok := m.places[v.Name(i)]; ok {
-			w.places[start+place] = i
+		if place, ok := m.fieldIndexes[v.Name(i)]; ok {
+			w.fieldIndexes[start+place] = i
 		}
 	}
 	return start
 }
 
-// absent is the index of a field that a map does not have.
+// absent is the index of a field that the map does not have.
 const absent = -1
 
-// fieldAt writes a field, which is the member of a map at an index.
+// fieldAt writes the field whose value is at an index of the map.
 func (w *writer) fieldAt(f *field, v document.Value, place int) {
 	switch {
 	case f.name == "":
@@ -103,7 +103,7 @@ func (w *writer) fieldAt(f *field, v document.Value, place int) {
 		w.message(f.message, v)
 		w.close(f.number, before)
 	case place == absent:
-		if f.many == always {
+		if f.cardinality == always {
 			w.value(f, f.number, document.Value{})
 		}
 	default:
@@ -113,7 +113,7 @@ func (w *writer) fieldAt(f *field, v document.Value, place int) {
 }
 
 func (w *writer) field(f *field, v document.Value) {
-	switch f.many {
+	switch f.cardinality {
 	case always:
 		w.value(f, f.number, v)
 	case optional:
@@ -129,7 +129,7 @@ func (w *writer) field(f *field, v document.Value) {
 	}
 }
 
-// entries writes a map: messages of a key and a value, sorted by keys, as documents have them.
+// entries writes a map as messages with a key and a value, sorted by key like documents.
 func (w *writer) entries(f *field, v document.Value) {
 	if v.Kind() != document.Map {
 		return

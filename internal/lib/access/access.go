@@ -1,19 +1,19 @@
-// Package access connects the public packages document and fieldset with the internal packages fastdoc and fastset,
-// which offer their unexported parts to the engine and the server.
+// Package access gives the internal packages fastdoc and fastset access to unexported parts of the public packages
+// document and fieldset.
 //
 // A public package registers an implementation of an interface of this package when it is initialized; the internal
 // package, which imports the public one, looks it up. The type parameters stand for the types of the public package,
 // which this package can't import. docs/decisions/0001-internal-access.md explains why.
 package access
 
-// AnyItem is the element of a path of sealed values that stands for every item of a list.
+// AnyItem is the path element that matches every item of a list, in the path of values to leave unparsed.
 const AnyItem = "*"
 
 // Document is implemented by package document for package fastdoc. V is document.Value, F is document.Field and L is
 // document.Limits.
 type Document[V, F, L any] interface {
-	// ParseJSON parses one document into memory of its own; see Parser.
-	ParseJSON(text string, limits L, base V, sealed []string) (V, error)
+	// ParseJSON parses one document into newly allocated memory; see Parser.
+	ParseJSON(text string, limits L, base V, unparsed []string) (V, error)
 	// NewParser returns a parser that reuses its memory.
 	NewParser() Parser[V, L]
 	// NewContainers returns an allocator of lists and maps.
@@ -29,9 +29,9 @@ type Document[V, F, L any] interface {
 
 // Parser parses JSON into memory that it reuses. It is not safe for concurrent use.
 type Parser[V, L any] interface {
-	// ParseJSON parses one document. Containers that base has in the same place with the same text are shared with
-	// base. Containers at the path sealed are kept as text.
-	ParseJSON(text string, limits L, base V, sealed []string) (V, error)
+	// ParseJSON parses one document. Containers that have the same path and the same text in base are shared with base.
+	// Containers at the path unparsed are stored as unparsed text.
+	ParseJSON(text string, limits L, base V, unparsed []string) (V, error)
 	// Reset makes the memory of all parsed documents available again.
 	Reset()
 }
@@ -55,14 +55,14 @@ type FieldSet[S, E, K any] interface {
 	NewBuilder() SetBuilder[S, E]
 	// NewArena returns memory for the sets of a query.
 	NewArena() SetArena[S]
-	// Common implements fastset.Common.
-	Common(text string, paths S) (common S, ok bool)
-	// Lacking implements fastset.Lacking.
-	Lacking(text, than string) (lacking S, ok bool)
+	// Intersection implements fastset.Intersection.
+	Intersection(text string, paths S) (intersection S, ok bool)
+	// Difference implements fastset.Difference.
+	Difference(text, other string) (difference S, ok bool)
 	// Element returns the element of a kind with the given spelling, which is not checked.
 	Element(kind K, spelling string) E
 	// Spelling returns the kind of an element and its spelling: the name of a field, or a key, value or index as
-	// FieldsV1 has it behind its prefix, inside of the quotes.
+	// FieldsV1 has it after its prefix, inside of the quotes.
 	Spelling(element E) (kind K, spelling string)
 }
 
@@ -70,7 +70,7 @@ type FieldSet[S, E, K any] interface {
 type SetBuilder[S, E any] interface {
 	// Push adds an element to the stack.
 	Push(element E, member bool, below S)
-	// Set takes the elements from index mark on off the stack and returns their set.
+	// Set removes the elements from index mark on from the stack and returns their set.
 	Set(mark int) S
 	// Reset drops all references to sets.
 	Reset()
@@ -78,13 +78,14 @@ type SetBuilder[S, E any] interface {
 
 // SetArena is memory for sets; see fastset.Arena. It is not safe for concurrent use.
 type SetArena[S any] interface {
-	// Along implements fastset.Arena.Along.
-	Along(text string, paths S) (along S, ok bool)
+	// Project implements fastset.Arena.Project.
+	Project(text string, paths S) (projection S, ok bool)
 	// Reset makes the memory of all sets available again.
 	Reset()
 }
 
-// The registered implementations. They are set once, by package initialization, and only read afterwards.
+// document and fieldSet are the registered implementations. They are set once, by package initialization, and only read
+// afterwards.
 var document, fieldSet any
 
 // RegisterDocument registers the implementation of package document.

@@ -9,7 +9,7 @@ type Arena[T any] struct {
 }
 
 // Take returns a zeroed slice with the given length and capacity. When the chunk is full, Take allocates the next one
-// with twice the size, but at most maxChunk elements unless count is larger: a slice keeps its whole chunk alive.
+// with twice the size, but at most maxChunk elements unless count is larger. A slice keeps its whole chunk in memory.
 func (a *Arena[T]) Take(count, maxChunk int) []T {
 	if len(a.free) < count {
 		a.chunk = make([]T, max(count, min(2*len(a.chunk)+4, maxChunk)))
@@ -22,10 +22,10 @@ func (a *Arena[T]) Take(count, maxChunk int) []T {
 }
 
 // Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the slices any
-// more. The arena then has room for as many elements as were taken, unless these were more than most.
-func (a *Arena[T]) Recycle(most int) {
+// more. The arena keeps memory for as many elements as were taken, unless these were more than maxKept.
+func (a *Arena[T]) Recycle(maxKept int) {
 	switch {
-	case a.taken > most:
+	case a.taken > maxKept:
 		a.chunk = nil
 	case a.taken > len(a.chunk):
 		a.chunk = make([]T, a.taken+a.taken/4)
@@ -35,5 +35,5 @@ func (a *Arena[T]) Recycle(most int) {
 	a.free, a.taken = a.chunk, 0
 }
 
-// Chunk returns the current chunk, for tests of what an arena keeps alive.
+// Chunk returns the current chunk, for tests that check its references.
 func (a *Arena[T]) Chunk() []T { return a.chunk }

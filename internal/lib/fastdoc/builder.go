@@ -21,7 +21,7 @@ import (
 // Containers may be built inside each other. The zero Builder is ready to use. It is not safe for concurrent use.
 type Builder struct {
 	stack      []document.Field
-	high       int // the part of the stack that has been used since the last Reset or Recycle
+	highWater  int // the maximum length of the stack since the last Reset or Recycle
 	members    arena.Arena[document.Field]
 	containers access.Containers[document.Value, document.Field] // nil until the first container
 }
@@ -29,13 +29,13 @@ type Builder struct {
 // maxChunk is the maximum number of fields and items in one chunk of memory.
 const maxChunk = 256
 
-// The maximum numbers of fields that Recycle and Reset keep memory for.
+// Recycle retains memory for at most maxRecycled fields, and Reset and Recycle for a stack of at most maxStack fields.
 const (
 	maxRecycled = 1 << 17
 	maxStack    = 1 << 15
 )
 
-// Mark starts a container.
+// Mark starts a container and returns the mark that identifies it.
 func (b *Builder) Mark() int { return len(b.stack) }
 
 // Push adds a field to the innermost container; the name is ignored in a list. Absent values are left out.
@@ -45,7 +45,7 @@ func (b *Builder) Push(name string, v document.Value) {
 	}
 }
 
-// PushAll adds the fields or items from index from up to, but not including, end of a container.
+// PushAll adds the fields or items of a container with the indexes from ≤ i < end.
 func (b *Builder) PushAll(container document.Value, from, end int) {
 	if from >= end {
 		return
@@ -66,9 +66,9 @@ func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
 // Drop discards the container at mark.
 func (b *Builder) Drop(mark int) { b.pop(mark) }
 
-// pop takes the container at mark off the stack.
+// pop removes the container at mark from the stack.
 func (b *Builder) pop(mark int) {
-	b.high = max(b.high, len(b.stack))
+	b.highWater = max(b.highWater, len(b.stack))
 	b.stack = b.stack[:mark]
 }
 
@@ -97,7 +97,7 @@ func (b *Builder) Map(mark int) document.Value {
 	if len(b.stack) == mark {
 		return document.NewMap()
 	}
-	return b.allocator().Map(b.settle(mark))
+	return b.allocator().Map(b.moveMembers(mark))
 }
 
 // MapOf returns a map of one field. It does not use the stack.
@@ -119,11 +119,11 @@ func (b *Builder) List(mark int) document.Value {
 	if len(b.stack) == mark {
 		return document.NewList()
 	}
-	return b.allocator().List(b.settle(mark))
+	return b.allocator().List(b.moveMembers(mark))
 }
 
-// settle moves the fields or items of the container at mark from the stack to their final place.
-func (b *Builder) settle(mark int) []document.Field {
+// moveMembers moves the fields or items of the container at mark from the stack to shared memory.
+func (b *Builder) moveMembers(mark int) []document.Field {
 	members := b.members.Take(len(b.stack)-mark, maxChunk)
 	copy(members, b.stack[mark:])
 	b.pop(mark)
@@ -146,8 +146,8 @@ func (b *Builder) Reset() {
 	}
 }
 
-// Recycle is Reset for a caller that does not use anything any more that was built or that shares parts with it: the
-// memory is reused, so that such a value would show parts of other documents.
+// Recycle is Reset for a caller that no longer uses any built value, nor a value that shares parts with one: the memory
+// is reused, so such a value would change its content.
 func (b *Builder) Recycle() {
 	b.empty()
 	b.members.Recycle(maxRecycled)
@@ -156,23 +156,23 @@ func (b *Builder) Recycle() {
 	}
 }
 
-// empty discards the containers that are not finished.
+// empty discards the unfinished containers.
 func (b *Builder) empty() {
 	b.pop(0)
-	clear(b.stack[:b.high])
+	clear(b.stack[:b.highWater])
 	if cap(b.stack) > maxStack {
 		b.stack = nil
 	}
-	b.high = 0
+	b.highWater = 0
 }
 
-// fewFields is the maximum number of fields that are sorted by insertion.
-const fewFields = 12
+// maxInsertionSort is the maximum number of fields that are sorted by insertion sort.
+const maxInsertionSort = 12
 
 // sortFields sorts fields by name. Of fields with the same name it keeps the last one.
 func sortFields(fields []document.Field) []document.Field {
-	if len(fields) <= fewFields {
-		insertInOrder(fields)
+	if len(fields) <= maxInsertionSort {
+		insertionSort(fields)
 	} else {
 		slices.SortStableFunc(fields, func(a, b document.Field) int { return strings.Compare(a.Name, b.Name) })
 	}
@@ -185,8 +185,8 @@ func sortFields(fields []document.Field) []document.Field {
 	return kept
 }
 
-// insertInOrder sorts a few fields, most of which are in order already.
-func insertInOrder(fields []document.Field) {
+// insertionSort sorts fields by name; it is fast for few fields that are mostly sorted.
+func insertionSort(fields []document.Field) {
 	for i := 1; i < len(fields); i++ {
 		for k := i; k > 0 && fields[k].Name < fields[k-1].Name; k-- {
 			fields[k], fields[k-1] = fields[k-1], fields[k]

@@ -24,7 +24,7 @@ func TestBuilder(t *testing.T) {
 	b.Push("x", document.NewInt(1))
 	b.Push("y", document.Value{})
 	if got := b.Pushed(inner); got != 1 {
-		t.Errorf("%d fields were pushed, want 1", got)
+		t.Errorf("Pushed() = %d, want 1", got)
 	}
 	m := b.Map(inner)
 	b.Push("a", m)
@@ -50,14 +50,14 @@ func TestBuilder(t *testing.T) {
 	}
 	want := `{"a":{"x":1},"b":[` + numbers.String() + `],"c":[1,2],"d":{},"e":[]}`
 	if got := v.JSON(); got != want {
-		t.Errorf("received %s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if again := mustParse(t, want); !document.Equal(v, again) {
-		t.Error("what was built does not equal what was read")
+		t.Error("the built and the parsed value are not equal")
 	}
 }
 
-// TestSortedMap: fields come in any order, and of those with the same name the last stays.
+// TestSortedMap checks unsorted fields, and that of fields with the same name the last one is kept.
 func TestSortedMap(t *testing.T) {
 	for count := range 40 {
 		var b Builder
@@ -83,7 +83,7 @@ func TestSortedMap(t *testing.T) {
 	}
 }
 
-// TestRecycle: values built in recycled memory show nothing of the previous ones.
+// TestRecycle checks that values in recycled memory have no content of earlier values.
 func TestRecycle(t *testing.T) {
 	var b Builder
 	for round, count := range []int{3, 200, 5, 1000, 0, 7} {
@@ -112,7 +112,7 @@ func TestRecycle(t *testing.T) {
 		b.Recycle()
 		for _, field := range b.members.Chunk() {
 			if field != (document.Field{}) {
-				t.Fatalf("round %d: used memory keeps documents alive", round)
+				t.Fatalf("round %d: recycled memory has references to documents", round)
 			}
 		}
 	}
@@ -129,29 +129,29 @@ func TestMapOf(t *testing.T) {
 	}
 }
 
-// TestIsSealed compares IsSealed with how documents are parsed.
-func TestIsSealed(t *testing.T) {
+// TestIsUnparsed compares IsUnparsed with the values that ParseJSONExcept leaves unparsed.
+func TestIsUnparsed(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":1}`: true, `[1]`: true, `{"a":{}}`: true, `{ "b": 1 }`: true, `{"b":1,"a":2}`: true,
 		`{}`: false, `[]`: false, `{ }`: false, `"text"`: false, `""`: false, `12345`: false, `true`: false, `null`: false,
 	} {
-		doc, err := ParseJSONSealed(`{"open":`+text+`,"sealed":`+text+`}`, document.Limits{}, "sealed")
+		doc, err := ParseJSONExcept(`{"parsed":`+text+`,"unparsed":`+text+`}`, document.Limits{}, "unparsed")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := IsSealed(doc.Get("sealed")); got != want {
-			t.Errorf("%s: sealed is %v, want %v", text, got, want)
+		if got := IsUnparsed(doc.Get("unparsed")); got != want {
+			t.Errorf("%s: IsUnparsed() = %v, want %v", text, got, want)
 		}
-		if IsSealed(doc.Get("open")) || IsSealed(doc) {
-			t.Errorf("%s: an open value is reported as sealed", text)
+		if IsUnparsed(doc.Get("parsed")) || IsUnparsed(doc) {
+			t.Errorf("%s: IsUnparsed() = true for a parsed value", text)
 		}
-		if beside, err := ParseJSONBeside(`{"open":`+text+`}`, document.Limits{}, doc); err != nil || IsSealed(beside.Get("open")) {
-			t.Errorf("%s: a shared value is reported as sealed (%v)", text, err)
+		if withBase, err := ParseJSONWithBase(`{"parsed":`+text+`}`, document.Limits{}, doc); err != nil || IsUnparsed(withBase.Get("parsed")) {
+			t.Errorf("%s: IsUnparsed() = true for a shared value (%v)", text, err)
 		}
 	}
 	for _, v := range []document.Value{{}, document.NewMap(), document.NewList(), document.NewString("text")} {
-		if IsSealed(v) {
-			t.Errorf("%s is reported as sealed", v)
+		if IsUnparsed(v) {
+			t.Errorf("IsUnparsed(%s) = true, want false", v)
 		}
 	}
 }
@@ -159,10 +159,10 @@ func TestIsSealed(t *testing.T) {
 func TestHasPlainNames(t *testing.T) {
 	for text, want := range map[string]bool{`{"a":1,"b/c":2}`: true, `{}`: true, `{"a":1,"\u0026":2}`: false, `{"a":1,"<":2}`: false, `{"é":1}`: false} {
 		if got := HasPlainNames(mustParse(t, text)); got != want {
-			t.Errorf("%s: received %v, want %v", text, got, want)
+			t.Errorf("HasPlainNames(%s) = %v, want %v", text, got, want)
 		}
 	}
 	if HasPlainNames(document.Value{}) || HasPlainNames(document.NewMap(document.Field{Name: "<", Value: document.NewNull()})) {
-		t.Error("the names of these values are not known to be plain")
+		t.Error("HasPlainNames() = true for a value that was not parsed, want false")
 	}
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-func ExampleParseJSONSealed() {
+func ExampleParseJSONExcept() {
 	text := `{"metadata":{"managedFields":[{"fieldsV1":{"f:spec":{}},"manager":"ci"}]}}`
-	v, err := fastdoc.ParseJSONSealed(text, document.Limits{}, fastdoc.FieldsV1Path...)
+	v, err := fastdoc.ParseJSONExcept(text, document.Limits{}, fastdoc.FieldsV1Path...)
 	if err != nil {
 		panic(err)
 	}
 	entry := v.Lookup("metadata", "managedFields").At(0)
-	fmt.Println(entry.Get("manager").Text(), fastdoc.IsSealed(entry.Get("fieldsV1")), entry.Get("fieldsV1").JSON())
+	fmt.Println(entry.Get("manager").Text(), fastdoc.IsUnparsed(entry.Get("fieldsV1")), entry.Get("fieldsV1").JSON())
 	// Output:
 	// ci true {"f:spec":{}}
 }
 
-// A configuration that is parsed beside the live object shares its unchanged parts.
-func ExampleParseJSONBeside() {
+// A configuration that is parsed with the live object as base shares its unchanged parts.
+func ExampleParseJSONWithBase() {
 	live, err := document.ParseJSON(`{"ports":[80,443],"replicas":1}`)
 	if err != nil {
 		panic(err)
 	}
-	config, err := fastdoc.ParseJSONBeside(`{"ports":[80,443],"replicas":3}`, document.Limits{}, live)
+	config, err := fastdoc.ParseJSONWithBase(`{"ports":[80,443],"replicas":3}`, document.Limits{}, live)
 	if err != nil {
 		panic(err)
 	}

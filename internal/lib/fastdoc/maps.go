@@ -5,15 +5,16 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-// library is the unexported part of package document.
+// library gives access to the unexported parts of package document.
 var library = access.OpenDocument[document.Value, document.Field, document.Limits]()
 
-// HasPlainNames reports whether the field names of a map are known to need no escapes in JSON.
+// HasPlainNames reports whether the field names of a parsed map need no escapes in JSON. It returns false for maps that
+// were not parsed.
 func HasPlainNames(v document.Value) bool { return library.HasPlainNames(v) }
 
 // ScalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and
-// strings as values. Bit i of the result is set if the fields at index i differ. For all other values ok is false, and
-// also if two numbers are equal but written differently.
+// strings as values. Bit i of the result is set if the fields at index i differ. ok is false for all other values, and
+// if two numbers are equal but spelled differently.
 func ScalarDifferences(a, b document.Value) (differ uint64, ok bool) {
 	return library.ScalarDifferences(a, b)
 }

@@ -21,10 +21,11 @@ type Rebuild struct {
 // Rebuild starts an iteration over a container.
 func (b *Builder) Rebuild(container document.Value) Rebuild { return Rebuild{b: b, from: container} }
 
-// Begun reports whether the container is being copied. A caller that skips fields then has to push them.
+// Begun reports whether the container is being copied. If so, the caller must push the fields that it does not Add.
 func (r *Rebuild) Begun() bool { return r.begun }
 
-// Begin starts the copy with the fields or items before index i, unless it has been started. The next Push adds to it.
+// Begin starts the copy with the fields or items before index i, unless it has been started. The next Push adds to the
+// copy.
 func (r *Rebuild) Begin(i int) {
 	if !r.begun {
 		r.begun, r.mark = true, r.b.Mark()
@@ -35,7 +36,7 @@ func (r *Rebuild) Begin(i int) {
 // Add adds the field or item at index i, which was old and is now value; an absent value removes it. The name is
 // ignored in a list.
 func (r *Rebuild) Add(i int, name string, value, old document.Value) {
-	if r.begun || value != old { // inlined, as most fields do not change
+	if r.begun || value != old { // inlined because most fields do not change
 		r.add(i, name, value)
 	}
 }
@@ -45,7 +46,7 @@ func (r *Rebuild) add(i int, name string, value document.Value) {
 	r.b.Push(name, value)
 }
 
-// Finish returns the container with its changes.
+// Finish returns the modified container, or the original if nothing was changed.
 func (r *Rebuild) Finish() document.Value {
 	switch {
 	case !r.begun:

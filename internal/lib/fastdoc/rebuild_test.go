@@ -6,14 +6,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestRebuild: a container of which no part differs is the same, and of another all parts are there, in order.
+// TestRebuild checks that an unmodified container is returned itself, and that a modified one has all parts in order.
 func TestRebuild(t *testing.T) {
 	for _, c := range []struct{ name, from, change, want string }{
-		{"nothing", `{"a":1,"b":2}`, "", `{"a":1,"b":2}`},
-		{"the first", `{"a":1,"b":2,"c":3}`, "a", `{"a":"new","b":2,"c":3}`},
-		{"one in the middle", `{"a":1,"b":2,"c":3}`, "b", `{"a":1,"b":"new","c":3}`},
-		{"an item", `[1,2,3]`, "1", `[1,"new",3]`},
-		{"an item of a list in which nothing changes", `[1,2,3]`, "", `[1,2,3]`},
+		{"unmodified map", `{"a":1,"b":2}`, "", `{"a":1,"b":2}`},
+		{"first field", `{"a":1,"b":2,"c":3}`, "a", `{"a":"new","b":2,"c":3}`},
+		{"middle field", `{"a":1,"b":2,"c":3}`, "b", `{"a":1,"b":"new","c":3}`},
+		{"list item", `[1,2,3]`, "1", `[1,"new",3]`},
+		{"unmodified list", `[1,2,3]`, "", `[1,2,3]`},
 	} {
 		from := mustParse(t, c.from)
 		var b Builder
@@ -31,21 +31,21 @@ func TestRebuild(t *testing.T) {
 		}
 		got := r.Finish()
 		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == document.Same(got, from) {
-			t.Errorf("%s: received %s, begun %v", c.name, got.JSON(), r.Begun())
+			t.Errorf("%s: Finish() = %s, Begun() = %v", c.name, got.JSON(), r.Begun())
 		}
 	}
 }
 
-// TestRebuildLeavesOut: who begins may add less than there is.
-func TestRebuildLeavesOut(t *testing.T) {
+// TestRebuildOmitsFields checks that fields which are not added after Begin are left out.
+func TestRebuildOmitsFields(t *testing.T) {
 	from := mustParse(t, `{"a":1,"b":2,"c":3}`)
 	var b Builder
 	r := b.Rebuild(from)
 	r.Add(0, "a", from.At(0), from.At(0))
 	r.Begin(1)
-	r.Begin(1) // once is enough
+	r.Begin(1) // the second call has no effect
 	r.Add(2, "c", from.At(2), from.At(2))
 	if got := r.Finish().JSON(); got != `{"a":1,"c":3}` {
-		t.Errorf("received %s", got)
+		t.Errorf("Finish() = %s", got)
 	}
 }

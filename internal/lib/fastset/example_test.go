@@ -17,23 +17,23 @@ func ExampleBuilder() {
 	// Output: {"f:spec":{"f:image":{}}}
 }
 
-func ExampleCommon() {
+func ExampleIntersection() {
 	changed := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "paused"))
-	common, ok := fastset.Common(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, changed)
-	fmt.Println(common.FieldsV1(), ok)
+	intersection, ok := fastset.Intersection(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, changed)
+	fmt.Println(intersection.FieldsV1(), ok)
 	// Output: {"f:spec":{"f:image":{}}} true
 }
 
-func ExampleLacking() {
-	lacking, ok := fastset.Lacking(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, `{"f:spec":{"f:image":{}}}`)
-	fmt.Println(lacking.FieldsV1(), ok)
+func ExampleDifference() {
+	difference, ok := fastset.Difference(`{"f:spec":{"f:image":{},"f:replicas":{}}}`, `{"f:spec":{"f:image":{}}}`)
+	fmt.Println(difference.FieldsV1(), ok)
 	// Output: {"f:spec":{"f:replicas":{}}} true
 }
 
-func ExampleArena_Along() {
+func ExampleArena_Project() {
 	var arena fastset.Arena
-	along, ok := arena.Along(`{"f:metadata":{"f:labels":{}},"f:spec":{"f:image":{}}}`, fieldset.New(fieldset.Names("spec", "image")))
-	fmt.Println(along.FieldsV1(), ok)
+	projection, ok := arena.Project(`{"f:metadata":{"f:labels":{}},"f:spec":{"f:image":{}}}`, fieldset.New(fieldset.Names("spec", "image")))
+	fmt.Println(projection.FieldsV1(), ok)
 	arena.Reset()
 	// Output: {"f:spec":{"f:image":{}}} true
 }

@@ -1,7 +1,7 @@
 // Package fastset offers the parts of package fieldset that trade safety for speed: building sets with few allocations,
-// and querying FieldsV1 text without decoding all of it. It is for the engine and the server. Nothing checks the input:
-// duplicate elements, spellings that Kubernetes does not write or text that is not FieldsV1 give wrong sets instead of
-// errors. The operations of package fieldset are the plain twins.
+// and querying FieldsV1 text without decoding all of it. It is for the engine and the server. The input is not checked:
+// duplicate elements, spellings that Kubernetes does not write, or text that is not FieldsV1 produce wrong sets instead
+// of errors. Package fieldset has the safe equivalents, with which tests compare.
 package fastset
 
 import (
@@ -9,22 +9,25 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-// library is the unexported part of package fieldset.
+// library gives access to the unexported parts of package fieldset.
 var library = access.OpenFieldSet[fieldset.Set, fieldset.Element, fieldset.ElementKind]()
 
-// Common returns the paths that FieldsV1 text and a set have in common. It searches the text for the paths of the set
-// and skips the rest, unchecked. The text must be what Kubernetes writes. ok is false if the search meets something
-// else, such as white space; the caller then decodes the text.
-func Common(text string, paths fieldset.Set) (common fieldset.Set, ok bool) {
-	return library.Common(text, paths)
+// Intersection returns the paths that are in FieldsV1 text and in a set. It searches the text for the paths of the set
+// and skips the rest, unchecked. The text must be what Kubernetes writes. ok is false if the search finds other text,
+// such as white space; the caller then decodes the text.
+func Intersection(text string, paths fieldset.Set) (intersection fieldset.Set, ok bool) {
+	return library.Intersection(text, paths)
 }
 
-// Lacking returns the paths that one FieldsV1 text has and the other lacks. The cost follows the difference: the common
-// beginning and end of the texts are compared as bytes. Both must be what Kubernetes writes; ok is as for Common.
-func Lacking(text, than string) (lacking fieldset.Set, ok bool) { return library.Lacking(text, than) }
+// Difference returns the paths that are in one FieldsV1 text and not in the other. The cost is proportional to the
+// difference: the common prefix and suffix of the texts are compared as bytes. Both must be what Kubernetes writes; ok
+// is as for Intersection.
+func Difference(text, other string) (difference fieldset.Set, ok bool) {
+	return library.Difference(text, other)
+}
 
-// Element returns the element of a kind with a spelling that package fieldsv1 wrote. It is for callers that spell many
-// elements into one buffer.
+// Element returns the element of a kind with a spelling that package fieldsv1 wrote. It is for callers that write the
+// spellings of many elements into one buffer.
 func Element(kind fieldset.ElementKind, spelling string) fieldset.Element {
 	return library.Element(kind, spelling)
 }
@@ -83,22 +86,22 @@ func (b *Builder) Reset() {
 	b.pushed = 0
 }
 
-// Arena is memory for the sets that Along returns. The zero Arena is ready to use. It is not safe for concurrent use.
+// Arena is memory for the sets that Project returns. The zero Arena is ready to use. It is not safe for concurrent use.
 type Arena struct {
 	sets access.SetArena[fieldset.Set] // nil until the first query
 }
 
-// Along returns what FieldsV1 text has along the paths of a set: of every element of these paths, whether it is a
-// member and whether anything is below it. Other elements are left out. ok is as for Common. The set is valid until
-// Reset.
-func (a *Arena) Along(text string, paths fieldset.Set) (along fieldset.Set, ok bool) {
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result has, for each of these
+// elements, whether it is a member and whether it has paths below it. Other elements are left out. ok is as for
+// Intersection. The result is valid until Reset.
+func (a *Arena) Project(text string, paths fieldset.Set) (projection fieldset.Set, ok bool) {
 	if a.sets == nil {
 		a.sets = library.NewArena()
 	}
-	return a.sets.Along(text, paths)
+	return a.sets.Project(text, paths)
 }
 
-// Reset makes the memory available for other sets. The sets that Along returned must not be used any more.
+// Reset makes the memory available for other sets. The sets that Project returned must not be used any more.
 func (a *Arena) Reset() {
 	if a.sets != nil {
 		a.sets.Reset()

@@ -14,35 +14,35 @@ import (
 // A key or a value in FieldsV1 is JSON inside of a JSON string, so that everything in it is escaped twice:
 // {\"name\":\"app\"}. Equal elements have the same spelling.
 
-// AppendKeyField appends one key of a key element, as FieldsV1 spells it.
+// AppendKeyField appends one field of a key element in its FieldsV1 spelling.
 func AppendKeyField(dst []byte, name string, v document.Value) []byte {
 	dst = appendKeyName(dst, name)
 	dst = append(dst, ':')
 	return AppendValue(dst, v)
 }
 
-// appendKeyName appends a key's name. Kubernetes escapes markup in it only once,
-// when it writes the object around the field set; that in values it escapes twice.
+// appendKeyName appends the name of a key field. Kubernetes escapes HTML characters in names once, when it encodes the
+// object around the field set, but in values twice.
 func appendKeyName(dst []byte, name string) []byte {
-	if scan.AllOrdinary(name) {
-		return appendTwice(dst, name)
+	if scan.IsPlain(name) {
+		return appendEscapedTwice(dst, name)
 	}
 	dst = append(dst, `\"`...)
 	for _, r := range name {
-		if isMarkup(r) {
+		if isHTMLCharacter(r) {
 			dst = appendEscaped(dst, r)
 		} else {
-			dst = appendRuneTwice(dst, r)
+			dst = appendRuneEscapedTwice(dst, r)
 		}
 	}
 	return append(dst, `\"`...)
 }
 
-// AppendValue appends a value as FieldsV1 spells it inside of a path element.
+// AppendValue appends a value in its FieldsV1 spelling inside of a path element.
 func AppendValue(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.String:
-		return appendTwice(dst, v.Text())
+		return appendEscapedTwice(dst, v.Text())
 	case document.Number:
 		return appendNumber(dst, v.Text())
 	case document.List:
@@ -60,7 +60,7 @@ func AppendValue(dst []byte, v document.Value) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendTwice(dst, v.Name(i))
+			dst = appendEscapedTwice(dst, v.Name(i))
 			dst = append(dst, ':')
 			dst = AppendValue(dst, v.At(i))
 		}
@@ -69,20 +69,20 @@ func AppendValue(dst []byte, v document.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendTwice appends a string as JSON inside of a JSON string.
-func appendTwice(dst []byte, s string) []byte {
+// appendEscapedTwice appends a string as JSON inside of a JSON string.
+func appendEscapedTwice(dst []byte, s string) []byte {
 	dst = append(dst, `\"`...)
-	if scan.AllOrdinary(s) {
+	if scan.IsPlain(s) {
 		dst = append(dst, s...)
 	} else {
 		for _, r := range s {
-			dst = appendRuneTwice(dst, r)
+			dst = appendRuneEscapedTwice(dst, r)
 		}
 	}
 	return append(dst, `\"`...)
 }
 
-func appendRuneTwice(dst []byte, r rune) []byte {
+func appendRuneEscapedTwice(dst []byte, r rune) []byte {
 	switch {
 	case r == '"':
 		return append(dst, `\\\"`...)
@@ -94,9 +94,9 @@ func appendRuneTwice(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// AppendName appends a field name inside of a JSON string.
+// AppendName appends a field name, escaped for a JSON string.
 func AppendName(dst []byte, name string) []byte {
-	if scan.AllOrdinary(name) {
+	if scan.IsPlain(name) {
 		return append(dst, name...)
 	}
 	for start := 0; start < len(name); {
@@ -115,9 +115,9 @@ func AppendName(dst []byte, name string) []byte {
 }
 
 // needsEscape reports whether Kubernetes escapes a character other than quotes and backslashes.
-func needsEscape(r rune) bool { return r < ' ' || isMarkup(r) }
+func needsEscape(r rune) bool { return r < ' ' || isHTMLCharacter(r) }
 
-func isMarkup(r rune) bool {
+func isHTMLCharacter(r rune) bool {
 	return r == '<' || r == '>' || r == '&' || r == '\u2028' || r == '\u2029'
 }
 
@@ -136,14 +136,14 @@ func appendEscaped(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf])
 }
 
-// appendNumber appends a number so that equal numbers are spelled the same: 1.0 and
-// 1e0 as 1. Integers keep their digits where Kubernetes would round them.
+// appendNumber appends a number in the spelling that all equal numbers have: 1.0 and 1e0 as 1. Integers keep their
+// digits where Kubernetes would round them.
 func appendNumber(dst []byte, literal string) []byte {
 	isInteger := !strings.ContainsAny(literal, ".eE")
 	if isInteger && len(literal) <= len("-1000000000") && literal != "-0" {
 		return append(dst, literal...)
 	}
-	const large = 1e21 // from here on Kubernetes writes an exponent
+	const large = 1e21 // Kubernetes writes larger numbers with an exponent
 	f, err := strconv.ParseFloat(literal, 64)
 	size := math.Abs(f)
 	switch {
@@ -157,7 +157,7 @@ func appendNumber(dst []byte, literal string) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// isFloat reports whether an integer literal stands for exactly the whole number f.
+// isFloat reports whether the value of an integer literal is exactly f.
 func isFloat(literal string, f float64) bool {
 	whole, _ := big.NewFloat(f).Int(nil)
 	return whole.String() == literal

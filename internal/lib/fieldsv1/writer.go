@@ -14,11 +14,11 @@ import "github.com/cadastre/cadastre/document"
 //
 // The zero Writer is ready to use, and can be used again after End. It is not safe for concurrent use.
 type Writer struct {
-	text  []byte
-	spare []byte
+	text    []byte
+	scratch []byte
 }
 
-// Opened is an element whose children are being written.
+// Opened is an element that has been written up to its children.
 type Opened struct {
 	start, inside int
 	member        bool
@@ -42,10 +42,10 @@ func (w *Writer) Len() int { return len(w.text) }
 // Truncate discards everything written after the given length.
 func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 
-// Each of the following methods appends to a copy of the slice and stores it once: storing a pointer is expensive while
+// The methods below append to a local copy of the slice and store it once, because storing a pointer is expensive while
 // the garbage collector runs.
 
-// Name is a field name. Plain asserts that JSON has no escapes in it, so that it need not be scanned for them:
+// Name is a field name. Plain asserts that JSON has no escapes in the name, so that it is not scanned for them:
 // creating a Node is 5 % faster (BenchmarkOurs/Node/create in test/bench).
 type Name struct {
 	Text  string
@@ -131,25 +131,25 @@ func (w *Writer) Close(o Opened) {
 	w.text = append(w.text, '}')
 }
 
-// Arrange reorders the elements of one level. The first of them was written at start; ends has the end of each, and
-// order has their indexes in the new order.
+// Arrange reorders the elements of one level. start is the offset of the first element, ends has the end offsets of
+// all, and order has their indexes in the new order.
 func (w *Writer) Arrange(start int, ends, order []int) {
-	w.spare = append(w.spare[:0], w.text[start:]...)
+	w.scratch = append(w.scratch[:0], w.text[start:]...)
 	to := start
 	for n, i := range order {
 		from := 0
 		if i > 0 {
 			from = ends[i-1] - start
 		}
-		if w.spare[from] == ',' {
+		if w.scratch[from] == ',' {
 			from++
 		}
 		if n > 0 {
 			w.text[to] = ','
 			to++
-		} else if w.spare[0] == ',' {
+		} else if w.scratch[0] == ',' {
 			to++ // keep the comma before the level's first element
 		}
-		to += copy(w.text[to:], w.spare[from:ends[i]-start])
+		to += copy(w.text[to:], w.scratch[from:ends[i]-start])
 	}
 }

@@ -1,48 +1,47 @@
-// Package scan looks through text eight bytes at a time.
+// Package scan scans text eight bytes at a time.
 //
-// An ordinary byte is one that stands for itself in a JSON string, for whoever reads it
-// and for Kubernetes when it writes: ASCII that is neither a control character nor one of
-// " \ < > &. Nearly all bytes of nearly all objects are.
+// A plain byte is one that needs no escape in a JSON string, for any parser and in the output of Kubernetes: ASCII
+// except control characters and " \ < > &. Nearly all bytes of nearly all objects are plain.
 package scan
 
 import "math/bits"
 
-// Ordinary returns the place of the first byte, from i on, that is not ordinary;
-// the end of the text if there is none.
-func Ordinary(s string, i int) int {
+// PlainEnd returns the offset of the first byte, from i on, that is not plain, or the length of the text if there is
+// none.
+func PlainEnd(s string, i int) int {
 	for ; i+8 <= len(s); i += 8 {
-		if hits := Extraordinary(Load8(s, i)); hits != 0 {
+		if hits := NonPlainMask(Load8(s, i)); hits != 0 {
 			return i + bits.TrailingZeros64(hits)/8
 		}
 	}
-	for i < len(s) && ordinary[s[i]] {
+	for i < len(s) && plainBytes[s[i]] {
 		i++
 	}
 	return i
 }
 
-// AllOrdinary reports whether a text has only ordinary bytes.
-func AllOrdinary(s string) bool {
+// IsPlain reports whether all bytes of a text are plain.
+func IsPlain(s string) bool {
 	if len(s) < 4 {
 		for i := 0; i < len(s); i++ {
-			if !ordinary[s[i]] {
+			if !plainBytes[s[i]] {
 				return false
 			}
 		}
 		return true
 	}
 	if len(s) < 8 {
-		return Extraordinary(load4(s, 0)|load4(s, len(s)-4)<<32) == 0
+		return NonPlainMask(load4(s, 0)|load4(s, len(s)-4)<<32) == 0
 	}
 	for i := 0; i+8 < len(s); i += 8 {
-		if Extraordinary(Load8(s, i)) != 0 {
+		if NonPlainMask(Load8(s, i)) != 0 {
 			return false
 		}
 	}
-	return Extraordinary(Load8(s, len(s)-8)) == 0
+	return NonPlainMask(Load8(s, len(s)-8)) == 0
 }
 
-// Load8 reads eight bytes; the compiler makes one instruction of it.
+// Load8 loads eight bytes as a little-endian number; it compiles to one instruction.
 func Load8(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
@@ -54,13 +53,11 @@ func load4(s string, i int) uint64 {
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24
 }
 
-// Extraordinary sets the high bit of the bytes of x that are not ordinary. Above
-// the first of them it may set too many. The high bit of a byte beyond ASCII is set
-// to start with. To take 1 off all other bytes sets it where there was a 0, which
-// is where x equalled the byte that it was combined with by xor; to take off ' '
-// sets it where there was a control character. The bytes " and & differ in one bit,
-// which is masked, as do < and >.
-func Extraordinary(x uint64) uint64 {
+// NonPlainMask sets the high bit of the bytes of x that are not plain. Bytes above the lowest of them may be set
+// wrongly. The high bit of a non-ASCII byte is already set. Subtracting 1 from each byte sets the high bit where the
+// byte was 0, which after an xor is where x equals the given character; subtracting ' ' sets it for control characters.
+// The characters " and & differ in one bit, which is masked, and so do < and >.
+func NonPlainMask(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quotes := x&^(4*ones) ^ '"'*ones
 	angles := x&^(2*ones) ^ '<'*ones
@@ -68,7 +65,7 @@ func Extraordinary(x uint64) uint64 {
 	return (x | (x - ' '*ones) | (quotes - ones) | (angles - ones) | (slashes - ones)) & highs
 }
 
-var ordinary = func() (t [256]bool) {
+var plainBytes = func() (t [256]bool) {
 	for c := ' '; c <= '\x7f'; c++ {
 		t[c] = true
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOrdinary compares eight bytes at a time with one at a time.
-func TestOrdinary(t *testing.T) {
+// TestPlainEnd compares with a loop over single bytes.
+func TestPlainEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 40)
 	for range 200_000 {
@@ -20,20 +20,20 @@ func TestOrdinary(t *testing.T) {
 		s := string(text[:r.IntN(len(text)+1)])
 		start := r.IntN(len(s) + 1)
 		want := start
-		for want < len(s) && ordinary[s[want]] {
+		for want < len(s) && plainBytes[s[want]] {
 			want++
 		}
-		if got := Ordinary(s, start); got != want {
-			t.Fatalf("%q from %d: found %d, want %d", s, start, got, want)
+		if got := PlainEnd(s, start); got != want {
+			t.Fatalf("PlainEnd(%q, %d) = %d, want %d", s, start, got, want)
 		}
-		if got := AllOrdinary(s[start:]); got != (want == len(s)) {
-			t.Fatalf("%q is ordinary: %v, want %v", s[start:], got, !got)
+		if got := IsPlain(s[start:]); got != (want == len(s)) {
+			t.Fatalf("IsPlain(%q) = %v, want %v", s[start:], got, !got)
 		}
 	}
 }
 
-// TestExtraordinary tries every byte in every place.
-func TestExtraordinary(t *testing.T) {
+// TestNonPlainMask checks every byte value at every position.
+func TestNonPlainMask(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for c := range 256 {
 		for place := range 8 {
@@ -43,9 +43,9 @@ func TestExtraordinary(t *testing.T) {
 					x |= uint64('a'+r.IntN(26)) << (8 * i)
 				}
 				x = x&^(0xff<<(8*place)) | uint64(c)<<(8*place)
-				found := bits.TrailingZeros64(Extraordinary(x)) / 8
-				if (found == place) == ordinary[c] {
-					t.Fatalf("%q at %d: found %d", rune(c), place, found)
+				found := bits.TrailingZeros64(NonPlainMask(x)) / 8
+				if (found == place) == plainBytes[c] {
+					t.Fatalf("NonPlainMask with %q at %d: lowest bit at %d", rune(c), place, found)
 				}
 			}
 		}

@@ -22,8 +22,8 @@ type SystemClass struct {
 
 // SystemClasses are above all classes that users may create.
 var SystemClasses = []SystemClass{
-	{"system-cluster-critical", "For pods that the cluster can't do without, on whichever node.", 2000000000},
-	{"system-node-critical", "For pods that their node can't do without.", 2000001000},
+	{"system-cluster-critical", "For pods that are critical to the cluster and may run on any node.", 2000000000},
+	{"system-node-critical", "For pods that are critical to their node.", 2000001000},
 }
 
 // Strategy returns the strategy of PriorityClasses.

@@ -1,5 +1,4 @@
-// Package registrytest has objects for the tests of what stands on them: in memory, silent, and gone with the
-// test.
+// Package registrytest opens registries over stores in memory for tests of packages that use one.
 package registrytest
 
 import (
@@ -16,38 +15,38 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
 	"github.com/cadastre/cadastre/internal/api"
 	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// Kit is objects, and a test that works with them.
+// Kit is a test with a registry.
 type Kit struct {
 	testing.TB
 	All *registry.Registry
 }
 
-// User is who a test acts as, and as whom controllers may.
+// User is the user of requests in tests. It has all permissions.
 var User = &authn.User{Name: "tester", Groups: []string{authn.MastersGroup}}
 
-// Log is a log that nobody reads.
+// Log discards all messages.
 var Log = slog.New(slog.DiscardHandler)
 
-// Open returns the built-in kinds without an object, save for the namespaces default and kube-system.
+// Open returns a registry of the built-in resources over a store in memory, with the namespaces default and kube-system.
 func Open(t testing.TB) *Kit {
 	t.Helper()
 	return Over(t, watchcachetest.OpenStore(t))
 }
 
-// Over returns the objects of a store.
+// Over returns a registry over a store, with the admission plugin NamespaceLifecycle.
 func Over(t testing.TB, s storage.Store) *Kit {
 	t.Helper()
 	return WithPlugins(t, s, namespacelifecycle.Plugin{})
 }
 
-// WithPlugins returns the objects of a store, with an admission chain.
+// WithPlugins returns a registry over a store with an admission chain.
 func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(api.Builtin()...)
@@ -66,13 +65,13 @@ func WithPlugins(t testing.TB, s storage.Store, plugins ...admission.Plugin) *Ki
 	return k
 }
 
-// Hooked is a store in which something happens before each commit.
+// Hooked is a store that calls Before before each commit.
 type Hooked struct {
 	storage.Store
 	Before func([]storage.Write)
 }
 
-// Commit has it happen, and commits.
+// Commit implements storage.Store.
 func (h Hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
 	if h.Before != nil {
 		h.Before(writes)
@@ -80,13 +79,13 @@ func (h Hooked) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	return h.Store.Commit(ctx, writes...)
 }
 
-// Endpoint is where objects of a kind are written: RESOURCE or RESOURCE.GROUP, at its first version.
+// Endpoint returns the endpoint of RESOURCE or RESOURCE.GROUP at its preferred version.
 func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	k.Helper()
 	name, group, _ := strings.Cut(resource, ".")
 	kind, _ := k.All.Kinds.Resource(group, "", name)
 	if kind == nil {
-		k.Fatalf("there is no kind %s", resource)
+		k.Fatalf("resource %s not found", resource)
 	}
 	endpoint, err := k.All.Endpoint(kind, kind.Versions[0], "")
 	if err != nil {
@@ -95,7 +94,7 @@ func (k *Kit) Endpoint(resource string) *registry.Endpoint {
 	return endpoint
 }
 
-// Request returns one by the tester.
+// Request returns a request of User.
 func (k *Kit) Request(resource, namespace, name, body string) *registry.Request {
 	k.Helper()
 	return &registry.Request{
@@ -104,7 +103,7 @@ func (k *Kit) Request(resource, namespace, name, body string) *registry.Request 
 	}
 }
 
-// TryCreate creates an object and returns its uid, or says why not.
+// TryCreate creates an object and returns its uid.
 func (k *Kit) TryCreate(resource, namespace, body string) (uid string, err error) {
 	k.Helper()
 	result, err := k.All.Create(k.Context(), k.Request(resource, namespace, "", body))
@@ -114,7 +113,7 @@ func (k *Kit) TryCreate(resource, namespace, body string) (uid string, err error
 	return strings.Clone(result.Object.UID()), nil
 }
 
-// Create creates an object and returns its uid.
+// Create creates an object and returns its uid. It fails the test if it cannot.
 func (k *Kit) Create(resource, namespace, body string) (uid string) {
 	k.Helper()
 	uid, err := k.TryCreate(resource, namespace, body)
@@ -125,15 +124,15 @@ func (k *Kit) Create(resource, namespace, body string) (uid string) {
 }
 
 // Delete deletes an object.
-func (k *Kit) Delete(resource, namespace, name string, dependants registry.Propagation) {
+func (k *Kit) Delete(resource, namespace, name string, propagation registry.Propagation) {
 	k.Helper()
-	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: dependants}
+	d := &registry.Deletion{Endpoint: k.Endpoint(resource), Namespace: namespace, Name: name, Propagation: propagation}
 	if _, err := k.All.Delete(k.Context(), d); err != nil {
 		k.Fatal(err)
 	}
 }
 
-// Merge patches an object.
+// Merge sends a JSON merge patch.
 func (k *Kit) Merge(resource, namespace, name, patch string) {
 	k.Helper()
 	if _, err := k.All.Patch(k.Context(), k.Request(resource, namespace, name, patch), registry.MergePatch); err != nil {
@@ -141,7 +140,7 @@ func (k *Kit) Merge(resource, namespace, name, patch string) {
 	}
 }
 
-// Get returns an object by the name of its kind in keys; absent if there is none.
+// Get returns an object; absent if it does not exist. kind is the GROUP/RESOURCE of keys.
 func (k *Kit) Get(kind, namespace, name string) document.Value {
 	k.Helper()
 	object, err := k.All.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)
@@ -155,13 +154,13 @@ func (k *Kit) Get(kind, namespace, name string) document.Value {
 	return parsed.Document
 }
 
-// Has reports whether there is an object.
+// Has reports whether an object exists.
 func (k *Kit) Has(kind, namespace, name string) bool {
 	k.Helper()
 	return !k.Get(kind, namespace, name).IsAbsent()
 }
 
-// Run runs something until the test ends, or stop is called.
+// Run runs a function in a goroutine until the test ends or stop is called, which cancel its context.
 func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -171,8 +170,8 @@ func (k *Kit) Run(run func(context.Context)) (stop func()) {
 	return stop
 }
 
-// Wait waits until something is so.
-func (k *Kit) Wait(what string, isSo func() bool) {
+// Wait waits until a condition holds.
+func (k *Kit) Wait(what string, condition func() bool) {
 	k.Helper()
-	testwait.For(k, what, isSo)
+	testwait.For(k, what, condition)
 }

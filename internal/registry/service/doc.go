@@ -1,23 +1,18 @@
-// Package service gives services their addresses and ports, so that no two have the same.
+// Package service is the registry strategy of Services: it allocates cluster IPs and node ports.
 //
-// # Vocabulary
+// A reservation is an object that names the service of a cluster IP or node port. It is committed in one transaction with the
+// service, with compare-and-swap: of two services that request the same address one is rejected, or allocates another. Dynamic
+// allocation picks a random address from the upper band of the range; the lower band is reserved for addresses that clients
+// choose, and used when the upper one is full, as in Kubernetes.
 //
-//   - An address is a service's cluster IP; a port is one that nodes open for it.
-//   - A reservation says whose an address or port is. It is written in the same commit as the service
-//     that has it, and at the revision that was read: of two services that want the same, one is
-//     refused, or draws another.
-//   - To draw is to take a free one at random, from the upper part of the range first: the lower
-//     part is for those who ask for a certain one.
-//
-// Reservations of addresses are objects of kind IPAddress, as in Kubernetes. Those of ports are
-// kept beside all kinds, and not served.
+// Reservations of cluster IPs are IPAddress objects, as in Kubernetes. Those of node ports are internal and not served.
 //
 // # Where to look
 //
-//	addresses.go    what a service gets, whole
-//	keep.go         what an update leaves out
-//	families.go     families of addresses
-//	ports.go        ports
+//	strategy.go     the strategy: allocation and release
+//	prepare.go      fields that an update retains
+//	families.go     IP families
+//	ports.go        node ports
 //	reservation.go  reservations
-//	draw.go         drawing
+//	range.go        dynamic allocation from a range
 package service

@@ -16,21 +16,21 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// How reservations are called in keys.
+// The resources of reservations in keys.
 const (
 	addressKind = "networking.k8s.io/ipaddresses"
 	portKind    = "cadastre/nodeports"
 )
 
-// The ports that nodes open.
+// The range of node ports.
 const firstPort, lastPort = 30000, 32767
 
-// Who reserves, and as whom it is known in managedFields.
+// The user and the field manager of reservations.
 var user = &authn.User{Name: "system:apiserver"}
 
 const manager = "cadastre"
 
-// What Kubernetes says about what can't be reserved.
+// The errors of Kubernetes.
 var (
 	errAddressTaken   = errors.New("provided IP is already allocated")
 	errAddressOutside = errors.New("the provided network does not match the current range")
@@ -38,36 +38,36 @@ var (
 	errPortOutside    = fmt.Errorf("provided port is not in the valid range. The range of valid ports is %d-%d", firstPort, lastPort)
 )
 
-// key says which reservation is meant.
+// key is the key of a reservation.
 type key = watchcache.Key
 
 func addressKey(address string) key { return key{Kind: addressKind, Name: address} }
 
 func portKey(port int64) key { return key{Kind: portKind, Name: strconv.FormatInt(port, 10)} }
 
-// reserving is a write of a service that is under way.
-type reserving struct {
+// allocation is the allocation for one write of a service.
+type allocation struct {
 	ctx     context.Context
 	all     *registry.Registry
 	network netip.Prefix
 	service document.Value
 	dryRun  bool
-	// had are the reservations that the service has already, mine those that it shall have.
-	had  []key
-	mine map[string]bool
-	// drawn is how many ports a dry run has made up.
-	drawn  int
-	writes []storage.Write
+	// current are the reservations of the live service, reserved those of the new one.
+	current  []key
+	reserved map[string]bool
+	// placeholders is the number of invalid ports that a dry run has used.
+	placeholders int
+	writes       []storage.Write
 }
 
-// owner names the service in reservations.
-func (r *reserving) owner() (namespace, name string) {
+// owner returns the namespace and name of the service in reservations.
+func (r *allocation) owner() (namespace, name string) {
 	metadata := r.service.Get("metadata")
 	return metadata.Get("namespace").Text(), metadata.Get("name").Text()
 }
 
-// find returns a reservation, nil if there is none, and whether it is the service's.
-func (r *reserving) find(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
+// find returns a reservation; nil if there is none. isOwn reports whether it belongs to the service.
+func (r *allocation) find(k key, f watchcache.Freshness) (there *watchcache.Object, isOwn bool, err error) {
 	there, err = r.all.Cache.Get(r.ctx, k, f)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, false, nil
@@ -84,13 +84,13 @@ func (r *reserving) find(k key, f watchcache.Freshness) (there *watchcache.Objec
 	return there, parent.Get("resource").Text() == "services" && parent.Get("namespace").Text() == namespace && parent.Get("name").Text() == name, nil
 }
 
-// take reserves what the service asks for. What it has already is reserved again should the
-// reservation be gone.
-func (r *reserving) take(k key, taken, outside error, isInside bool) error {
-	if r.mine[k.String()] {
+// reserveKey reserves a requested address or port. It returns taken if another service has it, and outside if it is not in the
+// range. A missing reservation of the live service is created again.
+func (r *allocation) reserveKey(k key, taken, outside error, isInside bool) error {
+	if r.reserved[k.String()] {
 		return taken
 	}
-	has := slices.Contains(r.had, k)
+	has := slices.Contains(r.current, k)
 	if !isInside && !has {
 		return outside
 	}
@@ -103,12 +103,12 @@ func (r *reserving) take(k key, taken, outside error, isInside bool) error {
 	case there == nil:
 		return r.add(k)
 	}
-	r.mine[k.String()] = true
+	r.reserved[k.String()] = true
 	return nil
 }
 
-// takeAddress reserves an address that is asked for.
-func (r *reserving) takeAddress(address string) error {
+// reserveAddress reserves a requested cluster IP.
+func (r *allocation) reserveAddress(address string) error {
 	ip, err := netip.ParseAddr(address)
 	isInside := err == nil && r.network.Contains(ip) && ip != r.network.Addr() && ip != r.addressAt(r.addresses()+1)
 	if r.dryRun {
@@ -117,21 +117,21 @@ func (r *reserving) takeAddress(address string) error {
 		}
 		return nil
 	}
-	return r.take(addressKey(address), errAddressTaken, errAddressOutside, isInside)
+	return r.reserveKey(addressKey(address), errAddressTaken, errAddressOutside, isInside)
 }
 
-// takePort reserves a port that is asked for.
-func (r *reserving) takePort(port int64) error {
-	return r.take(portKey(port), errPortTaken, errPortOutside, r.dryRun || port >= firstPort && port <= lastPort)
+// reservePort reserves a requested node port.
+func (r *allocation) reservePort(port int64) error {
+	return r.reserveKey(portKey(port), errPortTaken, errPortOutside, r.dryRun || port >= firstPort && port <= lastPort)
 }
 
-// drawAddress reserves an address. A dry run makes up one that can't be had.
-func (r *reserving) drawAddress() (string, error) {
+// allocateAddress reserves a free cluster IP. A dry run returns the address of the network, which is never allocated.
+func (r *allocation) allocateAddress() (string, error) {
 	if r.dryRun {
 		return r.network.Addr().String(), nil
 	}
 	size := r.addresses()
-	n, err := draw(size, lowerPart(size, 16, 256), func(n int) (bool, error) { return r.isFree(addressKey(r.addressAt(n + 1).String())) })
+	n, err := allocateFree(size, staticBand(size, 16, 256), func(n int) (bool, error) { return r.isFree(addressKey(r.addressAt(n + 1).String())) })
 	if err != nil {
 		return "", err
 	}
@@ -139,41 +139,41 @@ func (r *reserving) drawAddress() (string, error) {
 	return address, r.add(addressKey(address))
 }
 
-// addresses is how many addresses the network has, without the first and the last.
-func (r *reserving) addresses() int { return 1<<(32-r.network.Bits()) - 2 }
+// addresses returns the number of usable addresses of the network: without the first and the last.
+func (r *allocation) addresses() int { return 1<<(32-r.network.Bits()) - 2 }
 
-// addressAt returns the address at a place in the network.
-func (r *reserving) addressAt(n int) netip.Addr {
+// addressAt returns the n-th address of the network.
+func (r *allocation) addressAt(n int) netip.Addr {
 	bytes := r.network.Addr().As4()
 	binary.BigEndian.PutUint32(bytes[:], binary.BigEndian.Uint32(bytes[:])+uint32(n))
 	return netip.AddrFrom4(bytes)
 }
 
-// drawPort reserves a port. A dry run makes up those that can't be had.
-func (r *reserving) drawPort() (int64, error) {
+// allocatePort reserves a free node port. A dry run returns a port outside of the range.
+func (r *allocation) allocatePort() (int64, error) {
 	if r.dryRun {
-		r.drawn++
-		return int64(lastPort + 1 + r.drawn), nil
+		r.placeholders++
+		return int64(lastPort + 1 + r.placeholders), nil
 	}
 	const size = lastPort - firstPort + 1
-	n, err := draw(size, lowerPart(size, 32, 128), func(n int) (bool, error) { return r.isFree(portKey(int64(firstPort + n))) })
+	n, err := allocateFree(size, staticBand(size, 32, 128), func(n int) (bool, error) { return r.isFree(portKey(int64(firstPort + n))) })
 	if err != nil {
 		return 0, err
 	}
 	return int64(firstPort + n), r.add(portKey(int64(firstPort + n)))
 }
 
-func (r *reserving) isFree(k key) (bool, error) {
-	if r.mine[k.String()] {
+func (r *allocation) isFree(k key) (bool, error) {
+	if r.reserved[k.String()] {
 		return false, nil
 	}
 	there, _, err := r.find(k, watchcache.Any)
 	return there == nil, err
 }
 
-// add makes a reservation.
-func (r *reserving) add(k key) error {
-	r.mine[k.String()] = true
+// add adds a reservation to the writes.
+func (r *allocation) add(k key) error {
+	r.reserved[k.String()] = true
 	if r.dryRun {
 		return nil
 	}
@@ -194,8 +194,8 @@ func (r *reserving) add(k key) error {
 	return err
 }
 
-// reservation says that something is the service's.
-func (r *reserving) reservation(k key, family string) document.Value {
+// reservation returns the object of a reservation.
+func (r *allocation) reservation(k key, family string) document.Value {
 	namespace, name := r.owner()
 	metadata := document.NewMap(document.Field{Name: "name", Value: document.NewString(k.Name)})
 	if family != "" {
@@ -215,8 +215,8 @@ func (r *reserving) reservation(k key, family string) document.Value {
 	)
 }
 
-// release lets go of a reservation, if it is the service's.
-func (r *reserving) release(k key) error {
+// release adds the deletion of a reservation of the service to the writes.
+func (r *allocation) release(k key) error {
 	there, isOwn, err := r.find(k, watchcache.Latest)
 	if err != nil || !isOwn || r.dryRun {
 		return err

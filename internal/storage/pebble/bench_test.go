@@ -5,28 +5,54 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// BenchmarkCommit has 64 writers change their items, for profiles; make bench-store compares.
+// BenchmarkCommit measures the commits of 64 concurrent writers. make bench-store compares them with etcd.
 func BenchmarkCommit(b *testing.B) {
 	s, err := Open(Options{Folder: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer s.Close()
-	var left atomic.Int64
-	left.Store(int64(b.N))
 	b.ReportAllocs()
+	commitConcurrently(b, s, 64)
+}
+
+// BenchmarkGroupWait measures the commits of concurrent writers with and without the wait for a group. Its result depends on the
+// duration of an fsync of the disk.
+func BenchmarkGroupWait(b *testing.B) {
+	for _, writers := range []int{2, 8, 64} {
+		for name, wait := range map[string]time.Duration{"waiting": maxGroupWait, "immediate": 0} {
+			b.Run(fmt.Sprintf("writers=%d/%s", writers, name), func(b *testing.B) {
+				s, err := Open(Options{Folder: b.TempDir()})
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				s.queue.mu.Lock()
+				s.queue.maxWait = wait
+				s.queue.mu.Unlock()
+				commitConcurrently(b, s, writers)
+			})
+		}
+	}
+}
+
+// commitConcurrently makes b.N commits by a number of writers, each of which has items of its own.
+func commitConcurrently(b *testing.B, s *Store, writers int) {
+	b.Helper()
+	var remaining atomic.Int64
+	remaining.Store(int64(b.N))
 	b.ResetTimer()
 	var wg sync.WaitGroup
-	for w := range 64 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+	for w := range writers {
+		wg.Go(func() {
+			var err error
 			var revisions [16]storage.Revision
-			for n := 0; left.Add(-1) >= 0; n++ {
+			for n := 0; remaining.Add(-1) >= 0; n++ {
 				value := make([]byte, 3000)
 				for i := range value {
 					value[i] = byte('a' + (i*7+n)%26)
@@ -38,15 +64,15 @@ func BenchmarkCommit(b *testing.B) {
 					return
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 }
 
-// BenchmarkKeep is what it costs a creation to depend on another item, which was written long ago.
-func BenchmarkKeep(b *testing.B) {
-	for _, keeps := range []bool{false, true} {
-		b.Run(fmt.Sprint("keeps=", keeps), func(b *testing.B) {
+// BenchmarkCondition measures a create with and without a condition on an item that was written long ago.
+func BenchmarkCondition(b *testing.B) {
+	for _, conditional := range []bool{false, true} {
+		b.Run(fmt.Sprint("conditional=", conditional), func(b *testing.B) {
 			s, err := Open(Options{})
 			if err != nil {
 				b.Fatal(err)
@@ -56,7 +82,7 @@ func BenchmarkKeep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s.recent = recentItems{} // it is so long ago
+			s.recent = recentItems{} // the item was evicted
 			value := make([]byte, 3000)
 			var n atomic.Int64
 			b.ReportAllocs()
@@ -64,7 +90,7 @@ func BenchmarkKeep(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					writes := make([]storage.Write, 0, 2)
-					if keeps {
+					if conditional {
 						writes = append(writes, storage.Write{Key: "core/namespaces/default", Expected: guard, Keep: true})
 					}
 					writes = append(writes, storage.Write{Key: fmt.Sprintf("core/configmaps/default/%d", n.Add(1)), Value: value})

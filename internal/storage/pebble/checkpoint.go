@@ -12,14 +12,13 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// A checkpoint is a note beside Pebble of how far the store has come. It is written whenever
-// something is on disk, before that is acknowledged, but made sure to be on disk itself only when
-// there is nothing else to do, and at the end: so it survives the process, and says at least how
-// far the store had come when it last was idle if the power is lost. If there is less than it says
-// when the store is opened, files are damaged in a way that Pebble can't tell from a crash.
+// checkpointFile has the last revision that was synced, outside of Pebble. It is written before a group is acknowledged, and
+// synced only when the store is idle and when it is closed: after a crash of the process it is exact, after a power loss it has at
+// least the revision at which the store was idle last. If Pebble has fewer commits when the store is opened, its files are
+// corrupt in a way that Pebble cannot distinguish from a crash.
 const checkpointFile = "CHECKPOINT"
 
-// openCheckpoint opens the note, or makes it.
+// openCheckpoint opens the checkpoint file, or creates it.
 func (s *Store) openCheckpoint() (err error) {
 	fs, name := s.options.FileSystem, s.options.FileSystem.PathJoin(s.options.Folder, checkpointFile)
 	if _, err := fs.Stat(name); errors.Is(err, os.ErrNotExist) {
@@ -31,20 +30,19 @@ func (s *Store) openCheckpoint() (err error) {
 	return err
 }
 
-// checkpointText always has the same length, so that it can be written over another.
+// checkpointText returns the contents of the checkpoint file. They always have the same length, so that they can be overwritten.
 func checkpointText(revision int64) string { return fmt.Sprintf("%019d\n", revision) }
 
-// writeCheckpoint notes how far the store has come.
+// writeCheckpoint overwrites the checkpoint. It does not sync it.
 func (s *Store) writeCheckpoint(revision int64) error {
 	_, err := s.checkpoint.WriteAt([]byte(checkpointText(revision)), 0)
 	return err
 }
 
-// checkCheckpoint compares what is there with what was noted, and that history has no gap at
-// its start.
+// checkCheckpoint compares the commits in Pebble with the checkpoint, and checks that history starts after the compacted revision.
 func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 	if first > 0 && first != compacted+1 {
-		return fmt.Errorf("%s: expected history from revision %d on, found it from %d on; a part is lost, restore the folder from a backup",
+		return fmt.Errorf("%s: expected history from revision %d on, found it from %d on; commits are lost, restore the folder from a backup",
 			s.manifest, compacted+1, first)
 	}
 	fs := s.options.FileSystem
@@ -61,13 +59,13 @@ func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 		return fmt.Errorf("%s: expected a revision, received %q; the file is damaged, remove it if the rest of the folder is not", name, text)
 	}
 	if storage.Revision(noted) > max(last, compacted) {
-		return fmt.Errorf("%s: expected revision %d at least, as %s says, found %d; a part is lost, restore the folder from a backup",
+		return fmt.Errorf("%s: expected revision %d at least, as %s says, found %d; commits are lost, restore the folder from a backup",
 			s.suspects(), noted, checkpointFile, max(last, compacted))
 	}
 	return nil
 }
 
-// suspects names the files of which one is damaged if commits are missing at the end.
+// suspects names the files of which one is corrupt if the last commits are missing.
 func (s *Store) suspects() string {
 	files, err := s.options.FileSystem.List(s.options.Folder)
 	if err != nil {
@@ -76,7 +74,7 @@ func (s *Store) suspects() string {
 	newest := ""
 	for _, name := range files {
 		if strings.HasSuffix(name, ".log") {
-			newest = max(newest, name) // they have numbers of the same length
+			newest = max(newest, name) // the numbers have the same length
 		}
 	}
 	if newest == "" {
@@ -85,7 +83,7 @@ func (s *Store) suspects() string {
 	return newest + " or " + s.manifest
 }
 
-// manifestIn returns the name of the file in which Pebble notes which files count.
+// manifestIn returns the name of Pebble's current manifest.
 func manifestIn(o Options) string {
 	files, err := o.FileSystem.List(o.Folder)
 	if err != nil {

@@ -11,60 +11,58 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pending is a commit that waits for its answer.
-type pending struct {
+// pendingCommit is a commit that has not been acknowledged.
+type pendingCommit struct {
 	writes   []storage.Write
 	revision storage.Revision
 	err      error
 	events   []storage.Event
-	answered chan struct{}
+	done     chan struct{}
 }
 
 const (
-	largestGroup   = 1024 // commits that share a sync
-	groupsUnderWay = 4    // groups that wait for the disk
-	// largestBatchKept is how large the memory of a group may be to be used again, which
-	// saves growing it from nothing for every group.
-	largestBatchKept = 8 << 20
+	maxGroupCommits  = 1024 // maximum number of commits that share an fsync
+	maxPendingGroups = 4    // maximum number of groups that wait for their fsync
+	// maxPooledBatch is the maximum size of the memory of a batch that is used again for another group.
+	maxPooledBatch = 8 << 20
 )
 
-// Commit does all the writes, or none.
+// Commit implements storage.Store.
 func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
-	if err := errors.Join(storage.CheckCommit(writes), ctx.Err(), s.openError(), s.failure.reason()); err != nil {
+	if err := errors.Join(storage.CheckCommit(writes), ctx.Err(), s.closedError(), s.failure.reason()); err != nil {
 		return 0, err
 	}
-	p := &pending{writes: writes, answered: make(chan struct{})}
+	p := &pendingCommit{writes: writes, done: make(chan struct{})}
 	if !s.queue.put(p) {
 		return 0, storage.ErrClosed
 	}
 	select {
-	case <-p.answered:
+	case <-p.done:
 		return p.revision, p.err
 	case <-s.failure.happened:
-		return s.unlessAnswered(p)
+		return s.outcomeAfterFailure(p)
 	case <-ctx.Done():
 		return 0, &storage.UnknownError{Err: ctx.Err()}
 	}
 }
 
-// unlessAnswered says that a commit may have been done, unless it was answered before the
-// failure.
-func (s *Store) unlessAnswered(p *pending) (storage.Revision, error) {
+// outcomeAfterFailure returns the outcome of a commit after a disk failure: unknown unless it was acknowledged before.
+func (s *Store) outcomeAfterFailure(p *pendingCommit) (storage.Revision, error) {
 	select {
-	case <-p.answered:
+	case <-p.done:
 		return p.revision, p.err
 	default:
 		return 0, &storage.UnknownError{Err: s.failure.reason()}
 	}
 }
 
-// group is the commits that share a sync.
+// group is a list of commits that share an fsync.
 type group struct {
-	commits []*pending
-	batch   *pebble.Batch // nil if there is nothing to write
+	commits []*pendingCommit
+	batch   *pebble.Batch // nil if all commits conflict
 	last    storage.Revision
 	when    time.Time
-	bytes   int64 // that its commits write
+	bytes   int64 // written by its commits
 }
 
 // commitGroups is the committer.
@@ -77,7 +75,7 @@ func (s *Store) commitGroups(groups chan<- *group) {
 			return
 		}
 		if s.failure.reason() != nil {
-			continue // their writers know
+			continue // their Commit calls return on failure.happened
 		}
 		if err := s.prepare(g); err != nil {
 			s.fail(err)
@@ -93,7 +91,7 @@ func (s *Store) commitGroups(groups chan<- *group) {
 	}
 }
 
-// idleTime is how long there is nothing to do before the acker marks the log.
+// idleTime is the time without commits after which the acker appends a mark to the log.
 const idleTime = 20 * time.Millisecond
 
 // ackGroups is the acker.
@@ -111,7 +109,7 @@ func (s *Store) ackGroups(groups <-chan *group) {
 			idle.Reset(idleTime)
 		case <-idle.C:
 			if !marked && s.failure.reason() == nil {
-				// It says that all before it was on disk; see damage.go.
+				// The mark proves that the log before it was synced; see corruption.go.
 				if err := errors.Join(s.db.LogData([]byte("idle"), pebble.Sync), s.checkpoint.Sync()); err != nil {
 					s.fail(err)
 				}
@@ -121,7 +119,7 @@ func (s *Store) ackGroups(groups <-chan *group) {
 	}
 }
 
-// ack waits until the disk has a group, and tells everybody.
+// ack waits until a group is synced, then publishes and acknowledges its commits.
 func (s *Store) ack(g *group) {
 	if g.batch != nil {
 		if err := errors.Join(g.batch.SyncWait(), g.batch.Close()); err != nil {
@@ -129,7 +127,7 @@ func (s *Store) ack(g *group) {
 		}
 	}
 	if s.failure.reason() != nil {
-		return // what was before is not sure to be there
+		return // earlier groups may not be on disk
 	}
 	if g.batch != nil {
 		if err := s.writeCheckpoint(int64(g.last)); err != nil {
@@ -140,122 +138,122 @@ func (s *Store) ack(g *group) {
 	s.history.add(g)
 	s.historyBytes.Add(g.bytes)
 	s.acked.Store(max(s.acked.Load(), int64(g.last)))
-	s.history.wake()
-	s.queue.answered(g)
+	s.history.notify()
+	s.queue.finished(g)
 	for _, p := range g.commits {
-		close(p.answered)
+		close(p.done)
 	}
 }
 
-// prepare decides about the commits of a group, one after the other, and makes a batch of
-// those that are done.
+// prepare compares the expected revisions of the commits of a group, one commit after the other, and adds those that succeed
+// to a batch. An error is one of the disk.
 func (s *Store) prepare(g *group) error {
-	d := decider{s: s, written: map[string]storage.Event{}}
+	b := groupBuilder{s: s, written: map[string]storage.Event{}}
 	for _, p := range g.commits {
-		if err := d.decide(p, g); err != nil {
-			return errors.Join(err, d.close())
+		if err := b.add(p, g); err != nil {
+			return errors.Join(err, b.close())
 		}
 	}
 	for _, p := range g.commits {
 		s.recent.add(p.events)
 	}
 	g.last = s.committed
-	return d.close()
+	return b.close()
 }
 
-// decider compares what is expected with what is there.
-type decider struct {
+// groupBuilder builds the batch of a group.
+type groupBuilder struct {
 	s    *Store
-	iter *pebble.Iterator // nil as long as nothing had to be looked for
-	// written is what commits of this group did last to each key.
+	iter *pebble.Iterator // nil until an item has to be read from disk
+	// written is the last event of each key in this group.
 	written map[string]storage.Event
 	scratch []byte
 }
 
-// decide does one commit, or finds out which key it loses on. It fails only if the disk does.
-func (d *decider) decide(p *pending, g *group) error {
+// add adds a commit to the batch, or sets its conflict. An error is one of the disk.
+func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 	events := make([]storage.Event, 0, len(p.writes))
 	for _, w := range p.writes {
-		there, err := d.latest(w)
+		item, err := b.latest(w)
 		if err != nil {
 			return err
 		}
-		if there.Revision != w.Expected {
-			p.err = &storage.ConflictError{Key: w.Key, Expected: w.Expected, Found: there.Revision}
+		if item.Revision != w.Expected {
+			p.err = &storage.ConflictError{Key: w.Key, Expected: w.Expected, Found: item.Revision}
 			return nil
 		}
 		if !w.Keep {
-			events = append(events, storage.Event{Key: w.Key, Value: w.Value, Previous: there.Value, PreviousRevision: there.Revision})
-		} else if there.Value != nil {
-			d.s.recent.know(there) // what one commit depends on the next will, too
+			events = append(events, storage.Event{Key: w.Key, Value: w.Value, Previous: item.Value, PreviousRevision: item.Revision})
+		} else if item.Value != nil {
+			b.s.recent.addRead(item) // the next commits are likely to have the same condition, such as their namespace
 		}
 	}
-	d.s.committed++
-	p.revision = d.s.committed
+	b.s.committed++
+	p.revision = b.s.committed
 	for i := range events {
 		events[i].Revision = p.revision
-		d.written[events[i].Key] = events[i]
+		b.written[events[i].Key] = events[i]
 	}
 	p.events = events
 	if g.batch == nil {
-		g.batch = d.s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(largestBatchKept))
+		g.batch = b.s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxPooledBatch))
 	}
-	return d.record(p, g)
+	return b.append(p, g)
 }
 
-// latest returns the item as it will be when all commits so far are done; its revision is 0
-// if there is none. An item that is kept may come without its value.
-func (d *decider) latest(w storage.Write) (storage.Item, error) {
-	if e, ok := d.written[w.Key]; ok {
+// latest returns the item of a write after all commits so far, those of this group included; its revision is 0 if there is
+// none. The item of a condition may have no value.
+func (b *groupBuilder) latest(w storage.Write) (storage.Item, error) {
+	if e, ok := b.written[w.Key]; ok {
 		if e.IsDelete() {
 			return storage.Item{}, nil
 		}
 		return storage.Item{Key: w.Key, Value: e.Value, Revision: e.Revision}, nil
 	}
-	if item, known := d.s.recent.find(w.Key); known {
+	if item, known := b.s.recent.find(w.Key); known {
 		return item, nil
 	}
-	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= d.s.recent.since {
-		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // it was so, and nobody has written it since
+	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= b.s.recent.since {
+		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // as seen by the writer, and not written since
 	}
-	return d.lookUp(w.Key)
+	return b.readItem(w.Key)
 }
 
-// lookUp finds an item on disk.
-func (d *decider) lookUp(key string) (_ storage.Item, err error) {
-	if d.iter == nil {
-		if d.iter, err = d.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}}); err != nil {
+// readItem reads an item from disk; its revision is 0 if there is none.
+func (b *groupBuilder) readItem(key string) (_ storage.Item, err error) {
+	if b.iter == nil {
+		if b.iter, err = b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}}); err != nil {
 			return storage.Item{}, err
 		}
 	}
-	d.scratch = appendItemStart(d.scratch[:0], key)
-	if !d.iter.SeekGE(d.scratch) {
-		return storage.Item{}, d.iter.Error()
+	b.scratch = appendItemStart(b.scratch[:0], key)
+	if !b.iter.SeekGE(b.scratch) {
+		return storage.Item{}, b.iter.Error()
 	}
-	found, revision := splitVersion(d.iter.Key())
+	found, revision := splitVersion(b.iter.Key())
 	if string(found) != key {
 		return storage.Item{}, nil
 	}
-	value, err := d.iter.ValueAndErr()
+	value, err := b.iter.ValueAndErr()
 	if err != nil || value[0] == wasDeleted {
 		return storage.Item{}, err
 	}
 	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
 }
 
-func (d *decider) close() error {
-	if d.iter == nil {
+func (b *groupBuilder) close() error {
+	if b.iter == nil {
 		return nil
 	}
-	return d.iter.Close()
+	return b.iter.Close()
 }
 
-// record adds a commit to the batch of its group.
-func (d *decider) record(p *pending, g *group) error {
+// append appends the records of a commit to the batch of its group.
+func (b *groupBuilder) append(p *pendingCommit, g *group) error {
 	entry := logEntry{revision: p.revision, when: g.when}
 	for _, e := range p.events {
-		d.scratch = appendVersion(d.scratch[:0], e.Key, e.Revision)
-		if err := setVersion(g.batch, d.scratch, e); err != nil {
+		b.scratch = appendVersion(b.scratch[:0], e.Key, e.Revision)
+		if err := setVersion(g.batch, b.scratch, e); err != nil {
 			return err
 		}
 		entry.changes = append(entry.changes, change{key: strings.Clone(e.Key), previous: e.PreviousRevision, size: len(e.Value), deleted: e.IsDelete()})
@@ -264,7 +262,7 @@ func (d *decider) record(p *pending, g *group) error {
 	return g.batch.Set(appendLogKey(nil, p.revision), appendLogEntry(nil, entry), nil)
 }
 
-// setVersion writes a version straight into the batch's memory.
+// setVersion encodes a version directly into the memory of the batch.
 func setVersion(batch *pebble.Batch, key []byte, e storage.Event) error {
 	flag := byte(wasWritten)
 	if e.IsDelete() {

@@ -15,8 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
-// TestModel compares random operations with the model; the store is closed and opened
-// again, or loses its power, now and then.
+// TestModel compares random operations with the model. Now and then the store is closed or loses power, and is opened again.
 func TestModel(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -43,17 +42,17 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestPowerLoss cuts the power while many write: what was acknowledged is there, at its
-// revision, nothing is half there, and watches go on without a gap.
+// TestPowerLoss: after a power loss during concurrent commits, all acknowledged commits exist at their revision, no commit is
+// partial, and history has no gap.
 func TestPowerLoss(t *testing.T) {
 	for round := range 20 {
 		r := rand.New(rand.NewPCG(uint64(round), 2))
 		fs := vfs.NewCrashableMem()
 		s := open(t, Options{Folder: "data", FileSystem: fs})
 		l := newLoad(s, 8)
-		wanted := r.IntN(100)
-		waitFor(t, func() bool { return l.commits() >= wanted })
-		acknowledged := l.snapshot() // before the power goes
+		minCommits := r.IntN(100)
+		waitFor(t, func() bool { return l.commits() >= minCommits })
+		acknowledged := l.snapshot() // before the power loss
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
 		l.stop()
 		if err := s.Close(); err != nil {
@@ -67,8 +66,7 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// load is writers that count: each has two items, which it always writes together, and whose
-// value is how often.
+// load is a set of concurrent writers. Each increments the value of two items in one commit.
 type load struct {
 	s       storage.Store
 	stopped context.CancelFunc
@@ -77,7 +75,7 @@ type load struct {
 	acked   acknowledged
 }
 
-// acknowledged has, for each writer, how far it has come and at which revision.
+// acknowledged has the last acknowledged value of each writer and its revision.
 type acknowledged struct {
 	counts    map[int]int
 	revisions map[int]storage.Revision
@@ -121,7 +119,7 @@ func (l *load) snapshot() acknowledged {
 	return out
 }
 
-// commits returns the number of commits that were acknowledged.
+// commits returns the number of acknowledged commits.
 func (l *load) commits() (count int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,7 +134,7 @@ func (l *load) stop() {
 	l.wg.Wait()
 }
 
-// check checks that all that was acknowledged is in a store, and that it is consistent.
+// check checks that a store has all acknowledged commits, and that its history is consistent.
 func (a acknowledged) check(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -147,10 +145,10 @@ func (a acknowledged) check(t *testing.T, s storage.Store) {
 			t.Fatalf("writer %d: %v, %v", w, leftErr, rightErr)
 		}
 		if string(left.Value) != string(right.Value) || left.Revision != right.Revision {
-			t.Errorf("writer %d: half a commit: %s@%d and %s@%d", w, left.Value, left.Revision, right.Value, right.Revision)
+			t.Errorf("writer %d: partial commit: %s@%d and %s@%d", w, left.Value, left.Revision, right.Value, right.Revision)
 		}
 		if n := number(left.Value); n < count || n == count && left.Revision != a.revisions[w] {
-			t.Errorf("writer %d: %s at %d is there, %d at %d was acknowledged", w, left.Value, left.Revision, count, a.revisions[w])
+			t.Errorf("writer %d: Get() = %s at revision %d, want the acknowledged %d at %d", w, left.Value, left.Revision, count, a.revisions[w])
 		}
 	}
 	checkHistory(t, s)
@@ -161,7 +159,7 @@ func number(value []byte) (n int) {
 	return n
 }
 
-// checkHistory reads all of history, without a gap, and checks that it leads to what is there.
+// checkHistory checks that the history has no gap and results in the current items.
 func checkHistory(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -186,10 +184,10 @@ func checkHistory(t *testing.T, s storage.Store) {
 		}
 		for _, e := range batch.Events {
 			if e.Revision != last && e.Revision != last+1 {
-				t.Fatalf("event at %d after %d", e.Revision, last)
+				t.Fatalf("the event at revision %d follows %d", e.Revision, last)
 			}
 			if e.PreviousRevision != items[e.Key].Revision || string(e.Previous) != string(items[e.Key].Value) {
-				t.Fatalf("event at %d does not follow the one at %d", e.Revision, items[e.Key].Revision)
+				t.Fatalf("the previous value of the event at revision %d is not that of revision %d", e.Revision, items[e.Key].Revision)
 			}
 			items[e.Key], last = e, e.Revision
 		}
@@ -197,11 +195,11 @@ func checkHistory(t *testing.T, s storage.Store) {
 	}
 	page, err := s.List(ctx, storage.Range{Revision: now})
 	if err != nil || len(page.Items) != len(items) {
-		t.Fatalf("%d items are listed, %v, history has %d", len(page.Items), err, len(items))
+		t.Fatalf("List() = %d items, %v, history has %d", len(page.Items), err, len(items))
 	}
 	for _, item := range page.Items {
 		if e := items[item.Key]; e.Revision != item.Revision || string(e.Value) != string(item.Value) {
-			t.Errorf("%s is %s@%d, history says %s@%d", item.Key, item.Value, item.Revision, e.Value, e.Revision)
+			t.Errorf("List(): %s is %s@%d, in the history %s@%d", item.Key, item.Value, item.Revision, e.Value, e.Revision)
 		}
 	}
 }

@@ -1,59 +1,54 @@
-// Package pebble keeps a store in a folder, with Pebble.
+// Package pebble is the embedded implementation of storage.Store: a folder with a Pebble database.
 //
-// # What is in the folder
+// # The folder
 //
-//	FORMAT     the version of this layout; a folder of a newer one is refused
-//	LOCK       held as long as the store is open
-//	OWNER      who holds it, for the error that others get
-//	CHECKPOINT how far the store has come, see checkpoint.go
+//	FORMAT     the version of this layout; a folder of a newer version is rejected
+//	LOCK       locked while the store is open
+//	OWNER      the process that has the lock, for the error message of other processes
+//	CHECKPOINT the last acknowledged revision, see checkpoint.go
 //	*.log, *.sst, MANIFEST-*, …    Pebble's own files
 //
-// # What is in Pebble
+// # Records
 //
-// Every version of an item is a record of its own, written once and never changed. A log
-// has one record a commit. Numbers are big endian, so that they are in order; those of
-// versions are inverted, so that the newest comes first.
+// Every version of an item is a record, which is written once and never changed. The log has one record per commit. Numbers
+// are big endian, so that they sort; the revisions of versions are inverted, so that the newest comes first.
 //
-//	d KEY 0 ^REVISION    1 VALUE, or 0 where the item was deleted
-//	l REVISION           when, and which keys, with the revisions that they had before
-//	m compacted          the revision up to which history is forgotten
+//	d KEY 0 ^REVISION    1 VALUE, or 0 if the item was deleted
+//	l REVISION           time, and the keys with their previous revisions
+//	m compacted          the revision up to which history is compacted
 //
-// So an item is the first record at d KEY 0, the items at a revision are found by going
-// through d and taking of each key the first that is not newer, and history is found by
-// going through l. Forgetting history goes through l as well: what a commit replaced is what
-// nobody can see any more once that commit is the oldest that can be seen.
+// So the latest version of an item is the first record at d KEY 0; a list at a revision scans d and takes the first record of
+// each key that is not newer; a watch from the past scans l. Compaction scans l, too: the versions that a commit replaced are
+// obsolete when that commit is the oldest of the history.
 //
-// # How a commit gets there
+// # Group commit
 //
-//	Commit     checks what it is given, puts it in a queue and waits
-//	committer  takes all that is in the queue, and waits a moment for more; compares what is
-//	           expected with what is there, gives each its revision, and hands all to Pebble
-//	           as one batch
-//	acker      waits until the disk has it, notes how far that is (checkpoint.go), tells the
-//	           watchers, and answers the writers
+//	Commit     validates the writes, puts them into a queue and waits
+//	committer  takes all commits from the queue after a short wait for more; compares the expected revisions, assigns
+//	           revisions and applies the group to Pebble as one batch
+//	acker      waits until the batch is synced, writes the checkpoint, notifies the watchers and acknowledges the commits
 //
-// So many writers share one sync, and while the disk is busy with one batch the next is
-// made. Reads and watchers see what the acker has seen, never more:
+// So many commits share one fsync, and the next batch is built while the disk syncs the previous one. Reads and watchers see
+// only acknowledged commits:
 //
-//	acked <= committed    both grow only
+//	acked <= committed    both only increase
 //
-// # When the disk fails
+// # Disk failures
 //
-// After an error of the disk nobody knows what is on it; Pebble has it that way, too. Commits
-// under way fail with an UnknownError, later ones are refused with the reason. Reads go on.
-// Opening the folder again recovers what is there.
+// After an error of the disk its contents are unknown, and Pebble cannot continue. Commits in progress fail with a
+// storage.UnknownError, later ones are rejected with the reason. Reads continue. Opening the folder again recovers all
+// acknowledged commits.
 //
 // # Where to look
 //
-//	open.go       the folder, options, Open and Close
-//	layout.go     records as bytes
-//	commit.go     Commit, committer and acker; queue.go, where commits wait for company;
-//	              recent.go, what was written last
-//	read.go       Get and List
-//	history.go    commits of the past, from memory or from disk
-//	watch.go      watchers
-//	trim.go       history is forgotten
-//	failure.go    errors of the disk; parking.go, where Pebble has no way to go on after one
-//	damage.go     files that are damaged are found and named
-//	checkpoint.go how far it went, noted elsewhere
+//	open.go         the folder, Options, Open and Close
+//	layout.go       the encoding of records
+//	commit.go       Commit, committer and acker; commitqueue.go, the queue; recentitems.go, the cache of the committer
+//	read.go         Get and List
+//	history.go      past commits, from memory or from disk
+//	watch.go        watchers
+//	compaction.go   compaction of history, on request and by age and size
+//	failure.go      disk failures; blockingfs.go, where Pebble would end the process after one
+//	corruption.go   detection of corrupt files
+//	checkpoint.go   the acknowledged revision outside of Pebble
 package pebble

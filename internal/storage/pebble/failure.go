@@ -10,30 +10,30 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// failure is the first error of the disk, after which there are no more commits.
+// failure is the first error of the disk. The store rejects commits from then on.
 type failure struct {
 	once sync.Once
 	err  error
 	// happened is closed when err is set.
 	happened chan struct{}
-	// opening says that nothing runs yet but Open.
+	// opening reports whether Open is still in progress.
 	opening bool
-	trial   trial
+	probe   diskProbe
 }
 
-// trial is what was found out about the disk last, and when.
-type trial struct {
+// diskProbe is the result of the last probe of the disk.
+type diskProbe struct {
 	mu   sync.Mutex
 	when time.Time
 	err  error
 }
 
-// fatal is what Open panics with where Pebble can't go on.
+// fatal is the panic value for a fatal error of Pebble in Open.
 type fatal struct{ err error }
 
 func (f *failure) init() { f.happened = make(chan struct{}) }
 
-// reason returns the error, nil as long as there is none.
+// reason returns the error; nil if there is none.
 func (f *failure) reason() error {
 	select {
 	case <-f.happened:
@@ -43,68 +43,67 @@ func (f *failure) reason() error {
 	}
 }
 
-// Failure tells why the store takes no more commits; nil as long as it does.
+// Failure returns the error that makes the store reject commits; nil if it accepts them.
 func (s *Store) Failure() error { return s.failure.reason() }
 
-// trialFile is written to find out whether the disk takes data, trialBytes of it: about what opening the
-// store needs at once.
+// probeFile is a file that is written to find out whether the disk accepts data; probeBytes is its size, about as much as
+// opening the store needs.
 const (
-	trialFile  = "TRIAL"
-	trialBytes = 4 << 20
-	// trialAge is how long a trial tells how the disk is: anybody may ask, as often as it likes.
-	trialAge = time.Second
+	probeFile  = "TRIAL"
+	probeBytes = 4 << 20
+	// probeAge is the time for which the result of a probe is used, which bounds the cost of frequent health checks.
+	probeAge = time.Second
 )
 
-// damagedFile is the failure that a new start does not cure.
-type damagedFile struct{ error }
+// corruptionError is a failure that a restart does not clear.
+type corruptionError struct{ error }
 
-// MayRecover reports whether a store that failed could be opened again: no file is damaged, and the disk takes
-// data.
+// MayRecover reports whether a restart would clear the failure: no file is corrupt, and the disk accepts data.
 func (s *Store) MayRecover() bool {
-	if damaged := (damagedFile{}); errors.As(s.failure.reason(), &damaged) {
+	if damaged := (corruptionError{}); errors.As(s.failure.reason(), &damaged) {
 		return false
 	}
-	t := &s.failure.trial
+	t := &s.failure.probe
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.when.IsZero() || time.Since(t.when) > trialAge {
-		t.err, t.when = s.tryDisk(), time.Now()
+	if t.when.IsZero() || time.Since(t.when) > probeAge {
+		t.err, t.when = s.probeDisk(), time.Now()
 	}
 	return t.err == nil
 }
 
-// tryDisk writes something.
-func (s *Store) tryDisk() error {
+// probeDisk writes, syncs and removes a file.
+func (s *Store) probeDisk() error {
 	fs := s.options.FileSystem
-	name := fs.PathJoin(s.options.Folder, trialFile)
+	name := fs.PathJoin(s.options.Folder, probeFile)
 	file, err := fs.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(make([]byte, trialBytes))
+	_, err = file.Write(make([]byte, probeBytes))
 	if err == nil {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close(), fs.Remove(name))
 }
 
-// fail notes an error of the disk.
+// fail records an error of the disk.
 func (s *Store) fail(err error) {
 	s.failure.once.Do(func() {
-		s.failure.err = fmt.Errorf("the store in %s takes no commits since %s: %w; free or replace the disk and restart, reads go on until then",
+		s.failure.err = fmt.Errorf("the store in %s rejects commits since %s: %w; free or replace the disk and restart, reads continue until then",
 			s.options.Folder, time.Now().UTC().Format(time.RFC3339), err)
 		close(s.failure.happened)
-		s.options.Log.Error("the store takes no more commits", "folder", s.options.Folder, "error", err)
+		s.options.Log.Error("the store rejects commits after a disk failure", "folder", s.options.Folder, "error", err)
 	})
 }
 
-// foundDamage notes that a file is damaged. Whoever was reading it gets an error; nobody
-// writes any more to a store of which a part is lost.
-func (s *Store) foundDamage(info pebble.DataCorruptionInfo) {
-	s.fail(damagedFile{fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details)})
+// onCorruption is called by Pebble for a corrupt file. The read fails, and the store rejects commits: part of its contents is
+// lost.
+func (s *Store) onCorruption(info pebble.DataCorruptionInfo) {
+	s.fail(corruptionError{fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details)})
 }
 
-// readError adds to an error which file is damaged, if that is the reason.
+// readError adds the name of the corrupt file to an error, if corruption is its cause.
 func readError(err error) error {
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		return fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, err)
@@ -112,20 +111,19 @@ func readError(err error) error {
 	return err
 }
 
-// pebbleLogger is told what Pebble has to say.
+// pebbleLogger receives the log of Pebble.
 type pebbleLogger struct{ s *Store }
 
 func (l pebbleLogger) Infof(format string, args ...any) {
-	l.s.options.Log.Debug("pebble: " + fmt.Sprintf(format, args...))
+	l.s.options.Log.Debug("pebble event", "message", fmt.Sprintf(format, args...))
 }
 
 func (l pebbleLogger) Errorf(format string, args ...any) {
-	l.s.options.Log.Warn("pebble: " + fmt.Sprintf(format, args...))
+	l.s.options.Log.Warn("pebble error", "message", fmt.Sprintf(format, args...))
 }
 
-// Fatalf is called where Pebble can't go on and expects the process to end. It must not
-// return. The goroutine stays where it is, with what it holds; reads hold nothing that it
-// could, and go on.
+// Fatalf is called by Pebble for errors after which it cannot continue, and must not return: Pebble expects the process to end.
+// The goroutine blocks forever with its locks. Reads do not need these locks and continue.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	err := pebbleError(format, args)
 	if l.s.failure.opening {
@@ -135,33 +133,32 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	select {}
 }
 
-// pebbleError makes an error of what Pebble says. It is also the error that Pebble speaks of, which its
-// words alone would not tell.
+// pebbleError returns an error with the text of a log message of Pebble. It wraps the error among the arguments, if there is one.
 func pebbleError(format string, args []any) error {
 	text := fmt.Sprintf(format, args...)
 	for _, arg := range args {
 		if err, ok := arg.(error); ok {
-			return &saidError{text, err}
+			return &pebbleFatalError{text, err}
 		}
 	}
 	return errors.New(text)
 }
 
-// saidError is an error in the words of another.
-type saidError struct {
+// pebbleFatalError is an error with the text of a log message.
+type pebbleFatalError struct {
 	text string
 	err  error
 }
 
-func (e *saidError) Error() string { return e.text }
+func (e *pebbleFatalError) Error() string { return e.text }
 
-func (e *saidError) Unwrap() error { return e.err }
+func (e *pebbleFatalError) Unwrap() error { return e.err }
 
-// patience is how long Close waits for what may be stuck after a failure.
-const patience = 5 * time.Second
+// closeTimeout is the maximum time that Close waits after a disk failure, when goroutines may be blocked forever.
+const closeTimeout = 5 * time.Second
 
-// shutDown ends what runs and closes Pebble. After a failure some of it may be stuck forever;
-// then the folder stays locked until the process ends.
+// shutDown waits for the goroutines and closes Pebble. After a disk failure some of them may be blocked forever; then the folder
+// remains locked until the process ends.
 func (s *Store) shutDown() error {
 	closed := make(chan error, 1)
 	go func() {
@@ -170,7 +167,7 @@ func (s *Store) shutDown() error {
 		if s.failure.reason() == nil {
 			err = errors.Join(s.db.Flush(), s.checkpoint.Sync())
 		}
-		s.parking.active.Store(false)
+		s.fs.active.Store(false)
 		closed <- errors.Join(err, s.checkpoint.Close(), s.db.Close(), s.lock.Close())
 	}()
 	if s.failure.reason() == nil {
@@ -183,7 +180,7 @@ func (s *Store) shutDown() error {
 	select {
 	case <-closed: // its error is a consequence of the failure
 		return s.failure.reason()
-	case <-time.After(patience):
-		return errors.Join(s.failure.reason(), fmt.Errorf("%s stays locked until the process ends", s.options.Folder))
+	case <-time.After(closeTimeout):
+		return errors.Join(s.failure.reason(), fmt.Errorf("%s remains locked until the process ends", s.options.Folder))
 	}
 }

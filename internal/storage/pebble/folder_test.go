@@ -16,7 +16,7 @@ func TestFolderIsLocked(t *testing.T) {
 	_, err := Open(Options{Folder: folder})
 	want := fmt.Sprintf("in use by process %d", os.Getpid())
 	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), folder) {
-		t.Errorf("received %v, want that %s is %s", err, folder, want)
+		t.Errorf("Open() = %v, want that %s is %s", err, folder, want)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ func TestFolderIsLocked(t *testing.T) {
 
 func TestFolderOfAnotherFormat(t *testing.T) {
 	for text, want := range map[string]string{
-		"2\n":  "the folder has format 2, this program knows formats up to 1",
+		"2\n":  "the folder has format 2, this program supports formats up to 1",
 		"99":   "the folder has format 99",
 		"what": "expected the number of a format",
 	} {
@@ -40,18 +40,18 @@ func TestFolderOfAnotherFormat(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Open(Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("FORMAT %q: received %v, want %s", text, err, want)
+			t.Errorf("Open() with FORMAT %q = %v, want %s", text, err, want)
 		}
 	}
 }
 
-func TestFolderOfSomebodyElse(t *testing.T) {
+func TestFolderOfAnotherProgram(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "photos.zip"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(Options{Folder: folder}); err == nil || !strings.Contains(err.Error(), "photos.zip") {
-		t.Errorf("received %v, want that photos.zip is not ours", err)
+		t.Errorf("Open() = %v, want an error that names photos.zip", err)
 	}
 }
 
@@ -61,13 +61,13 @@ func TestRevisionsSurviveRestarts(t *testing.T) {
 	for round := range 5 {
 		s := open(t, Options{Folder: folder})
 		if now, _ := s.Revision(t.Context()); now != revision {
-			t.Fatalf("round %d: the revision is %d, want %d", round, now, revision)
+			t.Fatalf("round %d: Revision() = %d, want %d", round, now, revision)
 		}
 		next, err := s.Commit(t.Context(), storage.Write{Key: "a", Expected: revision, Value: []byte("x")})
 		if err != nil || next != revision+1 {
-			t.Fatalf("round %d: %d, %v", round, next, err)
+			t.Fatalf("round %d: Commit() = %d, %v, want %d", round, next, err, revision+1)
 		}
-		// All history is forgotten, but not how far it went.
+		// The last revision survives a compaction of the whole history.
 		if err := s.Compact(t.Context(), next); err != nil {
 			t.Fatal(err)
 		}

@@ -10,34 +10,33 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// history has the commits of the near past in memory, and the watchers that wait for those
-// of the future. What is further back is read from disk.
+// history has the recent commits in memory, and the watchers that wait for further ones. Older commits are read from disk.
 type history struct {
 	mu sync.Mutex
-	// recent are the last commits; their revisions are one after the other.
-	recent []committed
+	// recent are the last commits, with consecutive revisions.
+	recent []pastCommit
 	bytes  int
 	last   storage.Revision
-	// waiting are told when there is something new.
-	waiting map[chan struct{}]bool
+	// subscribers are notified of new commits.
+	subscribers map[chan struct{}]bool
 }
 
-// committed is a commit that is on disk.
-type committed struct {
+// pastCommit is an acknowledged commit.
+type pastCommit struct {
 	revision storage.Revision
 	events   []storage.Event
 	bytes    int
 }
 
-// recentBytes is how much of the past is kept in memory.
-const recentBytes = 8 << 20
+// maxRecentBytes is the maximum size of the commits in memory.
+const maxRecentBytes = 8 << 20
 
 func (h *history) init(last storage.Revision) {
 	h.last = last
-	h.waiting = map[chan struct{}]bool{}
+	h.subscribers = map[chan struct{}]bool{}
 }
 
-// add notes the commits of a group that were done.
+// add adds the successful commits of a group.
 func (h *history) add(g *group) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,7 +44,7 @@ func (h *history) add(g *group) {
 		if p.err != nil {
 			continue
 		}
-		c := committed{revision: p.revision, events: p.events}
+		c := pastCommit{revision: p.revision, events: p.events}
 		for _, e := range p.events {
 			c.bytes += len(e.Key) + len(e.Value) + len(e.Previous) + 128
 		}
@@ -54,7 +53,7 @@ func (h *history) add(g *group) {
 		h.last = c.revision
 	}
 	drop := 0
-	for h.bytes > recentBytes && drop < len(h.recent)-1 {
+	for h.bytes > maxRecentBytes && drop < len(h.recent)-1 {
 		h.bytes -= h.recent[drop].bytes
 		drop++
 	}
@@ -64,9 +63,8 @@ func (h *history) add(g *group) {
 	}
 }
 
-// after returns commits that follow a revision, in their order, and where they end. It
-// returns false if they are not in memory any more.
-func (h *history) after(revision storage.Revision, most int) (commits []committed, ok bool) {
+// after returns up to most commits after a revision, in order. It returns false if they are not in memory any more.
+func (h *history) after(revision storage.Revision, most int) (commits []pastCommit, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if revision >= h.last {
@@ -80,39 +78,38 @@ func (h *history) after(revision storage.Revision, most int) (commits []committe
 	return h.recent[start:end:end], true
 }
 
-// subscribe returns a channel that is told when there is something new.
+// subscribe returns a channel that receives a value after new commits.
 func (h *history) subscribe() chan struct{} {
 	c := make(chan struct{}, 1)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.waiting[c] = true
+	h.subscribers[c] = true
 	return c
 }
 
 func (h *history) unsubscribe(c chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.waiting, c)
+	delete(h.subscribers, c)
 }
 
-// wake tells all who wait.
-func (h *history) wake() {
+// notify notifies the subscribers.
+func (h *history) notify() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for c := range h.waiting {
+	for c := range h.subscribers {
 		select {
 		case c <- struct{}{}:
-		default: // it has been told
+		default: // notified already
 		}
 	}
 }
 
-// largestRead is about how much is read from disk at once: commits may be large.
-const largestRead = 4 << 20
+// maxReadBytes is the approximate maximum size of the commits that are read from disk at once.
+const maxReadBytes = 4 << 20
 
-// readAfter reads commits that follow a revision from disk, those of their events that have
-// the prefix.
-func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (commits []committed, err error) {
+// readAfter reads up to most commits after a revision from disk, with the events of keys with a prefix.
+func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (commits []pastCommit, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = readError(errors.Join(err, snapshot.Close())) }()
 	if revision < storage.Revision(s.compacted.Load()) {
@@ -121,17 +118,16 @@ func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (c
 	bytes := 0
 	err = eachLogEntry(snapshot, revision, storage.Revision(s.acked.Load()), func(entry logEntry) (more bool, err error) {
 		events, err := readEvents(snapshot, entry, prefix)
-		commits = append(commits, committed{revision: entry.revision, events: events})
+		commits = append(commits, pastCommit{revision: entry.revision, events: events})
 		for _, e := range events {
 			bytes += len(e.Value) + len(e.Previous)
 		}
-		return len(commits) < most && bytes < largestRead, err
+		return len(commits) < most && bytes < maxReadBytes, err
 	})
 	return commits, err
 }
 
-// eachLogEntry goes through the commits after one revision up to another, as long as there are
-// to be more.
+// eachLogEntry calls visit for the log records after one revision up to another until it returns false or an error.
 func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(logEntry) (more bool, err error)) (err error) {
 	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
 	if err != nil {
@@ -154,7 +150,7 @@ func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(l
 	return iter.Error()
 }
 
-// readEvents reads what a commit did to keys with a prefix.
+// readEvents reads the events of a commit of keys with a prefix.
 func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]storage.Event, error) {
 	var events []storage.Event
 	for _, c := range entry.changes {

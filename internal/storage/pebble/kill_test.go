@@ -16,15 +16,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-var kills = flag.Int("kills", 20, "how often to kill a process that writes")
+var kills = flag.Int("kills", 20, "the number of times to kill a process that writes")
 
-// victim is the variable that makes the test binary a process that writes until it is killed, to
-// the folder that is its value.
-const victim = "CADASTRE_STORE_VICTIM"
+// writerFolder is the environment variable that makes the test binary a process that writes to a store until it is killed. Its
+// value is the folder.
+const writerFolder = "CADASTRE_STORE_WRITER"
 
 func TestMain(m *testing.M) {
-	if folder := os.Getenv(victim); folder != "" {
-		if err := beVictim(folder); err != nil {
+	if folder := os.Getenv(writerFolder); folder != "" {
+		if err := runWriters(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beVictim writes and says what was acknowledged, a line each: writer, count, revision.
-func beVictim(folder string) error {
+// runWriters writes to a store and prints a line for each acknowledged commit: writer, value, revision.
+func runWriters(folder string) error {
 	s, err := Open(Options{Folder: folder, HistoryAge: 300 * time.Millisecond})
 	if err != nil {
 		return err
@@ -45,15 +45,15 @@ func beVictim(folder string) error {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			count(s, w)
+			increment(s, w)
 		}()
 	}
 	wg.Wait()
-	return errors.New("a writer gave up")
+	return errors.New("all writers have failed")
 }
 
-// count writes two items together, again and again, from where they are.
-func count(s *Store, w int) {
+// increment increments the value of two items in one commit, again and again.
+func increment(s *Store, w int) {
 	ctx := context.Background()
 	left, right := fmt.Sprintf("left/%d", w), fmt.Sprintf("right/%d", w)
 	item, err := s.Get(ctx, left)
@@ -71,8 +71,8 @@ func count(s *Store, w int) {
 	}
 }
 
-// TestKill kills a process that writes, again and again: all that it said was acknowledged is
-// there afterwards, whole, at its revision, and history has no gap.
+// TestKill kills a process that writes, again and again: all acknowledged commits exist afterwards, as a whole and at their
+// revision, and history has no gap.
 func TestKill(t *testing.T) {
 	folder := t.TempDir()
 	total := 0
@@ -92,15 +92,15 @@ func TestKill(t *testing.T) {
 		}
 	}
 	if total == 0 {
-		t.Error("nothing was ever acknowledged")
+		t.Error("no commit was acknowledged")
 	}
 }
 
-// killOne runs a victim for a while and returns what it said.
+// killOne runs a process that writes for some time, and returns the commits that were acknowledged.
 func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), victim+"="+folder)
+	cmd.Env = append(os.Environ(), writerFolder+"="+folder)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -111,7 +111,7 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	}
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || lines.Text() != "ready" {
-		t.Fatalf("the victim says %q", lines.Text())
+		t.Fatalf("the process printed %q, want \"ready\"", lines.Text())
 	}
 	killer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 	defer killer.Stop()
@@ -120,7 +120,7 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 		var w, n int
 		var revision storage.Revision
 		if _, err := fmt.Sscan(lines.Text(), &w, &n, &revision); err != nil {
-			continue // half a line
+			continue // a partial line
 		}
 		acked.counts[w], acked.revisions[w] = n, revision
 	}
@@ -128,7 +128,7 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	return acked
 }
 
-// checkResumes checks that a watch goes on from every revision that is still kept.
+// checkResumes checks that a watch can resume after a random revision of the history.
 func checkResumes(t *testing.T, s *Store) {
 	t.Helper()
 	now, compacted := storage.Revision(s.acked.Load()), storage.Revision(s.compacted.Load())
@@ -148,7 +148,7 @@ func checkResumes(t *testing.T, s *Store) {
 		}
 		for _, e := range batch.Events {
 			if e.Revision != last && e.Revision != last+1 {
-				t.Fatalf("event at %d after %d", e.Revision, last)
+				t.Fatalf("the event at revision %d follows %d", e.Revision, last)
 			}
 			last = e.Revision
 		}

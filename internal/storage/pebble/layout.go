@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// The first byte of a record says what it is.
+// The first byte of the key of a record.
 const (
 	versionSpace = 'd'
 	logSpace     = 'l'
 	metaSpace    = 'm'
 )
 
-// What the value of a version begins with.
+// The first byte of the value of a version.
 const (
 	wasDeleted = 0
 	wasWritten = 1
@@ -23,39 +23,38 @@ const (
 
 var compactedRecord = []byte{metaSpace, 'c'}
 
-// appendItemStart appends where the versions of an item start.
+// appendItemStart appends the lower bound of the versions of an item.
 func appendItemStart(dst []byte, key string) []byte {
 	dst = append(dst, versionSpace)
 	dst = append(dst, key...)
 	return append(dst, 0)
 }
 
-// appendItemEnd appends where the versions of an item have ended, whatever comes next.
+// appendItemEnd appends the upper bound of the versions of an item.
 func appendItemEnd(dst []byte, key string) []byte {
 	dst = append(dst, versionSpace)
 	dst = append(dst, key...)
 	return append(dst, 1)
 }
 
-// appendVersion appends where a version of an item is.
+// appendVersion appends the key of a version.
 func appendVersion(dst []byte, key string, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(appendItemStart(dst, key), ^uint64(revision))
 }
 
-// splitVersion takes apart what appendVersion made.
+// splitVersion decodes the key of a version.
 func splitVersion(record []byte) (key []byte, revision storage.Revision) {
 	end := len(record) - 8
 	return record[1 : end-1], storage.Revision(^binary.BigEndian.Uint64(record[end:]))
 }
 
-// prefixBounds returns where the versions of all items are whose key has a prefix.
+// prefixBounds returns the bounds of the versions of all items whose key has a prefix.
 func prefixBounds(prefix string) (lower, upper []byte) {
 	lower = append([]byte{versionSpace}, prefix...)
 	return lower, successor(lower)
 }
 
-// successor returns what comes after all that begins with some bytes. It changes no byte
-// of theirs.
+// successor returns the upper bound of all keys with a prefix; nil if there is none. It does not modify the prefix.
 func successor(prefix []byte) []byte {
 	next := append([]byte(nil), prefix...)
 	for i := len(next) - 1; i >= 0; i-- {
@@ -66,30 +65,32 @@ func successor(prefix []byte) []byte {
 	return nil
 }
 
+// appendLogKey appends the key of a log record.
 func appendLogKey(dst []byte, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, logSpace), uint64(revision))
 }
 
+// logRevision decodes the key of a log record.
 func logRevision(record []byte) storage.Revision {
 	return storage.Revision(binary.BigEndian.Uint64(record[1:]))
 }
 
-// logEntry is a commit in the log.
+// logEntry is the log record of a commit.
 type logEntry struct {
 	revision storage.Revision
-	when     time.Time // to the second
+	when     time.Time // in seconds
 	changes  []change
 }
 
-// change is what a commit did to one item.
+// change is the change of one item by a commit.
 type change struct {
 	key      string
-	previous storage.Revision // 0 if there was no item
+	previous storage.Revision // 0 if the item did not exist
 	size     int              // of the value
 	deleted  bool
 }
 
-// size returns how many bytes a commit has written.
+// size returns the number of bytes that the commit wrote.
 func (e logEntry) size() (size int64) {
 	for _, c := range e.changes {
 		size += int64(c.size + len(c.key))
@@ -114,9 +115,9 @@ func appendLogEntry(dst []byte, e logEntry) []byte {
 	return dst
 }
 
-var errLogEntry = errors.New("a record of the log can't be read")
+var errLogEntry = errors.New("a log record cannot be decoded")
 
-// readLogEntry reads a log record.
+// readLogEntry decodes a log record.
 func readLogEntry(key, value []byte) (logEntry, error) {
 	if len(key) != 9 {
 		return logEntry{}, errLogEntry
@@ -126,7 +127,7 @@ func readLogEntry(key, value []byte) (logEntry, error) {
 		return logEntry{}, errLogEntry
 	}
 	e := logEntry{revision: logRevision(key), when: time.Unix(seconds, 0)}
-	r := numbers{value[n:], false}
+	r := uvarintReader{value[n:], false}
 	for len(r.rest) > 0 {
 		c := change{deleted: r.rest[0] == wasDeleted}
 		r.rest = r.rest[1:]
@@ -141,13 +142,13 @@ func readLogEntry(key, value []byte) (logEntry, error) {
 	return e, nil
 }
 
-// numbers reads numbers one after the other.
-type numbers struct {
+// uvarintReader decodes consecutive uvarints.
+type uvarintReader struct {
 	rest   []byte
 	failed bool
 }
 
-func (r *numbers) next() uint64 {
+func (r *uvarintReader) next() uint64 {
 	v, n := binary.Uvarint(r.rest)
 	if n <= 0 {
 		r.failed = true

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestCloseLeavesNothing: when a store has been closed, nothing of it runs any more.
-func TestCloseLeavesNothing(t *testing.T) {
+// TestCloseEndsGoroutines: after Close no goroutine of the store runs any more.
+func TestCloseEndsGoroutines(t *testing.T) {
 	before := running()
 	for range 3 {
 		s := open(t, Options{Folder: t.TempDir(), ProgressInterval: time.Millisecond})
@@ -40,7 +40,7 @@ func running() int {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	count := 0
 	for stack := range strings.SplitSeq(string(stacks), "\n\n") {
-		if strings.Contains(stack, "store/local.(*") || strings.Contains(stack, "cockroachdb/pebble") {
+		if strings.Contains(stack, "storage/pebble.(*") || strings.Contains(stack, "cockroachdb/pebble") {
 			count++
 		}
 	}

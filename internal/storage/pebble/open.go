@@ -20,22 +20,20 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Options say where a store is and what it keeps. All but Folder have a useful zero value.
+// Options configure a store. The zero value is a store in memory.
 type Options struct {
-	// Folder is where the store is; it is made if it does not exist. Without one the
-	// store is in memory and is gone when it is closed.
+	// Folder is the folder of the store, which is created if it does not exist; "" keeps the store in memory until it is
+	// closed.
 	Folder string
-	// FileSystem is what the folder is in; nil means that of the operating system.
+	// FileSystem is the file system of the folder; nil means that of the operating system.
 	FileSystem vfs.FS
-	// HistoryAge and HistoryBytes are how much history is kept; 0 means ten minutes and
-	// 1 GiB, a negative number that there is no such limit. Whichever is reached first
-	// counts.
+	// HistoryAge and HistoryBytes are the maximum age and size of the history, which is compacted when it exceeds one of
+	// them; 0 means ten minutes and 1 GiB, a negative number no limit.
 	HistoryAge   time.Duration
 	HistoryBytes int64
-	// ProgressInterval is how often a watcher without events hears how far it has come;
-	// 0 means a second.
+	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means a second.
 	ProgressInterval time.Duration
-	// Log gets what an operator should know; nil means slog.Default.
+	// Log is the logger; nil means slog.Default.
 	Log *slog.Logger
 }
 
@@ -64,35 +62,34 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store is a store in a folder.
+// Store implements storage.Store.
 type Store struct {
 	options Options
 	db      *pebble.DB
 	lock    *pebble.Lock
-	parking parking
+	fs      blockingFS
 
-	queue   queue
+	queue   commitQueue
 	recent  recentItems
 	history history
 	failure failure
-	// committed is the revision that was given last; the committer's own.
+	// committed is the last assigned revision. Only the committer uses it.
 	committed storage.Revision
-	// acked is the revision of the last commit that is on disk. compacted is the one up
-	// to which history is forgotten.
+	// acked is the revision of the last acknowledged commit, compacted the revision up to which history is compacted.
 	//
 	//	compacted <= acked
 	acked, compacted atomic.Int64
 
-	checkpoint vfs.File // the acker's own
-	manifest   string   // the name of the file in which Pebble notes which files count
+	checkpoint vfs.File // only the acker uses it
+	manifest   string   // the name of Pebble's manifest
 
-	trimming sync.Mutex // held while history is being forgotten
-	// historyBytes is how much was written by the commits of the history. Those before
-	// openedAt are added when trimming begins.
+	compacting sync.Mutex // held during compaction
+	// historyBytes is the number of bytes that the commits of the history wrote. Those of commits up to openedAt are
+	// added by measureHistory.
 	historyBytes atomic.Int64
 	openedAt     storage.Revision
-	measured     bool // that was done; trimming guards it
-	// done is closed when the store is being closed; running are its goroutines.
+	measured     bool // historyBytes is complete; guarded by compacting
+	// done is closed by Close. running are the goroutines of the store.
 	done    chan struct{}
 	closing sync.Once
 	running sync.WaitGroup
@@ -100,11 +97,11 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// Open opens the store in a folder, or makes one.
+// Open opens the store in a folder, or creates it.
 func Open(options Options) (*Store, error) {
 	o := options.withDefaults()
 	s := &Store{options: o, done: make(chan struct{})}
-	s.parking.FS, s.parking.store = o.FileSystem, s
+	s.fs.FS, s.fs.store = o.FileSystem, s
 	s.failure.init()
 	s.queue.init()
 	if err := o.FileSystem.MkdirAll(o.Folder, 0o700); err != nil {
@@ -117,16 +114,16 @@ func Open(options Options) (*Store, error) {
 	if err := s.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), s.lock.Close())
 	}
-	s.parking.active.Store(true)
+	s.fs.active.Store(true)
 	s.running.Add(3)
-	groups := make(chan *group, groupsUnderWay)
+	groups := make(chan *group, maxPendingGroups)
 	go s.commitGroups(groups)
 	go s.ackGroups(groups)
-	go s.trimNowAndThen()
+	go s.trimPeriodically()
 	return s, nil
 }
 
-// open opens Pebble and finds out how far the store has come.
+// open opens Pebble and reads the last revision.
 func (s *Store) open() error {
 	if err := checkFormat(s.options); err != nil {
 		return err
@@ -137,8 +134,8 @@ func (s *Store) open() error {
 	if err := checkLogs(s.options.FileSystem, s.options.Folder); err != nil {
 		return err
 	}
-	// Pebble removes what it does not know of, so that a store of which a part is lost must
-	// not be opened for writing.
+	// Pebble deletes files that its manifest does not list: a store of which commits are lost must not be opened for
+	// writing.
 	if _, err := s.options.FileSystem.Stat(s.options.FileSystem.PathJoin(s.options.Folder, checkpointFile)); err == nil {
 		if err := s.openPebble(true); err != nil {
 			return err
@@ -166,8 +163,7 @@ func (s *Store) open() error {
 	return nil
 }
 
-// extent returns how far the store has come, and from where on it has history. It fails if
-// something is missing.
+// extent returns the last and the compacted revision. It returns an error if commits are missing.
 func (s *Store) extent() (last, compacted storage.Revision, err error) {
 	if compacted, err = s.readCompacted(); err != nil {
 		return 0, 0, readError(err)
@@ -179,7 +175,7 @@ func (s *Store) extent() (last, compacted storage.Revision, err error) {
 	return max(last, compacted), compacted, s.checkCheckpoint(first, last, compacted)
 }
 
-// openPebble opens Pebble. What is fatal to it is an error here.
+// openPebble opens Pebble, and returns its fatal errors.
 func (s *Store) openPebble(readOnly bool) (err error) {
 	s.failure.opening = true
 	defer func() {
@@ -195,7 +191,7 @@ func (s *Store) openPebble(readOnly bool) (err error) {
 	return err
 }
 
-// What was written last is in up to so many memtables of that size.
+// The maximum number of memtables and their size.
 const (
 	memTables    = 4
 	memTableSize = 32 << 20
@@ -203,18 +199,17 @@ const (
 
 func (s *Store) pebbleOptions() *pebble.Options {
 	o := &pebble.Options{
-		FS:                 &s.parking,
+		FS:                 &s.fs,
 		Lock:               s.lock,
 		Logger:             pebbleLogger{s},
-		EventListener:      &pebble.EventListener{DataCorruption: s.foundDamage},
+		EventListener:      &pebble.EventListener{DataCorruption: s.onCorruption},
 		FormatMajorVersion: pebble.FormatNewest,
-		// Objects are served from the cache above; here are the blocks that say where others are,
-		// and those of items that were written some time ago. Pebble takes what its memtables
-		// have off the cache: were it smaller than they are, it would keep nothing. Mostly
-		// there is one, and another that is being written to disk.
+		// The watch cache serves objects; the block cache has index blocks, and the blocks of items that are written
+		// again after some time. Pebble subtracts the size of its memtables from the cache, so it must be larger than
+		// these: usually one, and another that is being flushed.
 		CacheSize:    2*memTableSize + 8<<20,
 		MemTableSize: memTableSize,
-		// A compaction that falls behind must not stop writers for long.
+		// Writers must not stop for long while compactions are behind.
 		MemTableStopWritesThreshold: memTables,
 		L0StopWritesThreshold:       24,
 	}
@@ -222,8 +217,8 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	for i := range o.Levels {
 		l := &o.Levels[i]
 		l.FilterPolicy = bloom.FilterPolicy(10)
-		// Objects are alike: with ten of them in a block they take half the room, and
-		// all are read in two thirds of the time. A table's index is one block.
+		// Objects resemble each other: with ten of them in a block they compress to half the size, and a full scan takes
+		// two thirds of the time. The index of a table is one block.
 		l.BlockSize, l.IndexBlockSize = 32<<10, 256<<10
 	}
 	return o
@@ -242,8 +237,7 @@ func (s *Store) readCompacted() (storage.Revision, error) {
 	return storage.Revision(revision), err
 }
 
-// logBounds returns the revisions of the first and the last commit in the log, 0 if there are
-// none.
+// logBounds returns the revisions of the first and the last log record; 0 if there are none.
 func (s *Store) logBounds() (first, last storage.Revision, err error) {
 	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: []byte{logSpace + 1}})
 	if err != nil {
@@ -258,10 +252,10 @@ func (s *Store) logBounds() (first, last storage.Revision, err error) {
 	return first, last, errors.Join(iter.Error(), iter.Close())
 }
 
-// format is the version of the layout that this package knows.
+// format is the version of the layout that this package reads and writes.
 const format = 1
 
-// checkFormat refuses folders that this package can't read, and marks new ones.
+// checkFormat rejects folders of other programs and of newer formats, and creates FORMAT in an empty folder.
 func checkFormat(o Options) error {
 	fs, name := o.FileSystem, o.FileSystem.PathJoin(o.Folder, "FORMAT")
 	text, err := readFile(fs, name)
@@ -272,7 +266,7 @@ func checkFormat(o Options) error {
 			return fmt.Errorf("%s: expected the number of a format, received %q; the file is damaged", name, text)
 		}
 		if version > format {
-			return fmt.Errorf("%s: the folder has format %d, this program knows formats up to %d; use the program that wrote it, or a newer one", name, version, format)
+			return fmt.Errorf("%s: the folder has format %d, this program supports formats up to %d; use the program that wrote it, or a newer one", name, version, format)
 		}
 		return nil
 	case !errors.Is(err, os.ErrNotExist):
@@ -292,16 +286,16 @@ func checkFormat(o Options) error {
 
 const ownerFile = "OWNER"
 
-// lockFolder keeps other processes out.
+// lockFolder locks the folder against other processes.
 func lockFolder(o Options) (*pebble.Lock, error) {
 	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, ownerFile)
 	lock, err := pebble.LockDirectory(o.Folder, fs)
 	if err != nil {
-		who := "another process"
+		holder := "another process"
 		if text, readErr := readFile(fs, owner); readErr == nil {
-			who = strings.TrimSpace(text)
+			holder = strings.TrimSpace(text)
 		}
-		return nil, fmt.Errorf("the store in %s is in use by %s; stop it or choose another folder (%w)", o.Folder, who, err)
+		return nil, fmt.Errorf("the store in %s is in use by %s; stop it or choose another folder (%w)", o.Folder, holder, err)
 	}
 	text := fmt.Sprintf("process %d, since %s\n", os.Getpid(), time.Now().UTC().Format(time.RFC3339))
 	if err := writeFile(fs, o.Folder, ownerFile, text); err != nil {
@@ -319,7 +313,7 @@ func readFile(fs vfs.FS, name string) (string, error) {
 	return string(text), errors.Join(err, file.Close())
 }
 
-// writeFile puts a file in place, whole or not at all.
+// writeFile creates or replaces a file atomically.
 func writeFile(fs vfs.FS, folder, name, text string) error {
 	temporary := fs.PathJoin(folder, name+".new")
 	file, err := fs.Create(temporary, vfs.WriteCategoryUnspecified)
@@ -340,13 +334,13 @@ func writeFile(fs vfs.FS, folder, name, text string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Revision returns that of the last commit.
+// Revision implements storage.Store.
 func (s *Store) Revision(context.Context) (storage.Revision, error) {
-	return storage.Revision(s.acked.Load()), s.openError()
+	return storage.Revision(s.acked.Load()), s.closedError()
 }
 
-// openError returns ErrClosed once the store is being closed.
-func (s *Store) openError() error {
+// closedError returns ErrClosed after Close was called; nil before.
+func (s *Store) closedError() error {
 	select {
 	case <-s.done:
 		return storage.ErrClosed
@@ -355,16 +349,16 @@ func (s *Store) openError() error {
 	}
 }
 
-// IsShared reports that nobody else can open the folder.
+// IsShared implements storage.Store. The folder is locked by one process.
 func (s *Store) IsShared() bool { return false }
 
-// Close ends all watches, waits for the commits that have begun, and gives the folder back.
+// Close implements storage.Store. It unlocks the folder.
 func (s *Store) Close() error {
 	err := storage.ErrClosed
 	s.closing.Do(func() {
 		close(s.done)
 		s.queue.close()
-		s.history.wake()
+		s.history.notify()
 		err = s.shutDown()
 	})
 	return err

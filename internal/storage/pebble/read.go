@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Get returns the item with that key.
+// Get implements storage.Store.
 func (s *Store) Get(ctx context.Context, key string) (storage.Item, error) {
-	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
+	if err := errors.Join(ctx.Err(), s.closedError()); err != nil {
 		return storage.Item{}, err
 	}
 	return s.itemAt(key, storage.Revision(s.acked.Load()))
 }
 
-// itemAt returns the item as it was at a revision.
+// itemAt returns the item of a key at a revision; storage.ErrNotFound if there is none.
 func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err error) {
 	if key == "" || strings.IndexByte(key, 0) >= 0 {
 		return storage.Item{}, storage.ErrNotFound
@@ -43,9 +43,9 @@ func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err 
 	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
 }
 
-// List returns items in the order of their keys.
+// List implements storage.Store.
 func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, err error) {
-	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
+	if err := errors.Join(ctx.Err(), s.closedError()); err != nil {
 		return storage.Page{}, err
 	}
 	acked := storage.Revision(s.acked.Load())
@@ -64,7 +64,7 @@ func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, e
 		return storage.Page{}, err
 	}
 	defer func() { err = readError(errors.Join(err, iter.Close())) }()
-	// What was not forgotten by now had not been when the iterator was made.
+	// A revision that is not compacted now was not compacted when the iterator was created.
 	if r.Revision < storage.Revision(s.compacted.Load()) {
 		return storage.Page{}, storage.ErrCompacted
 	}
@@ -73,12 +73,12 @@ func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, e
 	return l.page, err
 }
 
-// lister goes through the versions of items and takes of each the one that counts.
+// lister scans the versions of items and selects the one of each item at the revision of the list.
 type lister struct {
 	iter *pebble.Iterator
 	r    storage.Range
 	page storage.Page
-	key  []byte // of the item whose versions the iterator is at
+	key  []byte // the key of the item at the iterator
 }
 
 func (l *lister) list(ctx context.Context) error {
@@ -102,8 +102,8 @@ func (l *lister) list(ctx context.Context) error {
 	return l.iter.Error()
 }
 
-// item returns the item whose versions the iterator is at, as it was at the revision. Its key and
-// value have memory of their own, so that who keeps an item keeps no other.
+// item returns the item at the iterator at the revision of the list. Its key and value do not share memory with other items, so
+// that a retained item does not retain others.
 func (l *lister) item() (item storage.Item, found bool, err error) {
 	key, revision := splitVersion(l.iter.Key())
 	l.key = append(l.key[:0], key...)
@@ -112,7 +112,7 @@ func (l *lister) item() (item storage.Item, found bool, err error) {
 			return storage.Item{}, false, l.iter.Error()
 		}
 		if key, revision = splitVersion(l.iter.Key()); !bytes.Equal(key, l.key) {
-			l.iter.Prev() // nextItem goes on from here
+			l.iter.Prev() // nextItem continues from here
 			return storage.Item{}, false, nil
 		}
 	}
@@ -123,7 +123,7 @@ func (l *lister) item() (item storage.Item, found bool, err error) {
 	return storage.Item{Key: string(l.key), Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
 }
 
-// nextItem goes on to the versions of the next item.
+// nextItem moves the iterator to the versions of the next item.
 func (l *lister) nextItem() bool {
 	if !l.iter.Valid() {
 		return false

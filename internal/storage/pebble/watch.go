@@ -9,42 +9,41 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// watcher follows history.
+// watcher is a position in the history. It implements storage.Watcher.
 type watcher struct {
 	s      *Store
 	prefix string
-	// after is the revision up to which all has been looked at; told is the one that was
-	// told last.
+	// after is the revision up to which the watcher has read the history, reported the revision of the last batch.
 	//
-	//	told <= after <= acked, but for a watch of the future
-	after, told storage.Revision
-	lastTold    time.Time
-	// caughtUp says that there was a moment when the watcher had nothing left to look at.
+	//	reported <= after <= acked, unless the watch starts in the future
+	after, reported storage.Revision
+	lastReport      time.Time
+	// caughtUp reports whether the watcher has reached the end of the history once.
 	caughtUp bool
-	news     chan struct{}
+	wakeup   chan struct{}
 }
 
-// largestBatch is how many commits are looked at for one batch.
-const largestBatch = 512
+// maxBatchCommits is the maximum number of commits of a batch.
+const maxBatchCommits = 512
 
-// Watch tells of all that is committed after a revision to keys with a prefix.
+// Watch implements storage.Store.
 func (s *Store) Watch(ctx context.Context, prefix string, after storage.Revision) (storage.Watcher, error) {
-	if err := errors.Join(ctx.Err(), s.openError()); err != nil {
+	if err := errors.Join(ctx.Err(), s.closedError()); err != nil {
 		return nil, err
 	}
 	if after < storage.Revision(s.compacted.Load()) {
 		return nil, storage.ErrCompacted
 	}
-	return &watcher{s: s, prefix: prefix, after: after, told: after, lastTold: time.Now(), news: s.history.subscribe()}, nil
+	return &watcher{s: s, prefix: prefix, after: after, reported: after, lastReport: time.Now(), wakeup: s.history.subscribe()}, nil
 }
 
-// Close ends the watch.
-func (w *watcher) Close() { w.s.history.unsubscribe(w.news) }
+// Close implements storage.Watcher.
+func (w *watcher) Close() { w.s.history.unsubscribe(w.wakeup) }
 
-// Next waits for something to tell.
+// Next implements storage.Watcher.
 func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 	for {
-		if err := errors.Join(ctx.Err(), w.s.openError()); err != nil {
+		if err := errors.Join(ctx.Err(), w.s.closedError()); err != nil {
 			return storage.Batch{}, err
 		}
 		commits, err := w.read()
@@ -56,10 +55,10 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 			events = w.append(events, c.events)
 			w.after = c.revision
 		}
-		first := len(commits) == 0 && !w.caughtUp // who comes from the past wants to know when it is over
+		first := len(commits) == 0 && !w.caughtUp // report the end of the past without waiting for the progress interval
 		w.caughtUp = w.caughtUp || first
-		if len(events) > 0 || w.markIsDue() || first && w.after > w.told {
-			w.told, w.lastTold = w.after, time.Now()
+		if len(events) > 0 || w.progressIsDue() || first && w.after > w.reported {
+			w.reported, w.lastReport = w.after, time.Now()
 			return storage.Batch{Events: events, Revision: w.after}, nil
 		}
 		if len(commits) > 0 {
@@ -71,13 +70,13 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// read returns commits that the watcher has not looked at.
-func (w *watcher) read() ([]committed, error) {
-	commits, inMemory := w.s.history.after(w.after, largestBatch)
+// read returns the next commits after w.after.
+func (w *watcher) read() ([]pastCommit, error) {
+	commits, inMemory := w.s.history.after(w.after, maxBatchCommits)
 	if inMemory {
 		return commits, nil
 	}
-	return w.s.readAfter(w.after, largestBatch, w.prefix)
+	return w.s.readAfter(w.after, maxBatchCommits, w.prefix)
 }
 
 func (w *watcher) append(to, events []storage.Event) []storage.Event {
@@ -89,16 +88,16 @@ func (w *watcher) append(to, events []storage.Event) []storage.Event {
 	return to
 }
 
-// markIsDue reports whether it is time to tell how far the watcher has come.
-func (w *watcher) markIsDue() bool {
-	return w.after > w.told && time.Since(w.lastTold) >= w.s.options.ProgressInterval
+// progressIsDue reports whether it is time for a batch without events.
+func (w *watcher) progressIsDue() bool {
+	return w.after > w.reported && time.Since(w.lastReport) >= w.s.options.ProgressInterval
 }
 
-// wait waits for news, or until a mark is due.
+// wait waits for a commit, or until progress is due.
 func (w *watcher) wait(ctx context.Context) error {
 	var due <-chan time.Time
-	if w.after > w.told {
-		timer := time.NewTimer(w.s.options.ProgressInterval - time.Since(w.lastTold))
+	if w.after > w.reported {
+		timer := time.NewTimer(w.s.options.ProgressInterval - time.Since(w.lastReport))
 		defer timer.Stop()
 		due = timer.C
 	}
@@ -107,7 +106,7 @@ func (w *watcher) wait(ctx context.Context) error {
 		return ctx.Err()
 	case <-w.s.done:
 		return storage.ErrClosed
-	case <-w.news:
+	case <-w.wakeup:
 	case <-due:
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
 // definition is a kind of two versions, of which the second has a field and a default more. Its group is that of the

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/cadastre/cadastre/internal/testwait"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 

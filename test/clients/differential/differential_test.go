@@ -276,7 +276,7 @@ func parsed(t *testing.T, text string) document.Value {
 
 // TestSaysOnlyMore: a warning of ours alone is no difference; one that is missing is.
 func TestSaysOnlyMore(t *testing.T) {
-	const ours = `".spec.strategy: type was applied, and rollingUpdate is there, owned by \"bob\", which goes only with type x; apply x"`
+	const ours = `".spec.strategy: type was applied, but rollingUpdate is set (owned by \"bob\") and requires type x; apply x"`
 	for complaint, want := range map[string]bool{
 		"warnings: expected [], received [" + ours + "]":                true,
 		`warnings: expected ["x" "y"], received ["x" ` + ours + ` "y"]`: true,

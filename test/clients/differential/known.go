@@ -262,7 +262,7 @@ func quotedIn(list string) []string {
 }
 
 // siblingIn finds the warning about a field that goes with another value than the one that was applied.
-var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, (and \S+ is there, |which goes only with )`)
+var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, but (\S+ is set|requires )`)
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 

@@ -14,9 +14,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	ours "github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/storage/pebble"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/test/clients/target"
 	"github.com/cadastre/cadastre/test/peers"
 )

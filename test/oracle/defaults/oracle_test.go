@@ -115,7 +115,7 @@ func withKindOf(k kind, doc document.Value) document.Value {
 func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 	t.Helper()
 	want, wantErr := Upstream(k.GroupVersionKind, []byte(doc.JSON()))
-	read, unknown, err := k.Read(doc)
+	read, unknown, err := k.Decode(doc)
 	switch {
 	case wantErr != nil && err != nil:
 		if !strings.HasPrefix(err.Error(), wantErr.Error()) {
@@ -171,7 +171,7 @@ func sameAgain(k kind, got document.Value, want Result) error {
 	if !document.Equal(withoutNow(a), withoutNow(b)) {
 		return fmt.Errorf("upstream makes of our result %s", again.JSON)
 	}
-	read, unknown, err := k.Read(got)
+	read, unknown, err := k.Decode(got)
 	if err != nil || len(unknown) > 0 {
 		return fmt.Errorf("reading it again: %v, unknown %q", err, unknown)
 	}
@@ -220,7 +220,7 @@ func (g *golden) size() (n int) {
 
 func (g *golden) add(t *testing.T, k kind, doc document.Value) {
 	t.Helper()
-	read, unknown, err := k.Read(doc)
+	read, unknown, err := k.Decode(doc)
 	result := "!" + fmt.Sprint(err)
 	if err == nil {
 		if result = k.Default(read).JSON(); strings.Contains(result, `"timeAdded"`) {

@@ -85,7 +85,7 @@ func benchOurs(b *testing.B, t *structural.Type, text string) {
 	obj := parse(b, text)
 	b.ReportAllocs()
 	for b.Loop() {
-		read, _, err := t.Read(obj)
+		read, _, err := t.Decode(obj)
 		if err != nil {
 			b.Fatal(err)
 		}

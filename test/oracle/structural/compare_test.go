@@ -100,7 +100,7 @@ func (c *comparison) read(obj object) (document.Value, bool) {
 	text := jsonText(obj)
 	theirs := goValue(c.t, text)
 	theirUnknown, theirErr := c.theirs.read(theirs)
-	ours, unknown, err := c.ours.Read(parse(c.t, text))
+	ours, unknown, err := c.ours.Decode(parse(c.t, text))
 	if (err != nil) != (theirErr != nil) {
 		c.t.Errorf("%s\nobject %s\nread: %v\nupstream: %v", c.schema, text, err, theirErr)
 		return ours, false

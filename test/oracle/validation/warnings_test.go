@@ -95,7 +95,7 @@ func (w *warner) ask(some ...change) {
 		return
 	}
 	if said, ok := askWarnings(object, nil, s.gvk); ok {
-		w.compare("warn create", said.warnings, append(w.typ.SentWarnings(now), w.typ.Warnings(now, document.Value{})...), some)
+		w.compare("warn create", said.warnings, append(w.typ.RequestWarnings(now), w.typ.Warnings(now, document.Value{})...), some)
 	}
 	if said, ok := askWarnings(object, s.object, s.gvk); ok {
 		verb := fmt.Sprintf("warn update %d", said.generation)

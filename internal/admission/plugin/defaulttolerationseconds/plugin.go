@@ -1,5 +1,5 @@
 // Package defaulttolerationseconds implements the admission plugin DefaultTolerationSeconds: pods tolerate a node that is
-// not ready or unreachable for five minutes, unless they say otherwise.
+// not ready or unreachable for five minutes, unless they have such tolerations.
 package defaulttolerationseconds
 
 import (

@@ -40,7 +40,7 @@ func claimViolations(items, spec document.Value) (errs []error) {
 	return errs
 }
 
-// usage is what an object requests, to be compared with an item of a LimitRange.
+// usage has the requests and limits of an object that are compared with an item of a LimitRange.
 type usage struct {
 	item             document.Value
 	itemType         string

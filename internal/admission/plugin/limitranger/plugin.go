@@ -18,7 +18,7 @@ type Plugin struct{}
 // Name implements admission.Plugin.
 func (Plugin) Name() string { return "LimitRanger" }
 
-// Handles implements admission.Plugin. Updates that change nothing are validated, too: a LimitRange may be newer than the
+// Handles implements admission.Plugin. No-op updates are validated, too: a LimitRange may be newer than the
 // object. The resources of a pod change only through its subresource resize.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	isPod := r.Group == "" && r.Resource == "pods"

@@ -35,7 +35,7 @@ func TestOrder(t *testing.T) {
 	if want := admissiontest.Parse(`{cpu: "1", memory: 1Gi}`); !document.Equal(limits, want) {
 		t.Errorf("expected %s, received %s", want.JSON(), limits.JSON())
 	}
-	// The annotation lists what the last LimitRange has set, as in kube-apiserver.
+	// The annotation lists the defaults of the last LimitRange, as in kube-apiserver.
 	if text := a.Object.Lookup("metadata", "annotations", annotation).Text(); text != "LimitRanger plugin set: memory limit for container c" {
 		t.Error(text)
 	}

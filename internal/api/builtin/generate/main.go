@@ -1,5 +1,5 @@
-// Command generate makes types.txt.gz of the Go types that kube-apiserver decodes requests into. Run
-// it by go generate when the version of k8s.io/api has changed.
+// Command generate builds types.txt.gz from the Go types that kube-apiserver decodes requests into. Run it through go
+// generate after changing the version of k8s.io/api.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) != 2 {
-		log.Fatal("expected the name of the file to write")
+		log.Fatal("expected one argument: the file to write")
 	}
 	text, err := table()
 	if err != nil {
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// besides are the kinds that are not resources of their own, but are sent to subresources.
+// besides are the types of subresource bodies that are not resources.
 var besides = []schema.GroupVersionKind{
 	{Group: "autoscaling", Version: "v1", Kind: "Scale"},
 	{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"},
@@ -50,7 +50,7 @@ func table() ([]byte, error) {
 	for _, kind := range served() {
 		object, err := scheme.Scheme.New(kind)
 		if err != nil {
-			return nil, fmt.Errorf("the Go type of %v: %w", kind, err)
+			return nil, fmt.Errorf("creating the Go type of %v: %w", kind, err)
 		}
 		if err := c.addObject(kind, object); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (c *collector) addObject(kind schema.GroupVersionKind, object runtime.Objec
 	}
 	name := c.types[t].name
 	if kind.Kind != "DeleteOptions" && name != api.TypeName(kind.Group, kind.Version, kind.Kind) {
-		return fmt.Errorf("%v has the type %s, which internal/api calls otherwise", kind, name)
+		return fmt.Errorf("%v: expected the type name of internal/api, received %s", kind, name)
 	}
 	return nil
 }

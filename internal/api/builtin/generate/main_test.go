@@ -27,6 +27,6 @@ func TestTableIsUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("types.txt.gz is not what the Go types say: run go generate")
+		t.Error("types.txt.gz is outdated: run go generate ./internal/api/...")
 	}
 }

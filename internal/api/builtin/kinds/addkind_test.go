@@ -24,7 +24,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// TestMain adds the kind files of testdata to the built-in ones, as if they were in this folder.
+// TestMain adds the kind files in testdata to the built-in ones.
 func TestMain(m *testing.M) {
 	kinds.Add(os.DirFS("testdata"))
 	os.Exit(m.Run())
@@ -91,7 +91,7 @@ func intAt(u *unstructured.Unstructured, path ...string) int64 {
 	return n
 }
 
-// TestAddKind serves a kind that consists of nothing but its file in testdata.
+// TestAddKind serves a kind that is declared by a file in testdata only.
 func TestAddKind(t *testing.T) {
 	s := startWidgetServer(t)
 	watch, err := s.widgets.Watch(t.Context(), metav1.ListOptions{})
@@ -145,7 +145,7 @@ func TestAddKind(t *testing.T) {
 	}
 }
 
-// apply applies with two field managers: a field of the other is a conflict unless it is forced.
+// apply applies with two field managers, the second of which conflicts unless it forces.
 func (s *widgetServer) apply(t *testing.T) {
 	t.Helper()
 	config := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":2,"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)
@@ -177,7 +177,7 @@ func (s *widgetServer) validate(t *testing.T) {
 	}
 }
 
-// updateStatus writes the subresource status, which ignores the spec.
+// updateStatus updates the status subresource, which ignores the spec.
 func (s *widgetServer) updateStatus(t *testing.T) {
 	t.Helper()
 	patch := []byte(`{"spec":{"minAvailable":7},"status":{"currentHealthy":4}}`)
@@ -246,7 +246,7 @@ func TestAddedKindIsDiscovered(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsExample keeps the example of README.md the same as the file that TestAddKind serves.
+// TestReadmeShowsExample checks that the example in README.md is equal to the file that TestAddKind serves.
 func TestReadmeShowsExample(t *testing.T) {
 	example, err := os.ReadFile(filepath.Join("testdata", "example.com", "widget.kind"))
 	if err != nil {
@@ -257,6 +257,6 @@ func TestReadmeShowsExample(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.Contains(string(readme), "```\n"+string(example)+"```\n") {
-		t.Error("the example of README.md is not testdata/example.com/widget.kind: copy it")
+		t.Error("the example in README.md differs from testdata/example.com/widget.kind; copy the file")
 	}
 }

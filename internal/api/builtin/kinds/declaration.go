@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CoreGroup is how the files spell the core group, whose name is empty.
+// CoreGroup is the name of the core group in the files; it is empty in the API.
 const CoreGroup = "core"
 
-// The sections of a declaration. README.md explains their content.
+// The sections of a declaration. README.md documents their content.
 const (
 	Strategy         = "strategy"
 	SelectableFields = "selectable fields"
@@ -26,10 +26,10 @@ const (
 	Columns          = "columns"
 )
 
-// Review is the trait of kinds whose objects are answered and not stored: they have no name.
+// Review is the trait of kinds such as TokenReview, whose objects are not stored and have no name.
 const Review = "review"
 
-// The names that a declaration may have before a colon, in the order in which they must come.
+// The names of properties and sections, in their required order.
 var (
 	kindNames = []string{
 		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
@@ -41,14 +41,14 @@ var (
 	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
 )
 
-// Declaration is a kind or a type that kinds use: its properties, and its sections, which are not parsed yet.
+// Declaration is a kind, or a type that kinds use: its properties and its unparsed sections.
 type Declaration struct {
-	// File and Line say where it is declared.
+	// File and Line are the position of the declaration.
 	File string
 	Line int
-	// IsKind reports whether it is a kind.
+	// IsKind reports whether the declaration is a kind.
 	IsKind bool
-	// Name is the kind, such as Deployment, or the name under which rules refer to the type.
+	// Name is the kind, such as Deployment, or the name by which rules refer to the type.
 	Name string
 
 	properties []Property
@@ -61,14 +61,14 @@ type Property struct {
 	Line        int
 }
 
-// Section is a named part of a declaration.
+// Section is a named section of a declaration.
 type Section struct {
 	Name string
-	// Version is the only version that the section is about, "" for all versions of the kind.
+	// Version is the version that the section applies to; "" for all versions of the kind.
 	Version string
 
 	file string
-	line int // of the header
+	line int // the line number of the section's header
 
 	text string
 }
@@ -76,7 +76,7 @@ type Section struct {
 // Line is a line of a section.
 type Line struct {
 	Number int
-	// Indent is how many levels the line is indented within its section.
+	// Indent is the indentation level of the line within its section.
 	Indent int
 	Text   string
 }
@@ -91,7 +91,7 @@ func (s *Section) Errorf(line int, format string, args ...any) error {
 	return &Error{s.file, line, fmt.Errorf(format, args...)}
 }
 
-// Property returns the property of that name; its value is "" if there is none.
+// Property returns a property by name; its value is "" if there is none.
 func (d *Declaration) Property(name string) Property {
 	for _, p := range d.properties {
 		if p.Name == name {
@@ -104,7 +104,7 @@ func (d *Declaration) Property(name string) Property {
 // Words returns the words of a property's value.
 func (p Property) Words() []string { return strings.Fields(p.Value) }
 
-// Sections returns the sections of that name: none, one, or one for each of some versions.
+// Sections returns the sections with a name: none, one, or one per version.
 func (d *Declaration) Sections(name string) (found []*Section) {
 	for i := range d.sections {
 		if d.sections[i].Name == name {
@@ -114,7 +114,7 @@ func (d *Declaration) Sections(name string) (found []*Section) {
 	return found
 }
 
-// Group returns the API group of a kind, "" for the core group.
+// Group returns the API group of a kind; "" for the core group.
 func (d *Declaration) Group() string {
 	if group := d.Property("group").Value; group != CoreGroup {
 		return group
@@ -122,7 +122,7 @@ func (d *Declaration) Group() string {
 	return ""
 }
 
-// Versions returns the versions of a kind that a section is about, all if the section is nil.
+// Versions returns the versions of a kind that a section applies to; all versions if the section is nil.
 func (d *Declaration) Versions(s *Section) []string {
 	if s != nil && s.Version != "" {
 		return []string{s.Version}
@@ -130,7 +130,7 @@ func (d *Declaration) Versions(s *Section) []string {
 	return d.Property("versions").Words()
 }
 
-// Structs returns the names of the structs that a section is about, such as apps.v1.Deployment: those that a type
+// Structs returns the names of the structs that a section applies to, such as apps.v1.Deployment: those that a type
 // declares, or those of a kind at its versions.
 func (d *Declaration) Structs(s *Section) (names []string) {
 	if !d.IsKind {
@@ -185,7 +185,7 @@ func (s *Section) Properties() (properties []Property, err error) {
 	return properties, nil
 }
 
-// parseFile splits a file into declarations. It returns those without mistakes.
+// parseFile splits a file into declarations. It returns those without errors.
 func parseFile(name, text string) (declarations []*Declaration, err error) {
 	p := fileParser{file: name}
 	number, offset := 0, 0
@@ -195,7 +195,7 @@ func parseFile(name, text string) (declarations []*Declaration, err error) {
 		offset += len(line)
 	}
 	for _, d := range p.declarations {
-		p.errs = append(p.errs, d.checkPlace())
+		p.errs = append(p.errs, d.checkFileName())
 	}
 	if kinds := slices.IndexFunc(p.declarations, func(d *Declaration) bool { return d.IsKind }); kinds != 0 && path.Ext(name) == ".kind" {
 		p.errs = append(p.errs, &Error{name, 1, errors.New("expected a kind as the first declaration")})
@@ -211,7 +211,7 @@ type fileParser struct {
 	errs         []error
 }
 
-// line parses the line of a text that begins at an offset. The lines of a section are only delimited.
+// line parses the line at an offset of a text. Lines of a section are collected without parsing them.
 func (p *fileParser) line(number int, line, text string, offset int) {
 	content := strings.TrimSpace(line)
 	isNothing := content == "" || content[0] == '#'
@@ -277,8 +277,8 @@ func (p *fileParser) member(number int, content string) {
 	case place < 0:
 		p.fail(number, "expected one of %q, received %q", allowed, name)
 	case isSection != (value == ""):
-		p.fail(number, "expected a value behind the name of a property, and only there, received %q", content)
-	case place < d.lastPlace(allowed):
+		p.fail(number, "expected a value after the name of a property and none after the name of a section, received %q", content)
+	case place < d.lastPosition(allowed):
 		p.fail(number, "expected names in the order %q; move %s up", allowed, name)
 	case slices.ContainsFunc(d.Sections(name), func(s *Section) bool { return s.Version == version || s.Version == "" || version == "" }),
 		d.Property(name).Value != "":
@@ -291,8 +291,8 @@ func (p *fileParser) member(number int, content string) {
 	}
 }
 
-// lastPlace returns the place of the declaration's last name among those that are allowed.
-func (d *Declaration) lastPlace(allowed []string) int {
+// lastPosition returns the position, among the allowed names, of the declaration's last name.
+func (d *Declaration) lastPosition(allowed []string) int {
 	switch {
 	case len(d.sections) > 0:
 		return slices.Index(allowed, d.sections[len(d.sections)-1].Name)

@@ -1,10 +1,10 @@
-// Package kinds reads the files that describe the built-in kinds: one file per kind, with its names, versions, scope,
-// subresources, traits, strategy, selectable fields, reset fields, defaults, validation, warnings and columns. README.md
-// explains their language with an example, and how a kind is added.
+// Package kinds reads the files that declare the built-in kinds: one file per kind, with its names, versions, scope,
+// subresources, traits, strategy, selectable fields, reset fields, defaults, validation, warnings and columns.
+// README.md documents their language with an example, and the steps to add a kind.
 //
-// The package knows the outline of a file only: declarations, properties, sections and their lines. [Builtin] splits the
-// embedded files at its first call; the packages that use a section parse it when they first need it, and report
-// mistakes with its file and line:
+// The package parses only the outline of a file: declarations, properties, sections and their lines. [Builtin] splits
+// the embedded files on first use; the packages that use a section parse it when they first need it, and report errors
+// with its file and line:
 //
 //	internal/api           properties, strategy, selectable fields, reset fields
 //	internal/api/builtin   defaults, one-ofs, validation, warnings
@@ -12,6 +12,6 @@
 //
 // # Where to look
 //
-//	set.go          the files, and all declarations of them
+//	set.go          the files, and all their declarations
 //	declaration.go  the outline of a file
 package kinds

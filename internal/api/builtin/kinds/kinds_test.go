@@ -40,7 +40,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestMistakes(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	const head = "kind Pod\n    group: core\n    versions: v1 v2\n"
 	for text, want := range map[string]string{
 		"":                                                      "core/pod.kind:1: expected a kind as the first declaration",
@@ -50,8 +50,8 @@ func TestMistakes(t *testing.T) {
 		head + "  scope: cluster\n":                             "core/pod.kind:4: expected a declaration, or a property or section indented by 4 spaces, received an indent of 2",
 		head + "\tscope: cluster\n":                             "core/pod.kind:4: expected an indent by spaces, received a tab",
 		head + "    scope\n":                                    `core/pod.kind:4: expected NAME: VALUE or SECTION:, received "scope"`,
-		head + "    scope:\n":                                   "core/pod.kind:4: expected a value behind the name of a property",
-		head + "    defaults: a\n":                              "core/pod.kind:4: expected a value behind the name of a property",
+		head + "    scope:\n":                                   "core/pod.kind:4: expected a value after the name of a property",
+		head + "    defaults: a\n":                              "core/pod.kind:4: expected a value after the name of a property",
 		head + "    scoop: cluster\n":                           `received "scoop"`,
 		head + "    group: core\n":                              "core/pod.kind:4: expected names in the order",
 		head + "    versions: v3\n":                             "core/pod.kind:4: expected versions once",
@@ -74,13 +74,13 @@ func TestAddAfterRead(t *testing.T) {
 	Builtin()
 	defer func() {
 		if recover() == nil {
-			t.Error("files were added after the built-in kinds had been read")
+			t.Error("Add() after Builtin() did not panic")
 		}
 	}()
 	Add(fstest.MapFS{})
 }
 
-// BenchmarkRead is the part of a server's start that reads kind files.
+// BenchmarkRead measures the part of server startup that reads kind files.
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

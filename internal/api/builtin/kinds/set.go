@@ -14,12 +14,12 @@ import (
 //go:embed */*.kind types/*.type
 var builtinFiles embed.FS
 
-// Set is the content of the kind files and type files of one or more folders. It is not changed after it was read and is
-// safe for concurrent use.
+// Set is the content of the kind files and type files of one or more directories. It is immutable and safe for
+// concurrent use.
 type Set struct {
 	// Kinds are sorted by group and name; the core group comes first.
 	Kinds []*Declaration
-	// Types are sorted by file, and by line within a file. Those of kind files follow those of type files.
+	// Types are sorted by file and line. Those of kind files follow those of type files.
 	Types []*Declaration
 }
 
@@ -29,20 +29,20 @@ var added struct {
 	read  bool
 }
 
-// Builtin returns the built-in kinds and the types that they share. The files are split into sections at the first
-// call; the content of a section is parsed by its consumer, when it is first needed.
+// Builtin returns the built-in kinds and the types that they share. The files are split into sections on first use; the
+// content of a section is parsed by its consumer, when it is first needed.
 var Builtin = sync.OnceValue(func() *Set {
 	added.Lock()
 	defer added.Unlock()
 	added.read = true
 	set, err := Read(append([]fs.FS{builtinFiles}, added.files...)...)
 	if err != nil {
-		panic(err) // a test reads the embedded files
+		panic(err) // unreachable: a test reads the embedded files
 	}
 	return set
 })
 
-// Read reads the files *.kind and *.type of folders and of the folders in them. All mistakes are reported.
+// Read reads the files *.kind and *.type of directories and their subdirectories. All errors are reported.
 func Read(folders ...fs.FS) (*Set, error) {
 	set := &Set{}
 	var local []*Declaration
@@ -82,7 +82,7 @@ func Read(folders ...fs.FS) (*Set, error) {
 // All returns the kinds and the types.
 func (s *Set) All() []*Declaration { return slices.Concat(s.Kinds, s.Types) }
 
-// checkNames reports names that are declared twice.
+// checkNames reports names that are declared more than once.
 func (s *Set) checkNames() error {
 	var errs []error
 	seen := map[string]*Declaration{}
@@ -99,8 +99,8 @@ func (s *Set) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkPlace reports a kind in a file of another name: its folder is its group, its file name the kind in lower case.
-func (d *Declaration) checkPlace() error {
+// checkFileName reports a kind in the wrong file: the directory must be its group, the file name the kind in lower case.
+func (d *Declaration) checkFileName() error {
 	if !d.IsKind {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (d *Declaration) checkPlace() error {
 	return nil
 }
 
-// Error is a mistake in a kind file or type file.
+// Error is an error in a kind file or type file.
 type Error struct {
 	File string
 	Line int

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// accepts tells whether nothing is wrong with a value, as far as the schema says it. It stops at the first problem,
-// and makes nothing; what is wrong is found again by a [reporter], which must come to the same verdict.
+// accepts reports whether a value conforms to the schema. It stops at the first error and does not allocate; a
+// [reporter] then finds all errors, and must come to the same result.
 func (n *node) accepts(v document.Value) bool {
 	if v.IsNull() {
 		return len(n.enum) == 0 && n.acceptsNull()
@@ -37,13 +37,13 @@ func (n *node) accepts(v document.Value) bool {
 			return false
 		}
 	}
-	return !n.saysMore() || n.acceptsMore(v)
+	return !n.hasCombinators() || n.acceptsCombinators(v)
 }
 
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
 
-// acceptsKind tells whether a value that is there has the right type. A format counts as well, in ways of its own: a
-// list passes for a text that has a format.
+// acceptsKind reports whether a non-null value has the right type. As in kube-apiserver, a format affects the result: a
+// list is accepted as a string that has a format.
 func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
 		return true
@@ -69,7 +69,7 @@ func (n *node) acceptsText(s string) bool {
 				return false
 			}
 		}
-		if l.wrongPattern != nil || l.pattern != nil && !l.pattern.MatchString(s) {
+		if l.patternErr != nil || l.pattern != nil && !l.pattern.MatchString(s) {
 			return false
 		}
 	}
@@ -77,14 +77,14 @@ func (n *node) acceptsText(s string) bool {
 }
 
 func (n *node) acceptsItems(v document.Value) bool {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return true
 	}
 	count := v.Len()
-	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && repeats(v) {
+	if n.minItems != none && count < n.minItems || n.maxItems != none && count > n.maxItems || n.unique && hasDuplicates(v) {
 		return false
 	}
-	if !n.items.has(checks) {
+	if !n.items.has(restrictions) {
 		return true
 	}
 	for i := range count {
@@ -96,7 +96,7 @@ func (n *node) acceptsItems(v document.Value) bool {
 }
 
 func (n *node) acceptsFields(v document.Value) bool {
-	if fastdoc.IsSealed(v) {
+	if fastdoc.IsUnparsed(v) {
 		return true
 	}
 	count := v.Len()
@@ -108,22 +108,22 @@ func (n *node) acceptsFields(v document.Value) bool {
 			return false
 		}
 	}
-	if len(n.fields) == 0 && !n.closed && !n.additional.has(checks) {
+	if len(n.fields) == 0 && !n.closed && !n.additional.has(restrictions) {
 		return true
 	}
 	next := 0
 	for i := range count {
 		name, value := v.Field(i)
 		child, declared := n.child(name, &next)
-		if n.closed && !declared || child.has(checks) && !child.accepts(value) {
+		if n.closed && !declared || child.has(restrictions) && !child.accepts(value) {
 			return false
 		}
 	}
 	return true
 }
 
-// acceptsMore tells whether a value is what the schemas beside the spine want it to be.
-func (n *node) acceptsMore(v document.Value) bool {
+// acceptsCombinators reports whether a value satisfies allOf, anyOf, oneOf and not.
+func (n *node) acceptsCombinators(v document.Value) bool {
 	for _, all := range n.allOf {
 		if !all.accepts(v) {
 			return false
@@ -135,7 +135,7 @@ func (n *node) acceptsMore(v document.Value) bool {
 	return n.not == nil || !n.not.accepts(v)
 }
 
-// count returns how many of the nodes accept a value; it counts up to enough.
+// count returns the number of nodes that accept a value, at most enough.
 func count(nodes []*node, v document.Value, enough int) (accepted int) {
 	for _, n := range nodes {
 		if n.accepts(v) {

@@ -7,16 +7,16 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Default returns the document with the defaults of the schema where fields are absent, or null although they must
-// not be. The document is one that Read returned.
+// Default returns the document with the defaults of the schema where fields are absent, or null although they are not
+// nullable. The document must be a result of Decode.
 func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(doc) }
 
-// pruneDefaults leaves out of defaults what would be left out of objects. keep says that the node is in a list that
-// keeps what is unknown.
+// pruneDefaults prunes the defaults of the schema like objects. keep says that the node is in a list that preserves
+// unknown fields.
 func (t *Type) pruneDefaults(n *node, keep bool) {
-	if !n.fallback.IsAbsent() {
-		r := reader{t: t, allNulls: true, dropInvalid: true}
-		n.fallback = r.value(n, n.fallback, keep)
+	if !n.defaultValue.IsAbsent() {
+		r := decoder{t: t, preserveNulls: true, dropInvalid: true}
+		n.defaultValue = r.value(n, n.defaultValue, keep)
 	}
 	for _, p := range n.fields {
 		t.pruneDefaults(p.node, false)
@@ -29,7 +29,7 @@ func (t *Type) pruneDefaults(n *node, keep bool) {
 	}
 }
 
-// fill returns a value with the defaults of what is in it.
+// fill returns a value with the defaults of nested fields.
 func (n *node) fill(v document.Value) document.Value {
 	if !n.has(defaults) {
 		return v
@@ -45,7 +45,7 @@ var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
 func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	switch kind := v.Kind(); {
-	case !n.has(defaults) || fastdoc.IsSealed(v):
+	case !n.has(defaults) || fastdoc.IsUnparsed(v):
 		return v
 	case kind == document.Map:
 		return n.fillFields(b, v)
@@ -55,7 +55,7 @@ func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	return v
 }
 
-// fillFields joins the fields of a value with those that are declared; both are sorted.
+// fillFields joins the fields of a value with the declared fields; both are sorted.
 func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	next := 0
@@ -78,11 +78,11 @@ func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// addMissing adds a declared field that is absent, before the i-th, if it has a default.
+// addMissing adds an absent declared field, before the i-th field, if it has a default.
 func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, field int) {
-	if f := &n.fields[field]; !f.node.filled.IsAbsent() {
+	if f := &n.fields[field]; !f.node.filledDefault.IsAbsent() {
 		change.Begin(i)
-		b.Push(f.name, f.node.filled)
+		b.Push(f.name, f.node.filledDefault)
 	}
 }
 
@@ -95,13 +95,13 @@ func (n *node) fillItems(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// fillPart returns a field or an item with defaults. A null that must not be there is as good as nothing.
+// fillPart returns a field or an item with defaults. A null of a type that is not nullable counts as absent.
 func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
 	switch {
 	case n == nil:
 		return v
-	case v.IsNull() && !n.nullable && !n.filled.IsAbsent():
-		return n.filled
+	case v.IsNull() && !n.nullable && !n.filledDefault.IsAbsent():
+		return n.filledDefault
 	}
 	return n.fillWith(b, v)
 }

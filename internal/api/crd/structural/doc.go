@@ -1,50 +1,50 @@
-// Package structural knows the values of custom resources: what the OpenAPI schema of one version of a
-// CustomResourceDefinition says about them.
+// Package structural implements structural schemas: pruning, defaulting and validation of custom resources with the
+// OpenAPI schema of one version of a CustomResourceDefinition.
 //
-// kube-apiserver keeps custom resources as Go's maps, and walks them once for each thing that a schema can say. We
-// compile the schema to a tree that documents are walked with, and go only where there is something to do.
+// kube-apiserver represents custom resources as Go maps, and walks them once for each feature of a schema. This package
+// compiles the schema to a tree, walks documents with it, and visits only the parts that a feature applies to.
 //
 // # Vocabulary
 //
-//   - A [Type] is one version's schema, compiled. Its nodes are the schema objects. The spine is those that say which
-//     fields there are; the others are beside it (allOf, anyOf, oneOf, not) and only restrict values.
-//   - Reading ([Type.Read]) is what decoding does: fields that are unknown are pruned, and so are nulls; metadata is
-//     read as that of every object. Defaulting ([Type.Default]) comes after it.
-//   - A resource in an object is embedded (x-kubernetes-embedded-resource).
-//   - A rule is an expression in CEL (x-kubernetes-validations).
-//   - What is wrong with a value that was the same before is forgiven: ratcheting. What a value was before is known
-//     where fields, or the items of lists that are maps, can be found in the old object.
+//   - A [Type] is the compiled schema of one version. Its nodes are the schema objects. The spine are the nodes that
+//     declare fields; the other nodes (below allOf, anyOf, oneOf, not) only restrict values.
+//   - Decoding ([Type.Decode]) prunes unknown fields and nulls, and decodes metadata like that of built-in kinds.
+//     Defaulting ([Type.Default]) comes after it.
+//   - An embedded resource is an object inside an object (x-kubernetes-embedded-resource).
+//   - A rule is a CEL expression (x-kubernetes-validations).
+//   - Ratcheting tolerates errors of values that an update leaves unchanged. It requires that the previous value can be
+//     found in the old object, by field name or by the keys of a list of type map.
 //
-// # Fast and plain
+// # Fast path
 //
-// Nearly all objects are right. So node.accepts only tells whether something is wrong, allocates nothing, and
-// stops at once; a reporter then finds out what it is, in kube-apiserver's words. The two must agree, and a test says
-// so. Rules are followed by Kubernetes' library, which wants Go's maps; schemas without rules never come near it.
+// Nearly all objects are valid. So node.accepts only reports whether there is an error, stops at the first one, and
+// does not allocate; a reporter then finds all errors, in kube-apiserver's words. Both must agree, which a test checks.
+// Rules are evaluated by Kubernetes' CEL library, which requires Go maps; schemas without rules avoid the conversion.
 //
 // # Invariants
 //
-//   - Reading or defaulting again what was read or defaulted changes nothing.
-//   - Where there is nothing to do the same Value comes back, and nothing is allocated.
-//   - {}, [] and zeros that the client sent in metadata stay, although Go would drop them.
-//   - A sealed part is left as it is.
-//   - A Type keeps nothing of the document that it was compiled from.
-//   - Errors come in the order of names, where kube-apiserver has them in any order.
+//   - Decoding and defaulting are idempotent.
+//   - A document that needs no change is returned as the same Value, without allocations.
+//   - {}, [] and zeros in the metadata of the request are kept, although Go would drop them.
+//   - An unparsed part is not changed.
+//   - A Type retains no memory of the document that it was compiled from.
+//   - Errors are sorted by field name, where kube-apiserver's order is random.
 //
 // # Where to look
 //
-//	type.go        Type, and how it is compiled
-//	node.go        nodes; load.go makes them of schema objects; format.go and numbers.go have what they say of scalars
-//	read.go        reading
+//	type.go        Type and its compilation
+//	node.go        nodes; load.go creates them from schema objects; format.go and numbers.go have restrictions of scalars
+//	decode.go      decoding
 //	default.go     defaulting
-//	validate.go    what is checked, and in which order
-//	accept.go      whether a value is right by the schema; same.go, which values are the same
-//	report.go      what is wrong with it; reportmore.go has the schemas beside the spine, and numbers
-//	before.go      what a value was before an update
-//	lists.go       items that are twice in a set or map; repeat.go tells whether there may be such
-//	embedded.go    resources in objects
-//	scale.go       what the scale subresource shows
-//	ruleset.go     rules in CEL
-//	warnings.go    what clients should know
+//	validate.go    validation, and the order of its steps
+//	accept.go      the fast check of a value; equality.go, equality of values
+//	report.go      the errors of a value; reportmore.go, those of allOf, anyOf, oneOf, not and numbers
+//	previous.go    previous values, for ratcheting
+//	lists.go       duplicate items of sets and maps; duplicates.go, the fast check for them
+//	embedded.go    embedded resources
+//	scale.go       the fields of the scale subresource
+//	ruleset.go     CEL rules
+//	warnings.go    warnings
 //
 // Package oracle, which is a module of its own, compares all of it with kube-apiserver's code.
 package structural

@@ -13,10 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkEmbedded looks at the resources in an object: they must say what they are, and their metadata must be that of
-// a resource.
+// checkEmbedded validates the embedded resources of an object: their apiVersion, kind and metadata.
 func checkEmbedded(root *node, obj document.Value) field.ErrorList {
-	if !root.has(embeds) {
+	if !root.has(embeddedResources) {
 		return nil
 	}
 	var w embeddedWalk
@@ -24,14 +23,14 @@ func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 	return w.errs
 }
 
-// embeddedWalk is one walk to the resources in an object.
+// embeddedWalk is a walk over the embedded resources of an object.
 type embeddedWalk struct {
-	place place
-	errs  field.ErrorList
+	path valuePath
+	errs field.ErrorList
 }
 
 func (w *embeddedWalk) value(n *node, v document.Value) {
-	if !n.has(embeds) || fastdoc.IsSealed(v) {
+	if !n.has(embeddedResources) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {
@@ -41,18 +40,18 @@ func (w *embeddedWalk) value(n *node, v document.Value) {
 		}
 		for name, value := range v.Fields() {
 			child := n.find(name)
-			depth := w.place.enter(name, child != nil)
+			depth := w.path.enter(name, child != nil)
 			if child == nil {
 				child = n.additional
 			}
 			w.value(child, value)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	case document.List:
 		for i, item := range v.Items() {
-			depth := w.place.enterItem(i)
+			depth := w.path.enterItem(i)
 			w.value(n.items, item)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	}
 }
@@ -74,7 +73,7 @@ func (w *embeddedWalk) resource(v document.Value) {
 	}
 }
 
-// text looks at a text that must not be empty.
+// text validates a non-empty string.
 func (w *embeddedWalk) text(name string, v document.Value, problem func(string) string) {
 	if v.Kind() != document.String {
 		w.add(field.Invalid(w.at(name), v.ToGo(), "must be a string"))
@@ -105,15 +104,15 @@ func kindProblem(s string) string {
 
 func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
 
-// at returns the path of a field of the value where the walk is.
+// at returns the path of a field of the current value.
 func (w *embeddedWalk) at(name string) *field.Path {
-	return field.NewPath(fieldBelow(w.place.String(), name))
+	return field.NewPath(fieldBelow(w.path.String(), name))
 }
 
-// place is where a walk is, for errors.
-type place []step
+// valuePath is the path of the current value of a walk.
+type valuePath []step
 
-func (p *place) enter(name string, declared bool) (depth int) {
+func (p *valuePath) enter(name string, declared bool) (depth int) {
 	kind := keyStep
 	if declared {
 		kind = fieldStep
@@ -122,15 +121,15 @@ func (p *place) enter(name string, declared bool) (depth int) {
 	return len(*p) - 1
 }
 
-func (p *place) enterItem(i int) (depth int) {
+func (p *valuePath) enterItem(i int) (depth int) {
 	*p = append(*p, step{index: i, kind: itemStep})
 	return len(*p) - 1
 }
 
-func (p *place) leave(depth int) { *p = (*p)[:depth] }
+func (p *valuePath) leave(depth int) { *p = (*p)[:depth] }
 
-// String returns the place as errors tell it.
-func (p place) String() string {
+// String returns the path in the notation of errors.
+func (p valuePath) String() string {
 	var b strings.Builder
 	for _, s := range p {
 		switch s.kind {

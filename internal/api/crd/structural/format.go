@@ -6,16 +6,16 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// format is how a text, or a number, is to be written.
+// format is the format of strings or numbers.
 type format struct {
-	// name is what the schema calls it; empty if there is none, or if it is not known for the type.
+	// name is the format's name in the schema; "" if there is none or it is unknown for the type.
 	name string
-	// accepts is nil unless the format is one of texts.
+	// accepts is nil unless the format applies to strings.
 	accepts func(string) bool
 }
 
-// textFormats are the formats that kube-apiserver knows, without dashes. The functions are those of the registry of
-// formats, which would run them one at a time; where there is none, the registry has to be asked.
+// textFormats are the formats that kube-apiserver supports, without dashes. Functions are called directly, because the
+// format registry holds a lock while it calls them; formats with a nil function have to use the registry.
 var textFormats = map[string]func(string) bool{
 	"bsonobjectid": strfmt.IsBSONObjectID,
 	"date":         strfmt.IsDate,
@@ -35,7 +35,7 @@ var textFormats = map[string]func(string) bool{
 	"isbn13": nil, "mac": nil, "rgbcolor": nil, "ssn": nil, "uri": nil,
 }
 
-// formatOf returns the format of that name for values of these types. Formats that are not known say nothing.
+// formatOf returns the format with a name for values of the given types; the zero value if it is unknown.
 func formatOf(k kinds, name string) format {
 	switch k {
 	case integer:

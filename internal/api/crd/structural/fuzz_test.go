@@ -6,17 +6,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzType looks for schemas and objects that do harm, and for two walks that do not agree: whether an object is right
-// is found out twice, what is read or defaulted again must stay.
+// FuzzType checks that no schema or object causes a panic, that accepts and the reporter agree, and that decoding and
+// defaulting are idempotent.
 func FuzzType(f *testing.F) {
-	for _, test := range readings {
-		f.Add(schemaOf(test.schema), thing(test.sent), thing(test.want))
+	for _, test := range decodeTests {
+		f.Add(schemaOf(test.schema), testObject(test.sent), testObject(test.want))
 	}
-	for _, test := range refusals {
-		f.Add(schemaOf(test.schema), thing(test.spec), thing(`{}`))
+	for _, test := range invalidObjects {
+		f.Add(schemaOf(test.schema), testObject(test.spec), testObject(`{}`))
 	}
-	for _, test := range updates {
-		f.Add(schemaOf(test.schema), thing(test.now), thing(test.old))
+	for _, test := range updateTests {
+		f.Add(schemaOf(test.schema), testObject(test.now), testObject(test.old))
 	}
 	f.Fuzz(func(t *testing.T, schema, now, old string) {
 		s, err := document.ParseJSON(schema)
@@ -27,15 +27,15 @@ func FuzzType(f *testing.F) {
 		if err != nil {
 			return
 		}
-		typ.rules = nil // they are not ours, and take their time
+		typ.rules = nil // rules are evaluated by Kubernetes' library, and slow
 		obj, ok := readOnce(t, typ, now)
 		was, isOld := readOnce(t, typ, old)
 		if !ok {
 			return
 		}
-		right, errs := typ.root.accepts(obj), typ.root.report(obj, document.Value{}, "")
-		if right != (len(errs) == 0) {
-			t.Errorf("schema %s\nobject %s\nright: %v; wrong: %v", schema, obj, right, errs)
+		accepted, errs := typ.root.accepts(obj), typ.root.report(obj, document.Value{}, "")
+		if accepted != (len(errs) == 0) {
+			t.Errorf("schema %s\nobject %s\naccepts() = %v, but report() = %v", schema, obj, accepted, errs)
 		}
 		typ.Validate(obj, document.Value{})
 		if isOld {
@@ -50,17 +50,17 @@ func readOnce(t *testing.T, typ *Type, text string) (document.Value, bool) {
 	if err != nil {
 		return v, false
 	}
-	read, _, err := typ.Read(v)
+	read, _, err := typ.Decode(v)
 	if err != nil {
 		return v, false
 	}
 	filled := typ.Default(read)
 	if again := typ.Default(filled); !document.Same(again, filled) {
-		t.Errorf("%s\nbecame %s\nand was defaulted again: %s", text, filled, again)
+		t.Errorf("Default(%s) = %s,\ndefaulting again yields %s", text, filled, again)
 	}
-	again, unknown, err := typ.Read(read)
+	again, unknown, err := typ.Decode(read)
 	if err != nil || len(unknown) > 0 || !document.Equal(again, read) {
-		t.Errorf("%s\nbecame %s\nand was read again: %s, %q, %v", text, read, again, unknown, err)
+		t.Errorf("Decode(%s) = %s,\ndecoding again yields %s, %q, %v", text, read, again, unknown, err)
 	}
 	return filled, true
 }

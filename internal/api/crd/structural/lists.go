@@ -9,10 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkLists looks for items that occur twice in lists that are sets or maps. If there were such before, whatever they
-// were, nothing is said.
+// checkLists rejects duplicate items in lists of type set or map, unless the old object has any duplicates.
 func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
-	if !t.root.mayRepeat(obj) {
+	if !t.root.mayHaveDuplicates(obj) {
 		return nil
 	}
 	var w listWalk
@@ -26,14 +25,14 @@ func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 	return w.errs
 }
 
-// listWalk is one walk to the lists of an object.
+// listWalk is a walk over the lists of an object.
 type listWalk struct {
-	place place
-	errs  field.ErrorList
+	path valuePath
+	errs field.ErrorList
 }
 
 func (w *listWalk) value(n *node, v document.Value) {
-	if !n.has(uniques) || fastdoc.IsSealed(v) {
+	if !n.has(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return
 	}
 	switch v.Kind() {
@@ -47,9 +46,9 @@ func (w *listWalk) value(n *node, v document.Value) {
 			w.keyed(n, v)
 		}
 		for i, item := range v.Items() {
-			depth := w.place.enterItem(i)
+			depth := w.path.enterItem(i)
 			w.value(n.items, item)
-			w.place.leave(depth)
+			w.path.leave(depth)
 		}
 	}
 }
@@ -59,29 +58,29 @@ func (w *listWalk) fields(n *node, v document.Value) {
 	for i := range v.Len() {
 		name, value := v.Field(i)
 		child, declared := n.child(name, &next)
-		depth := w.place.enter(name, declared)
+		depth := w.path.enter(name, declared)
 		w.value(child, value)
-		w.place.leave(depth)
+		w.path.leave(depth)
 	}
 }
 
 func (w *listWalk) set(v document.Value) {
-	for _, i := range repeated(v.Len(), func(i int) string { return setKey(v.At(i)) }) {
+	for _, i := range duplicateIndexes(v.Len(), func(i int) string { return setKey(v.At(i)) }) {
 		w.duplicate(i, v.At(i).ToGo())
 	}
 }
 
-// keyed looks at the items of a map. An item that is null has no keys.
+// keyed checks the items of a list of type map. A null item has no keys.
 func (w *listWalk) keyed(n *node, v document.Value) {
 	for i, item := range v.Items() {
 		if item.Kind() != document.Map && !item.IsNull() {
-			depth := w.place.enterItem(i)
-			w.errs = append(w.errs, field.Invalid(field.NewPath(w.place.String()), item.ToGo(), "must be an object for an array of list-type map"))
-			w.place.leave(depth)
+			depth := w.path.enterItem(i)
+			w.errs = append(w.errs, field.Invalid(field.NewPath(w.path.String()), item.ToGo(), "must be an object for an array of list-type map"))
+			w.path.leave(depth)
 			return
 		}
 	}
-	for _, i := range repeated(v.Len(), func(i int) string { return n.mapKey(v.At(i)) }) {
+	for _, i := range duplicateIndexes(v.Len(), func(i int) string { return n.mapKey(v.At(i)) }) {
 		keys := map[string]any{}
 		for _, name := range n.keys {
 			if value := v.At(i).Get(name); !value.IsAbsent() {
@@ -93,16 +92,16 @@ func (w *listWalk) keyed(n *node, v document.Value) {
 }
 
 func (w *listWalk) duplicate(i int, bad any) {
-	if len(w.errs) < mostErrors {
-		depth := w.place.enterItem(i)
-		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.place.String()), bad))
-		w.place.leave(depth)
+	if len(w.errs) < maxErrors {
+		depth := w.path.enterItem(i)
+		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.path.String()), bad))
+		w.path.leave(depth)
 	}
 }
 
-// repeated returns the items whose key another one had before. Those that have it for the third time, or more, are
-// not told.
-func repeated(count int, key func(int) string) (again []int) {
+// duplicateIndexes returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
+// reported.
+func duplicateIndexes(count int, key func(int) string) (again []int) {
 	if count <= 1 {
 		return nil
 	}
@@ -116,8 +115,8 @@ func repeated(count int, key func(int) string) (again []int) {
 	return again
 }
 
-// setKey is a text that equal items of a set have in common. Numbers in lists and maps are compared as they are
-// written by Go, others with their types.
+// setKey returns a string that equal items of a set have in common. Numbers in lists and maps are compared by their
+// encoding in Go, other numbers with their Go type.
 func setKey(v document.Value) string {
 	switch v.Kind() {
 	case document.List, document.Map:
@@ -129,7 +128,7 @@ func setKey(v document.Value) string {
 	return "\x00" + identity(v)
 }
 
-// mapKey is a text that items of a map with the same keys have in common.
+// mapKey returns a string that items with equal keys have in common.
 func (n *node) mapKey(item document.Value) string {
 	if len(n.keys) == 1 {
 		value := item.Get(n.keys[0])

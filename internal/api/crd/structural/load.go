@@ -9,29 +9,29 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loader makes nodes of schema objects. It trusts the definition, which was checked when it was written; what it can
-// not use it reports with its place in the schema.
+// loader creates nodes from schema objects. The definition has been validated when it was written; parts that cannot be
+// used are reported with their path in the schema.
 type loader struct {
-	place []string
-	err   error
-	// beside counts the schemas around this one that are not of the spine.
-	beside int
-	// rules tells whether the spine has rules in CEL.
+	path []string
+	err  error
+	// nonSpineDepth is the number of enclosing schemas that are not part of the spine.
+	nonSpineDepth int
+	// rules reports whether the spine has CEL rules.
 	rules bool
 }
 
-// load makes the node of a schema object, and of all that is in it.
+// load creates the node of a schema object and of all nested ones.
 func (l *loader) load(v document.Value) *node {
 	n := &node{
 		nullable: v.Get("nullable").Bool(),
 		minItems: limit(v, "minItems"), maxItems: limit(v, "maxItems"), unique: v.Get("uniqueItems").Bool(),
 		minProps: limit(v, "minProperties"), maxProps: limit(v, "maxProperties"),
-		required: texts(v.Get("required")),
-		preserve: v.Get("x-kubernetes-preserve-unknown-fields").Bool(),
-		embedded: v.Get("x-kubernetes-embedded-resource").Bool(),
-		keys:     texts(v.Get("x-kubernetes-list-map-keys")),
-		list:     listTypes[v.Get("x-kubernetes-list-type").Text()],
-		fallback: given(v, "default").Clone(),
+		required:     stringItems(v.Get("required")),
+		preserve:     v.Get("x-kubernetes-preserve-unknown-fields").Bool(),
+		embedded:     v.Get("x-kubernetes-embedded-resource").Bool(),
+		keys:         stringItems(v.Get("x-kubernetes-list-map-keys")),
+		list:         listTypes[v.Get("x-kubernetes-list-type").Text()],
+		defaultValue: nonNull(v, "default").Clone(),
 	}
 	for _, value := range v.Get("enum").Items() {
 		n.enum = append(n.enum, value.Clone())
@@ -40,7 +40,7 @@ func (l *loader) load(v document.Value) *node {
 	n.format = formatOf(n.kinds, v.Get("format").Text())
 	n.numbers = numberLimitsOf(v, n.kinds, n.format.name)
 	n.texts = textLimitsOf(v)
-	l.rules = l.rules || l.beside == 0 && v.Get("x-kubernetes-validations").Len() > 0
+	l.rules = l.rules || l.nonSpineDepth == 0 && v.Get("x-kubernetes-validations").Len() > 0
 	l.loadParts(n, v)
 	return n
 }
@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // which keeps nothing of the document
+	n.typeName = n.kinds.name() // a copy that does not refer to the document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}
@@ -64,7 +64,7 @@ func (l *loader) loadParts(n *node, v document.Value) {
 	for name, schema := range v.Get("properties").Fields() {
 		n.fields = append(n.fields, property{strings.Clone(name), l.loadAt(schema, "properties", name)})
 	}
-	if more := given(v, "additionalProperties"); !more.IsAbsent() {
+	if more := nonNull(v, "additionalProperties"); !more.IsAbsent() {
 		n.open = true
 		if more.Kind() == document.Bool {
 			n.closed = !more.Bool()
@@ -72,15 +72,15 @@ func (l *loader) loadParts(n *node, v document.Value) {
 			n.additional = l.loadAt(more, "additionalProperties")
 		}
 	}
-	if items := given(v, "items"); !items.IsAbsent() {
+	if items := nonNull(v, "items"); !items.IsAbsent() {
 		n.items = l.loadAt(items, "items")
 	}
-	l.beside++
+	l.nonSpineDepth++
 	n.allOf, n.anyOf, n.oneOf = l.loadAll(v, "allOf"), l.loadAll(v, "anyOf"), l.loadAll(v, "oneOf")
-	if not := given(v, "not"); !not.IsAbsent() {
+	if not := nonNull(v, "not"); !not.IsAbsent() {
 		n.not = l.loadAt(not, "not")
 	}
-	l.beside--
+	l.nonSpineDepth--
 }
 
 func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
@@ -90,11 +90,11 @@ func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
 	return nodes
 }
 
-// loadAt makes the node of a schema object that is in the one that is being loaded.
+// loadAt creates the node of a nested schema object.
 func (l *loader) loadAt(v document.Value, place ...string) *node {
-	depth := len(l.place)
-	l.place = append(l.place, place...)
-	defer func() { l.place = l.place[:depth] }()
+	depth := len(l.path)
+	l.path = append(l.path, place...)
+	defer func() { l.path = l.path[:depth] }()
 	if v.Kind() != document.Map {
 		l.fail("", fmt.Sprintf("expected a schema object, received a %s", v.Kind()))
 		return &node{minItems: none, maxItems: none, minProps: none, maxProps: none}
@@ -102,23 +102,23 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 	return l.load(v)
 }
 
-// fail keeps the first problem.
+// fail records the first error.
 func (l *loader) fail(below, problem string) {
 	if l.err == nil {
-		place := strings.Join(append(slices.Clone(l.place), below), ".")
-		l.err = fmt.Errorf("the schema can not be used: %s: %s", strings.Trim(place, "."), problem)
+		place := strings.Join(append(slices.Clone(l.path), below), ".")
+		l.err = fmt.Errorf("invalid schema: %s: %s", strings.Trim(place, "."), problem)
 	}
 }
 
-// given returns a field that says something: null says nothing.
-func given(v document.Value, name string) document.Value {
+// nonNull returns a field; absent if it is null.
+func nonNull(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field
 	}
 	return document.Value{}
 }
 
-// limit returns a limit of a size, or none. A limit that no size can reach is as large as an int.
+// limit returns a size limit; none if there is none. Limits beyond the range of int become the largest int.
 func limit(v document.Value, name string) int {
 	n, ok := v.Get(name).Int64()
 	if !ok {
@@ -132,20 +132,20 @@ func limit(v document.Value, name string) int {
 	return int(n)
 }
 
-func texts(list document.Value) (all []string) {
+func stringItems(list document.Value) (all []string) {
 	for _, item := range list.Items() {
 		all = append(all, strings.Clone(item.Text()))
 	}
 	return all
 }
 
-// textLimits are what a schema says about strings.
+// textLimits are the restrictions of strings.
 type textLimits struct {
 	minLength, maxLength int
 	pattern              *regexp.Regexp
-	// patternText is the pattern as the schema has it; wrongPattern says why it is none.
-	patternText  string
-	wrongPattern error
+	// patternText is the pattern in the schema; patternErr is the error if it does not compile.
+	patternText string
+	patternErr  error
 }
 
 func textLimitsOf(v document.Value) *textLimits {
@@ -154,7 +154,7 @@ func textLimitsOf(v document.Value) *textLimits {
 		return nil
 	}
 	if t.patternText != "" {
-		t.pattern, t.wrongPattern = regexp.Compile(t.patternText)
+		t.pattern, t.patternErr = regexp.Compile(t.patternText)
 	}
 	return t
 }

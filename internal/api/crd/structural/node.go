@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// kinds is a set of the types that a schema knows.
+// kinds is a set of JSON schema types.
 type kinds uint8
 
 const (
@@ -20,10 +20,10 @@ const (
 	null
 )
 
-// kindNames are the types in the order of their bits.
+// kindNames are the names of the types in the order of their bits.
 var kindNames = [...]string{"object", "array", "string", "integer", "number", "boolean", "null"}
 
-// kindsNamed returns the set that has only the type of that name, or nothing.
+// kindsNamed returns the set with the type of a name; empty if the name is unknown.
 func kindsNamed(name string) kinds {
 	if i := slices.Index(kindNames[:], name); i >= 0 {
 		return 1 << i
@@ -31,8 +31,8 @@ func kindsNamed(name string) kinds {
 	return 0
 }
 
-// kindOf returns the type of a value that is there, as upstream has it after decoding: a number is an
-// integer if it is written as one and has 64 bits.
+// kindOf returns the type of a value as kube-apiserver decodes it: a number is an integer if it is written as one and
+// fits in 64 bits.
 func kindOf(v document.Value) kinds {
 	switch v.Kind() {
 	case document.Map:
@@ -52,7 +52,7 @@ func kindOf(v document.Value) kinds {
 	return null
 }
 
-// listType is how the items of a list belong together.
+// listType is the x-kubernetes-list-type of a list.
 type listType uint8
 
 const (
@@ -61,13 +61,13 @@ const (
 	mapList
 )
 
-// none stands for a limit that there is not.
+// none means that there is no limit.
 const none = -1
 
-// node is one schema object. Those that say which fields there are make up the spine: the root, and what is below
-// it by fields, additional and items. Those below allOf, anyOf, oneOf and not only say more about values.
+// node is a schema object. The nodes that declare fields make up the spine: the root, and its descendants through
+// fields, additional and items. The nodes below allOf, anyOf, oneOf and not only restrict values.
 type node struct {
-	// kinds are the types that a value may have; none at all stands for any. typeName is what the schema calls them.
+	// kinds are the allowed types; the empty set means any. typeName is their name in the schema.
 	kinds    kinds
 	typeName string
 	nullable bool
@@ -86,8 +86,8 @@ type node struct {
 	allOf, anyOf, oneOf []*node
 	not                 *node
 
-	// fields are sorted by name. additional is the schema of all others. open says that additionalProperties is there,
-	// closed that it is false.
+	// fields are sorted by name. additional is the schema of undeclared fields. open reports whether additionalProperties
+	// is present, closed whether it is false.
 	fields     []property
 	additional *node
 	open       bool
@@ -99,31 +99,32 @@ type node struct {
 	list     listType
 	keys     []string
 
-	// fallback is the default as it is written in the schema, pruned; filled also has the defaults of what is in it.
-	// Both are absent if there is none.
-	fallback, filled document.Value
+	// defaultValue is the default in the schema, pruned; filledDefault also has the defaults of nested fields. Both are absent if
+	// there is no default.
+	defaultValue, filledDefault document.Value
 
-	work work
+	features feature
 }
 
-// property is a field that a node declares.
+// property is a declared field.
 type property struct {
 	name string
 	node *node
 }
 
-// work says what there is to be done in the values of a node, or somewhere below it. What there is not costs nothing.
-type work uint8
+// feature is a set of schema features that apply to the values of a node or of its descendants. Walks skip nodes without
+// the feature.
+type feature uint8
 
 const (
-	defaults work = 1 << iota
-	embeds        // resources in resources
-	uniques       // lists that are sets or maps
-	checks        // anything that a value may be refused for
-	nulls         // nulls that may have to go
+	defaults          feature = 1 << iota
+	embeddedResources         // embedded resources
+	uniqueItems               // lists of type set or map
+	restrictions              // restrictions of values
+	nonNullable               // types that are not nullable
 )
 
-// find returns the declared field of that name.
+// find returns a declared field by name; nil if there is none.
 func (n *node) find(name string) *node {
 	i, ok := slices.BinarySearchFunc(n.fields, name, func(p property, name string) int { return strings.Compare(p.name, name) })
 	if !ok {
@@ -132,7 +133,7 @@ func (n *node) find(name string) *node {
 	return n.fields[i].node
 }
 
-// field returns the schema of a field, declared or not; nil if nothing is said about it.
+// field returns the schema of a declared or additional field; nil if there is none.
 func (n *node) field(name string) *node {
 	if found := n.find(name); found != nil {
 		return found
@@ -140,8 +141,7 @@ func (n *node) field(name string) *node {
 	return n.additional
 }
 
-// child returns the schema of a field for a walk that meets the fields in their order; next is where the walk is
-// among the declared ones.
+// child returns the schema of a field during a walk over sorted fields; next is the position among the declared fields.
 func (n *node) child(name string, next *int) (child *node, declared bool) {
 	for *next < len(n.fields) && n.fields[*next].name < name {
 		*next++
@@ -152,16 +152,16 @@ func (n *node) child(name string, next *int) (child *node, declared bool) {
 	return n.additional, false
 }
 
-// has tells whether there is work of that sort in the node's values.
-func (n *node) has(w work) bool { return n != nil && n.work&w != 0 }
+// has reports whether a feature applies to the node's values.
+func (n *node) has(w feature) bool { return n != nil && n.features&w != 0 }
 
-// saysMore tells whether there are schemas that a value must or must not match as well.
-func (n *node) saysMore() bool {
+// hasCombinators reports whether the node has allOf, anyOf, oneOf or not.
+func (n *node) hasCombinators() bool {
 	return len(n.allOf)+len(n.anyOf)+len(n.oneOf) > 0 || n.not != nil
 }
 
-// inside iterates over the nodes of the spine directly below this one.
-func (n *node) inside(do func(*node)) {
+// forChildren calls do with the children of the node in the spine.
+func (n *node) forChildren(do func(*node)) {
 	for _, p := range n.fields {
 		do(p.node)
 	}
@@ -173,42 +173,42 @@ func (n *node) inside(do func(*node)) {
 	}
 }
 
-// settle finds out what work there is.
-func (n *node) settle() {
-	n.inside(func(below *node) {
-		below.settle()
-		n.work |= below.work
-		if !below.filled.IsAbsent() {
-			n.work |= defaults
+// findFeatures computes the features of the node and its descendants, and their filled defaults.
+func (n *node) findFeatures() {
+	n.forChildren(func(below *node) {
+		below.findFeatures()
+		n.features |= below.features
+		if !below.filledDefault.IsAbsent() {
+			n.features |= defaults
 		}
 		if !below.nullable {
-			n.work |= nulls
+			n.features |= nonNullable
 		}
 	})
 	if n.embedded {
-		n.work |= embeds
+		n.features |= embeddedResources
 	}
 	if n.list != atomicList {
-		n.work |= uniques
+		n.features |= uniqueItems
 	}
-	if n.refuses() {
-		n.work |= checks
+	if n.restricts() {
+		n.features |= restrictions
 	}
 	for _, more := range [...][]*node{n.allOf, n.anyOf, n.oneOf} {
 		for _, beside := range more {
-			beside.settle()
+			beside.findFeatures()
 		}
 	}
 	if n.not != nil {
-		n.not.settle()
+		n.not.findFeatures()
 	}
-	if !n.fallback.IsAbsent() {
-		n.filled = n.fill(n.fallback)
+	if !n.defaultValue.IsAbsent() {
+		n.filledDefault = n.fill(n.defaultValue)
 	}
 }
 
-// refuses tells whether the node itself says something that a value may be refused for.
-func (n *node) refuses() bool {
+// restricts reports whether the node itself restricts values.
+func (n *node) restricts() bool {
 	return n.kinds != 0 || n.format.name != "" || len(n.enum)+len(n.required) > 0 || n.numbers != nil || n.texts != nil ||
-		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.saysMore()
+		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.hasCombinators()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// numberLimits are what a schema says about numbers. The type and format are given only where the type is one of
-// numbers, and alone.
+// numberLimits are the restrictions of numbers. typeName and format are set only if the schema's single type is
+// numeric.
 type numberLimits struct {
 	typeName, format               string
 	minimum, maximum, multipleOf   *float64
@@ -41,7 +41,7 @@ func float(v document.Value, name string) *float64 {
 	return nil
 }
 
-// quantity is a number as Go has it: an int64 if it is whole, or else a float64.
+// quantity is a number as Go decodes it: an int64 if it is an integer, otherwise a float64.
 type quantity struct {
 	whole bool
 	i     int64
@@ -53,7 +53,7 @@ func quantityOf(v document.Value) quantity {
 		return quantity{true, i, float64(i)}
 	}
 	f, ok := v.Float64()
-	if !ok { // beyond float64
+	if !ok { // the number is out of range of float64
 		f, _ = strconv.ParseFloat(v.Text(), 64)
 	}
 	return quantity{f: f}
@@ -66,7 +66,7 @@ func (q quantity) value() any {
 	return q.f
 }
 
-// fits tells whether a number can be of the type and format.
+// fits reports whether a number is in the range of the type and format.
 func (l *numberLimits) fits(q quantity) bool {
 	switch {
 	case l.typeName == "integer" && l.format == "int32":
@@ -80,7 +80,7 @@ func (l *numberLimits) fits(q quantity) bool {
 	return true
 }
 
-// hasBits tells whether a number is an integer of so many bits.
+// hasBits reports whether a number is an integer of at most the given number of bits.
 func (q quantity) hasBits(bits int) bool {
 	if q.whole {
 		return bits == 64 || q.i == int64(int32(q.i))
@@ -89,15 +89,15 @@ func (q quantity) hasBits(bits int) bool {
 	return err == nil
 }
 
-// misfit says why a number can not be of the type and format.
-func (l *numberLimits) misfit(what, path string) string {
+// rangeError returns the error for a number outside of the range of the type and format.
+func (l *numberLimits) rangeError(what, path string) string {
 	if l.format != "" {
 		return fmt.Sprintf("%s value must be of type %s with format %s in %s", what, l.typeName, l.format, path)
 	}
 	return fmt.Sprintf("%s value must be of type %s (default format) in %s", what, l.typeName, path)
 }
 
-// accepts tells whether nothing is wrong with a number.
+// accepts reports whether a number conforms.
 func (l *numberLimits) accepts(q quantity) bool {
 	if !l.fits(q) {
 		return false
@@ -108,11 +108,11 @@ func (l *numberLimits) accepts(q quantity) bool {
 		}
 	}
 	return (l.multipleOf == nil || isMultiple(q, *l.multipleOf)) &&
-		(l.minimum == nil || !below(q, *l.minimum, l.exclusiveMinimum)) &&
-		(l.maximum == nil || !above(q, *l.maximum, l.exclusiveMax))
+		(l.minimum == nil || !isBelow(q, *l.minimum, l.exclusiveMinimum)) &&
+		(l.maximum == nil || !exceeds(q, *l.maximum, l.exclusiveMax))
 }
 
-// isMultiple compares whole numbers as such, with what is left of the factor then.
+// isMultiple reports whether a number is a multiple of a factor. For integers, the factor is truncated to an integer.
 func isMultiple(q quantity, factor float64) bool {
 	if q.whole {
 		whole := int64(factor)
@@ -127,7 +127,7 @@ func isMultiple(q quantity, factor float64) bool {
 	return swag.IsFloat64AJSONInteger(q.f / factor)
 }
 
-func below(q quantity, bound float64, exclusive bool) bool {
+func isBelow(q quantity, bound float64, exclusive bool) bool {
 	if q.whole {
 		whole := int64(bound)
 		return q.i < whole || exclusive && q.i == whole
@@ -135,7 +135,7 @@ func below(q quantity, bound float64, exclusive bool) bool {
 	return q.f < bound || exclusive && q.f == bound
 }
 
-func above(q quantity, bound float64, exclusive bool) bool {
+func exceeds(q quantity, bound float64, exclusive bool) bool {
 	if q.whole {
 		whole := int64(bound)
 		return q.i > whole || exclusive && q.i == whole

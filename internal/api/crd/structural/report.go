@@ -11,30 +11,30 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mostErrors is how many errors are told of one object. A body of 3 MiB can have a million.
-const mostErrors = 10_000
+// maxErrors is the maximum number of errors of one object. A body of 3 MiB can cause a million.
+const maxErrors = 10_000
 
-// reporter finds all that is wrong with a value, in the words of kube-apiserver. It runs only when something is
-// wrong, so that it need not be fast.
+// reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so that its
+// speed does not matter.
 //
-// Where a value matches none of several schemas, kube-apiserver tells what is wrong by the one that matches best: for
-// each value it counts what was looked at and found right. All methods that look at values return that count; which
-// steps count how much follows from its code, and not from any idea.
+// If a value matches none of several schemas (anyOf, oneOf), kube-apiserver reports the errors of the best match: the
+// schema with the most successful checks. All methods that check values return that number; its increments replicate
+// kube-apiserver's code.
 //
-// Errors come in the order of names, where kube-apiserver has them in any order.
+// Errors are sorted by field name, where kube-apiserver's order is random.
 type reporter struct {
-	base string // where the root is, if it is not the object: status
+	base string // the path of the root, if it is not the object: status
 	errs field.ErrorList
 }
 
-// report returns what is wrong with a value. The old one is absent if there is none that counts.
+// report returns the errors of a value. old is absent if there is no previous value.
 func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	r := reporter{base: base}
-	r.value(n, v, "", before{old, !old.IsAbsent()})
+	r.value(n, v, "", previous{old, !old.IsAbsent()})
 	return r.distinct()
 }
 
-// distinct leaves out what was told before.
+// distinct returns the errors without duplicates.
 func (r *reporter) distinct() field.ErrorList {
 	type key struct {
 		kind          field.ErrorType
@@ -52,20 +52,20 @@ func (r *reporter) distinct() field.ErrorList {
 	return kept
 }
 
-// add notes an error at a place.
+// add adds an error at a path.
 func (r *reporter) add(path string, kind field.ErrorType, bad any, detail string) {
-	if len(r.errs) < mostErrors {
+	if len(r.errs) < maxErrors {
 		r.errs = append(r.errs, &field.Error{Type: kind, Field: r.fieldName(path), BadValue: bad, Detail: detail})
 	}
 }
 
-// invalid notes an error whose detail starts with the place.
+// invalid adds an error whose detail starts with the path.
 func (r *reporter) invalid(path string, bad any, format string, args ...any) {
 	r.add(path, field.ErrorTypeInvalid, bad, fmt.Sprintf("%s in body ", path)+fmt.Sprintf(format, args...))
 }
 
-// general notes an error that kube-apiserver tells without a place of its own.
-func (r *reporter) general(format string, args ...any) {
+// invalidWithoutPath adds an error that kube-apiserver reports without a path.
+func (r *reporter) invalidWithoutPath(format string, args ...any) {
 	r.add("", field.ErrorTypeInvalid, "", fmt.Sprintf(format, args...))
 }
 
@@ -73,7 +73,7 @@ func (r *reporter) wrongType(path, expected, received string) {
 	r.add(path, field.ErrorTypeTypeInvalid, received, fmt.Sprintf("%s in body must be of type %s: %q", path, expected, received))
 }
 
-// fieldName is how errors name a place. What is about the whole has no name.
+// fieldName returns the field of an error; "<nil>" for the whole object.
 func (r *reporter) fieldName(path string) string {
 	path = strings.TrimPrefix(path, ".")
 	switch {
@@ -87,26 +87,26 @@ func (r *reporter) fieldName(path string) string {
 	return "<nil>"
 }
 
-// value looks at a value, and forgives what is wrong with it if it was so before.
-func (r *reporter) value(n *node, v document.Value, path string, was before) int {
+// value checks a value, and tolerates its errors if it is unchanged.
+func (r *reporter) value(n *node, v document.Value, path string, was previous) int {
 	mark := len(r.errs)
-	matched := r.strictly(n, v, path, was)
+	matched := r.check(n, v, path, was)
 	if len(r.errs) > mark && was.known && n.unchanged(v, was.value) {
 		r.errs = r.errs[:mark]
 	}
 	return matched
 }
 
-func (r *reporter) strictly(n *node, v document.Value, path string, was before) int {
+func (r *reporter) check(n *node, v document.Value, path string, was previous) int {
 	if v.IsNull() {
 		return r.null(n, path)
 	}
 	kind := kindOf(v)
-	matched := 3 // the enumeration, other schemas, and the whole are always looked at
+	matched := 3 // the checks of enum, of further schemas and of the whole always count
 	if n.kinds != 0 || n.format.name != "" {
 		matched += 1 + r.kind(n, kind, v, path)
 	}
-	matched += r.more(n, v, path)
+	matched += r.combinators(n, v, path)
 	switch kind {
 	case text:
 		matched += r.text(n, v.Text(), path)
@@ -135,7 +135,7 @@ func (r *reporter) null(n *node, path string) (matched int) {
 	return matched
 }
 
-// kind looks at the type of a value that is there.
+// kind checks the type of a non-null value.
 func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (matched int) {
 	switch {
 	case n.acceptsKind(kind, v):
@@ -148,7 +148,7 @@ func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (mat
 	return 0
 }
 
-// goFormat is what kube-apiserver takes for the format of a value.
+// goFormat returns the format that kube-apiserver infers for a value.
 func goFormat(kind kinds) string {
 	switch kind {
 	case integer:
@@ -182,7 +182,7 @@ func (r *reporter) text(n *node, s, path string) (matched int) {
 	return matched + 1
 }
 
-// limits tells one problem only.
+// limits reports the first error only.
 func (r *reporter) limits(l *textLimits, s, path string) {
 	length := utf8.RuneCountInString(s)
 	switch {
@@ -191,8 +191,8 @@ func (r *reporter) limits(l *textLimits, s, path string) {
 		r.add(path, e.Type, e.BadValue, e.Detail)
 	case l.minLength != none && length < l.minLength:
 		r.invalid(path, s, "should be at least %d chars long", l.minLength)
-	case l.wrongPattern != nil:
-		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.wrongPattern)
+	case l.patternErr != nil:
+		r.invalid(path, s, "should match '%s, but pattern is invalid: %s'", l.patternText, l.patternErr)
 	case l.pattern != nil && !l.pattern.MatchString(s):
 		r.invalid(path, s, "should match '%s'", l.patternText)
 	}
@@ -208,14 +208,14 @@ func (r *reporter) enum(n *node, v document.Value, path string) {
 			listed = append(listed, value.Text())
 			continue
 		}
-		text, _ := json.Marshal(value.ToGo()) // with the spelling of numbers that upstream has
+		text, _ := json.Marshal(value.ToGo()) // json.Marshal formats numbers like kube-apiserver
 		listed = append(listed, string(text))
 	}
 	e := field.NotSupported(nil, v.ToGo(), listed)
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-func (r *reporter) items(n *node, v document.Value, path string, was before) (matched int) {
+func (r *reporter) items(n *node, v document.Value, path string, was previous) (matched int) {
 	if n.items != nil {
 		old := was.items(n)
 		for i, item := range v.Items() {
@@ -229,19 +229,19 @@ func (r *reporter) items(n *node, v document.Value, path string, was before) (ma
 	if n.maxItems != none && count > n.maxItems {
 		r.tooMany(path, count, n.maxItems)
 	}
-	if n.unique && repeats(v) {
+	if n.unique && hasDuplicates(v) {
 		r.invalid(path, "", "shouldn't contain duplicates")
 	}
 	return matched
 }
 
-func (r *reporter) tooMany(path string, count, most int) {
-	e := field.TooMany(nil, count, most)
+func (r *reporter) tooMany(path string, count, maximum int) {
+	e := field.TooMany(nil, count, maximum)
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-// fields looks at the fields of a map: first at those that are not declared, then at the others.
-func (r *reporter) fields(n *node, v document.Value, path string, was before) (matched int) {
+// fields checks the fields of a map: first the undeclared ones, then the others.
+func (r *reporter) fields(n *node, v document.Value, path string, was previous) (matched int) {
 	count := v.Len()
 	if n.minProps != none && count < n.minProps {
 		r.invalid(path, int64(count), "should have at least %d properties", n.minProps)

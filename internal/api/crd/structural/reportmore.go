@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// more looks at a value by the schemas beside the spine. Nothing is forgiven there.
-func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
+// combinators checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
+func (r *reporter) combinators(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
 	}
@@ -20,34 +20,34 @@ func (r *reporter) more(n *node, v document.Value, path string) (matched int) {
 		matched += r.allOf(n.allOf, v, path)
 	}
 	if n.not != nil && n.not.accepts(v) {
-		r.general("%q must not validate the schema (not)", path)
+		r.invalidWithoutPath("%q must not validate the schema (not)", path)
 	}
 	return matched + 1
 }
 
-// trial is how well a value matched one schema of several.
+// trial is the result of checking a value with one of several schemas.
 type trial struct {
 	errs    field.ErrorList
 	matched int
-	made    bool
+	done    bool
 }
 
-// try looks at a value by a schema without telling anything yet.
+// try checks a value with a schema without reporting the errors.
 func (r *reporter) try(n *node, v document.Value, path string) trial {
 	aside := reporter{base: r.base}
-	matched := aside.value(n, v, path, before{})
+	matched := aside.value(n, v, path, previous{})
 	return trial{aside.errs, matched, true}
 }
 
-// tell tells what a trial found.
-func (r *reporter) tell(t trial) (matched int) {
-	r.errs = append(r.errs, t.errs[:min(len(t.errs), mostErrors-len(r.errs))]...)
+// addTrial reports the errors of a trial.
+func (r *reporter) addTrial(t trial) (matched int) {
+	r.errs = append(r.errs, t.errs[:min(len(t.errs), maxErrors-len(r.errs))]...)
 	return t.matched
 }
 
-// better returns the one of two failures that matched better, or else the first.
-func better(best, t trial) trial {
-	if !best.made || t.matched > best.matched {
+// betterTrial returns the trial with more successful checks; best if they are equal.
+func betterTrial(best, t trial) trial {
+	if !best.done || t.matched > best.matched {
 		return t
 	}
 	return best
@@ -60,10 +60,10 @@ func (r *reporter) anyOf(nodes []*node, v document.Value, path string) int {
 		if len(t.errs) == 0 {
 			return t.matched
 		}
-		best = better(best, t)
+		best = betterTrial(best, t)
 	}
-	r.general("%q must validate at least one schema (anyOf)", path)
-	return r.tell(best)
+	r.invalidWithoutPath("%q must validate at least one schema (anyOf)", path)
+	return r.addTrial(best)
 }
 
 func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
@@ -73,10 +73,10 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 		t := r.try(n, v, path)
 		switch {
 		case len(t.errs) > 0 && valid == 0:
-			best = better(best, t)
+			best = betterTrial(best, t)
 		case len(t.errs) == 0:
 			valid++
-			if !first.made {
+			if !first.done {
 				first = t
 			}
 		}
@@ -85,10 +85,10 @@ func (r *reporter) oneOf(nodes []*node, v document.Value, path string) int {
 	case 1:
 		return first.matched
 	case 0:
-		r.general("%q must validate one and only one schema (oneOf). Found none valid", path)
-		return r.tell(best)
+		r.invalidWithoutPath("%q must validate one and only one schema (oneOf). Found none valid", path)
+		return r.addTrial(best)
 	}
-	r.general("%q must validate one and only one schema (oneOf). Found %d valid alternatives", path, valid)
+	r.invalidWithoutPath("%q must validate one and only one schema (oneOf). Found %d valid alternatives", path, valid)
 	return 0
 }
 
@@ -99,35 +99,35 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 		if len(t.errs) == 0 {
 			valid++
 		}
-		matched += r.tell(t)
+		matched += r.addTrial(t)
 	}
 	if valid < len(nodes) {
 		none := ""
 		if valid == 0 {
 			none = ". None validated"
 		}
-		r.general("%q must validate all the schemas (allOf)%s", path, none)
+		r.invalidWithoutPath("%q must validate all the schemas (allOf)%s", path, none)
 	}
 	return matched
 }
 
-// number looks at a number. Limits that are no numbers of the type are told with every value, and count as they are.
+// number checks a number. Limits outside of the range of the type are reported for every value, and are still applied.
 func (r *reporter) number(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
-		r.general("%s", l.misfit("Checked", path))
+		r.invalidWithoutPath("%s", l.rangeError("Checked", path))
 	}
 	if l.multipleOf != nil {
 		r.multiple(l, q, path)
 	}
 	if l.minimum != nil {
 		q, bound := r.bound(l, q, *l.minimum, "Minimum boundary", path)
-		if below(q, *l.minimum, l.exclusiveMinimum) {
+		if isBelow(q, *l.minimum, l.exclusiveMinimum) {
 			r.invalid(path, q.value(), "should be greater than %s%v", orEqual(l.exclusiveMinimum), bound)
 		}
 	}
 	if l.maximum != nil {
 		q, bound := r.bound(l, q, *l.maximum, "Maximum boundary", path)
-		if above(q, *l.maximum, l.exclusiveMax) {
+		if exceeds(q, *l.maximum, l.exclusiveMax) {
 			r.invalid(path, q.value(), "should be less than %s%v", orEqual(l.exclusiveMax), bound)
 		}
 	}
@@ -140,10 +140,11 @@ func orEqual(exclusive bool) string {
 	return "or equal to "
 }
 
-// bound returns a number and a limit as they are compared: as floats if the limit is none of the type.
+// bound returns a number and a limit in the form in which they are compared: as floats if the limit is out of range of
+// the type.
 func (r *reporter) bound(l *numberLimits, q quantity, limit float64, what, path string) (quantity, any) {
 	if !l.fits(quantity{f: limit}) {
-		r.general("%s", l.misfit(what, path))
+		r.invalidWithoutPath("%s", l.rangeError(what, path))
 		return quantity{f: q.f}, limit
 	}
 	if q.whole {

@@ -21,10 +21,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ruleset is the rules in CEL of a schema. They are Kubernetes' own: its library compiles and follows them. That needs
-// Go's maps, which are made of an object only here.
+// ruleset holds the CEL rules of a schema. Kubernetes' library compiles and evaluates them, which requires converting
+// objects to Go maps.
 type ruleset struct {
-	schema   string // as JSON, until the rules are compiled
+	schema   string // JSON; cleared after compilation
 	compile  sync.Once
 	err      error
 	schemaGo *apistructural.Structural
@@ -33,8 +33,8 @@ type ruleset struct {
 
 func newRuleset(schema document.Value) *ruleset { return &ruleset{schema: schema.JSON()} }
 
-// ready compiles the rules when they are first needed: the library takes its time and memory. It tells whether there
-// are any: the library leaves out rules about values that have no type.
+// ready compiles the rules on first use, because the library needs much time and memory. It reports whether there are
+// any: the library ignores rules of values without a type.
 func (r *ruleset) ready() bool {
 	r.compile.Do(func() {
 		r.schemaGo, r.err = goSchema(r.schema)
@@ -46,7 +46,7 @@ func (r *ruleset) ready() bool {
 	return r.compiled != nil || r.err != nil
 }
 
-// goSchema returns a schema in the form that the library wants.
+// goSchema returns a schema as the library's Go type.
 func goSchema(text string) (*apistructural.Structural, error) {
 	var v1 apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal([]byte(text), &v1); err != nil {
@@ -59,7 +59,7 @@ func goSchema(text string) (*apistructural.Structural, error) {
 	return apistructural.NewStructural(&internal)
 }
 
-// checkRules adds what the rules find to what was found before. If types or sizes are wrong, they are not asked.
+// checkRules appends the errors of rules. Rules are not evaluated if the types or sizes of values are wrong.
 func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.ErrorList, []string) {
 	if t.rules == nil || !t.rules.ready() {
 		return errs, nil
@@ -71,32 +71,32 @@ func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.
 	return append(errs, found...), warnings
 }
 
-// check follows the rules, within the limits that kube-apiserver has for an object.
+// check evaluates the rules within kube-apiserver's cost budget for an object.
 func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	if r.err != nil {
-		return field.ErrorList{field.InternalError(nil, fmt.Errorf("the rules of the schema can not be compiled: %w", r.err))}, nil
+		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the CEL rules of the schema: %w", r.err))}, nil
 	}
-	var said sayings
-	ctx := warning.WithWarningRecorder(context.Background(), &said)
-	now := asGo(obj)
+	var warnings warningRecorder
+	ctx := warning.WithWarningRecorder(context.Background(), &warnings)
+	now := toGoMap(obj)
 	if old.IsAbsent() {
 		errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, nil, celconfig.RuntimeCELCostBudget)
-		return ordered(errs), said
+		return sortErrors(errs), warnings
 	}
-	was := asGo(old)
+	was := toGoMap(old)
 	related := common.NewCorrelatedObject(now, was, &model.Structural{Structural: r.schemaGo})
 	errs, _ := r.compiled.Validate(ctx, nil, r.schemaGo, now, was, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
-	return ordered(errs), said
+	return sortErrors(errs), warnings
 }
 
-// ordered sorts errors by place: the library has them in any order.
-func ordered(errs field.ErrorList) field.ErrorList {
+// sortErrors sorts errors by field: the library's order is random.
+func sortErrors(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Field, b.Field) })
 	return errs
 }
 
-// sayings collects warnings.
-type sayings []string
+// warningRecorder collects warnings.
+type warningRecorder []string
 
-// AddWarning is called by the library.
-func (s *sayings) AddWarning(_, text string) { *s = append(*s, text) }
+// AddWarning implements warning.Recorder.
+func (s *warningRecorder) AddWarning(_, text string) { *s = append(*s, text) }

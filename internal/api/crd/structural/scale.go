@@ -11,14 +11,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkScale looks at what the scale subresource would show: at the wanted number of replicas only if that may have
-// changed.
-func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList) {
+// checkScale validates the fields of the scale subresource; spec.replicas only if specReplicas is set.
+func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.ErrorList) {
 	scale := t.options.Scale
 	if scale == nil {
 		return nil
 	}
-	if wanted {
+	if specReplicas {
 		errs = append(errs, checkReplicas(obj, scale.SpecReplicas)...)
 	}
 	errs = append(errs, checkReplicas(obj, scale.StatusReplicas)...)
@@ -29,21 +28,20 @@ func (t *Type) checkScale(obj document.Value, wanted bool) (errs field.ErrorList
 	if v, clear := follow(obj, names); clear && (v.IsAbsent() || v.Kind() == document.String) {
 		return errs
 	}
-	if selector, _, err := unstructured.NestedString(asGo(obj), names...); err != nil {
+	if selector, _, err := unstructured.NestedString(toGoMap(obj), names...); err != nil {
 		errs = append(errs, field.Invalid(field.NewPath(scale.LabelSelector), selector, err.Error()))
 	}
 	return errs
 }
 
-// checkReplicas looks at a number of replicas. The words about what is no number are those of a package that wants
-// Go's maps.
+// checkReplicas validates a number of replicas. The error for other types is that of a package that requires Go maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
 	v, clear := follow(obj, names)
 	replicas, ok := v.Int64()
 	if !ok && !(clear && v.IsAbsent()) {
 		var err error
-		if replicas, _, err = unstructured.NestedInt64(asGo(obj), names...); err != nil {
+		if replicas, _, err = unstructured.NestedInt64(toGoMap(obj), names...); err != nil {
 			return field.ErrorList{field.Invalid(field.NewPath(path), replicas, err.Error())}
 		}
 	}
@@ -56,7 +54,7 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	return nil
 }
 
-// follow returns what is at a path, absent if there is nothing; clear is false if there is something in the way.
+// follow returns the value at a path, absent if there is none; clear is false if a value on the path is not a map.
 func follow(v document.Value, names []string) (at document.Value, clear bool) {
 	for _, name := range names {
 		if v.IsAbsent() {
@@ -72,7 +70,7 @@ func follow(v document.Value, names []string) (at document.Value, clear bool) {
 
 func pathNames(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
-func asGo(obj document.Value) map[string]any {
+func toGoMap(obj document.Value) map[string]any {
 	m, _ := obj.ToGo().(map[string]any)
 	return m
 }

@@ -14,7 +14,7 @@ func TestValidateStatus(t *testing.T) {
 	now := old.With("status", parse(t, `{"a":1,"b":2}`))
 	want := []string{`status.b: Invalid value: "integer": b in body must be of type string: "integer"`}
 	if got := messages(typ.ValidateStatus(now, old)); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q: what was wrong before is forgiven, and the spec is not looked at", got, want)
+		t.Errorf("ValidateStatus() = %q, want %q: unchanged values are ratcheted, and the spec is not validated", got, want)
 	}
 }
 
@@ -25,7 +25,7 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := parse(t, thing(`{"replicas":-1}`)).With("status", parse(t, `{"replicas":"3","selector":4}`))
+	obj := parse(t, testObject(`{"replicas":-1}`)).With("status", parse(t, `{"replicas":"3","selector":4}`))
 	want := []string{
 		`.spec.replicas: Invalid value: -1: should be a non-negative integer`,
 		`.status.replicas: Invalid value: 0: .status.replicas accessor error: 3 is of the type string, expected int64`,
@@ -55,43 +55,43 @@ func TestTopology(t *testing.T) {
 	typ := compile(t, schemaOf(listOfPorts))
 	spec, _ := typ.Topology().Map.TypeOf("spec")
 	if spec.List == nil || spec.List.Relationship != schema.Keyed || len(spec.List.Keys) != 2 {
-		t.Errorf("spec is %+v, want a list with two keys", spec)
+		t.Errorf("topology of spec = %+v, want a list with two keys", spec)
 	}
 	unknown, err := Compile(document.Value{}, options)
 	if err != nil || unknown.Topology() != schema.Untyped {
-		t.Errorf("without a schema: %v, %v; want what is deduced", unknown.Topology(), err)
+		t.Errorf("topology without a schema = %v, %v, want schema.Untyped", unknown.Topology(), err)
 	}
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCompileRejectsUnknownTypes(t *testing.T) {
 	_, err := Compile(parse(t, schemaOf(`{"type":"object","not":{"type":"strange"}}`)), options)
-	const want = `the schema can not be used: properties.spec.not.type: expected one of object, array, string, integer, number, boolean, null, received "strange"`
+	const want = `invalid schema: properties.spec.not.type: expected one of object, array, string, integer, number, boolean, null, received "strange"`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 
-// TestPreserve: what a definition of old preserves everywhere is neither pruned nor freed of nulls.
-func TestPreserve(t *testing.T) {
+// TestPreserveUnknownFields checks that spec.preserveUnknownFields disables the pruning of fields and nulls.
+func TestPreserveUnknownFields(t *testing.T) {
 	all := options
 	all.Preserve = true
 	typ, err := Compile(parse(t, schemaOf(`{"type":"object","properties":{"a":{"type":"string"}}}`)), all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	obj := parse(t, thing(`{"a":null,"b":{"c":1}}`))
-	read, unknown, err := typ.Read(obj)
+	obj := parse(t, testObject(`{"a":null,"b":{"c":1}}`))
+	read, unknown, err := typ.Decode(obj)
 	if err != nil || len(unknown) > 0 || !document.Same(read, obj) {
-		t.Errorf("got %s, %q, %v; want what was sent", read, unknown, err)
+		t.Errorf("Decode() = %s, %q, %v, want no change", read, unknown, err)
 	}
 }
 
-// TestRightObjectsCostNothing: where there is nothing to do nothing is allocated.
-func TestRightObjectsCostNothing(t *testing.T) {
+// TestValidObjectsDoNotAllocate checks that decoding, defaulting and validating a valid object does not allocate.
+func TestValidObjectsDoNotAllocate(t *testing.T) {
 	typ := compile(t, schemaOf(listOfPorts))
-	obj := parse(t, thing(`[{"port":1,"protocol":"TCP"}]`))
+	obj := parse(t, testObject(`[{"port":1,"protocol":"TCP"}]`))
 	for name, do := range map[string]func(){
-		"Read":     func() { typ.Read(obj) },
+		"Read":     func() { typ.Decode(obj) },
 		"Default":  func() { typ.Default(obj) },
 		"Validate": func() { typ.Validate(obj, document.Value{}) },
 		"Update":   func() { typ.Validate(obj, obj) },

@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// options are those of the types in these tests.
+// options are the options of all types in these tests.
 var options = Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true}
 
-// thing is an object with a spec, and nothing wrong with the rest.
-func thing(spec string) string {
+// testObject returns a valid object with the given spec.
+func testObject(spec string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Thing","metadata":{"name":"a","namespace":"b","resourceVersion":"1"},"spec":` + spec + `}`
 }
 
-// schemaOf is a schema whose spec is the given one.
+// schemaOf returns an object schema with the given schema of the spec.
 func schemaOf(spec string) string {
 	return `{"type":"object","properties":{"spec":` + spec + `}}`
 }
@@ -45,8 +45,8 @@ func parse(t testing.TB, text string) document.Value {
 const listOfPorts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{"type":"object",
 	"required":["port"],"properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"note":{"type":"string","maxLength":3}}}}`
 
-// readings are objects, and what they are after they were read and defaulted.
-var readings = []struct {
+// decodeTests are objects with the expected result of decoding and defaulting.
+var decodeTests = []struct {
 	name, schema, sent, want string
 	unknown                  []string
 }{
@@ -56,11 +56,11 @@ var readings = []struct {
 	{"unknown fields of items", `{"type":"array","items":{"type":"object","properties":{"a":{"type":"integer"}}}}`, `[{"a":1,"b":1},{"b":[{}]}]`, `[{"a":1},{}]`,
 		[]string{"spec[0].b", "spec[1].b"}},
 	{"preserved items", `{"type":"array","x-kubernetes-preserve-unknown-fields":true,"items":{"type":"object"}}`, `[{"b":1}]`, `[{"b":1}]`, nil},
-	{"fields of which nothing is said", `{"type":"object","additionalProperties":true}`, `{"a":{"b":1},"c":2}`, `{"a":{},"c":2}`, []string{"spec.a.b"}},
+	{"additional fields without schema", `{"type":"object","additionalProperties":true}`, `{"a":{"b":1},"c":2}`, `{"a":{},"c":2}`, []string{"spec.a.b"}},
 	{"nulls", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string","nullable":true},"c":{"type":"string","default":"x"}}}`,
 		`{"a":null,"b":null,"c":null}`, `{"b":null,"c":"x"}`, nil},
-	{"nulls that are allowed", `{"type":"object","properties":{"a":{"type":"string","nullable":true,"default":"x"}}}`, `{"a":null}`, `{"a":null}`, nil},
-	{"defaults of resources", `{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,
+	{"nullable", `{"type":"object","properties":{"a":{"type":"string","nullable":true,"default":"x"}}}`, `{"a":null}`, `{"a":null}`, nil},
+	{"defaults of embedded resources", `{"type":"object","properties":{"a":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true,
 		"default":{"apiVersion":null,"kind":"Pod","metadata":{"generation":"x","name":"a"}}}}}`, `{}`, `{"a":{"kind":"Pod","metadata":{"name":"a"}}}`, nil},
 	{"nulls in lists", `{"type":"array","items":{"type":"string"}}`, `[null,"a"]`, `[null,"a"]`, nil},
 	{"null items with a default", `{"type":"array","items":{"type":"string","default":"x"}}`, `[null,"a"]`, `["x","a"]`, nil},
@@ -69,16 +69,16 @@ var readings = []struct {
 	{"defaults around fields", `{"type":"object","properties":{"a":{"type":"string","default":"1"},"c":{"type":"string","default":"3"},"b":{"type":"string"}}}`,
 		`{"b":"2"}`, `{"a":"1","b":"2","c":"3"}`, nil},
 	{"defaults of keys", listOfPorts, `[{"port":1},{"port":2,"protocol":"UDP"}]`, `[{"port":1,"protocol":"TCP"},{"port":2,"protocol":"UDP"}]`, nil},
-	{"resources in objects", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`,
+	{"embedded resource", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`,
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","foo":1,"labels":{}},"spec":{}}`,
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","labels":{}},"spec":{}}`, []string{"spec.metadata.foo"}},
 }
 
-func TestRead(t *testing.T) {
-	for _, test := range readings {
+func TestDecode(t *testing.T) {
+	for _, test := range decodeTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			read, unknown, err := typ.Read(parse(t, thing(test.sent)))
+			read, unknown, err := typ.Decode(parse(t, testObject(test.sent)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,20 +86,20 @@ func TestRead(t *testing.T) {
 				t.Errorf("unknown %q, want %q", unknown, test.unknown)
 			}
 			got := typ.Default(read)
-			if want := parse(t, thing(test.want)); !document.Equal(got, want) {
+			if want := parse(t, testObject(test.want)); !document.Equal(got, want) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
-			if again, _, _ := typ.Read(got); !document.Same(typ.Default(again), got) {
-				t.Errorf("read and defaulted again: %s", again)
+			if again, _, _ := typ.Decode(got); !document.Same(typ.Default(again), got) {
+				t.Errorf("decoding again yields %s", again)
 			}
 		})
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestDecodeRejectsMalformedObjects(t *testing.T) {
 	embedded := compile(t, schemaOf(`{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`))
 	for _, test := range []struct{ sent, want string }{
-		{`[]`, `expected an object, which is a map, received a list`},
+		{`[]`, `expected an object, received a list`},
 		{`{"kind":3}`, `.kind accessor error: 3 is of the type int64, expected string`},
 		{`{"apiVersion":"a/b/c"}`, `unexpected GroupVersion string: a/b/c`},
 		{`{"metadata":{"labels":{"a":1}}}`, `json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string (labels.a: expected a string, received 1)`},
@@ -107,14 +107,14 @@ func TestReadRefuses(t *testing.T) {
 		{`{"spec":{"kind":3}}`, `spec.kind: Invalid value: 3: must be a string`},
 		{`{"spec":{"metadata":3}}`, `spec.metadata: Invalid value: 3: json: cannot unmarshal number into Go value of type v1.ObjectMeta (expected a map, received 3)`},
 	} {
-		if _, _, err := embedded.Read(parse(t, test.sent)); err == nil || err.Error() != test.want {
+		if _, _, err := embedded.Decode(parse(t, test.sent)); err == nil || err.Error() != test.want {
 			t.Errorf("%s\ngot  %v\nwant %s", test.sent, err, test.want)
 		}
 	}
 }
 
-// refusals are objects that something is wrong with.
-var refusals = []struct {
+// invalidObjects are invalid objects with the expected errors.
+var invalidObjects = []struct {
 	name, schema, spec string
 	want               []string
 }{
@@ -127,40 +127,40 @@ var refusals = []struct {
 		`spec: Too many: 2: must have at most 1 item`,
 		`spec.a[0]: Too long: may not be more than 1 byte`,
 		`spec.a: Invalid value: 1: spec.a in body should have at least 2 items`}},
-	{"what is missing", `{"type":"object","required":["a"]}`, `{}`, []string{`spec.a: Required value`}},
+	{"required field", `{"type":"object","required":["a"]}`, `{}`, []string{`spec.a: Required value`}},
 	{"enumerations", `{"type":"object","properties":{"a":{"type":"string","enum":["x","y"]}}}`, `{"a":"z"}`, []string{`spec.a: Unsupported value: "z": supported values: "x", "y"`}},
 	{"numbers", `{"type":"object","properties":{"a":{"type":"integer","maximum":3,"exclusiveMaximum":true,"multipleOf":2}}}`, `{"a":3}`, []string{
 		`spec.a: Invalid value: 3: spec.a in body should be a multiple of 2`, `spec.a: Invalid value: 3: spec.a in body should be less than 3`}},
-	{"one of several", `{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}],"x-kubernetes-preserve-unknown-fields":true}`, `{"a":1,"b":2}`, []string{
+	{"oneOf", `{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}],"x-kubernetes-preserve-unknown-fields":true}`, `{"a":1,"b":2}`, []string{
 		`<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives`}},
-	{"the best of several", `{"type":"object","anyOf":[{"required":["a"]},{"required":["b","c"]}],"x-kubernetes-preserve-unknown-fields":true}`, `{"b":2}`, []string{
+	{"anyOf reports the best match", `{"type":"object","anyOf":[{"required":["a"]},{"required":["b","c"]}],"x-kubernetes-preserve-unknown-fields":true}`, `{"b":2}`, []string{
 		`<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)`, `spec.a: Required value`}},
-	{"what must not be", `{"type":"object","not":{"required":["a"]},"x-kubernetes-preserve-unknown-fields":true}`, `{"a":1}`, []string{
+	{"not", `{"type":"object","not":{"required":["a"]},"x-kubernetes-preserve-unknown-fields":true}`, `{"a":1}`, []string{
 		`<nil>: Invalid value: "": "spec" must not validate the schema (not)`}},
 	{"formats", `{"type":"object","properties":{"a":{"type":"string","format":"date-time"}}}`, `{"a":"x"}`, []string{
 		`spec.a: Invalid value: "x": spec.a in body must be of type date-time: "x"`}},
-	{"keys twice", listOfPorts, `[{"port":1,"protocol":"TCP"},{"port":1,"protocol":"UDP"},{"port":1,"protocol":"TCP"}]`, []string{
+	{"duplicate keys", listOfPorts, `[{"port":1,"protocol":"TCP"},{"port":1,"protocol":"UDP"},{"port":1,"protocol":"TCP"}]`, []string{
 		`spec[2]: Duplicate value: {"port":1,"protocol":"TCP"}`}},
-	{"items that are no maps", listOfPorts, `[{"port":1,"protocol":"TCP"},"x"]`, []string{
+	{"items that are not maps", listOfPorts, `[{"port":1,"protocol":"TCP"},"x"]`, []string{
 		`spec[1]: Invalid value: "string": spec[1] in body must be of type object: "string"`,
 		`spec[1]: Invalid value: "x": must be an object for an array of list-type map`}},
-	{"items twice", `{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}`, `["a","b","a","a"]`, []string{`spec[2]: Duplicate value: "a"`}},
-	{"resources", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`, `{"kind":"a b","metadata":{"name":".."}}`, []string{
+	{"duplicate items", `{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}`, `["a","b","a","a"]`, []string{`spec[2]: Duplicate value: "a"`}},
+	{"embedded resource", `{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}`, `{"kind":"a b","metadata":{"name":".."}}`, []string{
 		`spec.apiVersion: Required value`,
 		`spec.kind: Invalid value: "a b": may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
 		`spec.metadata.name: Invalid value: "..": may not be '..'`}},
 	{"rules", `{"type":"object","properties":{"a":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.a > 3","message":"be large"}]}`, `{"a":3}`, []string{
 		`spec: Invalid value: be large`}},
-	{"rules that are not asked", `{"type":"object","properties":{"a":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.a > 3"}]}`, `{"a":"x"}`, []string{
+	{"rules skipped after type errors", `{"type":"object","properties":{"a":{"type":"integer"}},"x-kubernetes-validations":[{"rule":"self.a > 3"}]}`, `{"a":"x"}`, []string{
 		`spec.a: Invalid value: "string": spec.a in body must be of type integer: "string"`,
 		`<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation`}},
 }
 
 func TestValidate(t *testing.T) {
-	for _, test := range refusals {
+	for _, test := range invalidObjects {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			obj := parse(t, thing(test.spec))
+			obj := parse(t, testObject(test.spec))
 			if got := messages(typ.Validate(obj, document.Value{})); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
@@ -175,57 +175,58 @@ func messages(errs field.ErrorList) (all []string) {
 	return all
 }
 
-// updates are changes of an object in which something is wrong, and what is not forgiven.
-var updates = []struct {
+// updateTests are updates of invalid objects with the errors that are not ratcheted.
+var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
 }{
-	{"a field that stays wrong", `{"type":"object","properties":{"a":{"type":"string","maxLength":1},"b":{"type":"string"}}}`, `{"a":"xx","b":"1"}`, `{"a":"xx","b":"2"}`, nil},
-	{"a field that is wrong in another way", `{"type":"object","properties":{"a":{"type":"string","maxLength":1}}}`, `{"a":"xx"}`, `{"a":"yy"}`, []string{
+	{"unchanged field", `{"type":"object","properties":{"a":{"type":"string","maxLength":1},"b":{"type":"string"}}}`, `{"a":"xx","b":"1"}`, `{"a":"xx","b":"2"}`, nil},
+	{"changed field", `{"type":"object","properties":{"a":{"type":"string","maxLength":1}}}`, `{"a":"xx"}`, `{"a":"yy"}`, []string{
 		`spec.a: Too long: may not be more than 1 byte`}},
-	{"an item that stays wrong", listOfPorts, `[{"port":1,"protocol":"TCP","note":"long"}]`,
+	{"unchanged item of a map", listOfPorts, `[{"port":1,"protocol":"TCP","note":"long"}]`,
 		`[{"port":2,"protocol":"TCP"},{"port":1,"protocol":"TCP","note":"long"}]`, nil},
-	{"an item of a list that is replaced", `{"type":"array","items":{"type":"string","maxLength":1}}`, `["xx"]`, `["xx","y"]`, []string{`spec[0]: Too long: may not be more than 1 byte`}},
-	{"a list that stays wrong", `{"type":"array","items":{"type":"string","maxLength":1}}`, `["xx"]`, `["xx"]`, nil},
-	{"schemas beside the spine", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"allOf":[{"properties":{"a":{"maxLength":1}}}]}`,
+	{"item of an atomic list", `{"type":"array","items":{"type":"string","maxLength":1}}`, `["xx"]`, `["xx","y"]`, []string{`spec[0]: Too long: may not be more than 1 byte`}},
+	{"unchanged list", `{"type":"array","items":{"type":"string","maxLength":1}}`, `["xx"]`, `["xx"]`, nil},
+	{"allOf is not ratcheted", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"allOf":[{"properties":{"a":{"maxLength":1}}}]}`,
 		`{"a":"xx"}`, `{"a":"xx","b":"y"}`, []string{`spec.a: Too long: may not be more than 1 byte`, `<nil>: Invalid value: "": "spec" must validate all the schemas (allOf). None validated`}},
-	{"keys that were twice", `{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}}`,
+	{"duplicates in the old object", `{"type":"object","properties":{"a":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}}}}`,
 		`{"a":["x","x"]}`, `{"a":["y","y"]}`, nil},
-	{"rules about changes", `{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self >= oldSelf","message":"only up"}]}}}`, `{"a":3}`, `{"a":2}`, []string{
+	{"transition rules", `{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self >= oldSelf","message":"only up"}]}}}`, `{"a":3}`, `{"a":2}`, []string{
 		`spec.a: Invalid value: 2: only up`}},
 }
 
 func TestValidateUpdate(t *testing.T) {
-	for _, test := range updates {
+	for _, test := range updateTests {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
-			if got := messages(typ.Validate(parse(t, thing(test.now)), parse(t, thing(test.old)))); !slices.Equal(got, test.want) {
+			if got := messages(typ.Validate(parse(t, testObject(test.now)), parse(t, testObject(test.old)))); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
 		})
 	}
 }
 
-// TestRulesHaveABudget: rules that are allowed each, and cost too much together, are not all followed.
-func TestRulesHaveABudget(t *testing.T) {
+// TestRulesCostBudget checks that rules, each within its cost limit, are not all evaluated if they exceed the budget
+// together.
+func TestRulesCostBudget(t *testing.T) {
 	const numbers = "[0,1,2,3,4,5,6,7,8,9]"
 	rule := fmt.Sprintf(`{"rule":"%[1]s.all(a, %[1]s.all(b, %[1]s.all(c, %[1]s.all(d, %[1]s.all(e, e < 10)))))"}`, numbers)
 	typ := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+strings.Repeat(rule+",", 29)+rule+`],"properties":{"a":{"type":"integer"}}}`))
 	few := compile(t, schemaOf(`{"type":"object","x-kubernetes-validations":[`+rule+`],"properties":{"a":{"type":"integer"}}}`))
-	now, old := parse(t, thing(`{"a":2}`)), parse(t, thing(`{"a":1}`))
+	now, old := parse(t, testObject(`{"a":2}`)), parse(t, testObject(`{"a":1}`))
 	for _, before := range []document.Value{{}, old} {
 		if got := messages(few.Validate(now, before)); len(got) != 0 {
-			t.Errorf("one is too much: %q", got)
+			t.Errorf("Validate() with one rule = %q, want none", got)
 		}
 		if got := messages(typ.Validate(now, before)); len(got) != 1 || !strings.Contains(got[0], "validation failed due to running out of cost budget, no further validation rules will be run") {
-			t.Errorf("received %q", got)
+			t.Errorf("Validate() = %q, want an exceeded cost budget", got)
 		}
 	}
 }
 
-func TestForgivenRulesAreWarnedOf(t *testing.T) {
+func TestRatchetedRulesYieldWarnings(t *testing.T) {
 	typ := compile(t, schemaOf(`{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self > 3","message":"be large"}]},"b":{"type":"string"}}}`))
-	errs, warnings := typ.Check(parse(t, thing(`{"a":1,"b":"y"}`)), parse(t, thing(`{"a":1,"b":"x"}`)))
+	errs, warnings := typ.Check(parse(t, testObject(`{"a":1,"b":"y"}`)), parse(t, testObject(`{"a":1,"b":"x"}`)))
 	if len(errs) > 0 || !slices.Equal(warnings, []string{`spec.a: Invalid value: 1: be large`}) {
 		t.Errorf("errors %v, warnings %q", errs, warnings)
 	}

@@ -8,40 +8,39 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Options say what must be known about a version beside its schema.
+// Options are the properties of a version other than its schema.
 type Options struct {
 	Group, Version, Kind string
 	Namespaced           bool
-	// Preserve is spec.preserveUnknownFields: nothing is pruned, whatever the schema says.
+	// Preserve is spec.preserveUnknownFields: it disables pruning regardless of the schema.
 	Preserve bool
-	// Scale says where the scale subresource finds its numbers; nil if there is none.
+	// Scale are the paths of the scale subresource; nil if there is none.
 	Scale *Scale
 }
 
-// Scale has paths as a definition writes them: .spec.replicas. LabelSelector may be empty.
+// Scale has JSON paths in the notation of definitions: .spec.replicas. LabelSelector is optional.
 type Scale struct {
 	SpecReplicas, StatusReplicas, LabelSelector string
 }
 
-// Type is what is known about the values of a custom resource at one version. It is safe for use by several goroutines.
+// Type is the compiled schema of a custom resource at one version. It is safe for concurrent use.
 type Type struct {
 	options  Options
 	root     *node
 	metadata *builtin.Type
 	topology *schema.Type
-	rules    *ruleset // nil if there are none
+	rules    *ruleset // nil if the schema has no CEL rules
 }
 
-// Metadata is the type of the metadata, which all kinds share.
+// Metadata returns the type of the metadata, which all kinds share.
 func (t *Type) Metadata() *builtin.Type { return t.metadata }
 
-// Compile makes the type of one version of a definition. The schema is spec.versions[].schema.openAPIV3Schema; if it
-// is absent or null nothing is known about the values. The definition has been checked. Rules in CEL are compiled
-// when they are first needed.
+// Compile compiles the schema of one version of a valid definition: spec.versions[].schema.openAPIV3Schema. If it is
+// absent or null, values are unrestricted. CEL rules are compiled on first use.
 func Compile(from document.Value, options Options) (*Type, error) {
 	metadata, ok := builtin.Builtin("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 	if !ok {
-		return nil, fmt.Errorf("the type of metadata is not in the table of types")
+		return nil, fmt.Errorf("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta: no such built-in type")
 	}
 	t := &Type{options: options, metadata: metadata}
 	var l loader
@@ -57,7 +56,7 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	if !options.Preserve {
 		t.pruneDefaults(t.root, false)
 	}
-	t.root.settle()
+	t.root.findFeatures()
 	if l.rules {
 		t.rules = newRuleset(from)
 	}
@@ -67,7 +66,7 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	return t, nil
 }
 
-// topology loads how the values merge. It needs a whole definition.
+// topology loads the merge topology, for which it builds a definition.
 func (l *loader) topology(t *Type, from document.Value) {
 	text := document.NewString
 	types, err := schema.LoadCRD(document.NewMap(
@@ -90,5 +89,5 @@ func (l *loader) topology(t *Type, from document.Value) {
 	t.topology = types[t.options.Version]
 }
 
-// Topology returns how the values merge: as the schema says, or as it is deduced where that says nothing.
+// Topology returns the merge topology of the schema; deduced where the schema does not specify it.
 func (t *Type) Topology() *schema.Type { return t.topology }

@@ -9,22 +9,21 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Validate returns what is wrong with an object that was read and has its defaults. When it is created, old is absent;
-// otherwise old is the live object, and what is as wrong as before is forgiven.
+// Validate returns the errors of a decoded and defaulted object. old is the live object, or absent on create; errors of
+// unchanged values are ratcheted.
 func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	errs, _ := t.Check(obj, old)
 	return errs
 }
 
-// ValidateStatus returns what is wrong with a write to an object's status. The object has all that is not the status
-// from the live one already.
+// ValidateStatus returns the errors of a status update. The reset fields of obj must be restored.
 func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 	errs, _ := t.CheckStatus(obj, live)
 	return errs
 }
 
-// Check does what Validate does, and returns what clients should know about rules that were not followed, but also not
-// before. The order is that of kube-apiserver.
+// Check is Validate with warnings about rule violations that are ratcheted. The order of errors is that of
+// kube-apiserver.
 func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := builtin.CheckMetadata(obj, old, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
@@ -39,7 +38,7 @@ func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []
 	return append(general, own...), warnings
 }
 
-// CheckStatus does for ValidateStatus what Check does for Validate.
+// CheckStatus is ValidateStatus with warnings, as Check is for Validate.
 func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := builtin.CheckMetadata(obj, live, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
@@ -55,7 +54,7 @@ func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warn
 	return append(general, own...), warnings
 }
 
-// checkKind tells whether the object is what it says it is.
+// checkKind requires the kind and apiVersion of the type.
 func (t *Type) checkKind(obj document.Value) (errs field.ErrorList) {
 	o := &t.options
 	if kind := obj.Get("kind").Text(); kind != o.Kind {
@@ -68,7 +67,7 @@ func (t *Type) checkKind(obj document.Value) (errs field.ErrorList) {
 	return errs
 }
 
-// checkSchema looks for what is wrong only if something is.
+// checkSchema runs the reporter only if the fast check finds an error.
 func (t *Type) checkSchema(n *node, v, old document.Value, base string) field.ErrorList {
 	if n.accepts(v) {
 		return nil
@@ -76,7 +75,7 @@ func (t *Type) checkSchema(n *node, v, old document.Value, base string) field.Er
 	return n.report(v, old, base)
 }
 
-// isBlocking tells whether an error keeps the rules from being looked at: they could not rely on types and sizes.
+// isBlocking reports whether an error prevents the evaluation of rules, which rely on types and sizes.
 func isBlocking(e *field.Error) bool {
 	switch e.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

@@ -12,14 +12,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Warnings returns what clients should know about an object that is right: which of its new finalizers have bad names.
-// Writes to a status have no such warnings.
+// Warnings returns warnings about the names of new finalizers of a valid object. Status updates have no warnings.
 func (t *Type) Warnings(obj, old document.Value) (warnings []string) {
 	finalizers := obj.Lookup("metadata", "finalizers")
 	if finalizers.Len() == 0 {
 		return nil
 	}
-	added, had := texts(finalizers), texts(old.Lookup("metadata", "finalizers"))
+	added, had := stringItems(finalizers), stringItems(old.Lookup("metadata", "finalizers"))
 	slices.Sort(added)
 	for _, name := range slices.Compact(added) {
 		if !slices.Contains(had, name) {

@@ -21,9 +21,9 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	crdcontroller "github.com/cadastre/cadastre/internal/controllers/crd"
 	"github.com/cadastre/cadastre/internal/controllers/managedfields"
+	"github.com/cadastre/cadastre/internal/lib/testwait"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
-	"github.com/cadastre/cadastre/internal/testwait"
 	"github.com/cadastre/cadastre/internal/watchcache"
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )

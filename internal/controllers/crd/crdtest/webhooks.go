@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/webhookclient"
+	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
 // Webhooks is a fake client for conversion webhooks. It converts as [ConversionServer] does, without network.

@@ -75,7 +75,7 @@ func (m *migration) again(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	if want := fmt.Sprintf("%d nothing to do", m.objects); said != want {
+	if want := fmt.Sprintf("%d unchanged", m.objects); said != want {
 		return fmt.Errorf("again: expected %q, received %q", want, said)
 	}
 	after, err := revision(ctx, m.server)

@@ -60,7 +60,7 @@ func TestEndBeforeAnythingIsKilled(t *testing.T) {
 	if err := (serverbench.Fleet{Objects: m.objects}).FillAs(t.Context(), m.server, formerManager); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.again(t.Context(), "--to", "x"); err == nil || err.Error() != `again: expected "6 nothing to do", received "6 migrated"` {
+	if err := m.again(t.Context(), "--to", "x"); err == nil || err.Error() != `again: expected "6 unchanged", received "6 migrated"` {
 		t.Errorf("received %v, expected that it had something to do", err)
 	}
 	if err := m.again(t.Context(), "--to", "x"); err != nil {

@@ -1,0 +1,109 @@
+package apply
+
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// versionedChanges compares the object before and after an operation at each version that a managed fields entry has.
+// Each version is compared once.
+type versionedChanges struct {
+	engine        *Engine
+	before, after versioned
+	// afterUnset is before without the fields at which the configuration has unset markers.
+	afterUnset versioned
+	// unchanged reports that the documents are equal, so that there are no changes at any version.
+	unchanged bool
+	// cached are the changes at versions other than the version of the request.
+	cached map[string]changesAtVersion
+	// errs are the conversion errors by version. A failed conversion is not repeated.
+	errs map[string]error
+	// requested are the changes at the version of the request, computed on demand: Result.Changes may be called later
+	// and concurrently.
+	requested     changesAtVersion
+	requestedOnce sync.Once
+}
+
+// changesAtVersion are the changes between two documents at one version.
+type changesAtVersion struct {
+	before, after versioned
+	// all are all changes, tracked are the changes without reset fields.
+	all, tracked Changes
+	// conflicting are the tracked changes that conflict with an owner: added and modified fields, and fields removed
+	// by unset markers. Other removed fields were released and do not conflict.
+	conflicting fieldset.Set
+}
+
+// newVersionedChanges compares only whether the documents are equal; the changes are computed on demand.
+func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
+	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
+}
+
+// atRequestVersion returns the changes at the version of the request.
+func (c *versionedChanges) atRequestVersion() changesAtVersion {
+	c.requestedOnce.Do(func() { c.requested = c.compare(c.before, c.after, c.afterUnset) })
+	return c.requested
+}
+
+// at returns the changes at a version.
+func (c *versionedChanges) at(version string) (changesAtVersion, error) {
+	if version == c.after.version {
+		return c.atRequestVersion(), nil
+	}
+	if changes, ok := c.cached[version]; ok {
+		return changes, nil
+	}
+	if err := c.errs[version]; err != nil {
+		return changesAtVersion{}, err
+	}
+	changes, err := c.compareAt(version)
+	if err != nil {
+		if c.errs == nil {
+			c.errs = map[string]error{}
+		}
+		c.errs[version] = err
+		return changesAtVersion{}, err
+	}
+	if c.cached == nil {
+		c.cached = map[string]changesAtVersion{}
+	}
+	c.cached[version] = changes
+	return changes, nil
+}
+
+// compareAt converts the documents to a version other than that of the request and compares them there.
+func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
+	before, err := c.engine.convertTo(c.before, version)
+	if err != nil {
+		return changesAtVersion{}, err
+	}
+	after, err := c.engine.convertTo(c.after, version)
+	if err != nil {
+		return changesAtVersion{}, err
+	}
+	afterUnset := before
+	if c.afterUnset.doc != c.before.doc {
+		if afterUnset, err = c.engine.convertTo(c.afterUnset, version); err != nil {
+			return changesAtVersion{}, err
+		}
+	}
+	return c.compare(before, after, afterUnset), nil
+}
+
+// compare compares the documents at one version.
+func (c *versionedChanges) compare(before, after, afterUnset versioned) changesAtVersion {
+	changes := changesAtVersion{before: before, after: after}
+	if c.unchanged {
+		return changes
+	}
+	changes.all = c.engine.compare(before.t, before.doc, after.doc)
+	changes.tracked = changes.all.without(c.engine.options.Reset[before.version])
+	changes.conflicting = changes.tracked.set()
+	if afterUnset.doc != before.doc {
+		unset := c.engine.compare(before.t, before.doc, afterUnset.doc).Removed
+		changes.conflicting = changes.conflicting.Union(changes.tracked.Removed.Intersection(unset))
+	}
+	return changes
+}

@@ -1,0 +1,105 @@
+package apply
+
+import (
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+	"github.com/cadastre/cadastre/internal/lib/fastset"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// fieldsOf returns the field set of a document, which its applier owns: every scalar, atomic list and atomic map;
+// every item of a granular list and every element of a granular map; every empty map and every null. Declared fields
+// with a granular value are not members themselves.
+func fieldsOf(t *schema.Type, v document.Value) fieldset.Set {
+	var b setBuilder
+	return b.below(t, v)
+}
+
+// pathsOf returns the paths of all values in a document, containers included, down to atomic values.
+func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
+	b := setBuilder{containers: true}
+	return b.below(t, v)
+}
+
+// setBuilder builds field sets of documents.
+type setBuilder struct {
+	fastset.Builder
+	// containers adds the paths of declared granular containers, too.
+	containers bool
+}
+
+// below returns the field set below a value.
+func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
+	switch shapeOf(t, v) {
+	case mapShape:
+		return b.fields(t, v)
+	case listShape:
+		return b.items(t.List, v)
+	}
+	return fieldset.Set{}
+}
+
+// fields returns the field set below a map.
+func (b *setBuilder) fields(t *schema.Type, v document.Value) fieldset.Set {
+	mark := b.Mark()
+	for i := range v.Len() {
+		name, field := v.Name(i), v.At(i)
+		child, declared := fieldType(t, name)
+		below := b.below(child, field)
+		b.Push(fieldset.NameElement(name), b.containers || !declared || isMember(child, field), below)
+	}
+	return b.Set(mark)
+}
+
+// items returns the field set below a list: every item is a member. Duplicate items share one path element, which is
+// a member without anything below it, because the fields of duplicates can't be distinguished.
+func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
+	items, _ := elements(l, v)
+	found := newElementIndex(items)
+	duplicates := found.duplicates()
+	mark := b.Mark()
+	for i, e := range items {
+		switch {
+		case e == fieldset.Element{}:
+		case duplicates == nil || !duplicates[i]:
+			b.Push(e, true, b.below(l.Item, v.At(i)))
+		case found.find(e) == i:
+			b.Push(e, true, fieldset.Set{})
+		}
+	}
+	return b.Set(mark)
+}
+
+// withNamedParents returns the set with the declared fields added that have members below them, as
+// EnsureNamedFieldsAreMembers of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a
+// member, but whether .spec may be pruned depends on the members below it. Elements of maps and items of lists are
+// not added, because they are members if they are owned.
+func withNamedParents(s fieldset.Set, t *schema.Type) fieldset.Set {
+	var b fastset.Builder
+	return addNamedParents(&b, s, t)
+}
+
+// addNamedParents is the recursion of withNamedParents.
+func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
+	mark := b.Mark()
+	for i := range s.Len() {
+		e := s.Element(i)
+		child, declared := childType(t, e)
+		below := addNamedParents(b, s.Child(i), child)
+		b.Push(e, s.Member(i) || declared && !below.IsEmpty(), below)
+	}
+	return b.Set(mark)
+}
+
+// childType returns the type that a path element leads to, nil if there is none, and whether the element is a
+// declared field.
+func childType(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
+	switch {
+	case t == nil:
+	case e.Kind() == fieldset.FieldName && t.Map != nil:
+		return t.Map.TypeOf(e.Name())
+	case e.Kind() == fieldset.Key && t.List != nil:
+		return t.List.Item, false
+	}
+	return nil, false
+}

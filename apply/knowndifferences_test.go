@@ -1,0 +1,171 @@
+package apply
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// This file has comparisons that tolerate the deliberate differences of pruning (differences_test.go), which occur in
+// random histories, and no others.
+
+// equalExceptEmptied reports whether two documents are equal, except that a container emptied by pruning may be empty
+// in ours and null in theirs.
+func equalExceptEmptied(ours, theirs document.Value) bool {
+	if theirs.IsNull() && ours.Len() == 0 && (ours.Kind() == document.Map || ours.Kind() == document.List) {
+		return true
+	}
+	if ours.Kind() != theirs.Kind() || ours.Len() != theirs.Len() {
+		return false
+	}
+	if ours.Len() == 0 {
+		return document.Equal(ours, theirs)
+	}
+	for i := range ours.Len() {
+		if ours.Kind() == document.Map && ours.Name(i) != theirs.Name(i) {
+			return false
+		}
+		if !equalExceptEmptied(ours.At(i), theirs.At(i)) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutKeylessItems returns an object as upstream's pruning leaves it: an item that is owned, but whose key fields
+// have lost their last owner, is removed, also from the field sets of its owners.
+func withoutKeylessItems(o Object, before []Entry) Object {
+	var lost upstreamLoss
+	o.Document = lost.without(o.Document, ownedIn(o.Entries), ownedIn(before), nil)
+	var entries []Entry
+	for _, e := range o.Entries {
+		if rest := mustSet(e.FieldsV1).Difference(lost.fields); !rest.IsEmpty() {
+			e.FieldsV1 = rest.FieldsV1()
+			entries = append(entries, e)
+		}
+	}
+	o.Entries = entries
+	return o
+}
+
+// ownedIn returns the union of the entries' field sets.
+func ownedIn(entries []Entry) (all fieldset.Set) {
+	for _, e := range entries {
+		all = all.Union(mustSet(e.FieldsV1))
+	}
+	return all
+}
+
+// upstreamLoss collects the owned items that upstream loses because their key fields have no owner any more.
+type upstreamLoss struct{ fields fieldset.Set }
+
+// without returns a part of the document as upstream leaves it. owned and before are the owned fields below it, after
+// and before the request.
+func (l *upstreamLoss) without(part document.Value, owned, before fieldset.Set, at fieldset.Path) document.Value {
+	switch part.Kind() {
+	case document.Map:
+		var fields []document.Field
+		for name, v := range part.Fields() {
+			e := fieldset.NameElement(name)
+			fields = append(fields, document.Field{Name: name, Value: l.without(v, below(owned, e), below(before, e), append(at[:len(at):len(at)], e))})
+		}
+		return document.NewMap(fields...)
+	case document.List:
+		var items []document.Value
+		for _, item := range part.Items() {
+			e, isOwned := ownedItem(owned, item)
+			itemPath := append(at[:len(at):len(at)], e)
+			if isOwned && isKeyless(owned, before, e) {
+				l.add(owned, itemPath)
+				continue
+			}
+			if isOwned {
+				item = l.without(item, below(owned, e), below(before, e), itemPath)
+			}
+			items = append(items, item)
+		}
+		return document.NewList(items...)
+	}
+	return part
+}
+
+// ownedItem returns the path element by which an item is owned.
+func ownedItem(owned fieldset.Set, item document.Value) (e fieldset.Element, isOwned bool) {
+	for i := range owned.Len() {
+		if e = owned.Element(i); e.Kind() == fieldset.Key && hasKeys(item, e.KeyFields()) {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// add adds an item and all owned fields below it.
+func (l *upstreamLoss) add(owned fieldset.Set, item fieldset.Path) {
+	l.fields = l.fields.Insert(item)
+	for path := range below(owned, item[len(item)-1]).All() {
+		l.fields = l.fields.Insert(slices.Concat(item, path))
+	}
+}
+
+// isKeyless reports whether an item is owned and its key fields had an owner before, but have none now.
+func isKeyless(owned, before fieldset.Set, e fieldset.Element) bool {
+	now, isMember := owned.Below(e)
+	return isMember && !ownsOne(now, e.KeyFields()) && ownsOne(below(before, e), e.KeyFields())
+}
+
+// below returns the children of a set below an element.
+func below(s fieldset.Set, e fieldset.Element) fieldset.Set {
+	all, _ := s.Below(e)
+	return all
+}
+
+// hasKeys reports whether an item has the given keys; absent ones are taken for defaulted.
+func hasKeys(item document.Value, keys []fieldset.KeyField) bool {
+	return item.Kind() == document.Map && !slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
+		v := item.Get(k.Name)
+		return !v.IsAbsent() && !document.Equal(v, k.Value)
+	})
+}
+
+// ownsOne reports whether any of the key fields is in the set.
+func ownsOne(owned fieldset.Set, keys []fieldset.KeyField) bool {
+	return slices.ContainsFunc(keys, func(k fieldset.KeyField) bool {
+		_, is := owned.Below(fieldset.NameElement(k.Name))
+		return is
+	})
+}
+
+func TestWithoutKeylessItems(t *testing.T) {
+	const more = `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:value":{}}},"f:number":{}}`
+	const keyless, owned, listOnly = `{"f:items":{"k:{\"name\":\"a\"}":{}}}`, `{"f:items":{"k:{\"name\":\"a\"}":{".":{},"f:name":{}}}}`, `{"f:items":{}}`
+	for _, c := range []struct{ name, ours, owned, before, want, wantOwned string }{
+		{"key lost its owner", `{items: [{name: a}]}`, keyless, owned, `{items: []}`, ""},
+		{"key lost its owner, beside another item", `{items: [{name: a}, {name: b}]}`, keyless, owned, `{items: [{name: b}]}`, ""},
+		{"key had no owner before", `{items: [{name: a}]}`, keyless, keyless, `{items: [{name: a}]}`, keyless},
+		{"key is owned", `{items: [{name: a}]}`, owned, owned, `{items: [{name: a}]}`, owned},
+		{"unowned field in the item", `{items: [{name: a, value: 1}]}`, keyless, owned, `{items: []}`, ""},
+		{"owned field in the item", `{items: [{name: a, value: 1}], number: 1}`, more, owned, `{items: [], number: 1}`, `{"f:number":{}}`},
+		{"list is owned without items", `{items: [{name: a}]}`, listOnly, owned, `{items: [{name: a}]}`, listOnly},
+		{"other item", `{items: [{name: b}]}`, keyless, owned, `{items: [{name: b}]}`, keyless},
+	} {
+		got := withoutKeylessItems(Object{Document: parse(c.ours), Entries: []Entry{{Manager: "me", FieldsV1: c.owned}}}, []Entry{{Manager: "me", FieldsV1: c.before}})
+		fields := ""
+		if len(got.Entries) > 0 {
+			fields = got.Entries[0].FieldsV1
+		}
+		if !document.Equal(got.Document, parse(c.want)) || fields != c.wantOwned {
+			t.Errorf("%s: document = %v, owned = %s; want %s, %s", c.name, got.Document, fields, c.want, c.wantOwned)
+		}
+	}
+}
+
+// mustSet decodes FieldsV1 and panics on errors.
+func mustSet(fieldsV1 string) fieldset.Set {
+	s, err := fieldset.ParseFieldsV1(fieldsV1)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}

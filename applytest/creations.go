@@ -1,0 +1,151 @@
+package applytest
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// creations are the objects that a script may have created. An object is tracked before the request is sent, because a
+// server may execute a request even if the client does not receive the response. Objects without the script's namespace
+// in their path or name are tracked only after the server has responded that it created them, so that existing objects
+// are never deleted.
+
+// resourcePath is a parsed request path.
+type resourcePath struct {
+	collection        string // the path of the collection, including its namespace
+	name, subresource string
+}
+
+// parseResourcePath parses a path; the result is empty if it is not the path of objects.
+func parseResourcePath(path string) resourcePath {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	head := 2 // api/v1
+	if parts[0] == "apis" {
+		head = 3
+	}
+	if len(parts) > head+2 && parts[head] == "namespaces" && !slices.Contains(namespaceSubresources, parts[head+2]) {
+		head += 2
+	}
+	if len(parts) <= head {
+		return resourcePath{}
+	}
+	p := resourcePath{collection: "/" + strings.Join(parts[:head+1], "/")}
+	if rest := parts[head+1:]; len(rest) > 0 {
+		p.name = rest[0]
+		p.subresource = strings.Join(rest[1:], "/")
+	}
+	return p
+}
+
+// namespaceSubresources are the subresources of namespaces, which are not resources in them.
+var namespaceSubresources = []string{"status", "finalize"}
+
+// creation is the path of an object, or of its collection if the server generates the name.
+type creation struct {
+	path      string
+	generated bool
+	prefix    string // the prefix of generated names
+}
+
+// track adds the objects that a request may create. Dry runs are included, because a defective server may ignore
+// dryRun.
+func (p *scriptRun) track(request *http.Request, body []byte) {
+	at := parseResourcePath(request.URL.Path)
+	if at.collection == "" || at.subresource != "" {
+		return
+	}
+	switch request.Method {
+	case http.MethodPost:
+		name, prefix := namesIn(request.Header.Get("Content-Type"), body)
+		if name == "" {
+			p.addCreation(creation{path: at.collection, generated: true, prefix: prefix})
+			return
+		}
+		p.addCreation(creation{path: at.collection + "/" + name})
+	case http.MethodPut, http.MethodPatch:
+		p.addCreation(creation{path: at.collection + "/" + at.name})
+	}
+}
+
+// addCreation adds an object if the script's namespace is in its path or name.
+func (p *scriptRun) addCreation(t creation) {
+	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.creations, t) {
+		p.creations = append(p.creations, t)
+	}
+}
+
+// untrack removes the objects that were tracked for a request from index before on, if the server rejected the request.
+func (p *scriptRun) untrack(before int, a *serverResponse) {
+	if a.code/100 == 4 {
+		p.creations = p.creations[:before]
+	}
+}
+
+// trackCreated adds an object that the server has responded to have created, with any name.
+func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
+	at, name := parseResourcePath(request.URL.Path), a.body.Lookup("metadata", "name").Text()
+	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
+	if t := (creation{path: at.collection + "/" + name}); isMade && name != "" && at.subresource == "" && !slices.Contains(p.creations, t) {
+		p.creations = append(p.creations, t)
+	}
+}
+
+// namesIn returns the name and generateName of an object in a body; both are empty if the body is not an object.
+func namesIn(contentType string, body []byte) (name, prefix string) {
+	value, err := parseBody(contentType, body)
+	if err != nil || value.IsAbsent() {
+		value, _ = document.ParseYAML(body) // JSON is YAML, too
+	}
+	return value.Lookup("metadata", "name").Text(), value.Lookup("metadata", "generateName").Text()
+}
+
+// createdPaths returns the paths of the objects of a creation.
+func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error) {
+	if !t.generated {
+		return []string{t.path}, nil
+	}
+	if t.prefix == "" && s.shared {
+		return nil, nil // it would match all objects
+	}
+	a, err := s.send(ctx, http.MethodGet, t.path, nil, "")
+	if err != nil || a.code == http.StatusNotFound || a.code == http.StatusMethodNotAllowed {
+		return nil, err
+	}
+	var paths []string
+	for _, item := range a.body.Get("items").Items() {
+		if name := item.Lookup("metadata", "name").Text(); strings.HasPrefix(name, t.prefix) {
+			paths = append(paths, t.path+"/"+name)
+		}
+	}
+	return paths, nil
+}
+
+// clean deletes the objects of the script in reverse order, also after the run was canceled.
+func (p *scriptRun) clean(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.server.cleanupTimeout)
+	defer cancel()
+	for _, watch := range p.watches {
+		watch.stop()
+	}
+	before := len(p.server.pendingRemovals())
+	for _, t := range slices.Backward(p.creations) {
+		paths, err := p.server.createdPaths(ctx, t)
+		if err != nil {
+			p.server.addPending(t.path, err)
+		}
+		for _, path := range paths {
+			p.server.remove(ctx, path)
+		}
+	}
+	if p.server.shared {
+		if len(p.server.pendingRemovals()) > before {
+			p.server.removePending(ctx) // the next script uses the same names
+		}
+		return
+	}
+	p.server.remove(ctx, namespacePath+p.variables.namespace)
+}

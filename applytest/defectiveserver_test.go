@@ -1,0 +1,187 @@
+package applytest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
+
+// pretend starts a server that responds to GET /version, and to other requests with the test's handler. If the handler
+// returns false, the response is that of a complete server.
+func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
+	like := &fake{responses: []string{shared}, version: "v1.36.0"}
+	var mu sync.Mutex // requests may be concurrent, and tests store them
+	answered := func(w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return respond(w, r)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.URL.Path == "/version" || !answered(w, r) {
+			like.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return Options{Config: &rest.Config{Host: s.URL}, CleanupTimeout: time.Second,
+		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(getConfigMap)}}}
+}
+
+// TestPages checks that an HTML page, such as the login page of a proxy, is not taken for a created object.
+func TestPages(t *testing.T) {
+	options := pretend(t, func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>log in</html>")
+		return true
+	})
+	if report, err := Run(t.Context(), options); err == nil || !strings.Contains(err.Error(), "expected the created object, received 200 <html>") {
+		t.Errorf("Run() = %v, %+v", err, report)
+	}
+}
+
+// TestNoDiscovery checks that scripts fail on a server without discovery. Skipping them would hide the defect.
+func TestNoDiscovery(t *testing.T) {
+	for respond, outcome := range map[string]Outcome{
+		"404 {}":                                Fail, // namespaces are in the same group
+		"500 {}":                                Fail,
+		"200 {}":                                Fail,
+		"200 <html>":                            Fail,
+		`200 {"kind":"APIResourceList"}`:        Skip,
+		`403 {"message":"you are not welcome"}`: Fail,
+	} {
+		t.Run(respond, func(t *testing.T) {
+			t.Parallel()
+			report, err := Run(t.Context(), pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/api/v1" {
+					return false
+				}
+				var code int
+				_, _ = fmt.Sscan(respond, &code) // written by the test
+				if strings.HasSuffix(respond, ">") {
+					w.Header().Set("Content-Type", "text/html")
+				}
+				w.WriteHeader(code)
+				fmt.Fprint(w, respond[len("200 "):])
+				return true
+			}))
+			if err != nil || report.Results[0].Outcome != outcome {
+				t.Fatalf("Run() = %v, %+v, want %s", err, report, outcome)
+			}
+			if failure := report.Results[0].Failure; outcome == Fail && !strings.Contains(failure.String(), "GET /api/v1: expected an APIResourceList, received "+respond) {
+				t.Errorf("failure = %s", failure)
+			}
+		})
+	}
+}
+
+// TestFailureBeforeTheFirstStep checks the text of a failure before the first step.
+func TestFailureBeforeTheFirstStep(t *testing.T) {
+	if text := (&Failure{Complaints: []string{"no namespace"}}).String(); text != "no namespace\n" {
+		t.Errorf("String() = %q", text)
+	}
+}
+
+// TestNamespaceWithoutResponse checks that a namespace is deleted if there was no response to its creation.
+func TestNamespaceWithoutResponse(t *testing.T) {
+	var removed []string
+	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.Method == http.MethodDelete:
+			removed = append(removed, r.URL.Path)
+			return false
+		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
+			panic(http.ErrAbortHandler) // executed without a response
+		}
+		return false
+	})
+	report, err := Run(t.Context(), options)
+	if report != nil || err == nil || len(removed) != 1 || !strings.Contains(err.Error(), "create namespace "+strings.TrimPrefix(removed[0], namespacePath)+": ") {
+		t.Errorf("Run() = %v, %+v, deleted %q", err, report, removed)
+	}
+	if strings.Contains(fmt.Sprint(err), "--namespace") {
+		t.Errorf("Run() = %v, want no advice to use another namespace", err)
+	}
+}
+
+// TestNamespacesWithoutResponses checks the same for the namespace that probes the deletion of namespaces.
+func TestNamespacesWithoutResponses(t *testing.T) {
+	var made []string
+	deleted, looked := map[string]bool{}, map[string]int{}
+	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+		name, isNamespace := strings.CutPrefix(r.URL.Path, namespacePath)
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
+			body, _ := io.ReadAll(r.Body)
+			made = append(made, regexp.MustCompile(`applytest-[a-z0-9]+`).FindString(string(body)))
+			panic(http.ErrAbortHandler) // executed without a response
+		case isNamespace && r.Method == http.MethodDelete:
+			deleted[name] = true
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`)
+			return true
+		case isNamespace && r.Method == http.MethodGet:
+			if looked[name]++; looked[name] > 2 {
+				w.WriteHeader(http.StatusNotFound)
+			}
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
+			return true
+		}
+		return false
+	})
+	if report, err := Run(t.Context(), options); report != nil || err == nil {
+		t.Errorf("Run() = %v, %+v", err, report)
+	}
+	for _, name := range made {
+		if !deleted[name] {
+			t.Errorf("%s was not deleted, of %q", name, made)
+		}
+	}
+	if len(made) != 2 {
+		t.Errorf("created %q, want the runner's namespace, and the one that probes deletion", made)
+	}
+}
+
+// TestDeletionProbeIsReported checks that the namespace which probes deletion is deleted, or reported as a leftover.
+func TestDeletionProbeIsReported(t *testing.T) {
+	var trial string
+	made := 0
+	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
+			made++
+			return false
+		case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, namespacePath) && !strings.Contains(strings.TrimPrefix(r.URL.Path, namespacePath), "/"):
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
+			return true
+		case r.Method == http.MethodDelete && made == 3: // those of the runner and of the script were created before
+			trial = r.URL.Path
+			w.WriteHeader(http.StatusBadGateway)
+			fmt.Fprint(w, `{}`)
+			return true
+		case r.Method == http.MethodDelete:
+			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`)
+			return true
+		}
+		return false
+	})
+	report, err := Run(t.Context(), options)
+	if err != nil || trial == "" {
+		t.Fatalf("Run() = %v, probe namespace %q", err, trial)
+	}
+	for _, left := range report.Leftovers {
+		if left.Path == trial {
+			return
+		}
+	}
+	t.Errorf("Leftovers = %v, want %s among them", report.Leftovers, trial)
+}

@@ -1,0 +1,114 @@
+package applytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// build returns the HTTP request of a step, and its body.
+func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte, error) {
+	path, err := p.variables.expand(r.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	query, err := p.query(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := p.body(ctx, r, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, r.verb.method, p.server.url+path+query, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	if r.verb.mediaType != "" && len(body) > 0 {
+		request.Header.Set("Content-Type", r.verb.mediaType)
+	}
+	for _, h := range r.headers {
+		value, err := p.variables.expand(h.value)
+		if err != nil {
+			return nil, nil, err
+		}
+		request.Header.Set(h.name, value)
+	}
+	return request, body, nil
+}
+
+// query encodes the parameters in the order of the script.
+func (p *scriptRun) query(r request) (string, error) {
+	var parts []string
+	for _, q := range r.query {
+		value, err := p.variables.expand(q.value)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, url.QueryEscape(q.name)+"="+url.QueryEscape(value))
+	}
+	if len(parts) == 0 {
+		return "", nil
+	}
+	return "?" + strings.Join(parts, "&"), nil
+}
+
+// body returns the body of a request: unchanged, as JSON, or in the binary encoding of its Content-Type.
+func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
+	text, err := p.variables.expand(r.body)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(text) == "" && !r.verb.edits {
+		return nil, nil
+	}
+	contentType, hasContentType := r.header("Content-Type")
+	if body, isBinary, err := encodeBody(contentType, text); isBinary {
+		return body, err
+	}
+	if !r.verb.asJSON || hasContentType {
+		return []byte(text), nil
+	}
+	value, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the body: %w", err)
+	}
+	if r.verb.edits {
+		live, err := p.server.send(ctx, http.MethodGet, path, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		if err := p.server.permissionErrorOf(live); err != nil {
+			return nil, err
+		}
+		if !live.succeeded() {
+			return nil, fmt.Errorf("GET %s: %s", path, live.summary())
+		}
+		value = mergePatch(live.body, value)
+	}
+	return []byte(value.JSON()), nil
+}
+
+// mergePatch applies a JSON merge patch (RFC 7386).
+func mergePatch(object, patch document.Value) document.Value {
+	if patch.Kind() != document.Map {
+		return patch
+	}
+	if object.Kind() != document.Map {
+		object = document.NewMap()
+	}
+	for name, value := range patch.Fields() {
+		if value.IsNull() {
+			object = object.Without(name)
+		} else {
+			object = object.With(name, mergePatch(object.Get(name), value))
+		}
+	}
+	return object
+}

@@ -1,0 +1,95 @@
+package applytest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// serverResponse is the server's response to the request of a step.
+type serverResponse struct {
+	code   int
+	header http.Header
+	raw    []byte
+	body   document.Value // absent if the media type is not an encoding of the API
+	dryRun bool
+}
+
+func readResponse(response *http.Response, dryRun bool) (*serverResponse, error) {
+	defer response.Body.Close()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the response: %w", err)
+	}
+	a := &serverResponse{code: response.StatusCode, header: response.Header, raw: raw, dryRun: dryRun}
+	contentType := response.Header.Get("Content-Type")
+	if a.body, err = parseBody(contentType, raw); err != nil {
+		return nil, fmt.Errorf("expected a body in %s, received %q: %w", contentType, raw, err)
+	}
+	return a, nil
+}
+
+// uid identifies objects; it is empty if the response is not an object.
+func (a *serverResponse) uid() string { return a.body.Lookup("metadata", "uid").Text() }
+
+func (a *serverResponse) revision() string {
+	return a.body.Lookup("metadata", "resourceVersion").Text()
+}
+
+// succeeded reports whether the status is 2xx.
+func (a *serverResponse) succeeded() bool { return a.code/100 == 2 }
+
+// warnings returns the texts of the Warning headers.
+func (a *serverResponse) warnings() []string {
+	var texts []string
+	for _, header := range a.header.Values("Warning") {
+		_, text, _ := strings.Cut(header, " - ")
+		if plain, err := strconv.Unquote(text); err == nil {
+			text = plain
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// summary returns the response as text for reports, without volatile fields and truncated.
+func (a *serverResponse) summary() string {
+	const limit = 2000
+	text := string(a.raw)
+	if !a.body.IsAbsent() {
+		text = withoutVolatile(a.body, document.Value{}).JSON()
+	}
+	if len(text) > limit {
+		text = text[:limit] + "…"
+	}
+	return fmt.Sprintf("%d %s", a.code, text)
+}
+
+// volatile are the fields that differ from run to run. They are compared only if a script names them.
+var volatile = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
+
+// withoutVolatile returns an object, or a list of objects, without the volatile fields that the expectation does not
+// name.
+func withoutVolatile(object, expected document.Value) document.Value {
+	if meta := object.Get("metadata"); meta.Kind() == document.Map {
+		for _, name := range volatile {
+			if expected.Lookup("metadata", name).IsAbsent() {
+				meta = meta.Without(name)
+			}
+		}
+		object = object.With("metadata", meta)
+	}
+	items := object.Get("items")
+	if items.Kind() != document.List {
+		return object
+	}
+	var shown []document.Value
+	for i, item := range items.Items() {
+		shown = append(shown, withoutVolatile(item, itemAt(expected.Get("items"), i)))
+	}
+	return object.With("items", document.NewList(shown...))
+}

@@ -1,0 +1,39 @@
+package applytest
+
+import "testing"
+
+const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
+
+// TestRetryAfter checks that a 429 with Retry-After is retried with the same request, up to a limit, and that a 429
+// without it is not.
+func TestRetryAfter(t *testing.T) {
+	const busy = "Retry-After: 0\n429 {}"
+	for _, test := range []struct {
+		name      string
+		responses []string
+		want      string
+		requests  int
+	}{
+		{"for a while", []string{busy, busy, made}, "201", 3},
+		{"without end", []string{busy}, "429", maxAttempts},
+		{"without saying for how long", []string{"429 {}", made}, "429", 1},
+		{"for longer than anybody waits", []string{"Retry-After: 99999\n429 {}", made}, "429", 1},
+		{"until a moment that we do not read", []string{"Retry-After: Mon, 16 Nov 2026 00:00:00 GMT\n429 {}", made}, "429", 1},
+		{"and gone with another code", []string{"Retry-After: 0\n503 {}", made}, "503", 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFake(t, test.responses...)
+			if result := f.run(t, appliesOnce+test.want+"\n"); result.Outcome != Pass {
+				t.Errorf("result = %+v", result)
+			}
+			if len(f.requests) != test.requests {
+				t.Errorf("%d requests, want %d", len(f.requests), test.requests)
+			}
+			for _, request := range f.requests {
+				if request != f.requests[0] {
+					t.Errorf("the retry differs: %s", request)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package docs_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/cadastre/cadastre/internal/cli"
+)
+
+// cliSections are the headings of every page in docs/cli, in this order. Other headings may come in between.
+var cliSections = []string{"## Synopsis", "## Example", "## Flags", "## Exit codes", "## Errors", "## See also"}
+
+// flagInCode matches a flag in inline code: `--force`, `-f`.
+var flagInCode = regexp.MustCompile("`(--?[a-zA-Z][-a-z]*)")
+
+// TestCLIPages: docs/cli has a page for each verb and no other; a page has all sections, a transcript, the usage line of
+// each command, and in the table of flags only flags of the verb.
+func TestCLIPages(t *testing.T) {
+	command := cli.Command()
+	command.InitDefaultHelpCmd()
+	index := readPage(t, "cli/README.md")
+	expected := []string{"cli/README.md"}
+	for _, verb := range command.Commands() {
+		if verb.Hidden {
+			continue
+		}
+		name := "cli/" + verb.Name() + ".md"
+		expected = append(expected, name)
+		if !strings.Contains(index, "[`"+verb.Name()+"`]("+verb.Name()+".md)") {
+			t.Errorf("cli/README.md: the table has no row for %s", verb.Name())
+		}
+		t.Run(verb.Name(), func(t *testing.T) { checkCLIPage(t, name, verb) })
+	}
+	pages, err := filepath.Glob("cli/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range pages {
+		if !slices.Contains(expected, name) {
+			t.Errorf("%s: there is no such verb", name)
+		}
+	}
+}
+
+func checkCLIPage(t *testing.T, name string, verb *cobra.Command) {
+	text := readPage(t, name)
+	if !strings.HasPrefix(text, "# cadastre "+verb.Name()+"\n\n") {
+		t.Errorf("%s: expected the heading # cadastre %s", name, verb.Name())
+	}
+	if !strings.Contains(text, "```console\n$ ") {
+		t.Errorf("%s: expected a transcript", name)
+	}
+	at := 0
+	for _, section := range cliSections {
+		found := strings.Index(text[at:], "\n"+section+"\n")
+		if found < 0 {
+			t.Fatalf("%s: expected the section %q after %q", name, section, text[at:at+min(20, len(text)-at)])
+		}
+		at += found + 1
+	}
+	known := map[string]bool{}
+	for _, c := range commandsOf(verb) {
+		if usage := synopsis(c); !strings.Contains(text, usage+"\n") {
+			t.Errorf("%s: the synopsis has no line %q", name, usage)
+		}
+		for _, flag := range flagsOf(c) {
+			known[flag] = true
+		}
+	}
+	_, flags, _ := strings.Cut(text, "\n## Flags\n")
+	flags, _, _ = strings.Cut(flags, "\n## ")
+	for _, found := range flagInCode.FindAllStringSubmatch(flags, -1) {
+		if !known[found[1]] {
+			t.Errorf("%s: %s has no flag %s", name, verb.CommandPath(), found[1])
+		}
+	}
+}
+
+// commandsOf returns the visible subcommands of a verb or, if it has none, the verb.
+func commandsOf(verb *cobra.Command) []*cobra.Command {
+	var commands []*cobra.Command
+	for _, c := range verb.Commands() {
+		if !c.Hidden {
+			commands = append(commands, c)
+		}
+	}
+	if len(commands) == 0 {
+		return []*cobra.Command{verb}
+	}
+	return commands
+}
+
+// synopsis returns the usage line of a command, which ends in [flags].
+func synopsis(c *cobra.Command) string {
+	return strings.TrimSuffix(c.UseLine(), " [flags]") + " [flags]"
+}
+
+func flagsOf(c *cobra.Command) []string {
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		names = append(names, "--"+f.Name)
+		if f.Shorthand != "" {
+			names = append(names, "-"+f.Shorthand)
+		}
+	})
+	return names
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

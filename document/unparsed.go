@@ -1,0 +1,178 @@
+package document
+
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/internal/lib/scan"
+)
+
+// An unparsed value is a map or list that the parser checked but stored only as text. It can be written and compared,
+// but has no fields or items. The field sets of managedFields stay unparsed because most operations do not need them;
+// [Value.JSON] returns the text for a caller that parses it.
+//
+// The text of an unparsed value is JSON without white space, with the names in the order of the input. Empty containers
+// are always parsed.
+
+// isUnparsed reports whether the value is stored as text only.
+func (v Value) isUnparsed() bool { return v.form()&unparsed != 0 }
+
+// skipPath tracks the parser's position on the path of the containers to leave unparsed.
+type skipPath struct {
+	path []string
+	// matched is the number of path elements that the parser is inside of. The next element can match only while the
+	// parser's depth equals matched+1.
+	matched int
+}
+
+// newSkipPath returns a skipPath at the root; an empty path never matches.
+func newSkipPath(path []string) skipPath {
+	if len(path) == 0 {
+		return skipPath{matched: -1}
+	}
+	return skipPath{path: path}
+}
+
+// step records that the parser, in a container at the given depth on the path, is at the named field. It reports
+// whether the field is the end of the path and stays unparsed.
+func (s *skipPath) step(depth int, name string) bool {
+	if depth > len(s.path) || s.path[depth-1] != name {
+		return false
+	}
+	s.matched = depth
+	return depth == len(s.path)
+}
+
+// skippableValue parses the value of the named field, or leaves it unparsed if the path ends there.
+func (p *parser) skippableValue(slot, i int, name string) (end int, err *SyntaxError) {
+	matched := p.skip.matched
+	if p.skip.step(p.depth, name) {
+		end, err = p.skipValue(slot, i)
+	} else {
+		end, err = p.value(slot, i)
+	}
+	p.skip.matched = matched
+	return end, err
+}
+
+// unparsedDepth is the number of levels that an unparsed value may nest deeper than the rest of the document. A field
+// set has one level for each level of the document and one for its root, and is four levels deep in the document; the
+// rest is a margin.
+const unparsedDepth = 16
+
+// skipValue checks a map or list and stores only its text. Scalars and empty containers are parsed.
+func (p *parser) skipValue(slot, start int) (end int, err *SyntaxError) {
+	maxDepth := p.limits.MaxDepth + unparsedDepth
+	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
+		p.setSpan(slot, Map, start, end).form |= unparsed | canonical
+		return end, nil
+	}
+	nodes, extra := len(p.nodes), len(p.extra)
+	outside := p.limits.MaxDepth
+	p.limits.MaxDepth = maxDepth
+	end, err = p.value(slot, start)
+	p.limits.MaxDepth = outside
+	if err != nil {
+		return end, err
+	}
+	n := &p.stack[slot]
+	if n.count == 0 {
+		return end, nil
+	}
+	if n.form&canonical == 0 {
+		text := p.detach(*n, nodes, extra).JSON()
+		n.text, n.size = uint32(len(p.extra)), uint32(len(text))
+		n.form |= extraText
+		p.extra = append(p.extra, text...)
+	}
+	n.form |= unparsed | canonical
+	n.first, n.count = 0, 0
+	p.nodes = p.nodes[:nodes]
+	return end, nil
+}
+
+// detach returns a document of a container. nodes and extra are the lengths that the scratch memory had before the
+// container was parsed.
+func (p *parser) detach(root node, nodes, extra int) Value {
+	d := &doc{text: p.text, extra: string(p.extra[extra:]), nodes: append(slices.Clone(p.nodes[nodes:]), root)}
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		n.first -= uint32(nodes)
+		if n.form&extraText != 0 {
+			n.text -= uint32(extra)
+		}
+		if n.form&extraName != 0 {
+			n.name -= uint32(extra)
+		}
+	}
+	return Value{d, uint32(len(d.nodes) - 1)}
+}
+
+// skipSets returns the end of the map that starts at pos if the map is a field set as Kubernetes writes it: maps within
+// maps, no white space, and ASCII names with no escapes but \". Otherwise it returns 0.
+func skipSets(s string, pos, maxDepth int) (end int) {
+	depth := 0
+	for i := pos; i+1 < len(s); {
+		// A map starts here.
+		if s[i] != '{' || depth == maxDepth {
+			return 0
+		}
+		i++
+		if depth++; s[i] == '}' {
+			if depth == 1 {
+				return 0
+			}
+			if i, depth = skipClosing(s, i, depth); depth == 0 {
+				return i
+			}
+			if i++; s[i-1] != ',' {
+				return 0
+			}
+		}
+		// A name starts here.
+		if i = skipName(s, i); i == 0 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// skipClosing skips at most depth closing braces. If it returns a depth above 0, the returned offset is within the
+// text.
+func skipClosing(s string, i, depth int) (int, int) {
+	for i < len(s) && s[i] == '}' && depth > 0 {
+		i++
+		depth--
+	}
+	if i == len(s) && depth > 0 {
+		return i - 1, depth // the brace there is not the comma that the caller requires
+	}
+	return i, depth
+}
+
+// skipName returns the offset after a quoted name and its colon, or 0 if there is none.
+func skipName(s string, i int) int {
+	if i >= len(s) || s[i] != '"' {
+		return 0
+	}
+	for i = scan.PlainEnd(s, i+1); i+1 < len(s); i = scan.PlainEnd(s, i+2) {
+		switch {
+		case s[i] == '"' && s[i+1] == ':':
+			return i + 2
+		case s[i] != '\\' || s[i+1] != '"':
+			return 0
+		}
+	}
+	return 0
+}
+
+// parsed returns the value itself, or, if it is unparsed, the result of parsing its text.
+func (v Value) parsed() Value {
+	if !v.isUnparsed() {
+		return v
+	}
+	open, err := ParseJSONLimited([]byte(v.text()), Limits{MaxBytes: -1})
+	if err != nil {
+		return NewString(v.text()) // the text has duplicate names
+	}
+	return open
+}

@@ -1,0 +1,195 @@
+package builtin
+
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+)
+
+// DecodeOptions describe the source of a document.
+type DecodeOptions struct {
+	// WholeFloats accepts 1.0 as an integer. Kubernetes rejects it in JSON, but accepts it in YAML and strategic merge
+	// patches, which it converts before decoding.
+	WholeFloats bool
+}
+
+// Decode returns the document as kube-apiserver sees it after decoding. Unknown fields are dropped and their paths
+// returned: spec.template.spec.containers[0].foo. Nulls are dropped unless Go would encode them. For a value of the
+// wrong type it returns a [*ValueError].
+func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
+	return t.DecodeWith(doc, DecodeOptions{})
+}
+
+// DecodeWith is Decode with options.
+func (t *Type) DecodeWith(doc document.Value, options DecodeOptions) (read document.Value, unknown []string, err error) {
+	r := decoders.Get().(*decoder)
+	defer r.release()
+	r.root, r.options = t, options
+	read, err = r.read(t, doc)
+	return read, r.unknown, err
+}
+
+// decoder is the state of one decoding.
+//
+//	read        decodes any value; it returns the same Value if nothing changes
+//	readStruct  and others decode values of one kind
+//
+// A container is rebuilt from the first changed part on.
+type decoder struct {
+	options DecodeOptions
+	root    *Type
+	b       fastdoc.Builder
+	path    []pathStep // the path from the root to the current value
+	unknown []string
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+func (r *decoder) release() {
+	r.b.Reset()
+	clear(r.path[:cap(r.path)])
+	r.path, r.unknown, r.root = r.path[:0], nil, nil
+	decoders.Put(r)
+}
+
+func (r *decoder) read(t *Type, v document.Value) (document.Value, error) {
+	kind := v.Kind()
+	switch t.Kind {
+	case Struct:
+		if kind == document.Map {
+			return r.readStruct(t, v)
+		}
+	case List:
+		if kind == document.List {
+			return r.readList(t, v)
+		}
+	case Map:
+		if kind == document.Map {
+			return r.readMap(t, v)
+		}
+	case Raw, Fields:
+		return v, nil
+	default:
+		return r.readScalar(t, v)
+	}
+	return v, r.wrongKind(t, v)
+}
+
+// readStruct joins the fields of a value with those of its type; both are sorted.
+func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) {
+	if fastdoc.IsUnparsed(v) {
+		return v, nil
+	}
+	change := r.b.Rebuild(v)
+	fields, next := t.Fields, 0
+	depth := len(r.path)
+	for i := range v.Len() {
+		name, value := v.Field(i)
+		for next < len(fields) && fields[next].Name < name {
+			next++
+		}
+		var read document.Value
+		if next < len(fields) && fields[next].Name == name {
+			var err error
+			f := &fields[next]
+			r.path = append(r.path, pathStep{name: name, in: t, field: f})
+			if read, err = r.readField(f, value); err != nil {
+				return v, err
+			}
+			r.path = r.path[:depth]
+		} else {
+			r.noteUnknown(name)
+		}
+		change.Add(i, name, read, value)
+	}
+	return change.Finish(), nil
+}
+
+// noteUnknown records an unknown field, up to the maximum number that Kubernetes reports.
+func (r *decoder) noteUnknown(name string) {
+	const maximum = 100
+	if len(r.unknown) < maximum {
+		r.unknown = append(r.unknown, r.pathTo(name))
+	}
+}
+
+// readField decodes the value of a field; absent if Go would not encode the field.
+func (r *decoder) readField(f *Field, v document.Value) (document.Value, error) {
+	if !v.IsNull() {
+		return r.read(f.Type, v)
+	}
+	if f.Always && f.zeroIsNull() {
+		return v, nil
+	}
+	return document.Value{}, nil
+}
+
+// zeroIsNull reports whether Go encodes the zero value of the field as null.
+func (f *Field) zeroIsNull() bool { return f.Pointer || f.Type.zeroIsNull() }
+
+func (t *Type) zeroIsNull() bool {
+	switch t.Kind {
+	case List, Map, Bytes, Time, MicroTime, Raw, Fields:
+		return true
+	}
+	return false
+}
+
+func (r *decoder) readList(t *Type, v document.Value) (document.Value, error) {
+	if fastdoc.IsUnparsed(v) {
+		return v, nil
+	}
+	change := r.b.Rebuild(v)
+	depth := len(r.path)
+	for i := range v.Len() {
+		value := v.At(i)
+		r.path = append(r.path, pathStep{index: i, in: t})
+		read, err := r.readPart(t.Elem, value)
+		if err != nil {
+			return v, err
+		}
+		r.path = r.path[:depth]
+		change.Add(i, "", read, value)
+	}
+	return change.Finish(), nil
+}
+
+func (r *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
+	if fastdoc.IsUnparsed(v) {
+		return v, nil
+	}
+	change := r.b.Rebuild(v)
+	depth := len(r.path)
+	for i := range v.Len() {
+		name, value := v.Field(i)
+		r.path = append(r.path, pathStep{name: name, in: t})
+		read, err := r.readPart(t.Elem, value)
+		if err != nil {
+			return v, err
+		}
+		r.path = r.path[:depth]
+		change.Add(i, name, read, value)
+	}
+	return change.Finish(), nil
+}
+
+// readPart decodes a list item or map value. Go cannot omit it: null becomes the zero value.
+func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
+	if v.IsNull() {
+		return t.emptyPart(), nil
+	}
+	read, err := r.read(t, v)
+	if read.IsAbsent() {
+		return t.emptyPart(), err
+	}
+	return read, err
+}
+
+// emptyPart returns the value that null becomes in a list or map.
+func (t *Type) emptyPart() document.Value {
+	if t.Kind == Bytes {
+		return emptyString // "" is the result of a round trip through storage
+	}
+	return t.zero()
+}

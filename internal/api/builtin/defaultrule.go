@@ -1,0 +1,249 @@
+package builtin
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+)
+
+// operation is the effect of a default rule on its target.
+type operation uint8
+
+const (
+	setIfUnset operation = iota // sets an unset field
+	setAlways                   // sets the field even if it is set
+	mergeKeys                   // adds the missing keys of a map
+	dropField
+	roundUp // rounds quantities up
+	callStep
+)
+
+// rule is a line of a section of defaults. Invariants:
+//
+//	operation == callStep                   step != nil, and nothing else
+//	operation == setIfUnset or setAlways    one of value, source, now
+//	operation == mergeKeys                  source
+type rule struct {
+	operation  operation
+	target     path
+	value      document.Value
+	source     *path
+	now        bool
+	conditions []condition
+	step       func(*structUpdate)
+}
+
+// path is the path from a struct to a nested field.
+type path struct {
+	names   []pathElement
+	sibling bool // relative to the struct that contains the rule's target
+}
+
+// pathElement is an element of a path.
+type pathElement struct {
+	name string
+	each bool // the field is a list, and the path continues in each item
+	// of and pointer are the type of the field, as in Field.
+	of      *Type
+	pointer bool
+}
+
+// isUnset reports whether a value at the end of the path is unset.
+func (n *pathElement) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
+
+// isUnset reports whether a value of the type is unset: Go decodes it like an absent one. A pointer field is unset only
+// if it is absent or null.
+func (t *Type) isUnset(pointer bool, v document.Value) bool {
+	switch {
+	case v.IsAbsent() || v.IsNull():
+		return true
+	case pointer:
+		return false
+	}
+	switch t.Kind {
+	case List, Map:
+		return v.Len() == 0
+	case String:
+		return v.Text() == ""
+	case Bool:
+		return !v.Bool()
+	case Int32, Int64, IntOrString:
+		return v.Text() == "" || v.Text() == "0"
+	}
+	return false
+}
+
+func (p *path) last() *pathElement { return &p.names[len(p.names)-1] }
+
+// apply applies the rule to a struct.
+func (r *rule) apply(s *structUpdate) {
+	if r.operation == callStep {
+		r.step(s)
+		return
+	}
+	first := &r.target.names[0]
+	old := s.get(first.name)
+	var value document.Value
+	if len(r.target.names) == 1 && !first.each {
+		value = r.newValue(s, nil, first, old)
+	} else {
+		value = r.applyAt(s, first, r.target.names[1:], old)
+	}
+	if !document.Same(value, old) {
+		s.set(first.name, value)
+	}
+}
+
+// applyAt applies the rule to the value of a path element, and returns the new value.
+func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
+	if name.each {
+		change := s.b.Rebuild(v)
+		for i, item := range v.Items() {
+			change.Add(i, "", r.applyIn(s, rest, item), item)
+		}
+		return change.Finish()
+	}
+	if !v.IsAbsent() && !v.IsNull() {
+		return r.applyIn(s, rest, v)
+	}
+	if name.pointer || name.of.Kind != Struct && name.of.Kind != Map {
+		return v // a nil pointer is not allocated
+	}
+	empty := document.NewMap()
+	if made := r.applyIn(s, rest, empty); !document.Same(made, empty) {
+		return made
+	}
+	return v
+}
+
+// applyIn applies the rule in a struct or map on the path to the target, and returns the new value.
+func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) document.Value {
+	if v.Kind() != document.Map {
+		return v
+	}
+	name := &names[0]
+	old := v.Get(name.name)
+	var value document.Value
+	if len(names) == 1 && !name.each {
+		value = r.newValue(s, &v, name, old)
+	} else {
+		value = r.applyAt(s, name, names[1:], old)
+	}
+	if document.Same(value, old) {
+		return v
+	}
+	return v.With(name.name, value)
+}
+
+// newValue returns the new value of the target. The holder is the struct that contains the target; nil for the struct
+// of the rule.
+func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathElement, old document.Value) document.Value {
+	if r.operation == setIfUnset && !target.isUnset(old) {
+		return old
+	}
+	for i := range r.conditions {
+		if !r.conditions[i].holds(s, holder) {
+			return old
+		}
+	}
+	switch r.operation {
+	case dropField:
+		return document.Value{}
+	case roundUp:
+		return roundAll(s.b, old)
+	case mergeKeys:
+		return mergeMissing(old, s.lookup(r.source, holder))
+	}
+	switch {
+	case r.now:
+		return document.NewString(time.Now().UTC().Format(time.RFC3339))
+	case r.source != nil:
+		value := s.lookup(r.source, holder)
+		if r.source.last().isUnset(value) || document.Equal(value, old) {
+			return old
+		}
+		return value
+	case document.Equal(r.value, old):
+		return old
+	}
+	return r.value
+}
+
+// mergeMissing returns a map with the keys of another map that it lacks.
+func mergeMissing(to, from document.Value) document.Value {
+	result := to
+	for name, value := range from.Fields() {
+		if result.Get(name).IsAbsent() {
+			result = result.With(name, value)
+		}
+	}
+	return result
+}
+
+// roundAll returns a map with its quantities rounded up to thousandths.
+func roundAll(b *fastdoc.Builder, v document.Value) document.Value {
+	change := b.Rebuild(v)
+	for i := range v.Len() {
+		name, old := v.Field(i)
+		change.Add(i, name, roundQuantity(old), old)
+	}
+	return change.Finish()
+}
+
+func roundQuantity(v document.Value) document.Value {
+	if isCanonicalQuantity(v.Text()) {
+		return v // canonical quantities are multiples of a thousandth
+	}
+	q, err := ParseQuantity(v.Text())
+	if err != nil {
+		return v // decoding rejects invalid quantities
+	}
+	q.RoundUp(resource.Milli)
+	return withText(v, q.String())
+}
+
+// condition is a condition of a default rule.
+type condition struct {
+	test   test
+	path   path
+	values []string
+}
+
+type test uint8
+
+const (
+	isSet test = iota
+	isUnset
+	isAbsent
+	isOneOf
+	isLatest
+	isOnlyField
+)
+
+func (c *condition) holds(s *structUpdate, holder *document.Value) bool {
+	if c.test == isOnlyField {
+		return s.hasOnly(c.path.last().name)
+	}
+	v := s.lookup(&c.path, holder)
+	switch c.test {
+	case isSet:
+		return !c.path.last().isUnset(v)
+	case isUnset:
+		return c.path.last().isUnset(v)
+	case isAbsent:
+		return v.IsAbsent() || v.IsNull()
+	case isLatest:
+		return hasLatestTag(v.Text())
+	}
+	switch v.Kind() {
+	case document.String, document.Number:
+		return slices.Contains(c.values, v.Text())
+	case document.Bool:
+		return slices.Contains(c.values, v.JSON())
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package builtin
+
+import (
+	"sync"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/lib/fastdoc"
+	"github.com/cadastre/cadastre/schema"
+)
+
+// RetainUnset returns a document with the unset fields of the document that it replaces. A client that decodes an
+// object into Go structs and writes it back drops these fields without intending a change. The topology determines
+// which list items match.
+func (t *Type) RetainUnset(doc, before document.Value, topology *schema.Type) document.Value {
+	k := unsetRetainers.Get().(*unsetRetainer)
+	kept := k.value(t, topology, doc, before)
+	k.b.Reset()
+	unsetRetainers.Put(k) // not deferred: after a panic the state is inconsistent and must not be reused
+	return kept
+}
+
+// unsetRetainer walks two documents in parallel. It returns the same Value if nothing changes.
+type unsetRetainer struct{ b fastdoc.Builder }
+
+var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
+
+func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before document.Value) document.Value {
+	if doc.Kind() != before.Kind() || fastdoc.IsUnparsed(doc) || fastdoc.IsUnparsed(before) || document.Same(doc, before) {
+		return doc
+	}
+	if topology == nil {
+		topology = schema.Untyped
+	}
+	switch {
+	case t.Kind == Struct && doc.Kind() == document.Map:
+		return k.fields(t, topology.Map, doc, before)
+	case t.Kind == Map && doc.Kind() == document.Map && t.Elem.Elem == nil && t.Elem.Kind != Struct:
+		return doc // scalar values have no unset fields
+	case t.Kind == Map && doc.Kind() == document.Map:
+		return k.values(t, topology.Map, doc, before)
+	case t.Kind == List && t.Innermost().Kind == Struct:
+		return k.items(t, topology.List, doc, before)
+	}
+	return doc
+}
+
+// fields joins the fields of both documents, which are sorted.
+func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+	change := k.b.Rebuild(doc)
+	i := 0
+	for j := range before.Len() {
+		name, old := before.Field(j)
+		for ; i < doc.Len() && doc.Name(i) < name; i++ {
+			change.Add(i, doc.Name(i), doc.At(i), doc.At(i))
+		}
+		f, known := t.Field(name)
+		switch {
+		case i < doc.Len() && doc.Name(i) == name:
+			value := doc.At(i)
+			if known {
+				value = k.value(f.Type, topologyOf(topology, name), value, old)
+			}
+			change.Add(i, name, value, doc.At(i))
+			i++
+		case known && !f.Always && f.Type.isUnset(f.Pointer, old):
+			change.Begin(i)
+			k.b.Push(name, old)
+		}
+	}
+	if change.Begun() {
+		k.b.PushAll(doc, i, doc.Len())
+	}
+	return change.Finish()
+}
+
+func topologyOf(m *schema.Map, name string) *schema.Type {
+	if m == nil {
+		return nil
+	}
+	t, _ := m.TypeOf(name)
+	return t
+}
+
+// values visits the values that both maps have; keys that are absent were removed.
+func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
+	change := k.b.Rebuild(doc)
+	for i := range doc.Len() {
+		name, value := doc.Field(i)
+		change.Add(i, name, k.value(t.Elem, topologyOf(topology, name), value, before.Get(name)), value)
+	}
+	return change.Finish()
+}
+
+// items visits matching items: those with the same keys, or, in lists of equal length without keys, those with the same
+// index.
+func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before document.Value) document.Value {
+	keyed := topology != nil && topology.Relationship == schema.Keyed
+	if !keyed && doc.Len() != before.Len() {
+		return doc
+	}
+	var item *schema.Type
+	if topology != nil {
+		item = topology.Item
+	}
+	change := k.b.Rebuild(doc)
+	for i := range doc.Len() {
+		value, at := doc.At(i), i
+		if keyed {
+			at = keyedIndex(topology.Keys, before, value, i)
+		}
+		kept := value
+		if at >= 0 {
+			kept = k.value(t.Elem, item, value, before.At(at))
+		}
+		change.Add(i, "", kept, value)
+	}
+	return change.Finish()
+}
+
+// keyedIndex returns the index of the item with the keys of another item, -1 if there is none. It tries the likely
+// index first.
+func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
+	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
+		return likely
+	}
+	for i := range list.Len() {
+		if sameKeys(keys, list.At(i), item) {
+			return i
+		}
+	}
+	return -1
+}
+
+func sameKeys(keys []schema.Key, a, b document.Value) bool {
+	for _, key := range keys {
+		if !document.Equal(a.Get(key.Name), b.Get(key.Name)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,141 @@
+package builtin
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// signingConditions validates the conditions of a signing request. Violations that the live object has are tolerated.
+func signingConditions(c *checker, conditions, old document.Value) {
+	decided := hasType(old, "Approved") && hasType(old, "Denied")
+	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
+	seen := map[string]bool{}
+	for i, condition := range conditions.Items() {
+		name, status := condition.Get("type").Text(), condition.Get("status").Text()
+		c.pushItem(i)
+		if name == "" && !unnamed {
+			c.required("", "type")
+		}
+		allowed := []string{"False", "True", "Unknown"}
+		if slices.Contains([]string{"Approved", "Denied", "Failed"}, name) {
+			allowed = []string{"True"}
+		}
+		c.push("status")
+		c.requiredEnum(status, allowed...)
+		c.pop()
+		c.pop()
+		if !decided && (name == "Approved" && seen["Denied"] || name == "Denied" && seen["Approved"]) {
+			c.invalid(name, "Approved and Denied conditions are mutually exclusive")
+		}
+		if seen[name] && !twice {
+			c.pushItem(i)
+			c.duplicate(name, "type")
+			c.pop()
+		}
+		seen[name] = true
+	}
+}
+
+func hasType(conditions document.Value, name string) bool { return countType(conditions, name) > 0 }
+
+func countType(conditions document.Value, name string) (n int) {
+	for _, condition := range conditions.Items() {
+		if condition.Get("type").Text() == name {
+			n++
+		}
+	}
+	return n
+}
+
+func hasDuplicateTypes(conditions document.Value) bool {
+	types := sortedFieldTexts(conditions, "type")
+	return len(slices.Compact(types)) < conditions.Len()
+}
+
+// certificate validates a changed certificate, unless the previous one was invalid.
+func certificate(c *checker, now, old document.Value) {
+	if now.Text() == old.Text() || certificateProblem(old.Text()) != nil {
+		return
+	}
+	if err := certificateProblem(now.Text()); err != nil {
+		c.invalid("<certificate data>", err.Error())
+	}
+}
+
+func certificateProblem(text string) error {
+	content, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(content) == 0 {
+		return err
+	}
+	n := 0
+	for {
+		var block *pem.Block
+		if block, content = pem.Decode(content); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			return fmt.Errorf("only CERTIFICATE PEM blocks are allowed, found %q", block.Type)
+		}
+		if len(block.Headers) > 0 {
+			return errors.New("no PEM block headers are permitted")
+		}
+		n++
+		certificates, err := x509.ParseCertificates(block.Bytes)
+		if err != nil {
+			return err
+		}
+		if len(certificates) == 0 {
+			return errors.New("found CERTIFICATE PEM block containing 0 certificates")
+		}
+	}
+	if n == 0 {
+		return errors.New("must contain at least one CERTIFICATE PEM block")
+	}
+	return nil
+}
+
+// signingDecisions rejects the removal of decisions, and all changes of Approved and Denied at this endpoint.
+func signingDecisions(c *checker, request, oldRequest document.Value) {
+	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
+	frozen := func(verb, name string) {
+		c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
+	}
+	for _, name := range [...]string{"Approved", "Denied", "Failed"} {
+		if countType(now, name) < countType(old, name) {
+			frozen("remove", name)
+		}
+	}
+	t, _ := c.kind.Lookup("status", "conditions")
+	for _, name := range [...]string{"Approved", "Denied"} {
+		switch is, was := ofType(now, name), ofType(old, name); {
+		case is.Len() > was.Len():
+			frozen("add", name)
+		case is.Len() == was.Len() && !equalLists(t, is, was):
+			frozen("modify", name)
+		}
+	}
+}
+
+// ofType returns the conditions of a type.
+func ofType(conditions document.Value, name string) document.Value {
+	var found []document.Value
+	for _, condition := range conditions.Items() {
+		if condition.Get("type").Text() == name {
+			found = append(found, condition)
+		}
+	}
+	return document.NewList(found...)
+}
+
+func certificateFrozen(c *checker, request, oldRequest document.Value) {
+	now, old := request.Lookup("status", "certificate"), oldRequest.Lookup("status", "certificate")
+	if old.Text() != "" && now.Text() != old.Text() {
+		c.forbidden("updates may not modify existing certificate content", "status", "certificate")
+	}
+}

@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// stopGrace is the time that Stop waits for the parts of the server after its context has ended.
+const stopGrace = time.Second
+
+// Stop ends watches, waits for active requests until the context ends, and stops the server. If a part has not stopped
+// stopGrace after the end of the context, Stop returns an error that names it, and the remaining parts are stopped in the
+// background when it has.
+func (s *Server) Stop(ctx context.Context) error {
+	var stopping shutdown
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.stopParts(ctx, &stopping)
+	}()
+	select {
+	case <-done:
+		return stopping.err()
+	case <-ctx.Done():
+	}
+	select {
+	case <-done:
+		return stopping.err()
+	case <-time.After(stopGrace):
+		return errors.Join(stopping.err(), fmt.Errorf("stop the server: %s: not stopped: %w", stopping.active(), ctx.Err()))
+	}
+}
+
+// stopParts stops the parts of the server, each before those that it depends on.
+func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
+	stopping.part("requests", func() error { return s.stopServing(ctx) })
+	if s.stopControllers != nil {
+		s.stopControllers()
+	}
+	if s.stopDefinitions != nil {
+		s.stopDefinitions()
+	}
+	if s.rbac != nil {
+		stopping.part("authorizer", func() error { s.rbac.Close(); return nil })
+	}
+	if s.admission != nil {
+		stopping.part("admission configurations", func() error { s.admission.close(); return nil })
+	}
+	stopping.group(&s.running)
+	if s.cache != nil {
+		stopping.part("watch cache", func() error { s.cache.Close(); return nil })
+	}
+	if s.store != nil {
+		stopping.part("store", s.store.Close)
+	}
+}
+
+// stopServing ends watches and waits for active requests until the context ends, of the listener and of in-process transports.
+func (s *Server) stopServing(ctx context.Context) error {
+	var listened, inProcess error
+	var stopping sync.WaitGroup
+	if s.handler != nil {
+		s.handler.Drain()
+		stopping.Go(func() { inProcess = s.inProcess.Stop(ctx) })
+	}
+	if s.listener != nil {
+		listened = s.listener.Stop(ctx)
+	} else if s.socket != nil {
+		listened = s.socket.Close()
+	}
+	stopping.Wait()
+	return errors.Join(listened, inProcess)
+}
+
+// shutdown is the state of a Stop. It is safe for concurrent use.
+type shutdown struct {
+	mu sync.Mutex
+	// names returns the parts that are being stopped.
+	names func() []string
+	errs  []error
+}
+
+// part stops a part.
+func (d *shutdown) part(name string, stop func() error) {
+	d.set(func() []string { return []string{name} })
+	err := stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.errs = append(d.errs, err)
+}
+
+// group waits for goroutines that were cancelled.
+func (d *shutdown) group(g *goroutines) {
+	d.set(g.names)
+	g.wait.Wait()
+}
+
+func (d *shutdown) set(names func() []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.names = names
+}
+
+// active names the parts that are being stopped.
+func (d *shutdown) active() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(d.names(), ", ")
+}
+
+// err returns the errors of the parts that have stopped.
+func (d *shutdown) err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return errors.Join(d.errs...)
+}
+
+// goroutines is a group of goroutines with names.
+type goroutines struct {
+	wait   sync.WaitGroup
+	mu     sync.Mutex
+	active map[string]int
+}
+
+// Go runs a function in a goroutine of the group.
+func (g *goroutines) Go(name string, run func()) {
+	g.count(name, +1)
+	g.wait.Go(func() {
+		defer g.count(name, -1)
+		run()
+	})
+}
+
+func (g *goroutines) count(name string, change int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.active == nil {
+		g.active = map[string]int{}
+	}
+	if g.active[name] += change; g.active[name] == 0 {
+		delete(g.active, name)
+	}
+}
+
+// names returns the names of the goroutines that have not ended, sorted.
+func (g *goroutines) names() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Sorted(maps.Keys(g.active))
+}

@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cadastre/cadastre/apiserver"
+)
+
+// gate is a feature gate.
+type gate struct {
+	name  string
+	on    bool // default value
+	about string
+}
+
+var allGates = []gate{
+	{apiserver.UnsettingFields, true, "applied configurations may contain {k8s_io__value: unset}, which removes a field and owns its absence"},
+	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
+}
+
+// parseGates parses NAME=true|false pairs, separated by commas, on top of the default values.
+func parseGates(text string) (map[string]bool, error) {
+	gates := map[string]bool{}
+	for _, g := range allGates {
+		gates[g.name] = g.on
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		if !slices.ContainsFunc(allGates, func(g gate) bool { return g.name == name }) {
+			return nil, fmt.Errorf("--feature-gates: expected one of %s, received %q", gateNames(), name)
+		}
+		on, err := strconv.ParseBool(value)
+		if err != nil {
+			return nil, fmt.Errorf("--feature-gates: %s: expected true or false, received %q", name, value)
+		}
+		gates[name] = on
+	}
+	return gates, nil
+}
+
+func gateNames() string {
+	var names []string
+	for _, g := range allGates {
+		names = append(names, g.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// gatesHelp returns one line per gate for the help. The lines end in semicolons, because docs/server.md joins them.
+func gatesHelp() string {
+	var lines []string
+	for _, g := range allGates {
+		lines = append(lines, fmt.Sprintf("%s (default %v): %s", g.name, g.on, g.about))
+	}
+	return strings.Join(lines, ";\n") + "."
+}

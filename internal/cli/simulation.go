@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/cli/cluster"
+)
+
+// A server can evaluate an apply in a dry run, but not an apply after a migration that has not been written. The result
+// is therefore simulated: the apply engine applies the configuration to the server's dry-run result, with the managed
+// fields entries that the migration would produce. Fields that the applier would then own and does not apply are
+// removed.
+//
+// 	live    data: {key, legacy}   owned by client-side apply
+// 	server  data: {key, legacy}   dry-run result; legacy is owned by another manager
+// 	result  data: {key}           legacy would be owned by the applier, which does not apply it
+//
+// The simulated result is then sent to the server as a dry-run JSON patch, so that the server defaults and validates it.
+//
+// The first dry run may fail validation only because of fields that the migration would remove: a Deployment whose
+// strategy becomes Recreate still has rollingUpdate. In that case the engine applies to the live object.
+
+// simulateMigration returns the result of the apply after the migration. answer and refused are the result of the dry
+// run without the migration.
+func (a *applyOperation) simulateMigration(ctx context.Context, answer apply.Object, refused error) (apply.Object, error) {
+	switch {
+	case refused == nil:
+		return a.simulateApply(ctx, apply.Object{Document: answer.Document, Entries: a.simulatedEntriesAfter(answer)})
+	case cluster.IsCode(refused, http.StatusUnprocessableEntity):
+		after, err := a.simulateApply(ctx, apply.Object{Document: a.withLastApplied(a.live.Document), Entries: a.simulatedEntries})
+		if err != nil || diffPatch(a.live.Document, after.Document).Len() > 0 {
+			return after, err
+		}
+	}
+	return answer, refused // the removed fields, if any, did not cause the error
+}
+
+// simulateApply applies the configuration to an object with the engine and validates the result with a dry-run patch.
+// It forces conflicts, because applyWithRetry has already handled those that must not be forced.
+func (a *applyOperation) simulateApply(ctx context.Context, from apply.Object) (apply.Object, error) {
+	version := a.target.kind.APIVersion()
+	if i := slices.IndexFunc(a.simulatedEntries, func(e apply.Entry) bool { return e.APIVersion != version }); i >= 0 {
+		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration, because %s owns fields at %s; migrate first",
+			entryName(a.simulatedEntries[i]), a.simulatedEntries[i].APIVersion)
+	}
+	t, err := a.cluster.Topology(ctx, a.target.kind)
+	if err != nil {
+		return from, fmt.Errorf("a dry run cannot compute the fields that an apply removes after the migration; migrate first: %w", err)
+	}
+	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t), Unset: true})
+	if err != nil {
+		return from, err
+	}
+	result, err := engine.Apply(from, a.config, apply.Request{Manager: a.manager, Version: version, Time: time.Now(), Force: true})
+	if err != nil {
+		return result.Object, err
+	}
+	patch := diffPatch(a.live.Document, result.Object.Document)
+	if patch.Len() == 0 {
+		return result.Object, nil
+	}
+	patched, err := a.cluster.DryRunPatch(ctx, a.target.kind, a.target.namespace, a.target.name, a.manager, patch.AppendJSON(nil))
+	return apply.Object{Document: patched.Document, Entries: result.Object.Entries}, err
+}
+
+// diffPatch returns the JSON patch that turns one object into another, with one operation per top-level or metadata
+// field. It is sent instead of an update because users who may apply have the verb patch, but not necessarily update.
+func diffPatch(from, to document.Value) document.Value {
+	changes := appendOperations(nil, "/", from.Without("metadata"), to.Without("metadata"))
+	changes = appendOperations(changes, "/metadata/", from.Get("metadata"), to.Get("metadata"))
+	return document.NewList(changes...)
+}
+
+// pointerEscapes escapes names in JSON pointers.
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
+// appendOperations appends the operations that turn the fields of map from into those of map to. The path prefix must
+// exist in the object.
+func appendOperations(changes []document.Value, path string, from, to document.Value) []document.Value {
+	change := func(op, name string, value document.Value) {
+		changes = append(changes, document.NewMap(
+			document.Field{Name: "op", Value: document.NewString(op)},
+			document.Field{Name: "path", Value: document.NewString(path + pointerEscapes.Replace(name))},
+			document.Field{Name: "value", Value: value},
+		))
+	}
+	for name, value := range to.Fields() {
+		if !document.Equal(from.Get(name), value) {
+			change("add", name, value)
+		}
+	}
+	for name := range from.Fields() {
+		if to.Get(name).IsAbsent() {
+			change("remove", name, document.Value{})
+		}
+	}
+	return changes
+}
+
+// simulatedEntriesAfter returns the entries that the migration would produce. For entries that the migration does not
+// touch, it uses those of the dry-run result, in which forced fields have been removed.
+func (a *applyOperation) simulatedEntriesAfter(answer apply.Object) []apply.Entry {
+	var all []apply.Entry
+	for _, e := range a.simulatedEntries {
+		if !slices.Contains(a.live.Entries, e) || e.Manager == a.manager && e.Operation == apply.Apply {
+			all = append(all, e)
+			continue
+		}
+		i := slices.IndexFunc(answer.Entries, func(other apply.Entry) bool { return isSameEntry(e, other) })
+		if i >= 0 {
+			all = append(all, answer.Entries[i])
+		}
+	}
+	return all
+}
+
+// isSameEntry reports whether two entries have the same identity: manager, operation, API version and subresource.
+func isSameEntry(a, b apply.Entry) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion && a.Subresource == b.Subresource
+}
+
+// withConflictOwners returns the live object with the entries that conflicts refer to. For an object without
+// managedFields, servers report conflicts with before-first-apply, an entry that the stored object does not have.
+func (a *applyOperation) withConflictOwners(ctx context.Context, refused error) apply.Object {
+	if !a.exists || !isUntracked(a.live) || !isApplyConflict(refused) {
+		return a.live
+	}
+	live, err := a.target.withInitialEntry(ctx, a.cluster, a.live)
+	if err != nil {
+		return a.live
+	}
+	for i := range live.Entries {
+		live.Entries[i].Time = time.Time{} // the time of the entry is unknown
+	}
+	return live
+}
+
+// remainingConflicts removes the owners whose entries the pending migration would remove, and the conflicts without any
+// other owner.
+func (a *applyOperation) remainingConflicts(all []conflict) []conflict {
+	if a.simulatedEntries == nil {
+		return all
+	}
+	var remaining []conflict
+	for _, c := range all {
+		hadOwners := len(c.owners) > 0
+		c.owners = slices.DeleteFunc(c.owners, func(e apply.Entry) bool { return !slices.Contains(a.simulatedEntries, e) })
+		if len(c.owners) > 0 || !hadOwners {
+			remaining = append(remaining, c)
+		}
+	}
+	return remaining
+}

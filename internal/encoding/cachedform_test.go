@@ -1,0 +1,103 @@
+package encoding
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/encoding/cbor"
+	"github.com/cadastre/cadastre/internal/encoding/protobuf"
+	"github.com/cadastre/cadastre/internal/watchcache"
+)
+
+// encoded is an object with cached encodings, which counts their uses.
+type encoded struct {
+	whole, less string
+	protobuf    any // a protobuf.Object
+	cbor        *cbor.Object
+	uses        map[*Encoding]int
+	binary      bool // JSON must not be used
+	t           testing.TB
+}
+
+func newEncoded(t testing.TB) *encoded {
+	t.Helper()
+	o := &encoded{
+		whole: `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"managedFields":[{"manager":"m"}],"name":"a"},"data":{"b":"c"}}`,
+		less:  `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"b":"c"}}`,
+		t:     t,
+	}
+	doc, err := document.ParseJSON(o.whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.protobuf, err = protobuf.Encode(doc); err != nil {
+		t.Fatal(err)
+	}
+	if o.cbor, err = cbor.Encode(doc); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (o *encoded) AppendJSON(dst []byte) []byte {
+	o.countJSON()
+	return append(dst, o.whole...)
+}
+
+func (o *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
+	o.countJSON()
+	return append(dst, o.less...)
+}
+
+func (o *encoded) countJSON() {
+	if o.binary {
+		o.t.Error("an event in a binary encoding uses JSON instead of the cached encoding")
+	}
+	o.uses[JSON]++
+}
+
+func (o *encoded) JSONSize() int { return len(o.whole) }
+
+// As implements caching, like the objects of the watch cache.
+func (o *encoded) As(f *watchcache.Form) (any, error) {
+	switch f {
+	case protobufForm.cached:
+		o.uses[Protobuf]++
+		return o.protobuf, nil
+	case cborForm.cached:
+		o.uses[CBOR]++
+		return o.cbor, nil
+	}
+	o.t.Error("an encoding other than that of the whole object was requested")
+	return nil, errors.New("no such form")
+}
+
+// TestWatchersShareEncodings checks that events in all shapes, with or without managedFields, use the cached encoding
+// of the object, and that an additional watcher does not allocate.
+func TestWatchersShareEncodings(t *testing.T) {
+	o := newEncoded(t)
+	for _, media := range []*Encoding{JSON, Protobuf, CBOR} {
+		for _, shape := range []Shape{Whole, Partial} {
+			for _, drop := range []bool{false, true} {
+				events, err := NewWatchEncoder(View{Format: Format{Encoding: media, Shape: shape, Drop: drop}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.uses, o.binary = map[*Encoding]int{}, media != JSON
+				name := fmt.Sprintf("%v %v, drop %v", media, shape, drop)
+				frame, err := events.Append(make([]byte, 0, 1024), "ADDED", o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(o.uses) != 1 || o.uses[media] != 1 {
+					t.Errorf("%s: the event uses the encodings %v, want its own only", name, o.uses)
+				}
+				if allocated := testing.AllocsPerRun(100, func() { _, _ = events.Append(frame[:0], "ADDED", o) }); allocated > 0 {
+					t.Errorf("%s: another watcher allocates %v times, want 0", name, allocated)
+				}
+			}
+		}
+	}
+}

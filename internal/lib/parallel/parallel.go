@@ -1,0 +1,60 @@
+// Package parallel calls a function concurrently on behalf of one goroutine, such as the one that serves a request.
+//
+// A panic that no deferred function recovers ends the process, whichever goroutine it is in. [Each] moves a panic of a
+// concurrent call to the goroutine that waits for the calls, where it unwinds the stack of the request and ends only that.
+package parallel
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Each calls call(i) for every 0 <= i < n, in at most limit goroutines, and returns when all calls have returned. If a
+// call panics, no further calls start, and Each panics with a [*Panic] after the active ones have returned; of several
+// panics the first counts.
+func Each(n, limit int, call func(i int)) {
+	var (
+		next     atomic.Int64
+		panicked atomic.Pointer[Panic]
+		workers  sync.WaitGroup
+	)
+	for range min(n, limit) {
+		workers.Go(func() {
+			defer func() {
+				if value := recover(); value != nil {
+					panicked.CompareAndSwap(nil, &Panic{value, debug.Stack()})
+				}
+			}()
+			for panicked.Load() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				call(i)
+			}
+		})
+	}
+	workers.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(p)
+	}
+}
+
+// Panic is a panic of a concurrent call.
+type Panic struct {
+	// Value is the argument of panic.
+	Value any
+	// Stack is the stack trace of the goroutine that panicked.
+	Stack []byte
+}
+
+// Error implements error. It does not include the stack.
+func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
+
+// Unwrap returns the value if it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}

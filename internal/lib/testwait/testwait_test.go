@@ -1,0 +1,24 @@
+package testwait
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		holds := func() bool { return time.Since(start) >= time.Second }
+		if !Within(Timeout, holds) || time.Since(start) > time.Second+maxPause {
+			t.Errorf("Within() returned after %v, want about a second", time.Since(start))
+		}
+		start = time.Now()
+		if Within(time.Second, func() bool { return false }) || time.Since(start) > time.Second+2*maxPause {
+			t.Errorf("Within() returned after %v, want about a second", time.Since(start))
+		}
+		if !Within(0, func() bool { return true }) {
+			t.Error("Within(0) = false for a condition that holds, want true")
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package registry_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/admission"
+	"github.com/cadastre/cadastre/internal/admission/plugin/namespacelifecycle"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/registry/registrytest"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// besideWrite creates the object beside.
+var besideWrite = storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)}
+
+// endpointPlugin handles create requests to one endpoint, RESOURCE/SUBRESOURCE.
+type endpointPlugin struct {
+	endpoint string
+	phase    admission.Phase
+	run      func(ctx context.Context, a *admission.Attributes) error
+}
+
+func (*endpointPlugin) Name() string { return "Test" }
+
+func (p *endpointPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if operation == admission.Create && r.Resource+"/"+r.Subresource == p.endpoint {
+		return p.phase
+	}
+	return 0
+}
+
+func (p *endpointPlugin) Admit(ctx context.Context, a *admission.Attributes) error {
+	return p.run(ctx, a)
+}
+func (p *endpointPlugin) Validate(ctx context.Context, a *admission.Attributes) error {
+	return p.run(ctx, a)
+}
+
+// gatedRequests are requests whose body is not stored, by endpoint. Each expects the pod a.
+var gatedRequests = map[string]func(k *registrytest.Kit, dryRun bool) error{
+	"pods/binding": func(k *registrytest.Kit, dryRun bool) error {
+		request := below(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
+		request.DryRun = dryRun
+		_, err := k.All.CreateSubresource(k.Context(), request)
+		return err
+	},
+	"pods/eviction": func(k *registrytest.Kit, dryRun bool) error {
+		request := below(k, "pods", "a", "eviction", `{"metadata":{"name":"a"}}`)
+		request.DryRun = dryRun
+		_, err := k.All.CreateSubresource(k.Context(), request)
+		return err
+	},
+	"localsubjectaccessreviews/": func(k *registrytest.Kit, dryRun bool) error {
+		request := k.Request("localsubjectaccessreviews.authorization.k8s.io", "default", "", `{"metadata":{"namespace":"default"},"spec":{"user":"u","nonResourceAttributes":{"path":"/x","verb":"get"}}}`)
+		request.DryRun = dryRun
+		_, err := k.All.Review(k.Context(), request)
+		return err
+	},
+}
+
+// openGated returns a registry with a plugin of an endpoint, a pod a, and a ConfigMap gate.
+func openGated(t *testing.T, p *endpointPlugin) *registrytest.Kit {
+	t.Helper()
+	k := registrytest.WithPlugins(t, watchcachetest.OpenStore(t), p)
+	k.Create("pods", "default", `{"metadata":{"name":"a"},"spec":{"terminationGracePeriodSeconds":0,"containers":[{"name":"a","image":"a"}]}}`)
+	k.Create("configmaps", "default", `{"metadata":{"name":"gate"},"data":{"n":"0"}}`)
+	return k
+}
+
+// TestActionRequireUnchanged: a request whose body is not stored is repeated, admission included, if an object changes that a
+// plugin has read.
+func TestActionRequireUnchanged(t *testing.T) {
+	for endpoint, send := range gatedRequests {
+		for _, phase := range []admission.Phase{admission.Mutating, admission.Validating} {
+			p := &endpointPlugin{endpoint: endpoint, phase: phase}
+			k := openGated(t, p)
+			var seen []string
+			p.run = func(ctx context.Context, a *admission.Attributes) error {
+				gate, err := a.Reader.Get(ctx, configMaps, "default", "gate")
+				if err != nil {
+					return err
+				}
+				a.RequireUnchanged(gate)
+				seen = append(seen, gate.Document.Lookup("data", "n").Text())
+				if len(seen) < 3 {
+					k.Merge("configmaps", "default", "gate", `{"data":{"n":"`+strings.Repeat("1", len(seen))+`"}}`)
+				}
+				return nil
+			}
+			if err := send(k, false); err != nil {
+				t.Errorf("%s: %v", endpoint, err)
+			}
+			if want := []string{"0", "1", "11"}; !slices.Equal(seen, want) {
+				t.Errorf("%s, phase %b: the attempts have read %v, want %v", endpoint, phase, seen, want)
+			}
+		}
+	}
+}
+
+// TestActionCommitWith: a plugin's write is committed also if the body of the request is not stored, except in a dry run.
+func TestActionCommitWith(t *testing.T) {
+	for endpoint, send := range gatedRequests {
+		p := &endpointPlugin{endpoint: endpoint, phase: admission.Mutating}
+		k := openGated(t, p)
+		p.run = func(_ context.Context, a *admission.Attributes) error {
+			admission.RecordOf(a).CommitWith(besideWrite)
+			return nil
+		}
+		for _, dryRun := range []bool{true, false} {
+			if err := send(k, dryRun); err != nil {
+				t.Errorf("%s: %v", endpoint, err)
+			}
+			if got := k.Has(beside.Kind, beside.Namespace, beside.Name); got == dryRun {
+				t.Errorf("%s, dry run %v: the write is committed: %v", endpoint, dryRun, got)
+			}
+		}
+	}
+}
+
+// TestEvictionCountsOnce: an eviction that is repeated because a condition of a plugin does not hold any more counts one
+// disruption.
+func TestEvictionCountsOnce(t *testing.T) {
+	p := &endpointPlugin{endpoint: "pods/eviction", phase: admission.Mutating}
+	k := openGated(t, p)
+	runPod(k, "b")
+	k.Create("poddisruptionbudgets.policy", "default", budget)
+	writeStatus(k, "poddisruptionbudgets.policy", "web", `{"observedGeneration":1,"disruptionsAllowed":2,"desiredHealthy":1,"currentHealthy":3,"expectedPods":3}`)
+	attempts := 0
+	p.run = func(ctx context.Context, a *admission.Attributes) error {
+		gate, err := a.Reader.Get(ctx, configMaps, "default", "gate")
+		if err != nil {
+			return err
+		}
+		a.RequireUnchanged(gate)
+		if attempts++; attempts == 1 {
+			k.Merge("configmaps", "default", "gate", `{"data":{"n":"1"}}`)
+		}
+		return nil
+	}
+	if err := evict(k, t.Context(), "b"); err != nil || attempts != 2 {
+		t.Errorf("evict() = %v after %d attempts, want success after 2", err, attempts)
+	}
+	if got := k.Get("policy/poddisruptionbudgets", "default", "web").Lookup("status", "disruptionsAllowed"); got.String() != "1" {
+		t.Errorf("disruptionsAllowed = %v, want 1", got)
+	}
+}
+
+// TestBindingInTerminatingNamespace: no pod is bound in a namespace whose deletion began after admission.
+func TestBindingInTerminatingNamespace(t *testing.T) {
+	var k *registrytest.Kit
+	terminated := false
+	store := registrytest.Hooked{Store: watchcachetest.OpenStore(t), Before: func(writes []storage.Write) {
+		isBinding := slices.ContainsFunc(writes, func(w storage.Write) bool { return strings.Contains(string(w.Value), `"nodeName":"one"`) })
+		if isBinding && !terminated {
+			terminated = true
+			k.Delete("namespaces", "", "team", registry.Background)
+		}
+	}}
+	k = registrytest.WithPlugins(t, store, namespacelifecycle.Plugin{})
+	k.Create("namespaces", "", `{"metadata":{"name":"team"},"spec":{"finalizers":["kubernetes"]}}`)
+	k.Create("pods", "team", `{"metadata":{"name":"a"},"spec":{"containers":[{"name":"a","image":"a"}]}}`)
+	request := below(k, "pods", "a", "binding", `{"metadata":{"name":"a"},"target":{"name":"one"}}`)
+	request.Namespace = "team"
+	_, err := k.All.CreateSubresource(t.Context(), request)
+	if !terminated || !apierrors.HasStatusCause(err, metav1.CauseType("NamespaceTerminating")) {
+		t.Errorf("CreateSubresource() = %v, want a 403 with the cause NamespaceTerminating", err)
+	}
+	if node := k.Get("core/pods", "team", "a").Lookup("spec", "nodeName"); !node.IsAbsent() {
+		t.Errorf("the pod is bound to %v", node)
+	}
+}

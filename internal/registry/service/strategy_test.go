@@ -1,0 +1,172 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/cadastre/cadastre/document"
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
+)
+
+// open returns a registry whose services have addresses of a network.
+func open(t *testing.T, network string) *registry.Registry {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	c := watchcachetest.Open(t)
+	register, err := api.NewRegister(api.Builtin()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := registry.New(registry.Options{
+		Cache: c, Kinds: register, Log: log, Strategies: map[string]registry.Strategy{Resource: Strategy(netip.MustParsePrefix(network))},
+	})
+	if _, err := all.Create(t.Context(), request(t, all, "namespaces", "", `{"metadata":{"name":"default"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func request(t *testing.T, all *registry.Registry, resource, namespace, body string) *registry.Request {
+	t.Helper()
+	kind, _ := all.Kinds.Resource("", "v1", resource)
+	endpoint, err := all.Endpoint(kind, "v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &registry.Request{Endpoint: endpoint, Namespace: namespace, Body: registry.Body{Text: body}, User: user, Manager: "tester", Warn: func(string) {}}
+}
+
+func service(t *testing.T, all *registry.Registry, name, spec string) (document.Value, error) {
+	t.Helper()
+	r := request(t, all, "services", "default", fmt.Sprintf(`{"metadata":{"name":%q},"spec":%s}`, name, spec))
+	result, err := all.Create(t.Context(), r)
+	if err != nil {
+		return document.Value{}, err
+	}
+	parsed, err := result.Object.Parsed()
+	if err != nil {
+		t.Error(err)
+	}
+	return parsed.Document.Get("spec"), nil
+}
+
+// TestAllocateAllAddresses: concurrent services allocate all addresses of a network, each another one; further services are
+// rejected until an address is released.
+func TestAllocateAllAddresses(t *testing.T) {
+	all := open(t, "10.1.2.0/27")
+	const size = 30
+	var (
+		group sync.WaitGroup
+		mu    sync.Mutex
+		seen  = map[string]bool{}
+	)
+	for i := range size {
+		group.Go(func() {
+			spec, err := service(t, all, fmt.Sprint("s", i), `{"type":"NodePort","ports":[{"port":80}]}`)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, reservation := range reservations(spec) {
+				if seen[reservation.String()] {
+					t.Errorf("%v was allocated twice", reservation)
+				}
+				seen[reservation.String()] = true
+			}
+		})
+	}
+	group.Wait()
+	if len(seen) != 2*size {
+		t.Errorf("allocated %d addresses and ports, want %d", len(seen), 2*size)
+	}
+	_, err := service(t, all, "more", `{"ports":[{"port":80}]}`)
+	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), `failed to allocate a serviceIP for Service "more": range is full`) {
+		t.Errorf("Create() in a full range = %v", err)
+	}
+	endpoint := request(t, all, "services", "", "").Endpoint
+	if _, err := all.Delete(t.Context(), &registry.Deletion{Endpoint: endpoint, Namespace: "default", Name: "s7"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := service(t, all, "more", `{"ports":[{"port":80}]}`); err != nil {
+		t.Errorf("Create() after a release = %v", err)
+	}
+}
+
+// TestReserveConcurrently: of concurrent services that request the same address or port, one succeeds.
+func TestReserveConcurrently(t *testing.T) {
+	for what, spec := range map[string]string{
+		"provided IP is already allocated":   `{"clusterIP":"10.1.2.3","ports":[{"port":80}]}`,
+		"provided port is already allocated": `{"type":"NodePort","ports":[{"port":80,"nodePort":30005}]}`,
+	} {
+		all := open(t, "10.1.2.0/24")
+		var (
+			group   sync.WaitGroup
+			mu      sync.Mutex
+			created int
+		)
+		for i := range 8 {
+			group.Go(func() {
+				_, err := service(t, all, fmt.Sprint("s", i), spec)
+				mu.Lock()
+				defer mu.Unlock()
+				if err == nil {
+					created++
+				} else if !strings.Contains(err.Error(), what) {
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if created != 1 {
+			t.Errorf("%s: %d services were created, want 1", spec, created)
+		}
+	}
+}
+
+func TestAllocateFree(t *testing.T) {
+	taken := map[int]bool{}
+	isFree := func(n int) (bool, error) { return !taken[n], nil }
+	for i := range 20 {
+		n, err := allocateFree(20, 4, isFree)
+		if err != nil || taken[n] || n < 0 || n >= 20 || i < 16 && n < 4 {
+			t.Fatalf("allocateFree() number %d = %d, %v", i, n, err)
+		}
+		taken[n] = true
+	}
+	if _, err := allocateFree(20, 4, isFree); err != errFull {
+		t.Error(err)
+	}
+	if got := []int{staticBand(14, 16, 256), staticBand(254, 16, 256), staticBand(1<<20, 16, 256), staticBand(2768, 32, 128)}; fmt.Sprint(got) != "[0 16 256 86]" {
+		t.Error(got)
+	}
+}
+
+// TestManyPorts: the cost is linear in the number of ports.
+func TestManyPorts(t *testing.T) {
+	all := open(t, "10.0.0.0/24")
+	text := &strings.Builder{}
+	const many = 40_000
+	for i := range many {
+		fmt.Fprintf(text, `,{"name":"p%d","port":%d,"nodePort":%d}`, i, i+1, i+1)
+	}
+	r := request(t, all, "services", "default", `{"metadata":{"name":"many"},"spec":{"type":"NodePort","ports":[`+text.String()[1:]+`]}}`)
+	r.DryRun = true
+	start := time.Now()
+	if _, err := all.Create(t.Context(), r); !apierrors.IsRequestEntityTooLargeError(err) {
+		t.Errorf("Create() = %v, want a 413", err)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("Create() took %v", took)
+	}
+}

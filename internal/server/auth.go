@@ -1,0 +1,117 @@
+package server
+
+import (
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/cadastre/cadastre/internal/auth/authn"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+)
+
+// isPublic reports whether a path is served without authentication.
+func isPublic(path string) bool {
+	switch path {
+	case "/healthz", "/livez", "/readyz", "/version":
+		return true
+	}
+	return false
+}
+
+// isAlwaysAllowed reports whether the request reads a public path.
+func (q *request) isAlwaysAllowed() bool {
+	reads := q.r.Method == http.MethodGet || q.r.Method == http.MethodHead
+	return reads && !q.target.isResource() && isPublic(q.target.path)
+}
+
+// authenticate sets the user of the request, which is the impersonated user if the request impersonates one.
+func (q *request) authenticate() error {
+	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
+	switch {
+	case err != nil:
+		q.h.Log.Debug("authentication failed", "address", q.r.RemoteAddr, "error", err)
+		return apierrors.NewUnauthorized("Unauthorized")
+	case ok:
+		q.user = response.User
+	case q.isAlwaysAllowed():
+		q.user = authn.Anonymous
+	default:
+		return apierrors.NewUnauthorized("Unauthorized")
+	}
+	impersonated, err := authn.Impersonation(q.r.Header)
+	if err != nil || impersonated == nil {
+		return err
+	}
+	q.user, err = rbac.Impersonate(q.r.Context(), q.h.Authorizer, q.attributes(), impersonated)
+	return err
+}
+
+// authorize returns a 403 unless the user may make the request.
+func (q *request) authorize() error {
+	if q.isAlwaysAllowed() {
+		return nil
+	}
+	return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
+}
+
+// attributes describes the request to the authorizer. The result is part of the request, which saves an allocation; the next
+// call overwrites it.
+func (q *request) attributes() *rbac.Attributes {
+	t, a := &q.target, &q.access
+	if !t.isResource() {
+		*a = rbac.Attributes{User: q.user, Verb: t.verb, NonResource: true, Path: t.path}
+		return a
+	}
+	*a = rbac.Attributes{
+		User: q.user, Verb: t.verb, Path: t.path,
+		Group: t.group, Version: t.version, Resource: t.resource, Subresource: t.subresource, Namespace: t.namespace, Name: t.name,
+	}
+	if t.verb == "list" || t.verb == "watch" || t.verb == "deletecollection" {
+		q.setSelectors(a)
+	}
+	if t.name == "" && (t.verb == "list" || t.verb == "watch") {
+		a.Name = q.nameInSelector()
+	}
+	return a
+}
+
+// setSelectors sets the selectors that the authorizer may parse.
+func (q *request) setSelectors(a *rbac.Attributes) {
+	if text := q.query().Get("fieldSelector"); text != "" {
+		a.FieldSelector = func() (fields.Requirements, error) {
+			selector, err := fields.ParseSelector(text)
+			if err != nil {
+				return nil, err
+			}
+			return selector.Requirements(), nil
+		}
+	}
+	if text := q.query().Get("labelSelector"); text != "" {
+		a.LabelSelector = func() (labels.Requirements, error) {
+			selector, err := labels.Parse(text)
+			if err != nil {
+				return nil, err
+			}
+			requirements, _ := selector.Requirements()
+			return requirements, nil
+		}
+	}
+}
+
+// nameInSelector returns the name in a field selector metadata.name=NAME; "" if there is none. A user that may read one object
+// may also list and watch that object alone. A deletecollection has no name, as in Kubernetes: a role with resourceNames does
+// not allow it.
+func (q *request) nameInSelector() string {
+	text := q.query().Get("fieldSelector")
+	if text == "" {
+		return ""
+	}
+	selector, err := fields.ParseSelector(text)
+	if err != nil {
+		return ""
+	}
+	name, _ := selector.RequiresExactMatch("metadata.name")
+	return name
+}

@@ -1,0 +1,193 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
+	"github.com/cadastre/cadastre/internal/api"
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/discovery"
+	"github.com/cadastre/cadastre/internal/metrics"
+	"github.com/cadastre/cadastre/internal/registry"
+	"github.com/cadastre/cadastre/internal/storage"
+	"github.com/cadastre/cadastre/internal/watchcache"
+	"github.com/cadastre/cadastre/internal/watchcache/informer"
+)
+
+// Options are the dependencies of a handler. All but Admission, Limits and Failure are required.
+type Options struct {
+	Kinds         *api.Register
+	Cache         *watchcache.Cache
+	Objects       *registry.Registry
+	Catalog       *discovery.Catalog
+	Authenticator authenticator.Request
+	Authorizer    authorizer.Authorizer
+	// RBAC is awaited after writes of roles and bindings.
+	RBAC     *rbac.Authorizer
+	Reviewer *rbac.Reviewer
+	// Admission keeps the configurations of webhooks and policies up to date; nil if there are none.
+	Admission *informer.Follower
+	Metrics   *metrics.Metrics
+	Log       *slog.Logger
+	Limits    Limits
+	// Handlers serve further paths, by path prefix without a trailing slash. They run after authentication and
+	// authorization.
+	Handlers map[string]http.Handler
+	// Drop enables responses without managedFields for clients that request them (KEP-5958).
+	Drop bool
+	// Failure returns the error that makes the store reject commits, nil if it accepts them, and whether a restart would
+	// clear it. A nil function means that there is no failure.
+	Failure func() (clearedByRestart bool, err error)
+}
+
+// Handler serves the API over HTTP. It is safe for concurrent use.
+type Handler struct {
+	Options
+	// filtered is the handler of all requests, with the filters around it.
+	filtered handler
+	// draining ends when the server is being stopped: watches end, and readiness checks fail.
+	draining context.Context
+	drain    context.CancelFunc
+	active   atomic.Int64 // number of active requests
+	writes   writeDeadlines
+}
+
+// NewHandler returns the HTTP handler of a server.
+func NewHandler(options Options) *Handler {
+	options.Limits = options.Limits.withDefaults()
+	h := &Handler{Options: options}
+	h.filtered = chain(filters, (*request).dispatch)
+	h.draining, h.drain = context.WithCancel(context.Background())
+	return h
+}
+
+// ActiveRequests returns the number of active requests, including watches.
+func (h *Handler) ActiveRequests() int64 { return h.active.Load() }
+
+// Drain ends watches and makes readiness checks fail.
+func (h *Handler) Drain() { h.drain() }
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	growStack()
+	h.handle(w, r)
+}
+
+func (h *Handler) handle(w http.ResponseWriter, r *http.Request) {
+	h.active.Add(1)
+	defer h.active.Add(-1)
+	_ = h.filtered(&request{h: h, r: r, w: responseWriter{ResponseWriter: w}, start: time.Now()})
+}
+
+// growStack grows the stack of the goroutine that serves a request to 16 KiB at once. It would otherwise start
+// with 2 KiB and be copied at each doubling. BenchmarkStackPregrowth measures 0.64x the CPU time of the handler for
+// an apply, 0.91x for a get.
+//
+//go:noinline
+func growStack() {
+	var room [10 << 10]byte
+	runtime.KeepAlive(&room)
+}
+
+// dispatch is the innermost handler: it calls the handler of the verb.
+func (q *request) dispatch() error {
+	if !q.target.isResource() {
+		return q.serveNonResource()
+	}
+	if err := q.findKind(); err != nil {
+		return err
+	}
+	return q.serveResource()
+}
+
+// request is an active request.
+type request struct {
+	h      *Handler
+	r      *http.Request
+	w      responseWriter
+	start  time.Time
+	target target
+	kind   *api.Kind
+	// extra is the handler of Options.Handlers that serves the path; nil if none does.
+	extra http.Handler
+	user  user.Info
+	// access is the result of attributes.
+	access rbac.Attributes
+	// patchType is the media type of a patch; "" for other verbs.
+	patchType       types.PatchType
+	parameters      url.Values // the parsed query; nil until query is called
+	metrics         *metrics.Endpoint
+	warnings        warnings
+	selectorFailure atomic.Pointer[error] // the first error of the field selector, see selectorError
+}
+
+// serveResource calls the handler of the verb.
+func (q *request) serveResource() error {
+	if q.r.Method == http.MethodHead {
+		return q.methodNotAllowed() // as in Kubernetes
+	}
+	if q.kind.CreateOnly && q.target.name != "" {
+		return resourceNotFound(fmt.Sprintf("objects of %s are not stored", q.kind))
+	}
+	if q.kind.CreateOnly && q.target.verb != "create" {
+		return q.methodNotAllowed()
+	}
+	if q.kind.CreateOnly && q.kind.ActsOn == "" {
+		return q.review()
+	}
+	switch q.target.verb {
+	case "get":
+		return q.get()
+	case "list":
+		return q.list()
+	case "watch":
+		return q.watch()
+	case "create":
+		return q.create()
+	case "update":
+		return q.update()
+	case "patch":
+		return q.patch()
+	case "delete":
+		return q.delete()
+	case "deletecollection":
+		return q.deleteCollection()
+	default:
+		return q.methodNotAllowed()
+	}
+}
+
+// methodNotAllowed returns the 405 for a verb that the resource does not have.
+func (q *request) methodNotAllowed() error {
+	err := apierrors.NewMethodNotSupported(schema.GroupResource{Group: q.target.group, Resource: q.target.resource}, q.target.verb)
+	err.ErrStatus.Message = "the server does not allow this method on the requested resource"
+	return err
+}
+
+// withTimeout returns the context of the request, limited to RequestTimeout.
+func (q *request) withTimeout() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(q.r.Context(), q.h.Limits.RequestTimeout)
+}
+
+// sync waits until the authorizer and the admission chain have observed a write, so that they apply it to the client's next
+// request. Writes of other resources do not wait.
+func (q *request) sync(ctx context.Context, revision storage.Revision) error {
+	kind := q.kind.StoreName()
+	if err := q.h.RBAC.Sync(ctx, kind, revision); err != nil {
+		return err
+	}
+	return q.h.Admission.Sync(ctx, kind, revision)
+}

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/encoding"
+)
+
+// serveNonResource handles paths that are not resources.
+func (q *request) serveNonResource() error {
+	if q.extra != nil {
+		return q.serveExtra()
+	}
+	switch path := q.target.path; { // for any method, as in Kubernetes; the catalog checks it
+	case path == "/":
+		return q.listPaths()
+	case isHealth(path):
+		return q.health()
+	case path == "/metrics" && q.r.Method != http.MethodDelete: // kube-apiserver resets metrics on DELETE
+		q.h.Metrics.Handler().ServeHTTP(&q.w, q.r)
+		return nil
+	case q.h.Catalog.Serve(&q.w, q.r):
+		return nil
+	}
+	return q.pathNotFound()
+}
+
+// listPaths responds with the list of paths.
+func (q *request) listPaths() error {
+	paths := []string{"/api", "/apis", "/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"}
+	for _, kind := range q.h.Kinds.All() {
+		for _, version := range kind.Versions {
+			if kind.Group == "" {
+				paths = append(paths, "/api/"+version)
+			} else {
+				paths = append(paths, "/apis/"+kind.Group, "/apis/"+kind.Group+"/"+version)
+			}
+		}
+	}
+	for _, c := range checks {
+		paths = append(paths, "/readyz/"+c.name)
+		if !c.readinessOnly {
+			paths = append(paths, "/healthz/"+c.name, "/livez/"+c.name)
+		}
+	}
+	paths = slices.AppendSeq(paths, maps.Keys(q.h.Handlers))
+	slices.Sort(paths)
+	text, err := json.MarshalIndent(metav1.RootPaths{Paths: slices.Compact(paths)}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return q.respond(http.StatusOK, encoding.JSON.MediaType, text)
+}
+
+// pathNotFound returns the 404 for an unknown path.
+func (q *request) pathNotFound() error {
+	return resourceNotFound(fmt.Sprintf("%s %s is not served; the server has /api, /apis, /openapi/v2, /openapi/v3, /version, /healthz, /livez, /readyz and /metrics",
+		strings.ToUpper(q.r.Method), q.target.path))
+}

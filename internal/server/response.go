@@ -1,0 +1,185 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/cadastre/cadastre/internal/encoding"
+)
+
+// responseWriter records the status code and the size of the response.
+type responseWriter struct {
+	http.ResponseWriter
+	code  int
+	bytes int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *responseWriter) WriteHeader(code int) {
+	if w.code == 0 {
+		w.code = code
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (w *responseWriter) Write(p []byte) (int, error) {
+	if w.code == 0 {
+		w.code = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes += n
+	return n, err
+}
+
+// Unwrap returns the wrapped writer for http.ResponseController.
+func (w *responseWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// buffers are reused for the bodies of responses.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxPooledBuffer is the maximum size of a buffer that is reused.
+const maxPooledBuffer = 1 << 20
+
+// withBuffer calls write with an empty buffer. The buffer must not be used after write has returned.
+func withBuffer(write func(buffer []byte) ([]byte, error)) error {
+	b := buffers.Get().(*[]byte)
+	used, err := write((*b)[:0])
+	if cap(used) <= maxPooledBuffer {
+		*b = used
+		buffers.Put(b)
+	}
+	return err
+}
+
+// startResponse sends the header of a response whose length is unknown but at least size bytes, and returns the writer of its
+// body.
+func (q *request) startResponse(v encoding.View, size int) io.WriteCloser {
+	h := q.w.Header()
+	h["Content-Type"] = []string{v.ContentType()}
+	h["Cache-Control"] = noCache
+	w := q.bodyWriter(size)
+	q.w.WriteHeader(http.StatusOK)
+	return w
+}
+
+// respond sends a response with a body.
+func (q *request) respond(code int, mediaType string, body []byte) error {
+	h := q.w.Header()
+	h["Content-Type"] = []string{mediaType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Cache-Control"] = noCache
+	if len(body) >= minGzipBytes {
+		w := q.bodyWriter(len(body))
+		q.w.WriteHeader(code)
+		_, _ = w.Write(body)
+		_ = w.Close() // an error means that the client has disconnected
+		return nil
+	}
+	q.w.WriteHeader(code)
+	if q.r.Method != http.MethodHead {
+		_, _ = q.w.Write(body)
+	}
+	return nil
+}
+
+var noCache = []string{"no-cache, private"}
+
+// respondError responds with an error, if there is one and nothing was sent yet.
+func (q *request) respondError(err error) {
+	if err == nil || q.w.code != 0 {
+		return
+	}
+	status := encoding.StatusOf(err)
+	h := q.w.Header()
+	if status.Code == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", `Bearer realm="cadastre"`)
+	}
+	if status.Details != nil && status.Details.RetryAfterSeconds > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(status.Details.RetryAfterSeconds)))
+	}
+	if status.Code >= http.StatusInternalServerError && !isFutureRevision(err) {
+		q.h.Log.Warn("request failed", "method", q.r.Method, "path", q.r.URL.Path, "error", err)
+	}
+	q.respondFailure(status)
+}
+
+// isFutureRevision reports whether the client requested a revision that has not been reached. The status is a 504, but the
+// client caused it.
+func isFutureRevision(err error) bool {
+	return apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
+}
+
+// respondFailure responds with the status of an error. If the client accepts no known format the status is JSON.
+func (q *request) respondFailure(status metav1.Status) {
+	q.respondStatus(encoding.NegotiateStatus(q.r.Header.Get("Accept"), q.r.URL.RawQuery, q.r.UserAgent()), status)
+}
+
+// respondStatus responds with a status. A status is never a Table or PartialObjectMetadata.
+func (q *request) respondStatus(format encoding.Format, status metav1.Status) {
+	code := http.StatusOK
+	if status.Status != metav1.StatusSuccess {
+		code = int(status.Code)
+	}
+	q.respondStatusCode(code, format, status)
+}
+
+// respondStatusCode responds with a status and an HTTP code.
+func (q *request) respondStatusCode(code int, format encoding.Format, status metav1.Status) {
+	_ = withBuffer(func(b []byte) ([]byte, error) {
+		b, err := encoding.AppendStatus(b, format, &status)
+		if err != nil {
+			return b, err
+		}
+		return b, q.respond(code, format.ContentType(), b)
+	})
+}
+
+// minGzipBytes is the minimum size of a response that is compressed, as in Kubernetes.
+const minGzipBytes = 128 << 10
+
+// gzipWriters are reused. They compress with the least effort, as in Kubernetes.
+var gzipWriters = sync.Pool{New: func() any {
+	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	if err != nil {
+		panic(err) // the level is valid
+	}
+	return w
+}}
+
+// bodyWriter returns the writer of a body of at least size bytes, which the caller closes. The body is compressed if it is large
+// and the client accepts gzip.
+func (q *request) bodyWriter(size int) io.WriteCloser {
+	if size < minGzipBytes || !encoding.AcceptsGzip(q.r.Header.Get("Accept-Encoding")) {
+		return plainBody{&q.w}
+	}
+	h := q.w.Header()
+	h["Content-Encoding"] = []string{"gzip"}
+	h.Add("Vary", "Accept-Encoding")
+	delete(h, "Content-Length")
+	w := gzipWriters.Get().(*gzip.Writer)
+	w.Reset(&q.w)
+	return gzipBody{w}
+}
+
+// plainBody is a body without compression.
+type plainBody struct{ http.ResponseWriter }
+
+// Close implements io.Closer.
+func (plainBody) Close() error { return nil }
+
+// gzipBody is a compressed body.
+type gzipBody struct{ *gzip.Writer }
+
+// Close implements io.Closer.
+func (c gzipBody) Close() error {
+	err := c.Writer.Close()
+	gzipWriters.Put(c.Writer)
+	return err
+}

@@ -1,0 +1,201 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
+	"github.com/cadastre/cadastre/internal/encoding"
+	"github.com/cadastre/cadastre/internal/registry"
+)
+
+// create handles POST.
+func (q *request) create() error {
+	if q.target.subresource == "" && q.target.name != "" {
+		return q.methodNotAllowed()
+	}
+	o, err := q.readWriteOptions("CreateOptions", "")
+	if err != nil {
+		return err
+	}
+	if q.target.subresource != "" || q.kind.ActsOn != "" {
+		return q.createSubresource(o)
+	}
+	return q.write(o, q.h.Objects.Create)
+}
+
+// createSubresource handles POST to a subresource that acts on an object, such as a binding. The response is a Status.
+func (q *request) createSubresource(o writeOptions) error {
+	view, err := q.negotiate()
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := q.withTimeout()
+	defer cancel()
+	status, err := q.h.Objects.CreateSubresource(ctx, q.writeRequest(endpoint, body, o, registry.ExistenceAny))
+	if err != nil {
+		return err
+	}
+	if status.Code == 0 {
+		status.Code = http.StatusCreated
+	}
+	q.respondStatusCode(int(status.Code), view.Format, status)
+	return nil
+}
+
+// update handles PUT.
+func (q *request) update() error {
+	if q.target.name == "" {
+		return q.methodNotAllowed()
+	}
+	o, err := q.readWriteOptions("UpdateOptions", "")
+	if err != nil {
+		return err
+	}
+	return q.write(o, q.h.Objects.Update)
+}
+
+// patch handles PATCH.
+func (q *request) patch() error {
+	if q.target.name == "" {
+		return q.methodNotAllowed()
+	}
+	o, err := q.readWriteOptions("PatchOptions", q.patchType)
+	if err != nil {
+		return err
+	}
+	if q.applies() {
+		return q.write(o, q.h.Objects.Apply)
+	}
+	switch q.patchType {
+	case types.MergePatchType:
+		return q.write(o, q.patchBy(registry.MergePatch))
+	case types.JSONPatchType:
+		return q.write(o, q.patchBy(registry.JSONPatch))
+	}
+	endpoint, err := q.endpoint()
+	if err != nil {
+		return err
+	}
+	patch, ok := endpoint.StrategicPatch()
+	if ok && q.patchType == types.StrategicMergePatchType {
+		return q.write(o, q.patchBy(patch))
+	}
+	return unsupportedMediaType(q.r.Header.Get("Content-Type"), patchTypes(ok)...)
+}
+
+// patchTypes returns the accepted media types of patches. Custom resources have no strategic merge patch.
+func patchTypes(strategic bool) []string {
+	all := []string{string(types.JSONPatchType), string(types.MergePatchType)}
+	if strategic {
+		all = append(all, string(types.StrategicMergePatchType))
+	}
+	return append(all, encoding.ApplyTypes()...)
+}
+
+// patchBy returns the registry call for a type of patch.
+func (q *request) patchBy(patch registry.Patch) func(context.Context, *registry.Request) (registry.Result, error) {
+	return func(ctx context.Context, r *registry.Request) (registry.Result, error) {
+		return q.h.Objects.Patch(ctx, r, patch)
+	}
+}
+
+// write runs a write and responds with the object.
+func (q *request) write(o writeOptions, do func(context.Context, *registry.Request) (registry.Result, error)) error {
+	view, err := q.negotiate()
+	if err == nil {
+		err = view.FitsObject()
+	}
+	if err != nil {
+		return err
+	}
+	precondition, err := existencePrecondition(q.r.Header)
+	if err != nil {
+		return err
+	}
+	body, err := q.readBody()
+	if err != nil {
+		return err
+	}
+	ctx := q.h.writes.context(q.h.Limits.RequestTimeout, q.start)
+	endpoint, result, err := q.writeBy(ctx, body, o, precondition, do)
+	if err != nil {
+		return err
+	}
+	// A no-op waits for the revision of the object: an earlier write may not have been observed yet. If the write removed the
+	// last finalizer, the object was deleted at a later revision than that of its last version.
+	if err := q.sync(ctx, max(result.Revision, result.Object.Revision())); err != nil {
+		return registry.StoreError(err)
+	}
+	code := http.StatusOK
+	if result.Created {
+		code = http.StatusCreated
+	}
+	return q.respondObject(code, view, endpoint, result.Object)
+}
+
+// writeBy runs a write with the current definition of the resource, and repeats it if a CustomResourceDefinition has changed
+// since the resource was looked up.
+func (q *request) writeBy(ctx context.Context, body registry.Body, o writeOptions, precondition registry.Existence,
+	do func(context.Context, *registry.Request) (registry.Result, error)) (*registry.Endpoint, registry.Result, error) {
+	for {
+		endpoint, err := q.endpoint()
+		if err != nil {
+			return nil, registry.Result{}, err
+		}
+		result, err := do(ctx, q.writeRequest(endpoint, body, o, precondition))
+		if !errors.Is(err, registry.ErrReplaced) {
+			return endpoint, result, err
+		}
+		if err := q.findKind(); err != nil {
+			return nil, registry.Result{}, err
+		}
+	}
+}
+
+// disconnected returns a channel that is closed when the client disconnects.
+func (q *request) disconnected() <-chan struct{} { return q.r.Context().Done() }
+
+// writeRequest returns the registry request of a write.
+func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, o writeOptions, precondition registry.Existence) *registry.Request {
+	return &registry.Request{
+		Endpoint:        endpoint,
+		Namespace:       q.target.objectNamespace(q.kind),
+		Name:            q.target.name,
+		Body:            body,
+		User:            q.user,
+		Verb:            q.target.verb,
+		Manager:         o.manager,
+		Parameters:      o.parameters,
+		DryRun:          o.dryRun,
+		FieldValidation: o.validation,
+		Force:           o.force,
+		TakeOver:        o.takeOver,
+		Precondition:    precondition,
+		AuthorizeCreate: q.mayCreate,
+		Warn:            q.warn,
+		ClientGone:      q.disconnected,
+	}
+}
+
+// mayCreate returns a 403 unless the user may create the object: an update, patch or apply of an object that does not exist
+// creates it.
+func (q *request) mayCreate(ctx context.Context) error {
+	a := q.attributes()
+	a.Verb = "create"
+	return rbac.Check(ctx, q.h.Authorizer, a)
+}
+
+// warn adds a Warning header.
+func (q *request) warn(text string) { q.warnings.add(q.w.Header(), text) }

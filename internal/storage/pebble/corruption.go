@@ -1,0 +1,155 @@
+package pebble
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Pebble takes an unreadable chunk of its write-ahead log for the end of the log, as a crash leaves a chunk half written.
+// Corruption looks the same. The difference is in the chunks after it: every chunk has the offset up to which the log was synced
+// when the chunk was written, so an unreadable chunk before such an offset is corrupt. Pebble searches only later blocks of
+// 32 KiB for such chunks; checkLogs searches all that follows. The acker appends a mark when the store is idle, so that there
+// is a later chunk.
+
+// checkLogs returns an error that names a write-ahead log that is corrupt; nil if none is.
+func checkLogs(fs vfs.FS, folder string) error {
+	files, err := fs.List(folder)
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		digits, isLog := strings.CutSuffix(name, ".log")
+		number, err := strconv.ParseUint(digits, 10, 64)
+		if !isLog || err != nil {
+			continue
+		}
+		file, err := fs.Open(fs.PathJoin(folder, name))
+		if err != nil {
+			return err
+		}
+		at, damaged, err := findCorruption(file, uint32(number))
+		if err := errors.Join(err, file.Close()); err != nil {
+			return err
+		}
+		if damaged {
+			return fmt.Errorf("%s is damaged at byte %d: synced data is not readable; restore the folder from a backup", name, at)
+		}
+	}
+	return nil
+}
+
+// The layout of a chunk: a checksum of the type and what follows it, the size of the payload, the type, the number of the log,
+// the synced offset, the payload.
+const (
+	chunkBlock   = 32 << 10 // no chunk crosses from one block to the next
+	chunkHeader  = chunkLogNumber + 4 + 8
+	minChunkType = 9 // chunks of the types from here on have a synced offset
+	maxChunkType = 12
+
+	chunkLogNumber = 4 + 2 + 1 // the offset of the number of the log
+)
+
+// findCorruption returns the offset of the first chunk of a log that is unreadable although it was synced. It reads the log block
+// by block: all logs are checked whenever a store is opened, obsolete ones included, and may be large.
+func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error) {
+	block := make([]byte, chunkBlock)
+	end, readable := 0, true // the end of the readable chunks, and whether all chunks so far are readable
+	for start := 0; ; start += chunkBlock {
+		n, err := io.ReadFull(file, block)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return 0, false, err
+		}
+		i := 0
+		if readable {
+			i, readable = skipChunks(block[:n], log)
+			end = start + i
+		}
+		if !readable && maxSyncedOffset(block[:n], i, log) > uint64(end) {
+			return end, true, nil
+		}
+		if n < chunkBlock {
+			return 0, false, nil
+		}
+	}
+}
+
+// skipChunks returns the end of the readable chunks at the start of a block, and whether the next block may have more.
+func skipChunks(block []byte, log uint32) (end int, more bool) {
+	for chunkBlock-end >= chunkHeader {
+		size, _, ok := chunkAt(block, end, log)
+		if !ok {
+			return end, false
+		}
+		end += size
+	}
+	return end, true
+}
+
+// maxSyncedOffset returns the greatest synced offset of the chunks at any position of a block from an offset on.
+func maxSyncedOffset(block []byte, from int, log uint32) (most uint64) {
+	number := binary.LittleEndian.AppendUint32(nil, log)
+	for at := from; at+chunkHeader <= len(block); at++ {
+		next := bytes.Index(block[at+chunkLogNumber:], number)
+		if next < 0 {
+			break
+		}
+		at += next
+		if _, synced, ok := chunkAt(block, at, log); ok {
+			most = max(most, synced)
+		}
+	}
+	return most
+}
+
+// chunkAt decodes the chunk at an offset; ok is false if there is no chunk of the log.
+func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool) {
+	if at+chunkHeader > len(data) {
+		return 0, 0, false
+	}
+	header := data[at:]
+	if header[6] < minChunkType || header[6] > maxChunkType || binary.LittleEndian.Uint32(header[chunkLogNumber:]) != log {
+		return 0, 0, false
+	}
+	size = chunkHeader + int(binary.LittleEndian.Uint16(header[4:]))
+	if at+size > len(data) || at%chunkBlock+size > chunkBlock {
+		return 0, 0, false
+	}
+	sum := crc32.Checksum(header[6:size], castagnoli)
+	if binary.LittleEndian.Uint32(header) != (sum>>15|sum<<17)+0xa282ead8 {
+		return 0, 0, false
+	}
+	return size, binary.LittleEndian.Uint64(header[11:]), true
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checkOptions returns an error that names an OPTIONS file that is corrupt. Pebble's own error does not name the file.
+func checkOptions(fs vfs.FS, folder string, now *pebble.Options) error {
+	now.EnsureDefaults()
+	files, err := fs.List(folder)
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		if !strings.HasPrefix(name, "OPTIONS-") {
+			continue
+		}
+		text, err := readFile(fs, fs.PathJoin(folder, name))
+		if err != nil {
+			return err
+		}
+		if err := now.CheckCompatibility(folder, text); err != nil {
+			return fmt.Errorf("%s is damaged: %w", name, err)
+		}
+	}
+	return nil
+}

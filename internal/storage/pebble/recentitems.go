@@ -1,0 +1,87 @@
+package pebble
+
+import (
+	"slices"
+
+	"github.com/cadastre/cadastre/internal/storage"
+)
+
+// recentItems is the committer's cache of items that were written, or read for a condition, recently: finding an item in Pebble
+// costs as much as the rest of a commit. Only the committer uses it.
+type recentItems struct {
+	items map[string]storage.Event
+	// order has the writes, the oldest first. An item that was written several times is in it several times; only the last
+	// one is in items.
+	//
+	//	len(items) <= len(order) <= 2*len(items) + orderSlack
+	order []writeRef
+	bytes int // size of items
+	// since is a revision after which all written items are in items.
+	since storage.Revision
+}
+
+type writeRef struct {
+	key      string
+	revision storage.Revision
+}
+
+const (
+	// maxRecentItemBytes is the maximum size of the cache. The watch cache shares its values while they are current, so
+	// that it takes little memory of its own.
+	maxRecentItemBytes = 64 << 20
+	// orderSlack is the number of superseded writes in order that are tolerated.
+	orderSlack = 128
+)
+
+func recentItemSize(e storage.Event) int { return len(e.Key) + len(e.Value) + 128 }
+
+// add adds the events of a commit, and evicts the oldest items if the cache is too large.
+func (r *recentItems) add(events []storage.Event) {
+	if r.items == nil {
+		r.items = map[string]storage.Event{}
+	}
+	for _, e := range events {
+		if before, known := r.items[e.Key]; known {
+			r.bytes -= recentItemSize(before)
+		}
+		e.Previous = nil // not needed
+		r.items[e.Key] = e
+		r.bytes += recentItemSize(e)
+		r.order = append(r.order, writeRef{e.Key, e.Revision})
+	}
+	drop := 0
+	for ; r.bytes > maxRecentItemBytes; drop++ {
+		if oldest := r.order[drop]; r.isLatest(oldest) {
+			r.bytes -= recentItemSize(r.items[oldest.key])
+			delete(r.items, oldest.key)
+			r.since = max(r.since, oldest.revision)
+		}
+	}
+	clear(r.order[:drop])
+	r.order = r.order[drop:]
+	if len(r.order) > 2*len(r.items)+orderSlack {
+		r.order = slices.DeleteFunc(r.order, func(w writeRef) bool { return !r.isLatest(w) })
+	}
+}
+
+// addRead adds an item that was read from disk. It has no effect if the cache has a version of the item.
+func (r *recentItems) addRead(item storage.Item) {
+	if _, known := r.items[item.Key]; !known {
+		r.add([]storage.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
+	}
+}
+
+// isLatest reports whether a write is the last one of its item.
+func (r *recentItems) isLatest(w writeRef) bool {
+	e, known := r.items[w.key]
+	return known && e.Revision == w.revision
+}
+
+// find returns the latest version of an item; known is false if the item is not in the cache.
+func (r *recentItems) find(key string) (item storage.Item, known bool) {
+	e, known := r.items[key]
+	if !known || e.IsDelete() {
+		return storage.Item{}, known
+	}
+	return storage.Item{Key: key, Value: e.Value, Revision: e.Revision}, true
+}

@@ -1,0 +1,172 @@
+package ownership
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cadastre/cadastre/apply"
+	"github.com/cadastre/cadastre/fieldset"
+)
+
+// Result is the outcome of a change of managedFields.
+type Result struct {
+	// Entries are the new entries, sorted as in Kubernetes.
+	Entries []apply.Entry
+	// Moves are the fields that entries released, one Move per entry. It is empty if nothing changed.
+	Moves []Move
+	// LastAppliedEntry is the entry of [LastAppliedManager] that was added, or nil.
+	LastAppliedEntry *apply.Entry
+}
+
+// NoOp reports whether nothing changed.
+func (r Result) NoOp() bool { return len(r.Moves) == 0 }
+
+// Move has the fields that one entry released.
+type Move struct {
+	// From is the releasing entry before the change.
+	From apply.Entry
+	// Fields are the fields that the entry released.
+	Fields fieldset.Set
+	// Gained are the released fields that the receiving manager did not own before. It is empty for a release.
+	Gained fieldset.Set
+	// Lost are the released fields that have no new owner, because the object does not have them at the version of
+	// the receiving entry.
+	Lost fieldset.Set
+}
+
+// ownerChange is a change of managedFields in which entries release fields, and one entry may receive them.
+type ownerChange struct {
+	// released returns the fields that an entry releases; ok is false if the entry is not affected.
+	released func(e apply.Entry, owned fieldset.Set) (given fieldset.Set, ok bool)
+	// receiver selects the entry that receives the released fields, nil if there is none.
+	receiver *Selector
+}
+
+// apply performs the change:
+//
+//  1. Each affected entry other than the receiver's releases fields; it is removed if none remain.
+//  2. The entry of the receiver is an existing one, or a new one with the version and time of the first releasing entry.
+//  3. The receiver's entry gets all released fields.
+//
+// If the entries have different versions, the object must be at the version of the receiver's entry; otherwise apply
+// returns an *OtherVersionError.
+func (c ownerChange) apply(o apply.Object) (Result, error) {
+	receiverIndex := c.receiverIndex(o)
+	var entries []apply.Entry
+	var moves []Move
+	for i, e := range o.Entries {
+		owned, err := decodeFields(o.Entries, i)
+		if err != nil {
+			return Result{}, err
+		}
+		released, ok := fieldset.Set{}, false
+		if i != receiverIndex {
+			released, ok = c.released(e, owned)
+		}
+		if !ok {
+			entries = append(entries, e)
+			continue
+		}
+		moves = append(moves, Move{From: e, Fields: released})
+		if rest := owned.Difference(released); !rest.IsEmpty() {
+			e.FieldsV1 = rest.FieldsV1()
+			entries = append(entries, e)
+		}
+	}
+	index := len(entries)
+	switch {
+	case len(moves) == 0:
+		return Result{Entries: o.Entries}, nil
+	case receiverIndex >= 0:
+		index = slices.Index(entries, o.Entries[receiverIndex])
+	case c.receiver != nil:
+		entries = append(entries, c.newEntry(moves[0].From))
+	}
+	if c.receiver != nil {
+		var err error
+		if entries[index], err = receive(o, entries[index], moves); err != nil {
+			return Result{}, err
+		}
+	}
+	apply.SortEntries(entries)
+	return Result{Entries: entries, Moves: moves}, nil
+}
+
+// receiverIndex returns the index of the receiver's entry, -1 if there is none.
+func (c ownerChange) receiverIndex(o apply.Object) int {
+	if c.receiver == nil {
+		return -1
+	}
+	return slices.IndexFunc(o.Entries, c.receiver.Selects)
+}
+
+// newEntry returns a new, empty entry of the receiver with the version and time of a releasing entry.
+func (c ownerChange) newEntry(releaser apply.Entry) apply.Entry {
+	return apply.Entry{
+		Manager: c.receiver.Manager, Operation: c.receiver.Operation, Subresource: c.receiver.Subresource,
+		APIVersion: releaser.APIVersion, Time: releaser.Time, FieldsV1: emptyFieldsV1,
+	}
+}
+
+// receive returns the receiver's entry with all released fields, and sets Gained and Lost of the moves. Fields of
+// another version are received if the object has them at the version of the receiver's entry.
+func receive(o apply.Object, receiver apply.Entry, moves []Move) (apply.Entry, error) {
+	owned, _ := receiver.Fields() // the caller has decoded all sets without error
+	version := o.Document.Get("apiVersion").Text()
+	all := owned
+	for i, m := range moves {
+		moved := m.Fields
+		if m.From.APIVersion != receiver.APIVersion {
+			if version != receiver.APIVersion {
+				return receiver, &OtherVersionError{Entry: receiver, Received: version}
+			}
+			moved = restrictToObject(o, moved)
+			moves[i].Lost = m.Fields.Difference(existingFields(o.Document, m.Fields))
+		}
+		moves[i].Gained = gainedFields(m.Fields, moved.Difference(owned))
+		all = all.Union(moved)
+	}
+	receiver.FieldsV1 = all.FieldsV1()
+	return receiver, nil
+}
+
+// gainedFields returns the subset of fields that was added to the receiver, where the receiver may have the fields
+// below a path instead of the path itself.
+func gainedFields(fields, added fieldset.Set) fieldset.Set {
+	if fields.Union(added).Equal(fields) {
+		return added
+	}
+	var paths []fieldset.Path
+	for path := range fields.All() {
+		single := fieldset.New(path)
+		if below := added.Covered(single); added.Has(path) || !below.IsEmpty() && fields.Intersection(below).IsEmpty() {
+			paths = append(paths, single.Paths()...)
+		}
+	}
+	return fieldset.New(paths...)
+}
+
+// emptyFieldsV1 is the encoding of the empty field set.
+const emptyFieldsV1 = "{}"
+
+// decodeAll decodes the field sets of all entries. It is for callers that query many paths, because decoding is more
+// expensive than a query.
+func decodeAll(entries []apply.Entry) ([]fieldset.Set, error) {
+	sets := make([]fieldset.Set, len(entries))
+	for i := range entries {
+		var err error
+		if sets[i], err = decodeFields(entries, i); err != nil {
+			return nil, err
+		}
+	}
+	return sets, nil
+}
+
+// decodeFields decodes the field set of the i-th entry. It returns an *apply.EntryError if that fails.
+func decodeFields(entries []apply.Entry, i int) (fieldset.Set, error) {
+	set, err := entries[i].Fields()
+	if err != nil {
+		return set, &apply.EntryError{Index: i, Problem: fmt.Sprintf("expected a field set of manager %q", entries[i].Manager), Err: err}
+	}
+	return set, nil
+}

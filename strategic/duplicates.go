@@ -1,0 +1,81 @@
+package strategic
+
+import (
+	"github.com/cadastre/cadastre/document"
+)
+
+// Duplicates are items of a list that have the same merge key, such as a port for TCP and for UDP. A patch can't address
+// one of them, so that computed patches do not change duplicates individually.
+
+// duplicateError returns an error if the current or modified list has duplicates.
+func (r *itemMatches) duplicateError(key string, v versions) error {
+	switch {
+	case r.current.firstDuplicate > 0:
+		return r.current.ambiguousKeyError(key, v.current)
+	case r.modified.firstDuplicate > 0:
+		return r.modified.ambiguousKeyError(key, v.modified)
+	}
+	return nil
+}
+
+// ambiguousKeyError returns the error for the first duplicate.
+func (s *identities) ambiguousKeyError(key string, list document.Value) error {
+	first := s.find(s.all[s.firstDuplicate])
+	return ambiguousKeyError(key, "in the list", list.At(first), list.At(s.firstDuplicate))
+}
+
+// diffDuplicates pushes the patch of a list with duplicates. A two-way patch replaces the list. A three-way patch
+// would thereby remove items of other writers, so that it is an error if there is anything to change.
+func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatches, duplicateErr error) error {
+	if v.twoWay() {
+		if !document.Equal(v.current, v.modified) {
+			d.build.Push(name, replacementList(v.modified))
+		}
+		return nil
+	}
+	original, current := positionsByIdentity(&r.original), positionsByIdentity(&r.current)
+	for i, id := range r.modified.all {
+		part := versions{takeFirst(original, id, v.original), takeFirst(current, id, v.current), v.modified.At(i)}
+		if part.current.IsAbsent() {
+			return duplicateErr
+		}
+		if sub, err := d.diffMap(f.typ, f.retainKeys, part); err != nil || sub.Len() > 0 {
+			return duplicateErr
+		}
+	}
+	for id, remaining := range original {
+		if len(remaining) > 0 && len(current[id]) > 0 {
+			return duplicateErr // one of several duplicates would have to be removed
+		}
+	}
+	return nil
+}
+
+// positionsByIdentity returns the positions of each identity, in ascending order.
+func positionsByIdentity(ids *identities) map[identity][]int {
+	positions := make(map[identity][]int, len(ids.all))
+	for i, id := range ids.all {
+		positions[id] = append(positions[id], i)
+	}
+	return positions
+}
+
+// takeFirst removes the first remaining position of an identity and returns its item, absent if there is none.
+func takeFirst(positions map[identity][]int, id identity, list document.Value) document.Value {
+	remaining := positions[id]
+	if len(remaining) == 0 {
+		return document.Value{}
+	}
+	positions[id] = remaining[1:]
+	return list.At(remaining[0])
+}
+
+// replacementList returns the list with the directive {$patch: replace}, which replaces the live list.
+func replacementList(list document.Value) document.Value {
+	items := make([]document.Value, 0, list.Len()+1)
+	items = append(items, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
+	for _, item := range list.Items() {
+		items = append(items, item)
+	}
+	return document.NewList(items...)
+}

@@ -1,0 +1,306 @@
+package strategic
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+
+	"github.com/cadastre/cadastre/document"
+)
+
+// generator generates random objects of Go types, and patches of them, from few words, so that values and keys
+// coincide. All objects and patches are valid.
+type generator struct {
+	*rand.Rand
+}
+
+var words = []string{"a", "b", "c", "d", "e", "f"}
+
+func (r *generator) chance(percent int) bool { return r.IntN(100) < percent }
+
+func (r *generator) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
+
+// value returns a random value of a Go type.
+func (r *generator) value(t reflect.Type, key string, depth int) document.Value {
+	t = deref(t)
+	switch {
+	case hasCustomJSON(t) || t.Kind() == reflect.Interface || t == reflect.TypeFor[[]byte]():
+		return r.word()
+	case isList(t):
+		return r.list(deref(t.Elem()), key, depth)
+	case t.Kind() == reflect.Struct:
+		return r.object(t, depth)
+	case t.Kind() == reflect.Map:
+		var fields []document.Field
+		for range r.IntN(4) {
+			fields = append(fields, document.Field{Name: r.word().Text(), Value: r.value(t.Elem(), "", depth-1)})
+		}
+		return document.NewMap(fields...)
+	}
+	return r.scalar(t)
+}
+
+func (r *generator) scalar(t reflect.Type) document.Value {
+	switch t.Kind() {
+	case reflect.String:
+		return r.word()
+	case reflect.Bool:
+		return document.NewBool(r.chance(50))
+	}
+	return document.NewInt(int64(r.IntN(6)))
+}
+
+func (r *generator) object(t reflect.Type, depth int) document.Value {
+	var fields []document.Field
+	for _, f := range jsonFields(t) {
+		if depth > 0 && r.chance(45) || f.name == "spec" || f.name == "template" || f.name == "containers" {
+			fields = append(fields, document.Field{Name: f.name, Value: r.value(f.Type, f.key, depth-1)})
+		}
+	}
+	return document.NewMap(fields...)
+}
+
+func (r *generator) list(item reflect.Type, key string, depth int) document.Value {
+	var items []document.Value
+	var ids identities
+	for range r.IntN(5) {
+		v := r.value(item, "", depth-1)
+		if key != "" {
+			v = v.With(key, r.keyValue(item, key))
+		}
+		id := identify(v)
+		if key != "" {
+			id = identify(v.Get(key))
+		}
+		if position := len(ids.all); v.Kind() == document.List || ids.add(id) == position || key == "" && v.Kind() == document.Map {
+			items = append(items, v)
+		}
+	}
+	return document.NewList(items...)
+}
+
+func (r *generator) keyValue(item reflect.Type, key string) document.Value {
+	for _, f := range jsonFields(item) {
+		if f.name == key {
+			return r.scalar(deref(f.Type))
+		}
+	}
+	return r.word()
+}
+
+// structField is a field in the JSON of a Go struct.
+type structField struct {
+	reflect.StructField
+	name, key string
+	merge     bool
+}
+
+// jsonFields returns the fields in the JSON of a Go struct.
+func jsonFields(t reflect.Type) []structField {
+	var found []structField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		named := map[string]*field{}
+		if embedded := addField(named, f); embedded != nil {
+			found = append(found, jsonFields(embedded)...)
+		}
+		for name, how := range named {
+			found = append(found, structField{f, name, how.key, how.merge})
+		}
+	}
+	return found
+}
+
+// patch returns a random patch of an object of a Go type.
+func (r *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
+	t = deref(t)
+	patch := document.NewMap()
+	if t.Kind() == reflect.Map {
+		for range r.IntN(3) {
+			name := r.word().Text()
+			patch = patch.With(name, r.fieldPatch(structField{StructField: reflect.StructField{Type: t.Elem()}}, live.Get(name), depth-1))
+		}
+		return patch
+	}
+	if t.Kind() != reflect.Struct || hasCustomJSON(t) {
+		return patch
+	}
+	for _, f := range jsonFields(t) {
+		old := live.Get(f.name)
+		if depth <= 0 || !r.chance(35) && f.name != "spec" && f.name != "template" {
+			continue
+		}
+		value := r.fieldPatch(f, old, depth-1)
+		patch = patch.With(f.name, value)
+		if isList(deref(f.Type)) && value.Kind() == document.List {
+			patch = r.listDirectives(patch, f, old)
+		}
+	}
+	if r.chance(12) {
+		patch = patch.With(retainDirective, r.retained(live, patch))
+	}
+	return patch
+}
+
+func (r *generator) retained(live, patch document.Value) document.Value {
+	var names []document.Value
+	for name := range patch.Fields() {
+		if !isDirective(name) {
+			names = append(names, document.NewString(name))
+		}
+	}
+	for name := range live.Fields() {
+		if r.chance(50) {
+			names = append(names, document.NewString(name))
+		}
+	}
+	return document.NewList(names...)
+}
+
+func (r *generator) fieldPatch(f structField, old document.Value, depth int) document.Value {
+	t := deref(f.Type)
+	switch {
+	case r.chance(10):
+		return document.NewNull()
+	case old.Kind() == document.Map && t.Kind() != reflect.Interface && !hasCustomJSON(t):
+		switch p := r.patch(t, old, depth); {
+		case r.chance(6):
+			return p.Without(retainDirective).With(patchDirective, document.NewString("delete"))
+		case r.chance(6):
+			return r.value(t, "", depth).With(patchDirective, document.NewString("replace"))
+		default:
+			return p
+		}
+	case old.Kind() == document.List && f.merge && f.key != "":
+		return r.keyedPatch(f, old, depth)
+	case r.chance(20) && t.Kind() == reflect.Struct:
+		return r.patch(t, document.Value{}, depth) // a patch with nulls for an absent map
+	}
+	return r.value(f.Type, f.key, depth)
+}
+
+func (r *generator) keyedPatch(f structField, old document.Value, depth int) document.Value {
+	item := deref(deref(f.Type).Elem())
+	var items []document.Value
+	for _, live := range old.Items() {
+		if id := live.Get(f.key); r.chance(15) {
+			items = append(items, document.NewMap(document.Field{Name: f.key, Value: id},
+				document.Field{Name: patchDirective, Value: document.NewString("delete")}))
+		} else if r.chance(50) {
+			items = append(items, r.itemPatch(item, live, f.key, depth))
+		}
+	}
+	for _, added := range r.list(item, f.key, depth).Items() {
+		if r.chance(30) && !hasCustomJSON(item) {
+			added = r.itemPatch(item, added, f.key, depth) // a patch with nulls and directives for a new item
+		}
+		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
+			return document.Equal(v.Get(f.key), added.Get(f.key))
+		}) {
+			items = append(items, added)
+		}
+	}
+	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
+	if r.chance(6) {
+		// The replace directive is first, because strategicpatch takes a later one for an item out of order. The other
+		// items have no directives, because strategicpatch would leave them in the result.
+		items = slices.Collect(values(r.list(item, f.key, depth)))
+		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
+	}
+	return document.NewList(items...)
+}
+
+// itemPatch returns a patch of an item that has and retains its merge key.
+func (r *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
+	p := r.patch(item, live, depth).With(key, live.Get(key))
+	if keys := p.Get(retainDirective); !keys.IsAbsent() {
+		p = p.With(retainDirective, document.NewList(append(slices.Collect(values(keys)), document.NewString(key))...))
+	}
+	return p
+}
+
+// values iterates over the items of a list.
+func values(list document.Value) func(func(document.Value) bool) {
+	return func(yield func(document.Value) bool) {
+		for _, v := range list.Items() {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// listDirectives adds directives for a list of the patch; sometimes it removes the list.
+func (r *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
+	list := patch.Get(f.name)
+	alone := r.chance(20)
+	if alone {
+		patch, list = patch.Without(f.name), document.NewList()
+	}
+	if !f.merge && !alone {
+		return patch
+	}
+	if r.chance(40) && (f.key != "" || f.merge) && list.Len()+old.Len() > 0 {
+		if order := r.order(f, list, old); order.Len() > 0 {
+			patch = patch.With(orderDirective+"/"+f.name, order)
+		}
+	}
+	if r.chance(40) && f.key == "" && isScalarType(deref(deref(f.Type).Elem())) {
+		var removed []document.Value
+		for range r.IntN(3) {
+			v := r.scalar(deref(deref(f.Type).Elem()))
+			if !slices.ContainsFunc(slices.Collect(values(list)), func(w document.Value) bool { return document.Equal(v, w) }) {
+				removed = append(removed, v)
+			}
+		}
+		patch = patch.With(removeDirective+"/"+f.name, document.NewList(removed...))
+	}
+	return patch
+}
+
+func isScalarType(t reflect.Type) bool {
+	return t.Kind() == reflect.String || t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
+}
+
+// order returns a valid $setElementOrder: the items of the patch, mixed with some live items.
+func (r *generator) order(f structField, list, old document.Value) document.Value {
+	var order []document.Value
+	var ids identities
+	add := func(item document.Value) {
+		if f.key != "" {
+			item = document.NewMap(document.Field{Name: f.key, Value: item.Get(f.key)})
+			if item.Len() == 0 {
+				return
+			}
+		}
+		if id, err := identifyItem(f.key, item); err == nil && ids.find(id) < 0 {
+			ids.add(id)
+			order = append(order, item)
+		}
+	}
+	isNamed := func(v document.Value) bool {
+		for _, item := range list.Items() {
+			if f.key != "" && document.Equal(item.Get(f.key), v.Get(f.key)) || f.key == "" && document.Equal(item, v) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, item := range list.Items() {
+		if !item.Get(patchDirective).IsAbsent() {
+			continue
+		}
+		for _, live := range old.Items() {
+			if r.chance(15) && !isNamed(live) {
+				add(live)
+			}
+		}
+		add(item)
+	}
+	for _, live := range old.Items() {
+		if r.chance(50) && !isNamed(live) {
+			add(live)
+		}
+	}
+	return document.NewList(order...)
+}

@@ -1,0 +1,129 @@
+// Command compare measures two builds of the server in one run, for instance before and after a change, and prints the
+// server CPU per operation of each case and the ratio of the two:
+//
+//	go run ./cmd/compare -before PROGRAM [-server PROGRAM]
+//
+// -server is the build after the change; the default is to build cmd/cadastre. Both servers run side by side and take turns on every case, so that
+// other load on the machine affects both alike; the ratio is the median of the ratios of single rounds.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cadastre/cadastre/test/bench/serverbench"
+	"github.com/cadastre/cadastre/test/bench/stat"
+)
+
+// options are the command's flags. The flag -server names the program after the change.
+type options struct {
+	serverbench.Options
+	before string
+}
+
+func main() {
+	log.SetFlags(0)
+	var o options
+	flag.StringVar(&o.before, "before", "", "`program` of the server before the change; required")
+	var err error
+	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
+		Cases: "apply/change, custom/change or watch", Window: 2 * time.Second, Sides: serverbench.OursFlag,
+	})
+	if err == nil && o.before == "" {
+		err = errors.New("-before: expected the program of a server, received none; build an older commit with go build -tags grpcnotrace -o PROGRAM ./cmd/cadastre")
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	serverbench.Main(o.Folder, func(ctx context.Context, folder string) error {
+		o.Folder = folder
+		return compare(ctx, o)
+	})
+}
+
+// table is a group of cases with one geometric mean.
+type table struct {
+	name  string
+	cases []serverbench.Case
+}
+
+var tables = []table{{"server", serverbench.Cases}, {"custom", serverbench.CustomCases}}
+
+func compare(ctx context.Context, o options) error {
+	if o.Program == "" {
+		var err error
+		if o.Program, err = serverbench.BuildOurs(ctx, o.Folder); err != nil {
+			return err
+		}
+	}
+	before, after := serverbench.Ours(o.before), serverbench.Ours(o.Program)
+	before.Name, after.Name = "before", "after"
+	fmt.Println(o.Title())
+	for _, t := range tables {
+		if err := t.compare(ctx, o, before, after); err != nil {
+			return fmt.Errorf("%s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// compare measures the selected cases of the table on servers that only this table uses.
+func (t table) compare(ctx context.Context, o options, sides ...serverbench.Side) (err error) {
+	cases := slices.DeleteFunc(slices.Clone(t.cases), func(c serverbench.Case) bool { return !o.Selected.MatchString(c.Name) })
+	if len(cases) == 0 {
+		return nil
+	}
+	servers, err := serverbench.StartAll(ctx, filepath.Join(o.Folder, t.name), sides...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, serverbench.StopAll(servers)) }()
+	fmt.Printf("\n%-16s %10s %10s %8s %8s %8s\n", t.name, "before", "after", "ratio", "least", "most")
+	var logs float64
+	for _, c := range cases {
+		rounds, err := measure(ctx, o, servers, c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		cpu := serverbench.Result.CPUPerOperation
+		ratio := stat.Ratio(rounds[1], rounds[0], cpu)
+		fmt.Printf("%-16s %10s %10s %7.3fx %7.3fx %7.3fx\n", c.Name, stat.Shown(rounds[0], cpu, stat.Nanoseconds),
+			stat.Shown(rounds[1], cpu, stat.Nanoseconds), ratio.Median, ratio.Least, ratio.Most)
+		logs += math.Log(ratio.Median)
+	}
+	fmt.Printf("%-16s %10s %10s %7.3fx\n", "geometric mean", "", "", math.Exp(logs/float64(len(cases))))
+	return nil
+}
+
+// measure runs one case on both servers, round by round, and returns the rounds of each. The order alternates.
+func measure(ctx context.Context, o options, servers []serverbench.Contender, c serverbench.Case) ([2][]serverbench.Result, error) {
+	var rounds [2][]serverbench.Result
+	for _, s := range servers {
+		if err := c.Prepare(ctx, s.Server, o.Load.Clients); err != nil {
+			return rounds, fmt.Errorf("%s: %w", s.Name, err)
+		}
+	}
+	for round := range o.Rounds {
+		for turn := range servers {
+			i := (round + turn) % len(servers)
+			s := servers[i]
+			if err := s.Server.Settle(ctx); err != nil {
+				return rounds, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			result, err := c.Run(ctx, s.Server, o.Load)
+			if err != nil {
+				return rounds, fmt.Errorf("%s: %w", s.Name, err)
+			}
+			rounds[i] = append(rounds[i], result)
+		}
+	}
+	return rounds, nil
+}

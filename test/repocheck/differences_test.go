@@ -1,0 +1,100 @@
+package repocheck
+
+import (
+	"bytes"
+	"go/ast"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const differencesName = "docs/differences.md"
+
+var (
+	listedTest = regexp.MustCompile("`([a-z]+\\.Test[A-Za-z0-9]+)`")
+	// TestDifferential and TestDifferences… are not tests of single differences.
+	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
+)
+
+// TestDifferencesAreTested: every entry of docs/differences.md names tests that exist, and every TestDifference… has an entry.
+func TestDifferencesAreTested(t *testing.T) {
+	declared := declaredTests(t)
+	listed := map[string]bool{}
+	for _, entry := range differences(t) {
+		if len(entry.tests) == 0 {
+			t.Errorf("%s:%d: the entry names no test: add a line Test: `package.TestName`", differencesName, entry.line)
+		}
+		for name, line := range entry.tests {
+			listed[name] = true
+			if _, ok := declared[name]; !ok {
+				t.Errorf("%s:%d: test %s does not exist: correct the name or write the test", differencesName, line, name)
+			}
+		}
+	}
+	for name, test := range declared {
+		if namedForDifference.MatchString(name) && !listed[name] {
+			t.Errorf("%s:%d: %s is not listed in %s: add an entry", test.file.name, test.file.line(test.syntax.Pos()), name, differencesName)
+		}
+	}
+}
+
+// difference is an entry of docs/differences.md: the line of its heading, and the line of each test that it names.
+type difference struct {
+	line  int
+	tests map[string]int
+}
+
+func differences(t *testing.T) []difference {
+	t.Helper()
+	var entries []difference
+	line := 0
+	for text := range bytes.Lines(readFile(t, differencesName)) {
+		line++
+		if bytes.HasPrefix(text, []byte("### ")) {
+			entries = append(entries, difference{line, map[string]int{}})
+		}
+		for _, found := range listedTest.FindAllSubmatch(text, -1) {
+			if len(entries) > 0 {
+				entries[len(entries)-1].tests[string(found[1])] = line
+			}
+		}
+	}
+	if len(entries) == 0 {
+		t.Fatalf("%s:1: found no entry: an entry is a heading of the third level", differencesName)
+	}
+	return entries
+}
+
+// declaredFunc is a function with its file.
+type declaredFunc struct {
+	file   *goFile
+	syntax *ast.FuncDecl
+}
+
+// declaredTests returns the tests of the root module by package.TestName.
+func declaredTests(t *testing.T) map[string]declaredFunc {
+	t.Helper()
+	declared := map[string]declaredFunc{}
+	for _, f := range testFunctions(t, "Test") {
+		declared[path.Base(f.file.folder())+"."+f.syntax.Name.Name] = f
+	}
+	return declared
+}
+
+// testFunctions returns the functions in test files of the root module whose name has a prefix.
+func testFunctions(t *testing.T, prefix string) []declaredFunc {
+	t.Helper()
+	var functions []declaredFunc
+	for _, file := range goFiles(t) {
+		if !file.isTest() || !file.inRootModule() {
+			continue
+		}
+		for _, decl := range file.syntax.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, prefix) {
+				functions = append(functions, declaredFunc{file, f})
+			}
+		}
+	}
+	return functions
+}

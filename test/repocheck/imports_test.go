@@ -1,0 +1,151 @@
+package repocheck
+
+import (
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers lists the folders of the product from the top to the bottom. A package imports only packages of its own
+// layer and of those below it, so that every package can be read, tested and replaced without its callers: the
+// storage is independent of the API, the API of HTTP, and the library at the bottom does no I/O and is
+// usable without the server. A package belongs to the longest entry that contains it.
+var layers = []string{
+	"cmd",
+	"internal/cli",
+	"cadastretest",
+	"apiserver",
+	"internal/app",
+	"internal/server",
+	"internal/controllers",
+	"internal/registry",
+	"internal/admission",
+	"apiserver/admission",
+	"internal/auth",
+	"internal/discovery",
+	"internal/api/crd",
+	"internal/encoding",
+	"internal/api",
+	"internal/watchcache",
+	"internal/storage",
+	"internal/lib/webhookclient",
+	"internal/metrics",
+	"applytest",
+	"internal/cli/cluster",
+	"internal/api/scheme",
+	"client",
+	"ownership",
+	"strategic",
+	"apply",
+	"internal/lib/fastset",
+	"fieldset",
+	"internal/lib/fieldsv1",
+	"schema",
+	"internal/lib/fastdoc",
+	"document",
+	"internal/lib/access",
+	"internal/lib/arena",
+	"internal/lib/parallel",
+	"internal/lib/scan",
+	"internal/lib/testwait",
+}
+
+// outsideLayers lists the folders that serve development. They may import anything; the product imports none of them.
+var outsideLayers = map[string]string{
+	"docs":           "runs the commands and the code that the documentation shows",
+	"test/repocheck": "checks the repository itself",
+}
+
+// oracles are the packages that tests and benchmarks compare the product with. The product itself must not call
+// them: comparing an engine with itself proves nothing.
+var oracles = []string{
+	"sigs.k8s.io/structured-merge-diff",
+	"k8s.io/apimachinery/pkg/util/strategicpatch",
+	"k8s.io/apimachinery/pkg/util/managedfields",
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, file := range productFiles(t) {
+		from := layerOf(file.folder())
+		if from < 0 {
+			if _, known := outsideLayers[file.folder()]; !known {
+				t.Errorf("%s:1: folder %s is in no layer: add it to layers or outsideLayers in imports_test.go", file.name, file.folder())
+			}
+			continue
+		}
+		for _, spec := range file.syntax.Imports {
+			folder, ours := strings.CutPrefix(importPath(spec), modulePath+"/")
+			if !ours {
+				continue
+			}
+			switch to := layerOf(folder); {
+			case to < 0:
+				t.Errorf("%s:%d: imports %s, which is in no layer: only tests may", file.name, file.line(spec.Pos()), folder)
+			case to < from:
+				t.Errorf("%s:%d: %s imports %s, which is above it: move the shared part to %s or below, or pass it in",
+					file.name, file.line(spec.Pos()), layers[from], layers[to], layers[from])
+			}
+		}
+	}
+}
+
+func TestOraclesStayInTests(t *testing.T) {
+	for _, file := range productFiles(t) {
+		for _, spec := range file.syntax.Imports {
+			if slices.ContainsFunc(oracles, func(oracle string) bool { return within(importPath(spec), oracle) }) {
+				t.Errorf("%s:%d: must not import %s: it is an oracle for tests", file.name, file.line(spec.Pos()), importPath(spec))
+			}
+		}
+	}
+}
+
+func TestLayerOf(t *testing.T) {
+	for folder, want := range map[string]string{
+		"apply":                    "apply",
+		"internal/storage/pebble":  "internal/storage",
+		"internal/encoding":        "internal/encoding",
+		"internal/api/scheme/more": "internal/api/scheme",
+		"applytests":               "",
+	} {
+		got := ""
+		if i := layerOf(folder); i >= 0 {
+			got = layers[i]
+		}
+		if got != want {
+			t.Errorf("layerOf(%q) is %q, want %q", folder, got, want)
+		}
+	}
+}
+
+// layerOf returns the index in layers of the longest entry that contains the folder, or -1.
+func layerOf(folder string) int {
+	found := -1
+	for i, layer := range layers {
+		if within(folder, layer) && (found < 0 || len(layer) > len(layers[found])) {
+			found = i
+		}
+	}
+	return found
+}
+
+// within reports whether path is parent or below it.
+func within(path, parent string) bool {
+	rest, ok := strings.CutPrefix(path, parent)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// productFiles returns the files that users compile: those of the root module without tests.
+func productFiles(t *testing.T) []*goFile {
+	t.Helper()
+	return slices.DeleteFunc(goFiles(t), func(f *goFile) bool { return f.isTest() || !f.inRootModule() })
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	path, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		panic(err) // the parser has checked it
+	}
+	return path
+}
