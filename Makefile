@@ -60,7 +60,7 @@ lint: ## run only the architecture and lint checks
 	$(GO) test -count=1 ./test/repocheck
 
 .PHONY: deadcode
-deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs and cadastretest
+deadcode: ## fail if a function of cmd/ or internal/ is unreachable from the programs, cadastretest and apiserver
 	test/tools/deadcode
 
 .PHONY: test
@@ -212,6 +212,10 @@ bench-optout: ## measure responses without managedFields: bytes, CPU, memory, al
 .PHONY: bench-custom
 bench-custom: ## compare the server with kube-apiserver on custom resources: 500 CRDs, apply, a watch during load on another kind; BENCH='-run custom/change' passes flags
 	$(GO) -C test/bench run ./cmd/custom $(BENCH)
+
+.PHONY: bench-embed
+bench-embed: ## measure what embedding the server adds to a program: size, and time to the first answered request
+	$(GO) test ./apiserver -run '^$$' -bench '^BenchmarkEmbedding$$' -benchtime 20x $(BENCH)
 
 .PHONY: bench-migrate
 bench-migrate: ## migrate 100,000 objects twice, then with client and server killed half-way, and check that nothing is lost; BENCH='-objects 1000' passes flags

@@ -8,7 +8,8 @@
 //		…
 //	}
 //
-// [Open] is for a server that all tests of a package share. example_test.go runs both.
+// [Open] is for a server that all tests of a package share. example_test.go runs both. Package apiserver starts servers with
+// other options, and outside of tests.
 //
 // # Guarantees
 //
@@ -21,24 +22,25 @@ package cadastretest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
 
-	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/apiserver"
 )
 
-// stopTime is how long requests that are under way may take when a test ends.
-const stopTime = 5 * time.Second
+// shutdownTimeout is the time that active requests have to finish when a test ends.
+const shutdownTimeout = 5 * time.Second
 
 // Option configures a server.
-type Option struct{ change func(*app.Config) }
+type Option struct{ change func(*apiserver.Options) }
 
 // WithoutControllers disables the garbage collector, the namespace controller and the event TTL, for tests that do
 // their work or inspect objects that wait for them.
 func WithoutControllers() Option {
-	return Option{func(c *app.Config) { c.WithoutControllers = true }}
+	return Option{func(o *apiserver.Options) { o.DisableControllers = true }}
 }
 
 // Start starts a server and returns a client config with all permissions. The server stops when the test ends.
@@ -59,33 +61,23 @@ func Start(t testing.TB, options ...Option) *rest.Config {
 // Open starts a server for all tests of a package, such as from TestMain, and returns a client config with all
 // permissions. The caller must call stop.
 func Open(options ...Option) (config *rest.Config, stop func() error, err error) {
-	configured := app.Config{
-		Address:   "127.0.0.1:0",
-		Unset:     true,
-		Drop:      true,
-		EventLife: app.DefaultEventLife,
-		Log:       slog.New(slog.DiscardHandler),
-	}
+	configured := apiserver.Options{ShutdownTimeout: shutdownTimeout, Log: slog.New(slog.DiscardHandler)}
 	for _, o := range options {
 		o.change(&configured)
 	}
-	s, err := app.Start(context.Background(), configured)
+	s, err := apiserver.New(configured)
 	if err != nil {
 		return nil, nil, err
 	}
-	certificate, key := s.Authority.Admin()
-	config = &rest.Config{
-		Host: s.URL(),
-		TLSClientConfig: rest.TLSClientConfig{
-			CAData: s.Authority.CA(), CertData: certificate, KeyData: key,
-		},
-		// The server bounds what it does at once; a client of a test need not hold back.
-		QPS: -1,
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-stopped
+	})
+	if s.WaitReady(ctx) != nil {
+		return nil, nil, stop()
 	}
-	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-		defer cancel()
-		return s.Stop(ctx)
-	}
-	return config, stop, nil
+	return s.RESTConfig(), stop, nil
 }

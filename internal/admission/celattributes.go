@@ -9,7 +9,7 @@ import (
 )
 
 // CEL returns the attributes as Kubernetes' CEL library takes them, with the objects at a version.
-func (a *Attributes) CEL(v VersionedResource) (*admission.VersionedAttributes, error) {
+func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error) {
 	object, old, err := a.At(v)
 	if err != nil {
 		return nil, err
@@ -18,7 +18,7 @@ func (a *Attributes) CEL(v VersionedResource) (*admission.VersionedAttributes, e
 	now, before := unstructuredOf(object), unstructuredOf(old)
 	return &admission.VersionedAttributes{
 		Attributes: admission.NewAttributesRecord(now, before, own.Kind, a.Namespace, a.Name, own.Resource, a.Subresource,
-			admission.Operation(a.Operation), a.Source.Options(), a.DryRun, UserInfo(a.User)),
+			admission.Operation(a.Operation), a.Source.Options(), a.DryRun, a.User),
 		VersionedObject: now, VersionedOldObject: before, VersionedKind: v.Kind,
 	}, nil
 }

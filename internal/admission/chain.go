@@ -6,46 +6,6 @@ import (
 	"sync/atomic"
 )
 
-// Plugin is an admission plugin: it changes or rejects writes. Its methods are called concurrently.
-type Plugin interface {
-	// Name is the plugin's name, as in kube-apiserver's --enable-admission-plugins where it has one there.
-	Name() string
-	// Handles returns the phases in which the plugin handles an operation on a resource; 0 for none. The chain calls it once per endpoint and operation, and again after [Chain.Invalidate]: the answer may
-	// depend on configuration, but not on a request.
-	Handles(operation Operation, resource Resource) Phase
-	// Admit changes the object of a write, by assigning Attributes.Object, or rejects the write. It runs before the
-	// resource's own validation. An error that is not an API status becomes a 500.
-	Admit(ctx context.Context, a *Attributes) error
-	// Validate rejects a write that is valid by the rules of its resource. It must not change the object.
-	Validate(ctx context.Context, a *Attributes) error
-}
-
-// Phase is a set of phases of admission.
-type Phase uint8
-
-// The phases.
-const (
-	// Mutating calls Admit.
-	Mutating Phase = 1 << iota
-	// Validating calls Validate.
-	Validating
-	// NoOps extends the other phases to writes that leave the stored object unchanged. Plugins whose verdict depends
-	// only on the object do not need it: the stored object was admitted before.
-	NoOps
-)
-
-// MutatingOnly is embedded in plugins that do not validate.
-type MutatingOnly struct{}
-
-// Validate implements Plugin.
-func (MutatingOnly) Validate(context.Context, *Attributes) error { return nil }
-
-// ValidatingOnly is embedded in plugins that do not mutate.
-type ValidatingOnly struct{}
-
-// Admit implements Plugin.
-func (ValidatingOnly) Admit(context.Context, *Attributes) error { return nil }
-
 // Chain is an ordered list of plugins. A nil Chain has none. It is safe for concurrent use.
 type Chain struct {
 	plugins []Plugin
@@ -142,7 +102,7 @@ func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
 
 // Admit calls the mutating plugins in order. If one of them requires it, all are called a second time, as
 // kube-apiserver does: webhooks and policies only if their reinvocationPolicy is IfNeeded.
-func (p *Plan) Admit(ctx context.Context, a *Attributes) error {
+func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if !p.Mutates() {
 		return nil
 	}
@@ -153,9 +113,9 @@ func (p *Plan) Admit(ctx context.Context, a *Attributes) error {
 	return p.admitOnce(ctx, a)
 }
 
-func (p *Plan) admitOnce(ctx context.Context, a *Attributes) error {
+func (p *Plan) admitOnce(ctx context.Context, a *Record) error {
 	for _, plugin := range p.mutating {
-		if err := plugin.Admit(ctx, a); err != nil {
+		if err := plugin.Admit(ctx, &a.Attributes); err != nil {
 			return err
 		}
 	}
@@ -163,9 +123,9 @@ func (p *Plan) admitOnce(ctx context.Context, a *Attributes) error {
 }
 
 // Validate calls the validating plugins in order; for a no-op, those that validate no-ops.
-func (p *Plan) Validate(ctx context.Context, a *Attributes, noOp bool) error {
+func (p *Plan) Validate(ctx context.Context, a *Record, noOp bool) error {
 	for _, plugin := range p.validators(noOp) {
-		if err := plugin.Validate(ctx, a); err != nil {
+		if err := plugin.Validate(ctx, &a.Attributes); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ type fake struct {
 	name   string
 	phases Phase
 	log    *[]string
-	admit  func(*Attributes) error
+	admit  func(*Record) error
 	err    error
 }
 
@@ -32,7 +32,7 @@ func (f *fake) Handles(Operation, Resource) Phase { return f.phases }
 func (f *fake) Admit(_ context.Context, a *Attributes) error {
 	*f.log = append(*f.log, "admit "+f.name)
 	if f.admit != nil {
-		return f.admit(a)
+		return f.admit(RecordOf(a))
 	}
 	return f.err
 }
@@ -104,7 +104,7 @@ func TestPlans(t *testing.T) {
 		for _, phases := range test.phases {
 			plugins = append(plugins, &fake{phases: phases})
 		}
-		plan := NewChain(plugins...).Endpoint(Resource{Kind: configMaps}).Plan(Update)
+		plan := NewChain(plugins...).Endpoint(resourceOf(configMaps)).Plan(Update)
 		text := "plan"
 		if plan == nil {
 			text = "nil"
@@ -121,7 +121,7 @@ func TestNilChain(t *testing.T) {
 	if plugins := chain.Plugins(); plugins != nil {
 		t.Errorf("received %v", plugins)
 	}
-	plan := chain.Endpoint(Resource{Kind: configMaps}).Plan(Create)
+	plan := chain.Endpoint(resourceOf(configMaps)).Plan(Create)
 	if err := errors.Join(plan.Admit(t.Context(), nil), plan.Validate(t.Context(), nil, false)); plan != nil || err != nil {
 		t.Errorf("received %v, %v", plan, err)
 	}
@@ -160,7 +160,7 @@ func (*configured) Admit(context.Context, *Attributes) error { return nil }
 func TestInvalidate(t *testing.T) {
 	plugin := &configured{}
 	chain := NewChain(plugin)
-	one, other := chain.Endpoint(Resource{Kind: configMaps}), chain.Endpoint(Resource{Kind: spaces})
+	one, other := chain.Endpoint(resourceOf(configMaps)), chain.Endpoint(resourceOf(spaces))
 	resolve := func() (handled bool) {
 		for range 3 {
 			create, update := one.Plan(Create), one.Plan(Update)
@@ -190,13 +190,13 @@ func TestInvalidate(t *testing.T) {
 func TestInvalidateConcurrently(t *testing.T) {
 	plugin := &configured{}
 	chain := NewChain(plugin)
-	endpoint := chain.Endpoint(Resource{Kind: configMaps})
+	endpoint := chain.Endpoint(resourceOf(configMaps))
 	ctx, stop := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
 			for ctx.Err() == nil {
-				_ = endpoint.Plan(Create).Admit(ctx, &Attributes{})
+				_ = endpoint.Plan(Create).Admit(ctx, NewRecord(Attributes{}, nil))
 			}
 		})
 	}
@@ -214,7 +214,7 @@ func TestInvalidateConcurrently(t *testing.T) {
 
 // webhookLike returns a plugin that calls webhooks as the webhook plugin does: all that the second run does not skip.
 func webhookLike(log *[]string, hooks ...hook) *fake {
-	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Attributes) error {
+	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Record) error {
 		for _, h := range hooks {
 			if a.Reinvocation.Skips(h.id) {
 				continue
@@ -260,10 +260,10 @@ func TestReinvocation(t *testing.T) {
 // TestReinvocationError: an error in the second run rejects the write.
 func TestReinvocationCollectsOnce(t *testing.T) {
 	var log []string
-	var attributes *Attributes
-	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Attributes) error {
+	var attributes *Record
+	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Record) error {
 		attributes = a
-		a.RequireUnchanged(Object{key: "k", revision: 7})
+		a.RequireUnchanged(Object{Key: "k", Revision: 7})
 		a.AddErrors(field.Required(field.NewPath("a"), ""))
 		return nil
 	}}
@@ -287,7 +287,7 @@ func (plainSource) Convert(doc document.Value, _, _ string) (document.Value, err
 // TestReturnedObjectKeepsLaterChanges: changes of an in-tree plugin in the second run are not lost, and do not lose the
 // managedFields that a webhook returned.
 func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
-	a := &Attributes{Resource: Resource{Kind: configMaps, Version: "v1"}, Source: plainSource{}}
+	a := NewRecord(Attributes{Resource: resourceOf(configMaps)}, plainSource{})
 	set := func(doc document.Value, name, value string) document.Value {
 		return doc.With(name, document.NewString(value))
 	}
@@ -314,11 +314,11 @@ func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
 
 // TestCommitWithOneWritePerKey: two plugins may require the same object; a write wins over a condition.
 func TestCommitWithOneWritePerKey(t *testing.T) {
-	a := &Attributes{}
-	a.RequireUnchanged(Object{key: "k", revision: 7})
-	a.RequireUnchanged(Object{key: "k", revision: 7})
+	a := NewRecord(Attributes{}, nil)
+	a.RequireUnchanged(Object{Key: "k", Revision: 7})
+	a.RequireUnchanged(Object{Key: "k", Revision: 7})
 	a.CommitWith(storage.Write{Key: "k", Expected: 7, Value: []byte("1")})
-	a.RequireUnchanged(Object{key: "k", revision: 7})
+	a.RequireUnchanged(Object{Key: "k", Revision: 7})
 	a.CommitWith(storage.Write{Key: "l", Value: []byte("2")})
 	if all := a.Commits(); len(all) != 2 || string(all[0].Value) != "1" || all[1].Key != "l" {
 		t.Errorf("received %v", all)
@@ -328,7 +328,7 @@ func TestCommitWithOneWritePerKey(t *testing.T) {
 func TestReinvocationError(t *testing.T) {
 	var log []string
 	failure := errors.New("no")
-	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Attributes) error {
+	tree := &fake{name: "tree", phases: Mutating, log: &log, admit: func(a *Record) error {
 		if a.Reinvocation.IsSecond() {
 			return failure
 		}
@@ -345,7 +345,7 @@ func unhandled() *Endpoint {
 	for i := range plugins {
 		plugins[i] = &fake{}
 	}
-	return NewChain(plugins...).Endpoint(Resource{Kind: configMaps})
+	return NewChain(plugins...).Endpoint(resourceOf(configMaps))
 }
 
 func admitUnhandled(endpoint *Endpoint) bool {

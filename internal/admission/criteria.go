@@ -46,13 +46,13 @@ func newSelector(s *metav1.LabelSelector) selector {
 
 // MayMatch reports whether the criteria can match a request of which only the operation and the resource are known.
 func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
-	return !r.isExempt() && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
+	return !isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
 }
 
 // Match reports whether the criteria match a request, and at which version. A selector that cannot be evaluated is an
 // error only if everything else matches.
-func (c *Criteria) Match(ctx context.Context, a *Attributes) (v VersionedResource, ok bool, err error) {
-	if a.isExempt() {
+func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, ok bool, err error) {
+	if isExempt(a.Resource) {
 		return VersionedResource{}, false, nil
 	}
 	inside, nsErr := c.selectsNamespace(ctx, a)
@@ -77,7 +77,7 @@ func (c *Criteria) Match(ctx context.Context, a *Attributes) (v VersionedResourc
 	return v, labelsErr == nil, labelsErr
 }
 
-func (c *Criteria) selectsObject(a *Attributes) (bool, error) {
+func (c *Criteria) selectsObject(a *Record) (bool, error) {
 	if c.objectSelector.err != nil {
 		return false, apierrors.NewInternalError(c.objectSelector.err)
 	}
@@ -102,7 +102,7 @@ func labelsOf(doc document.Value) labels.Set {
 }
 
 // selectsNamespace reports whether the namespace of the object is selected. Cluster-scoped objects always are.
-func (c *Criteria) selectsNamespace(ctx context.Context, a *Attributes) (bool, error) {
+func (c *Criteria) selectsNamespace(ctx context.Context, a *Record) (bool, error) {
 	if a.Namespace == "" && !a.IsNamespace() {
 		return true, nil
 	}

@@ -74,5 +74,5 @@ func read(found *watchcache.Object) (Object, error) {
 	} else if doc, err = found.WithoutManagedFields(); err != nil {
 		return Object{}, err
 	}
-	return NewObject(doc, found.Key(), found.Revision()), nil
+	return Object{Document: doc, Key: found.Key(), Revision: int64(found.Revision())}, nil
 }

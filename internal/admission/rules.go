@@ -20,7 +20,7 @@ func RulesOf(rules []registration.RuleWithOperations) Rules {
 }
 
 // match returns the version at which the rules match a request: that of the request, or else an equivalent one.
-func (rules Rules) match(a *Attributes, equivalent bool) (v VersionedResource, ok bool) {
+func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bool) {
 	own := a.Versioned()
 	for _, rule := range rules {
 		if matches(&rule, a.Resource, a.Operation, own) && matchesScope(&rule, a) && matchesName(&rule, a) {
@@ -30,7 +30,7 @@ func (rules Rules) match(a *Attributes, equivalent bool) (v VersionedResource, o
 	if !equivalent {
 		return VersionedResource{}, false
 	}
-	others := a.equivalents()
+	others := a.Equivalents
 	for _, rule := range rules {
 		for _, other := range others {
 			if matches(&rule, a.Resource, a.Operation, other) && matchesScope(&rule, a) && matchesName(&rule, a) {
@@ -45,7 +45,7 @@ func (rules Rules) match(a *Attributes, equivalent bool) (v VersionedResource, o
 func (rules Rules) mayMatch(r Resource, operation Operation, equivalent bool) bool {
 	versions := []VersionedResource{r.Versioned()}
 	if equivalent {
-		versions = append(versions, r.equivalents()...)
+		versions = append(versions, r.Equivalents...)
 	}
 	for _, rule := range rules {
 		for _, v := range versions {
@@ -77,12 +77,12 @@ func hasOperation(all []registration.OperationType, one Operation) bool {
 }
 
 // matchesName reports whether a rule selects the object's name. A rule without names selects all.
-func matchesName(rule *registration.NamedRuleWithOperations, a *Attributes) bool {
+func matchesName(rule *registration.NamedRuleWithOperations, a *Record) bool {
 	return len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name)
 }
 
 // matchesScope reports whether a rule selects the scope of the object. Namespaces themselves are cluster-scoped.
-func matchesScope(rule *registration.NamedRuleWithOperations, a *Attributes) bool {
+func matchesScope(rule *registration.NamedRuleWithOperations, a *Record) bool {
 	if rule.Scope == nil || *rule.Scope == registration.AllScopes {
 		return true
 	}

@@ -28,13 +28,19 @@ func rule(operation, group, version, resource string) registration.NamedRuleWith
 	return r
 }
 
-func attributes(kind *api.Kind, subresource string) *Attributes {
-	q := &Attributes{Resource: Resource{Kind: kind, Version: kind.Versions[0], Subresource: subresource}, Operation: Create, Name: "x"}
+// resourceOf returns the endpoint of a kind at its first version.
+func resourceOf(kind *api.Kind) Resource {
+	return NewResource(kind, kind.Versions[0], "", schema.GroupVersionKind{})
+}
+
+func attributes(kind *api.Kind, subresource string) *Record {
+	body := schema.GroupVersionKind{}
+	if subresource == "scale" {
+		body = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
+	}
+	q := NewRecord(Attributes{Resource: NewResource(kind, kind.Versions[0], subresource, body), Operation: Create, Name: "x"}, nil)
 	if kind.Namespaced {
 		q.Namespace = "n"
-	}
-	if subresource == "scale" {
-		q.Body = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 	}
 	if kind == spaces {
 		q.Namespace = q.Name
@@ -54,7 +60,7 @@ func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		rule       registration.NamedRuleWithOperations
-		question   *Attributes
+		question   *Record
 		equivalent bool
 		want       string // the form's kind; "" if it does not match
 	}{
@@ -124,7 +130,7 @@ func TestCriteria(t *testing.T) {
 		}
 		return document.Value{}, nil
 	})
-	in := func(namespace string, object document.Value) *Attributes {
+	in := func(namespace string, object document.Value) *Record {
 		q := attributes(configMaps, "")
 		q.Namespace, q.Object = namespace, object
 		return q
@@ -139,7 +145,7 @@ func TestCriteria(t *testing.T) {
 		name             string
 		inside, labelled *metav1.LabelSelector
 		except           Rules
-		question         *Attributes
+		question         *Record
 		want             string
 	}{
 		{"all", all, all, nil, in("n", labelled(`{}`)), "true <nil>"},

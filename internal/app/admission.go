@@ -3,6 +3,9 @@ package app
 import (
 	"context"
 	"slices"
+	"sync/atomic"
+
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/admission/plugin/certificateapproval"
@@ -24,24 +27,40 @@ import (
 )
 
 // plugins returns the admission plugins in the order in which they are called, which is that of kube-apiserver: in-tree
-// plugins, then policies, then webhooks.
-func plugins(authorizer *rbac.Authorizer, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
-	return []admission.Plugin{
+// plugins, those of the embedding program among them, then mutating webhooks, policies and validating webhooks.
+func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extensions []admission.Plugin, policies *policy.Policies, webhooks *webhook.Webhooks) []admission.Plugin {
+	return slices.Concat([]admission.Plugin{
 		namespacelifecycle.Plugin{},
 		limitranger.Plugin{},
 		taintnodesbycondition.Plugin{},
 		priority.Plugin{},
 		defaulttolerationseconds.Plugin{},
-		&deviceaccess.Plugin{Authorizer: authorizer},
-		&rbacescalation.Plugin{Authorizer: authorizer},
+		&deviceaccess.Plugin{Authorizer: authorizes},
+		&rbacescalation.Plugin{RBAC: roles, Authorizer: authorizes},
 		persistentvolumeclaimresize.Plugin{},
-		&certificateapproval.Plugin{Authorizer: admission.Authorizer(authorizer)},
+		&certificateapproval.Plugin{Authorizer: authorizes},
 		nodedeclaredfeaturevalidator.Plugin{},
 		podresizevalidator.Plugin{},
+	}, extensions, []admission.Plugin{
 		webhooks.Mutating(),
 		policies,
 		webhooks.Validating(),
+	})
+}
+
+// extension is a plugin of the embedding program. Like webhooks, it does not see the objects that the server creates when it
+// starts: a faulty plugin must not keep the server from starting.
+type extension struct {
+	admission.Plugin
+	isStarted *atomic.Bool
+}
+
+// Handles implements admission.Plugin.
+func (e extension) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
+	if !e.isStarted.Load() {
+		return 0
 	}
+	return e.Plugin.Handles(operation, r)
 }
 
 // dynamicAdmission has the plugins whose configuration is API objects.
@@ -50,6 +69,8 @@ type dynamicAdmission struct {
 	webhooks *webhook.Webhooks
 	policies *policy.Policies
 	informer *informer.Informer
+	// isStarted enables the plugins of the embedding program.
+	isStarted atomic.Bool
 }
 
 // start loads the configurations and keeps them up to date.
@@ -57,8 +78,12 @@ func (d *dynamicAdmission) start(ctx context.Context, options informer.Options) 
 	options.Kinds = slices.Concat(webhook.Resources, policy.Resources)
 	options.Handler = informer.SnapshotHandler(d.set)
 	options.About = "admission configurations"
-	d.informer, err = informer.Start(ctx, options)
-	return err
+	if d.informer, err = informer.Start(ctx, options); err != nil {
+		return err
+	}
+	d.isStarted.Store(true)
+	d.chain.Invalidate()
+	return nil
 }
 
 // set replaces the configurations of a resource.

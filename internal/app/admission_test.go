@@ -19,16 +19,16 @@ const (
 	unreachable = `{"effect":"NoExecute","key":"node.kubernetes.io/unreachable","operator":"Exists","tolerationSeconds":300}`
 )
 
-// TestPodTolerations: pods bear a node in trouble for a while, unless they say otherwise.
+// TestPodTolerations checks DefaultTolerationSeconds: pods tolerate unreachable and not-ready nodes for five minutes.
 func TestPodTolerations(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", pods, podBody("p", "")).want(201, `"tolerations":[`+notReady+`,`+unreachable+`]`)
 	if strings.Contains(created.text, "f:tolerations") || strings.Contains(created.text, "f:priority") {
-		t.Errorf("somebody owns what was added: %s", created.text)
+		t.Errorf("the added tolerations have a field manager: %s", created.text)
 	}
 	again := c.call("PUT", pods+"/p", podBody("p", "")).want(200, `"generation":1`)
 	if again.get("metadata", "resourceVersion") != created.get("metadata", "resourceVersion") {
-		t.Errorf("the same again was written: %s", again.text)
+		t.Errorf("a no-op apply was written: %s", again.text)
 	}
 	c.call("POST", pods, podBody("all", `"tolerations":[{"operator":"Exists"}],`)).want(201, `"tolerations":[{"operator":"Exists"}]`)
 	const mine = `{"effect":"NoExecute","key":"node.kubernetes.io/not-ready","operator":"Exists"}`
@@ -36,7 +36,7 @@ func TestPodTolerations(t *testing.T) {
 	c.call("POST", pods, podBody("other", `"tolerations":[{"effect":"NoSchedule","operator":"Exists"}],`)).want(201, notReady, unreachable)
 }
 
-// TestPodPriority: classes say how important pods are.
+// TestPodPriority checks that the Priority plugin sets the priority of a pod from its PriorityClass.
 func TestPodPriority(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", pods, podBody("plain", "")).want(201, `"priority":0`, `"preemptionPolicy":"PreemptLowerPriority"`)
@@ -53,7 +53,7 @@ func TestPodPriority(t *testing.T) {
 	c.call("PATCH", priorityClasses+"/usual", `{"description":"d"}`, "Content-Type: "+mergeType).want(200)
 	c.call("POST", pods, podBody("low", `"priorityClassName":"low",`)).want(201, `"priority":10`, `"preemptionPolicy":"Never"`)
 	c.call("POST", pods, podBody("usual", "")).want(201, `"priority":7`, `"priorityClassName":"usual"`)
-	// What a pod has stays, also if the default has changed since.
+	// The priority of a pod stays when the default PriorityClass changes.
 	c.call("PUT", pods+"/plain", podBody("plain", "")).want(200, `"priority":0`)
 	for _, class := range []string{"system-node-critical", "system-cluster-critical"} {
 		c.call("DELETE", priorityClasses+"/"+class, "").want(403, "this is a system priority class and cannot be deleted")
@@ -61,8 +61,8 @@ func TestPodPriority(t *testing.T) {
 	c.call("DELETE", priorityClasses+"/usual", "").want(200)
 }
 
-// TestDifferenceVolumesAreNotProtected: nobody here would ever remove the finalizers that Kubernetes
-// adds.
+// TestDifferenceVolumesAreNotProtected checks that volumes and claims get no protection finalizers, which no controller here would
+// remove.
 func TestDifferenceVolumesAreNotProtected(t *testing.T) {
 	c := start(t, Config{})
 	const claims, volumes = "/api/v1/namespaces/default/persistentvolumeclaims", "/api/v1/persistentvolumes"

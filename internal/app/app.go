@@ -7,8 +7,13 @@ import (
 	"iter"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"time"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/admission/policy"
@@ -40,8 +45,12 @@ type Config struct {
 	Folder string
 	// Store stores the objects; nil means the embedded store, in the data directory. The server closes it.
 	Store Store
-	// Address is the address to listen at, such as 127.0.0.1:6443; port 0 selects a free one.
+	// Address is the address to listen on, such as 127.0.0.1:6443; port 0 selects a free one.
 	Address string
+	// Listener replaces the listener for Address. The server closes it.
+	Listener net.Listener
+	// InProcess makes the server listen on no socket: only transports of the same process reach it.
+	InProcess bool
 	// TokenFile, ClientCAFile, CertFile and KeyFile configure authentication and the serving certificate; "" means the
 	// server's own certificate authority.
 	TokenFile, ClientCAFile, CertFile, KeyFile string
@@ -55,6 +64,15 @@ type Config struct {
 	PaceGC bool
 	Limits server.Limits
 	Log    *slog.Logger
+	// Admission are plugins that run after the built-in ones and before policies and webhooks.
+	Admission []admission.Plugin
+	// Authenticators and TokenAuthenticators follow client certificates and static tokens.
+	Authenticators      []authenticator.Request
+	TokenAuthenticators []authenticator.Token
+	// Authorizers precede RBAC.
+	Authorizers []authorizer.Authorizer
+	// Handlers serve further paths, by path prefix without a trailing slash.
+	Handlers map[string]http.Handler
 
 	// reconcileEvery is the interval at which system objects are restored; 0 means the default. Tests set it.
 	reconcileEvery time.Duration
@@ -71,19 +89,23 @@ type Store interface {
 
 // Server is a running server.
 type Server struct {
-	config    Config
-	store     Store
-	cache     *watchcache.Cache
-	rbac      *rbac.Authorizer
+	config Config
+	store  Store
+	cache  *watchcache.Cache
+	rbac   *rbac.Authorizer
+	// authorizer is RBAC and the configured authorizers.
+	authorizer authorizer.Authorizer
+	// socket and listener are nil if the server is reached in process only.
 	socket    net.Listener
 	handler   *server.Handler
 	listener  *server.Listener
+	inProcess *server.InProcess
 	admission *dynamicAdmission
 	// running are the goroutines of controllers; the cancel functions stop them.
 	running         goroutines
 	stopControllers context.CancelFunc
 	stopDefinitions context.CancelFunc
-	// Authority is the server's certificate authority.
+	// Authority is the server's certificate authority; nil if the server has no listener.
 	Authority *authn.Authority
 }
 
@@ -108,12 +130,12 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.openStore(); err != nil {
 		return err
 	}
-	authenticator, err := s.openIdentity()
-	if err != nil {
+	// Listening reserves the address; requests wait until the listener serves them.
+	if err := s.listen(); err != nil {
 		return err
 	}
-	// Listening reserves the address; requests wait until the listener serves them.
-	if s.socket, err = net.Listen("tcp", s.config.Address); err != nil {
+	identity, err := s.openIdentity()
+	if err != nil {
 		return err
 	}
 	s.cache, err = watchcache.Open(ctx, s.store, watchcache.Options{Fields: selectableFields(resources), PaceGC: s.config.PaceGC, Log: s.config.Log})
@@ -123,6 +145,7 @@ func (s *Server) start(ctx context.Context) error {
 	if s.rbac, err = rbac.New(ctx, s.cache, s.config.Log); err != nil {
 		return err
 	}
+	s.authorizer = s.rbac.Union(s.config.Authorizers...)
 	counted := metrics.New()
 	if err := s.newAdmission(resources, counted); err != nil {
 		return err
@@ -148,27 +171,33 @@ func (s *Server) start(ctx context.Context) error {
 	counted.CountObjects(func() iter.Seq[metrics.ObjectCount] { return countObjects(resources, s.cache) })
 	s.handler = server.NewHandler(server.Options{
 		Kinds: resources, Cache: s.cache, Objects: objects,
-		Catalog:       discovery.New(resources, discovery.Options{Address: s.socket.Addr().String(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
-		Authenticator: authenticator, Authorizer: s.rbac,
+		Catalog:       discovery.New(resources, discovery.Options{Address: s.address(), Version: discovery.Version(release), Drop: s.config.Drop, Unset: s.config.Unset, Subresources: registry.Subresources()}),
+		Authenticator: identity, Authorizer: s.authorizer, RBAC: s.rbac,
 		Admission: s.admission.informer,
-		Reviewer:  &rbac.Reviewer{Authorizer: s.rbac, Token: authenticator.Token},
+		Reviewer:  &rbac.Reviewer{Authorizer: s.authorizer, RBAC: s.rbac, Others: s.config.Authorizers, Tokens: identity},
 		Metrics:   counted, Log: s.config.Log, Limits: s.config.Limits, Drop: s.config.Drop, Failure: s.failure,
+		Handlers: s.config.Handlers,
 	})
-	s.listener = server.Listen(s.handler, s.socket, s.Authority.TLS())
+	s.inProcess = server.NewInProcess(s.handler)
+	if s.socket != nil {
+		s.listener = server.Listen(s.handler, s.socket, s.Authority.TLS())
+	}
 	return nil
 }
 
 // newAdmission builds the admission chain.
 func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics) error {
-	authorizer := admission.Authorizer(s.rbac)
-	webhooks, err := webhook.New(webhook.Options{Authorizer: authorizer, Metrics: counted, Log: s.config.Log})
+	webhooks, err := webhook.New(webhook.Options{Authorizer: s.authorizer, Metrics: counted, Log: s.config.Log})
 	if err != nil {
 		return err
 	}
-	policies := policy.New(policy.Options{Cache: s.cache, Kinds: resources, Authorizer: authorizer, Metrics: counted, Log: s.config.Log})
-	s.admission = &dynamicAdmission{
-		chain: admission.NewChain(plugins(s.rbac, policies, webhooks)...), webhooks: webhooks, policies: policies,
+	policies := policy.New(policy.Options{Cache: s.cache, Kinds: resources, Authorizer: s.authorizer, Metrics: counted, Log: s.config.Log})
+	s.admission = &dynamicAdmission{webhooks: webhooks, policies: policies}
+	extensions := make([]admission.Plugin, len(s.config.Admission))
+	for i, plugin := range s.config.Admission {
+		extensions[i] = extension{plugin, &s.admission.isStarted}
 	}
+	s.admission.chain = admission.NewChain(plugins(s.rbac, s.authorizer, extensions, policies, webhooks)...)
 	return nil
 }
 
@@ -194,7 +223,7 @@ func (s *Server) openStore() error {
 }
 
 // failure returns the error that makes the store reject commits, and whether a restart would clear it.
-func (s *Server) failure() (isCured bool, err error) {
+func (s *Server) failure() (mayRecover bool, err error) {
 	if err = s.store.Failure(); err == nil {
 		return false, nil
 	}
@@ -226,23 +255,69 @@ func (s *Server) folder(name string) string {
 	return filepath.Join(s.config.Folder, name)
 }
 
+// listen opens the listener, unless the configuration has one or none is needed.
+func (s *Server) listen() (err error) {
+	if s.config.InProcess {
+		return nil
+	}
+	if s.socket = s.config.Listener; s.socket != nil {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(s.config.Address); err != nil {
+		return fmt.Errorf("the address to listen on: expected HOST:PORT, received %q: %w", s.config.Address, err)
+	}
+	socket, err := net.Listen("tcp", s.config.Address)
+	if err == nil {
+		s.socket = socket
+	}
+	return err
+}
+
+// address returns the address that the server listens on; "" if it has no listener.
+func (s *Server) address() string {
+	if s.socket == nil {
+		return ""
+	}
+	return s.socket.Addr().String()
+}
+
+// openIdentity opens the certificate authority, if the server has a listener, and returns the authenticators.
 func (s *Server) openIdentity() (*authn.Authenticator, error) {
-	host, _, err := net.SplitHostPort(s.config.Address)
-	if err != nil {
-		return nil, fmt.Errorf("the address to listen at: expected HOST:PORT, received %q: %w", s.config.Address, err)
+	o := authn.AuthenticatorOptions{
+		TokenAuthenticators:   s.config.TokenAuthenticators,
+		RequestAuthenticators: append([]authenticator.Request{server.InProcessAuthenticator}, s.config.Authenticators...),
+	}
+	if s.socket != nil {
+		if err := s.openAuthority(); err != nil {
+			return nil, err
+		}
+		o.Certificates = s.Authority.Certificates()
+	}
+	var err error
+	if s.config.TokenFile != "" {
+		if o.Tokens, err = authn.ReadTokens(s.config.TokenFile); err != nil {
+			return nil, err
+		}
+	}
+	return authn.NewAuthenticator(o), nil
+}
+
+// openAuthority opens the certificate authority. The serving certificate is for the configured host, which may be a name, or
+// else for the address of the listener.
+func (s *Server) openAuthority() (err error) {
+	address := s.config.Address
+	if s.config.Listener != nil {
+		address = s.address()
+	}
+	var hosts []string
+	if host, _, err := net.SplitHostPort(address); err == nil { // a listener of another network has no host
+		hosts = []string{host}
 	}
 	s.Authority, err = authn.Open(authn.Options{
-		Folder: s.folder("pki"), Hosts: []string{host},
+		Folder: s.folder("pki"), Hosts: hosts,
 		CertFile: s.config.CertFile, KeyFile: s.config.KeyFile, ClientCAFile: s.config.ClientCAFile,
 	})
-	if err != nil {
-		return nil, err
-	}
-	a := &authn.Authenticator{Certificates: s.Authority.Certificates()}
-	if s.config.TokenFile != "" {
-		a.Tokens, err = authn.ReadTokens(s.config.TokenFile)
-	}
-	return a, err
+	return err
 }
 
 // selectableFields returns the fields of field selectors for the watch cache.
@@ -274,9 +349,12 @@ func countObjects(register *api.Register, c *watchcache.Cache) iter.Seq[metrics.
 	}
 }
 
-// URL returns the URL of the server. If it listens at all addresses, the URL has the loopback address, which the serving
-// certificate includes.
+// URL returns the URL of the server; "" if it has no listener. If it listens on all addresses, the URL has the loopback
+// address, which the serving certificate includes.
 func (s *Server) URL() string {
+	if s.listener == nil {
+		return ""
+	}
 	address := s.listener.Address()
 	if host, port, err := net.SplitHostPort(address); err == nil && net.ParseIP(host).IsUnspecified() {
 		address = net.JoinHostPort("127.0.0.1", port)
@@ -287,5 +365,13 @@ func (s *Server) URL() string {
 	return "https://" + address
 }
 
+// Transport returns a transport that serves the requests of this process as a user, without a socket.
+func (s *Server) Transport(u user.Info) http.RoundTripper { return s.inProcess.Transport(u) }
+
 // Failed returns a channel that receives the error of a listener that stopped.
-func (s *Server) Failed() <-chan error { return s.listener.Failed() }
+func (s *Server) Failed() <-chan error {
+	if s.listener == nil {
+		return nil
+	}
+	return s.listener.Failed()
+}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestApplyStory is that of the README: two managers, a conflict, force, co-ownership, removal, unset.
+// TestApplyStory runs the story of the README: two managers, a conflict, force, co-ownership, removal, unset.
 func TestApplyStory(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/shared", "alice", configMap("shared", "color", "red", "size", "1")).want(201)
@@ -18,11 +18,11 @@ func TestApplyStory(t *testing.T) {
 	}
 	message := conflict.get("details", "causes", 0, "message")
 	if !strings.HasPrefix(message, `conflict with "alice"`) || !strings.Contains(message, `"red"`) || !strings.Contains(message, `"blue"`) || !strings.Contains(message, "since 2") {
-		t.Errorf("the cause says %q, want the owner, both values and since when", message)
+		t.Errorf("message of the cause = %q, want the field manager, both values and the time", message)
 	}
 
 	c.apply(configMaps+"/shared?force=true", "bob", configMap("shared", "shape", "round", "color", "blue")).want(200, `"color":"blue"`)
-	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1", "shape", "round")).want(200) // they share shape
+	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1", "shape", "round")).want(200) // both own shape
 	c.apply(configMaps+"/shared", "bob", configMap("shared", "color", "blue")).want(200, `"shape":"round"`)
 	c.apply(configMaps+"/shared", "alice", configMap("shared", "size", "1")).want(200)
 	if got := c.call("GET", configMaps+"/shared", "").want(200).get("data"); got != `{"color":"blue","size":"1"}` {
@@ -37,7 +37,7 @@ func TestApplyStory(t *testing.T) {
 	c.apply(configMaps+"/shared", "carol", configMap("shared", "color", "green")).want(409, "bob")
 }
 
-// TestApplyTwice: the same intent again writes nothing, whatever it is written as.
+// TestApplyTwice checks that repeating a write is a no-op, for every verb and content type.
 func TestApplyTwice(t *testing.T) {
 	c := start(t, Config{})
 	first := c.apply(configMaps+"/same", "m", configMap("same", "a", "1")).want(201)
@@ -56,8 +56,8 @@ func TestApplyTwice(t *testing.T) {
 	}
 }
 
-// TestApplyRefused are configurations that can't be applied, and what Kubernetes says about them.
-func TestApplyRefused(t *testing.T) {
+// TestRejectedConfigurations checks the errors for configurations that cannot be applied, which are those of Kubernetes.
+func TestRejectedConfigurations(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/c", "m", configMap("c", "a", "1")).want(201)
 	metadata := func(text string) string {
@@ -95,7 +95,7 @@ func TestApplyRefused(t *testing.T) {
 	c.apply(configMaps+"/created", "m", metadata(`"name":"created","resourceVersion":"7"`)).want(201) // as Kubernetes does
 }
 
-// TestConditionalApply is what Kubernetes does not have.
+// TestConditionalApply checks If-Match and If-None-Match, which Kubernetes does not have.
 func TestConditionalApply(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/x", "m", configMap("x"), "If-Match: *").want(412, "only updates")
@@ -105,7 +105,7 @@ func TestConditionalApply(t *testing.T) {
 	c.apply(configMaps+"/x", "m", configMap("x"), `If-Match: "5"`).want(400, "metadata.resourceVersion")
 }
 
-// TestDryRun: all is done but the writing.
+// TestDryRun checks that a dry run does everything except the commit.
 func TestDryRun(t *testing.T) {
 	c := start(t, Config{})
 	created := c.apply(configMaps+"/dry?dryRun=All", "m", configMap("dry", "a", "1")).want(201, `"uid"`)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// nowhere is where answers go that nobody reads.
+// nowhere is an http.ResponseWriter that discards the response.
 type nowhere struct {
 	header http.Header
 	code   int
@@ -15,7 +15,7 @@ func (n *nowhere) Header() http.Header         { return n.header }
 func (n *nowhere) Write(p []byte) (int, error) { return len(p), nil }
 func (n *nowhere) WriteHeader(code int)        { n.code = code }
 
-// getting returns a get of a Deployment as the handler sees it, without the connection.
+// getting returns a function that calls the handler with a get of a Deployment, without a connection.
 func getting(t testing.TB, c *client, accept string) func() {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.url+deployments+"/web", nil)
@@ -25,15 +25,15 @@ func getting(t testing.TB, c *client, accept string) func() {
 	secret := []string{"Bearer secret"}
 	r.Header = http.Header{"Accept": {accept}}
 	return func() {
-		r.Header["Authorization"] = secret // which the handler takes away
+		r.Header["Authorization"] = secret // the handler removes it
 		w := nowhere{header: http.Header{}}
 		if c.server.handler.ServeHTTP(&w, r); w.code != http.StatusOK {
-			t.Fatalf("answered %d", w.code)
+			t.Fatalf("response status = %d, want 200", w.code)
 		}
 	}
 }
 
-// startWithOne starts a server that has a Deployment, and knows the secret.
+// startWithOne starts a server with one Deployment and the token secret of an administrator.
 func startWithOne(t testing.TB) *client {
 	t.Helper()
 	c := start(t, Config{Drop: true}, `secret,admin,1,"system:masters"`)
@@ -41,7 +41,7 @@ func startWithOne(t testing.TB) *client {
 	return c
 }
 
-// BenchmarkGet is what the handler does for a get: in every media, whole and without managedFields.
+// BenchmarkGet measures the handler for a get, in every encoding, with and without managedFields.
 func BenchmarkGet(b *testing.B) {
 	c := startWithOne(b)
 	for _, media := range allMedia {

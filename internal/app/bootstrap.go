@@ -53,7 +53,7 @@ func (s *Server) bootstrap(ctx context.Context, all *registry.Registry) error {
 		group.Go(func() error {
 			err := makeNamespace(ctx, all, name)
 			if err == nil && name == "default" {
-				makeService(ctx, all, s.socket.Addr()) // it is in this namespace
+				makeService(ctx, all, s.address()) // the Service is in this namespace
 			}
 			return err
 		})
@@ -88,7 +88,7 @@ func (s *Server) syncRoles(ctx context.Context) error {
 	return nil
 }
 
-// makeIfAbsent creates an object that users may have changed since it was created.
+// makeIfAbsent creates an object unless it exists. Changes of users are kept.
 func makeIfAbsent(ctx context.Context, all *registry.Registry, group, resource, body string) error {
 	err := write(ctx, all, all.Create, own{group: group, resource: resource, body: body})
 	if apierrors.IsAlreadyExists(err) {
@@ -130,7 +130,7 @@ func makeRole(ctx context.Context, all *registry.Registry, resource string, c rb
 	return write(ctx, all, all.Create, own{group: rbacGroup, resource: resource, body: body})
 }
 
-// own is a write of the server itself.
+// own is a write that the server makes as the system user.
 type own struct{ group, resource, subresource, namespace, name, body, manager string }
 
 // write writes an object as the system user.

@@ -27,7 +27,7 @@ const (
 )
 
 // controllerUser returns the user of a controller. It has the name of the controller's service account in Kubernetes, which
-// webhooks and policies may know.
+// webhooks and policies may match.
 func controllerUser(name string) *authn.User {
 	return &authn.User{
 		Name:   "system:serviceaccount:kube-system:" + name,
@@ -38,11 +38,11 @@ func controllerUser(name string) *authn.User {
 // startControllers starts the controllers that are separate processes in a cluster: garbage collection, namespace deletion and
 // the expiry of events. Of servers that share a store, the leader runs them.
 //
-// Controllers read objects from the watch cache without managedFields. Only the expiry of events reads them: they have the
-// time of an event's last write.
+// Controllers read objects from the watch cache without managedFields, except for the expiry of events: managedFields have the time
+// of an event's last write.
 func (s *Server) startControllers(ctx context.Context, all *registry.Registry) error {
 	ctx, s.stopControllers = context.WithCancel(context.WithoutCancel(ctx))
-	own := &systemObjects{all: all, address: s.socket.Addr(), every: s.config.reconcileEvery}
+	own := &systemObjects{all: all, address: s.address(), every: s.config.reconcileEvery}
 	s.running.Go("system objects", func() { own.run(ctx) })
 	if s.config.WithoutControllers {
 		return nil

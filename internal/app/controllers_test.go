@@ -13,8 +13,8 @@ func ownedBy(name, owner, uid string) string {
 		name, owner, uid)
 }
 
-// TestGarbageGoes: the server deletes what nobody owns any more.
-func TestGarbageGoes(t *testing.T) {
+// TestGarbageCollection checks that dependents of a deleted owner are deleted.
+func TestGarbageCollection(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)
@@ -23,8 +23,8 @@ func TestGarbageGoes(t *testing.T) {
 	c.call("GET", configMaps+"/child", "").want(404)
 }
 
-// TestWithoutControllers: nobody does anything to objects that wait for a controller. A server that has some goes on
-// where that one was killed.
+// TestWithoutControllers checks that objects that wait for a controller stay unchanged without controllers, and that a server with
+// controllers continues after a restart.
 func TestWithoutControllers(t *testing.T) {
 	folder := t.TempDir()
 	s, err := Start(t.Context(), Config{Folder: folder, Address: "127.0.0.1:0", WithoutControllers: true, EventLife: time.Nanosecond})
@@ -61,7 +61,7 @@ func TestWithoutControllers(t *testing.T) {
 	}
 }
 
-// forget takes managedFields from an object, as if nobody had ever written it.
+// forget removes the managedFields of an object.
 func (c *client) forget(path string) {
 	c.t.Helper()
 	c.call("PATCH", path, `{"metadata":{"managedFields":[{}]}}`, "Content-Type: "+mergeType).want(200)
@@ -70,8 +70,8 @@ func (c *client) forget(path string) {
 	}
 }
 
-// TestControllersNeedNoManagedFields: controllers do the same with objects that have none. They work on the server's own
-// cache, where objects are spans of bytes: nothing is encoded or sent for them, so that there is nothing to leave out.
+// TestControllersNeedNoManagedFields checks that controllers treat objects without managedFields as others. They read the watch cache,
+// where managedFields are a separate span.
 func TestControllersNeedNoManagedFields(t *testing.T) {
 	c := start(t, Config{EventLife: 2 * time.Second})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
@@ -92,8 +92,8 @@ func TestControllersNeedNoManagedFields(t *testing.T) {
 	c.waitFor(events+"/e", 404)
 }
 
-// TestControllersKeepOwners: what a controller writes takes nothing from who owned what.
-func TestControllersKeepOwners(t *testing.T) {
+// TestControllersKeepOwnership checks that writes of controllers do not change the managed fields of other managers.
+func TestControllersKeepOwnership(t *testing.T) {
 	c := start(t, Config{})
 	uid := c.call("POST", configMaps, configMap("owner")).want(201).get("metadata", "uid")
 	c.call("POST", configMaps, ownedBy("child", "owner", uid)).want(201)

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// defineUnconverted defines widgets that are stored at v1, and that nobody converts to v2.
+// defineUnconverted defines widgets that are stored at v1, and whose conversion to v2 fails.
 func (c *client) defineUnconverted() { c.defineConverted(`"url":"https://127.0.0.1:1/"`) }
 
 // defineConverted defines widgets that are stored at v1, and that a webhook converts to v2.
@@ -38,7 +38,7 @@ func (c *client) makeWidget(name, more string) {
 	c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"`+name+`"`+more+`},"size":"small"}`).want(201)
 }
 
-// wantUnconverted checks that a watch ends because an object can't be converted.
+// wantUnconverted checks that a watch ends with the error of a failed conversion.
 func (e *events) wantUnconverted() {
 	e.t.Helper()
 	event := e.next()
@@ -50,9 +50,9 @@ func (e *events) wantUnconverted() {
 	}
 }
 
-// TestWatchTellsWhatItCannotTell: an event that can't be told, here as nobody converts the object, ends a watch with
-// the reason, after what came before it.
-func TestWatchTellsWhatItCannotTell(t *testing.T) {
+// TestWatchEndsWithConversionError checks that an event whose object cannot be converted ends the watch with the reason, after the events
+// before it.
+func TestWatchEndsWithConversionError(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
 	readable, unreadable, selecting := c.watch(atV1+"?watch=true"), c.watch(atV2+"?watch=true"), c.watch(atV2+"?watch=true&fieldSelector=size%3Dlarge")
@@ -63,8 +63,8 @@ func TestWatchTellsWhatItCannotTell(t *testing.T) {
 	c.watch(atV2 + "?watch=true").wantUnconverted()
 }
 
-// TestDifferenceUnconvertedIsToldAtOnce: a list of what can't be converted says why, also one that selects by fields
-// that nobody knows, and nothing is deleted by such a selection.
+// TestDifferenceUnconvertedIsToldAtOnce checks that a list of objects that cannot be converted fails with the reason, also with a field
+// selector, and that a deletecollection with such a selector deletes nothing.
 func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -81,10 +81,10 @@ func TestDifferenceUnconvertedIsToldAtOnce(t *testing.T) {
 // A converter is a webhook that converts widgets from v1 to v2.
 type converter struct {
 	*httptest.Server
-	// down has it fail once.
+	// down makes the next call fail.
 	down atomic.Bool
 	mu   sync.Mutex
-	// asked are how many objects each review had.
+	// asked are the numbers of objects per ConversionReview.
 	asked []int
 }
 
@@ -114,7 +114,7 @@ func (c *converter) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		uid, strings.ReplaceAll(objects, before, after))
 }
 
-// take returns how many objects each review had since the last time.
+// take returns the numbers of objects per ConversionReview since the last call.
 func (c *converter) take() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,15 +122,15 @@ func (c *converter) take() []int {
 	return c.asked
 }
 
-// config is where the converter is called.
+// config returns the client config of the converter.
 func (c *converter) config() string {
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Certificate().Raw})
 	return fmt.Sprintf(`"url":%q,"caBundle":%q`, c.URL, base64.StdEncoding.EncodeToString(bundle))
 }
 
-// TestSelectingWhatIsUnknown: of an object that can't be converted when it is asked for its fields nobody knows whether
-// it is selected, though it can be converted a moment later.
-func TestSelectingWhatIsUnknown(t *testing.T) {
+// TestFieldSelectorWithFailedConversion checks that a selection by field fails if an object could not be converted for it, also if a
+// later conversion would succeed.
+func TestFieldSelectorWithFailedConversion(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
 	const large, why = "fieldSelector=size%3Dlarge", "currently unable to handle the request"
@@ -147,16 +147,16 @@ func TestSelectingWhatIsUnknown(t *testing.T) {
 	c.call("GET", atV1, "").want(200, `"name":"a"`, `"name":"b"`)
 }
 
-// TestSelectingConvertsTogether: who selects by the fields of another version has many objects converted at once, and
-// none that the rest of the selection leaves out, or that are known.
-func TestSelectingConvertsTogether(t *testing.T) {
+// TestFieldSelectorConvertsInBatches checks that a selection by the fields of another version converts objects in batches, and none that
+// other selectors exclude or whose fields are cached.
+func TestFieldSelectorConvertsInBatches(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
 	const small = "?fieldSelector=size%3Dsmall"
 	wantAsked := func(after string, sizes ...int) {
 		t.Helper()
 		if asked := converter.take(); !slices.Equal(asked, sizes) {
-			t.Errorf("%s the webhook was asked about %v objects, expected %v", after, asked, sizes)
+			t.Errorf("%s the webhook converted %v objects, want %v", after, asked, sizes)
 		}
 	}
 	more := func(from, to int, metadata string) {
@@ -184,9 +184,9 @@ func TestSelectingConvertsTogether(t *testing.T) {
 	wantAsked("after a watch", 10)
 }
 
-// TestSelectingStopsAtTheFirst: what can't be converted is found out once, and neither for each object nor for each
-// hundred of them: the webhook is asked about the first hundred, and then about the first alone.
-func TestSelectingStopsAtTheFirst(t *testing.T) {
+// TestFieldSelectorStopsAtFirstFailure checks that a failing conversion is called twice, not for each object or batch: for the first
+// batch of 100, and then for its first object alone.
+func TestFieldSelectorStopsAtFirstFailure(t *testing.T) {
 	c, converter := start(t, Config{}), startConverter(t)
 	c.defineConverted(converter.config())
 	for i := range 210 {
@@ -208,14 +208,13 @@ func TestSelectingStopsAtTheFirst(t *testing.T) {
 	} {
 		ask()
 		if asked := converter.take(); !slices.Equal(asked, []int{100, 1}) {
-			t.Errorf("%s: the webhook was asked about %v objects, expected [100 1]", name, asked)
+			t.Errorf("%s: the webhook converted %v objects, want [100 1]", name, asked)
 		}
 	}
 	c.call("GET", atV1+"?limit=1", "").want(200, `"remainingItemCount":209`)
 }
 
-// TestDifferenceDeletingNeedsNoConversion: who deletes an object at a version that it can't be converted to has it
-// deleted, or marked.
+// TestDifferenceDeletingNeedsNoConversion checks that an object can be deleted at a version that it cannot be converted to.
 func TestDifferenceDeletingNeedsNoConversion(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()

@@ -10,15 +10,15 @@ const widgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// define defines widgets, and waits until they are served.
+// define creates the CustomResourceDefinition of widgets and waits until it is established.
 func (c *client) define() {
 	c.t.Helper()
 	c.call("POST", definitions, widgets).want(201)
 	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)
 }
 
-// TestCustomKind: a kind is in discovery and OpenAPI as soon as its definition says that it is established, and gone
-// when that is.
+// TestCustomKind checks that a custom kind is in discovery and OpenAPI when its definition is established, and not after the definition
+// is deleted.
 func TestCustomKind(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", "/openapi/v3", "").want(200)
@@ -27,7 +27,7 @@ func TestCustomKind(t *testing.T) {
 	c.call("GET", "/openapi/v3", "").want(200, "apis/example.com/v1")
 	c.call("GET", "/openapi/v3/apis/example.com/v1", "").want(200, `"how large"`, "com.example.v1.Widget", `"default":"colourless"`)
 	if old := c.call("GET", "/openapi/v2", "").want(200, `"how large"`, `"colour"`); strings.Contains(old.text, "colourless") {
-		t.Error("OpenAPI 2 tells defaults, which Kubernetes does not")
+		t.Error("OpenAPI v2 has defaults, which Kubernetes omits")
 	}
 	c.call("GET", "/openapi/v3/apis/apiextensions.k8s.io/v1", "").want(200, "JSONSchemaProps")
 	before := c.call("GET", "/openapi/v3", "").want(200).get("paths", "apis/example.com/v1", "serverRelativeURL")
@@ -52,7 +52,7 @@ func TestCustomKind(t *testing.T) {
 	}
 }
 
-// TestDifferenceDefinitionsAreNoProtobuf: who accepts nothing else gets no definition, rather than a wrong one.
+// TestDifferenceDefinitionsAreNoProtobuf checks that a request that accepts only protobuf for a definition is answered with 406.
 func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -61,9 +61,9 @@ func TestDifferenceDefinitionsAreNoProtobuf(t *testing.T) {
 	c.call("GET", definitions+"/widgets.example.com", "", "Accept: application/cbor").want(200)
 }
 
-// TestNamespaceGoesWithCustomResources: a namespace that is deleted takes objects of custom kinds with it, and waits for those
-// that have finalizers.
-func TestNamespaceGoesWithCustomResources(t *testing.T) {
+// TestNamespaceDeletionWithCustomResources checks that deleting a namespace deletes its custom resources, and waits for those with
+// finalizers.
+func TestNamespaceDeletionWithCustomResources(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", definitions, strings.Replace(widgets, `"scope":"Cluster"`, `"scope":"Namespaced"`, 1)).want(201)
 	c.waitFor(definitions+"/widgets.example.com", 200, `"InitialNamesAccepted"`)

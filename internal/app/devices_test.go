@@ -2,9 +2,9 @@ package app
 
 import "testing"
 
-// TestWhoMayBindDevices: who may write the status of a claim may not yet say that it is allocated, nor report on the
-// devices of whatever driver.
-func TestWhoMayBindDevices(t *testing.T) {
+// TestDeviceStatusPermissions checks that the permission to update the status of a claim does not include allocations and reports about
+// devices.
+func TestDeviceStatusPermissions(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"drivers"`)
 	alice := c.withToken("token-a")
 	role := func(more string) string {

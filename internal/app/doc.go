@@ -1,4 +1,4 @@
-// Package app assembles a server: it is the only package that knows all parts.
+// Package app assembles a server: it is the only package that knows all parts. Package apiserver is its public face.
 //
 // # Where to look
 //

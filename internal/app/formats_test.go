@@ -25,7 +25,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// allMedia are what answers can be written in.
+// allMedia are the media types of responses.
 var allMedia = []string{"application/json", "application/yaml", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
 // answerTypes are the Go types of what answers can be: built-in kinds, and metadata alone.
@@ -42,7 +42,7 @@ var answerTypes = sync.OnceValue(func() *runtime.Scheme {
 	return types
 })
 
-// decode reads an answer with Kubernetes' own packages.
+// decode decodes a response with Kubernetes' own packages.
 func decode(t testing.TB, media, text string) runtime.Object {
 	t.Helper()
 	types := answerTypes()
@@ -62,7 +62,7 @@ func decode(t testing.TB, media, text string) runtime.Object {
 	return o
 }
 
-// managedIn returns how many entries the objects have that are in an answer.
+// managedIn returns the number of managed fields entries of all objects in a response.
 func managedIn(t testing.TB, o runtime.Object) (entries int) {
 	t.Helper()
 	if meta.IsListType(o) {
@@ -89,7 +89,7 @@ func deployment(name, image string) string {
 		`"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":%q}]}}}}`, name, image)
 }
 
-// verbs are requests whose answers are objects or lists of them, in an order in which they work.
+// verbs are requests whose responses are objects or lists, in an order in which they succeed.
 var verbs = []struct {
 	name, method, path, body, contentType string
 }{
@@ -108,7 +108,7 @@ var verbs = []struct {
 	{"deletecollection", "DELETE", deployments, "", ""},
 }
 
-// TestFormats answers every verb in every media, with managedFields and without. Whatever the media, the objects are the same.
+// TestFormats checks that every verb returns the same objects in every encoding, with and without managedFields.
 func TestFormats(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		for _, media := range allMedia {
@@ -174,7 +174,7 @@ func forget(t testing.TB, o runtime.Object) {
 	}
 }
 
-// TestFormatsOfWatches tells the same events in every media.
+// TestFormatsOfWatches checks that watches send the same events in every encoding.
 func TestFormatsOfWatches(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	c.call("POST", deployments, deployment("web", "a:1"))
@@ -207,7 +207,7 @@ func TestFormatsOfWatches(t *testing.T) {
 	}
 }
 
-// eventReader returns what reads one event after the other as Kubernetes frames them.
+// eventReader returns a function that reads the next event in Kubernetes' framing.
 func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, runtime.Object) {
 	types := scheme.Builtin()
 	framers := map[string]runtime.Framer{
@@ -231,7 +231,7 @@ func eventReader(t testing.TB, media string, r io.ReadCloser) func() (string, ru
 	}
 }
 
-// TestBodies takes objects in every media.
+// TestBodies checks request bodies in every encoding.
 func TestBodies(t *testing.T) {
 	c := start(t, Config{})
 	types := scheme.Builtin()
@@ -263,8 +263,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestUntoldKinds: protobuf that does not say of which kind it is is of that of the endpoint, as in Kubernetes.
-func TestUntoldKinds(t *testing.T) {
+// TestProtobufWithoutKind checks that a protobuf body without apiVersion and kind has the kind of the endpoint, as in Kubernetes.
+func TestProtobufWithoutKind(t *testing.T) {
 	c := start(t, Config{})
 	send := func(method, path string, code int, o interface{ Marshal() ([]byte, error) }) *answered {
 		t.Helper()
@@ -289,7 +289,7 @@ func TestUntoldKinds(t *testing.T) {
 	send("DELETE", configMaps+"/untold", 200, &metav1.DeleteOptions{PropagationPolicy: &orphan}).want(200, `"finalizers":["orphan"]`)
 }
 
-// TestCompressed compresses large answers for those who take that.
+// TestCompressed checks that large responses are compressed for clients that accept gzip.
 func TestCompressed(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	for i := range 60 {

@@ -22,7 +22,7 @@ const (
 	mergeType = "application/merge-patch+json"
 )
 
-// client talks to a server that was started for a test.
+// client is a client of a server that a test has started.
 type client struct {
 	t      testing.TB
 	server *Server
@@ -58,7 +58,7 @@ func start(t testing.TB, config Config, tokens ...string) *client {
 	return clientOf(t, s)
 }
 
-// clientOf returns a client that is the administrator.
+// clientOf returns a client with the administrator's certificate.
 func clientOf(t testing.TB, s *Server) *client {
 	t.Helper()
 	pool := x509.NewCertPool()
@@ -75,7 +75,7 @@ func clientOf(t testing.TB, s *Server) *client {
 	return &client{t: t, server: s, url: s.URL(), http: &http.Client{Transport: transport}, header: http.Header{"User-Agent": {"tester/1.0"}}}
 }
 
-// withToken returns a client that shows a token, or nothing, instead of a certificate.
+// withToken returns a client with a bearer token, or without credentials if token is "".
 func (c *client) withToken(token string) *client {
 	transport := c.http.Transport.(*http.Transport).Clone()
 	transport.TLSClientConfig.Certificates = nil
@@ -89,20 +89,20 @@ func (c *client) withToken(token string) *client {
 	return &other
 }
 
-// port is where the server listens.
+// port returns the port of the listener.
 func (c *client) port() string {
 	_, port, _ := net.SplitHostPort(c.server.listener.Address())
 	return port
 }
 
-// in returns the client for a part of the test.
+// in returns the client for a subtest.
 func (c *client) in(t testing.TB) *client {
 	other := *c
 	other.t = t
 	return &other
 }
 
-// answered is what came back.
+// answered is a response.
 type answered struct {
 	t      testing.TB
 	code   int
@@ -110,7 +110,7 @@ type answered struct {
 	text   string
 }
 
-// send sends a request that was made elsewhere.
+// send sends a request.
 func (c *client) send(r *http.Request) *answered {
 	c.t.Helper()
 	response, err := c.http.Do(r)
@@ -125,7 +125,7 @@ func (c *client) send(r *http.Request) *answered {
 	return &answered{c.t, response.StatusCode, response.Header, string(text)}
 }
 
-// call sends a request. Headers are "Name: value".
+// call sends a request with headers "Name: value" and reads the response.
 func (c *client) call(method, path, body string, headers ...string) *answered {
 	c.t.Helper()
 	response := c.open(method, path, body, headers...)
@@ -165,7 +165,7 @@ func (c *client) apply(path, manager, config string, headers ...string) *answere
 	return c.call("PATCH", path+separator+"fieldManager="+manager, config, append(headers, "Content-Type: "+applyType)...)
 }
 
-// want fails the test if the code is another.
+// want fails the test unless the response has a status code and contains the parts.
 func (a *answered) want(code int, contains ...string) *answered {
 	a.t.Helper()
 	if a.code != code {
@@ -179,7 +179,7 @@ func (a *answered) want(code int, contains ...string) *answered {
 	return a
 }
 
-// get returns what is at a path of names and numbers in the answer, as JSON; "" if nothing is.
+// get returns the value at a path of field names and indexes of the response, as JSON; "" if it is absent.
 func (a *answered) get(path ...any) string {
 	a.t.Helper()
 	var v any
@@ -213,14 +213,14 @@ func jsonAt(v any, path ...any) string {
 	return string(text)
 }
 
-// events reads a watch.
+// events is an open watch.
 type events struct {
 	t     testing.TB
 	lines *bufio.Scanner
 	body  io.Closer
 }
 
-// watch begins a watch.
+// watch starts a watch.
 func (c *client) watch(path string, headers ...string) *events {
 	c.t.Helper()
 	response := c.open("GET", path, "", headers...)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestHealth: what is asked and answered is what Kubernetes has.
+// TestHealth checks the health endpoints, which have the form of Kubernetes'.
 func TestHealth(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"healthz", "livez", "readyz"} {
@@ -32,21 +32,20 @@ func TestHealth(t *testing.T) {
 		c.call("GET", "/"+name+"/nonsense", "").want(404)
 		c.call("POST", "/"+name, "").want(200)
 		c.withToken("").call("POST", "/"+name, "").want(401)
-		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // the parts are for who has a name
+		c.withToken("").call("GET", "/"+name+"/ping", "").want(401) // single checks require authentication
 	}
 	c.call("GET", "/livez/shutdown", "").want(404)
 	c.call("GET", "/readyzz", "").want(404)
 }
 
-// TestHealthWithoutCommits: who sends requests here must learn that all writes fail, and who could restart
-// the server when that would help, not before.
+// TestHealthWithoutCommits checks that a server whose store rejects commits is not ready, and is not live if a restart would help.
 func TestHealthWithoutCommits(t *testing.T) {
 	c := start(t, Config{})
 	var (
-		failure error
-		isCured bool
+		failure    error
+		mayRecover bool
 	)
-	c.server.handler.Failure = func() (bool, error) { return isCured, failure }
+	c.server.handler.Failure = func() (bool, error) { return mayRecover, failure }
 	failure = errors.New("no space left on device")
 	c.call("GET", "/livez", "").want(200)
 	c.call("GET", "/healthz", "").want(200)
@@ -57,13 +56,13 @@ func TestHealthWithoutCommits(t *testing.T) {
 	c.call("GET", "/readyz?exclude=commits", "").want(200)
 	c.call("GET", "/readyz/commits", "").want(500, "no space left on device")
 	c.call("GET", configMaps, "").want(200)
-	isCured = true
+	mayRecover = true
 	for _, path := range []string{"/livez", "/healthz", "/readyz"} {
 		c.call("GET", path, "").want(500, "[-]commits failed: no space left on device")
 	}
 }
 
-// TestHealthWhileStopping: it lives, and is not ready.
+// TestHealthWhileStopping checks that a stopping server is live and not ready.
 func TestHealthWhileStopping(t *testing.T) {
 	c := start(t, Config{})
 	c.server.handler.Drain()

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestComingFromClientSideApply: kubectl takes over what its annotation shows to be its own, and
-// only kubectl, and only that.
-func TestComingFromClientSideApply(t *testing.T) {
+// TestMigrationFromLastApplied checks that an apply of kubectl takes over the fields of its last-applied annotation, and that other
+// managers and other fields are unaffected.
+func TestMigrationFromLastApplied(t *testing.T) {
 	c := start(t, Config{})
 	object := func(annotation, data string) string {
 		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"` +
@@ -29,9 +29,9 @@ func TestComingFromClientSideApply(t *testing.T) {
 	}
 }
 
-// TestTakingOverWhatClientSideApplyWrote: an apply may ask for all of it, and then what it leaves out goes, in one
-// write. Those who are not from client-side apply keep theirs.
-func TestTakingOverWhatClientSideApplyWrote(t *testing.T) {
+// TestTakeOverClientSideApply checks that an apply with the take-over parameter owns all fields of client-side apply and removes those
+// that it omits, in one write; other managers keep their fields.
+func TestTakeOverClientSideApply(t *testing.T) {
 	for _, manager := range []string{"kubectl", "gitops"} {
 		t.Run(manager, func(t *testing.T) {
 			c := start(t, Config{})
@@ -56,8 +56,8 @@ func TestTakingOverWhatClientSideApplyWrote(t *testing.T) {
 	}
 }
 
-// TestTakingOverOnlyOwners: values that stay are no reason to leave the owners as they are.
-func TestTakingOverOnlyOwners(t *testing.T) {
+// TestTakeOverWithoutChangedValues checks that ownership is taken over also if no value changes.
+func TestTakeOverWithoutChangedValues(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps+"?fieldManager=kubectl-client-side-apply", configMap("c", "mine", "1")).want(201)
 	c.apply(configMaps+"/c?takeOver=client-side-apply", "gitops", configMap("c", "mine", "1")).want(200)
@@ -67,10 +67,9 @@ func TestTakingOverOnlyOwners(t *testing.T) {
 	c.apply(configMaps+"/new?takeOver=client-side-apply", "gitops", configMap("new", "mine", "1")).want(201)
 }
 
-// TestTakingOverFromBeforeManagers: an object that client-side apply wrote, and that nobody owns, is taken over as
-// kubectl does: what is left out goes with the first apply, and conflicts are those of any apply. Without the annotation
-// nothing says that it was applied.
-func TestTakingOverFromBeforeManagers(t *testing.T) {
+// TestTakeOverWithoutManagedFields checks that an object of client-side apply without managedFields is taken over as kubectl does: the
+// first apply removes omitted fields, and conflicts are those of any apply. Without the annotation nothing is taken over.
+func TestTakeOverWithoutManagedFields(t *testing.T) {
 	for _, annotated := range []bool{true, false} {
 		c := start(t, Config{})
 		annotations := ""
@@ -91,7 +90,7 @@ func TestTakingOverFromBeforeManagers(t *testing.T) {
 	}
 }
 
-func TestTakingOverIsRefused(t *testing.T) {
+func TestRejectedTakeOver(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/c?takeOver=everybody", "m", configMap("c")).want(400, `takeOver: expected client-side-apply, received [\"everybody\"]`)
 	c.apply(configMaps+"/c?takeOver=client-side-apply&takeOver=client-side-apply", "m", configMap("c")).want(400, "takeOver: expected client-side-apply")

@@ -16,7 +16,7 @@ import (
 
 const protobufMedia = "application/vnd.kubernetes.protobuf"
 
-// widgetVerbs are requests about custom resources whose answers are objects, in an order in which they work.
+// widgetVerbs are requests for custom resources whose responses are objects, in an order in which they succeed.
 var widgetVerbs = []struct {
 	name, method, path, body, contentType string
 }{
@@ -32,7 +32,7 @@ var widgetVerbs = []struct {
 	{"deletecollection", "DELETE", "/apis/example.com/v1/widgets", "", ""},
 }
 
-// callWidgets sends one of them. Updates have the version that is there, as they must.
+// callWidgets sends a request of widgetVerbs. Updates have the current resourceVersion, which custom resources require.
 func (c *client) callWidgets(method, path, body string, headers ...string) *answered {
 	c.t.Helper()
 	if method == http.MethodPut {
@@ -41,7 +41,7 @@ func (c *client) callWidgets(method, path, body string, headers ...string) *answ
 	return c.call(method, path, body, headers...)
 }
 
-// TestMediaOfCustomResources: clients that like protobuf best get the next that they take, whatever they do.
+// TestMediaOfCustomResources checks that clients that prefer protobuf receive the next accepted encoding, for every verb.
 func TestMediaOfCustomResources(t *testing.T) {
 	for accept, media := range map[string]string{
 		protobufMedia + ",application/json":       "application/json",
@@ -79,7 +79,7 @@ func TestMediaOfCustomResources(t *testing.T) {
 	}
 }
 
-// TestUnacceptableMedia: what nobody could be told about is not done.
+// TestUnacceptableMedia checks that a request whose response cannot be encoded is rejected before it is executed.
 func TestUnacceptableMedia(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -104,7 +104,7 @@ func TestUnacceptableMedia(t *testing.T) {
 	}
 }
 
-// TestMetadataInProtobuf: what every kind has can be had in protobuf.
+// TestMetadataInProtobuf checks PartialObjectMetadata of custom resources in protobuf.
 func TestMetadataInProtobuf(t *testing.T) {
 	c := start(t, Config{})
 	c.define()
@@ -144,9 +144,9 @@ func TestKindsWithProtobuf(t *testing.T) {
 	}
 }
 
-// TestDeletedInEveryShape: that something was deleted is told in the media of the clause that fits, also if that asks for a shape
-// which a status does not have.
-func TestDeletedInEveryShape(t *testing.T) {
+// TestStatusOfDeletion checks that the Status of a deletion has the encoding of the accepted clause, also if the clause requests a Table
+// or PartialObjectMetadata.
+func TestStatusOfDeletion(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	c.define()
 	c.call("POST", deployments, deployment("web", "a:1")).want(201)

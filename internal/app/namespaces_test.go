@@ -18,7 +18,7 @@ func (c *client) makeNamespace(name, rest string) {
 	c.call("POST", allNamespaces, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"`+name+`"`+rest+`}}`).want(201)
 }
 
-// waitFor calls until the answer is as wanted.
+// waitFor repeats a get until the response has a status code and contains the parts.
 func (c *client) waitFor(path string, code int, contains ...string) *answered {
 	c.t.Helper()
 	var a *answered
@@ -38,8 +38,8 @@ func held(name string) string {
 
 var unheld = []string{`{"metadata":{"finalizers":null}}`, "Content-Type: " + mergeType}
 
-// TestNamespaceGoes with all that is in it.
-func TestNamespaceGoes(t *testing.T) {
+// TestNamespaceDeletion checks that deleting a namespace deletes its objects.
+func TestNamespaceDeletion(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("going", "")
 	for i := range 40 {
@@ -70,8 +70,8 @@ func TestNamespaceGoes(t *testing.T) {
 	c.makeNamespace("going", "")
 }
 
-// TestNamespaceWaits for objects that have finalizers, and tells of them.
-func TestNamespaceWaits(t *testing.T) {
+// TestNamespaceDeletionWaits checks that the deletion waits for objects with finalizers and reports them in conditions.
+func TestNamespaceDeletionWaits(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("waiting", "")
 	c.call("POST", allNamespaces+"/waiting/configmaps", held("held")).want(201)
@@ -90,8 +90,8 @@ func TestNamespaceWaits(t *testing.T) {
 	c.waitFor(allNamespaces+"/waiting", 404)
 }
 
-// TestNamespaceGoesOn: the removal goes on after a restart.
-func TestNamespaceGoesOn(t *testing.T) {
+// TestNamespaceDeletionAfterRestart checks that a restarted server continues the deletion.
+func TestNamespaceDeletionAfterRestart(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	t.Run("first", func(t *testing.T) {
 		c := start(t, config)
@@ -104,7 +104,7 @@ func TestNamespaceGoesOn(t *testing.T) {
 	c.waitFor(allNamespaces+"/going", 404)
 }
 
-// TestNamespaceFinalizers: a namespace stays for as long as it has any of either sort.
+// TestNamespaceFinalizers checks that a namespace exists while it has finalizers in spec or metadata.
 func TestNamespaceFinalizers(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("kept", `,"finalizers":["example.org/hold"]`)
@@ -132,7 +132,7 @@ func TestNamespaceFinalizers(t *testing.T) {
 	c.call("PATCH", allNamespaces+"/default/finalize", `{}`, unheld[1]).want(405)
 }
 
-// TestNamespacePods: pods go before all else, and when their time has passed.
+// TestNamespacePods checks that pods are deleted before other objects, and after their grace period.
 func TestNamespacePods(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("pods", "")
@@ -145,8 +145,8 @@ func TestNamespacePods(t *testing.T) {
 	c.waitFor(allNamespaces+"/pods", 404)
 }
 
-// TestNamespacesStay: some can't be deleted, and none with the others.
-func TestNamespacesStay(t *testing.T) {
+// TestProtectedNamespaces checks that the system namespaces cannot be deleted, and that namespaces have no deletecollection.
+func TestProtectedNamespaces(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		c.call("DELETE", allNamespaces+"/"+name, "").want(403, `namespaces \"`+name+`\" is forbidden: this namespace may not be deleted`)
@@ -155,9 +155,9 @@ func TestNamespacesStay(t *testing.T) {
 	c.call("DELETE", allNamespaces, "").want(405)
 }
 
-// TestSystemNamespacesComeBack: a namespace that the system needs is made anew when somebody has deleted it, and so is the server's own
-// service, as in Kubernetes, also by a server without controllers.
-func TestSystemNamespacesComeBack(t *testing.T) {
+// TestSystemObjectsAreRecreated checks that deleted system namespaces and the Service default/kubernetes are recreated, as in Kubernetes,
+// also without controllers.
+func TestSystemObjectsAreRecreated(t *testing.T) {
 	c := start(t, Config{reconcileEvery: 20 * time.Millisecond})
 	uid := c.call("GET", allNamespaces+"/kube-node-lease", "").want(200).get("metadata", "uid")
 	c.call("DELETE", allNamespaces+"/kube-node-lease", "").want(200)
@@ -170,8 +170,8 @@ func TestSystemNamespacesComeBack(t *testing.T) {
 	alone.waitFor(services+"/kubernetes", 200, `"clusterIP":"10.96.0.1"`)
 }
 
-// TestNobodyIsAskedAboutWhatIsThere: to look whether namespaces are there writes nothing, and asks nobody.
-func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
+// TestReconcileOfExistingObjects checks that reconciling existing system objects writes nothing and calls no webhook.
+func TestReconcileOfExistingObjects(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestNobodyIsAskedAboutWhatIsThere(t *testing.T) {
 	hook, calls := hookServer(t)
 	ofNamespaces := strings.NewReplacer(`"configmaps"`, `"namespaces","services"`)
 	clientOf(t, s).call("POST", registration+"validatingwebhookconfigurations", ofNamespaces.Replace(configuration("ValidatingWebhookConfiguration", hook.URL, hook.Certificate().Raw, ""))).want(201)
-	(&systemObjects{all: s.handler.Objects, address: s.socket.Addr()}).reconcile(t.Context())
+	(&systemObjects{all: s.handler.Objects, address: s.address()}).reconcile(t.Context())
 	if n := calls.Load(); n != 0 {
 		t.Errorf("a webhook was called %d times though nothing was written", n)
 	}

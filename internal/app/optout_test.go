@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 )
 
-// withoutManaged is the header of who can do without managedFields, in a media.
+// withoutManaged returns the Accept header for a media type without managedFields.
 func withoutManaged(media string) string { return "Accept: " + media + ";drop=metadata.managedFields" }
 
-// TestDropGate answers with all that there is if the gate is off: every verb, in every media, watches too.
+// TestDropGate checks that the parameter has no effect if the feature gate is off, for every verb and encoding.
 func TestDropGate(t *testing.T) {
 	for _, media := range allMedia {
 		t.Run(media, func(t *testing.T) {
@@ -41,9 +41,9 @@ func TestDropGate(t *testing.T) {
 	}
 }
 
-// TestDropKeepsOwners puts back what was read without managedFields, in every media: who owned what still does, but for what
-// was changed.
-func TestDropKeepsOwners(t *testing.T) {
+// TestDropKeepsOwnership checks that updating an object that was read without managedFields keeps the ownership of unchanged fields, in every
+// encoding.
+func TestDropKeepsOwnership(t *testing.T) {
 	for _, media := range allMedia {
 		c := start(t, Config{Drop: true})
 		c.call("PATCH", deployments+"/web?fieldManager=me", deployment("web", "a:1"), "Content-Type: "+applyType).want(201)
@@ -67,7 +67,7 @@ func TestDropKeepsOwners(t *testing.T) {
 	}
 }
 
-// TestDropIsDiscoverable finds the parameter among the media of OpenAPI, unless the gate is off.
+// TestDropIsDiscoverable checks that OpenAPI lists the parameter unless the feature gate is off.
 func TestDropIsDiscoverable(t *testing.T) {
 	for _, drop := range []bool{true, false} {
 		c := start(t, Config{Drop: drop})
@@ -83,8 +83,7 @@ func TestDropIsDiscoverable(t *testing.T) {
 
 const droppedMetric = "cadastre_managed_fields_dropped_requests_total"
 
-// TestDropIsCounted: each verb has a series of its own, in which each request counts once that left something out, and no
-// other.
+// TestDropIsCounted checks the metric of responses without managedFields: one series per verb.
 func TestDropIsCounted(t *testing.T) {
 	c := start(t, Config{Drop: true})
 	expected := map[string]int{}
@@ -127,9 +126,8 @@ func TestDropIsCounted(t *testing.T) {
 	}
 }
 
-// TestDropTouchesNothing: what is stored after every write, who owns it, and in which order a watch tells of it are the same
-// whether writers get managedFields back or not.
-func TestDropTouchesNothing(t *testing.T) {
+// TestDropDoesNotChangeWrites checks that stored objects, ownership and watch events are the same whether responses have managedFields or not.
+func TestDropDoesNotChangeWrites(t *testing.T) {
 	history := func(accept string) (told []string) {
 		c := start(t, Config{Drop: true})
 		watch := c.open("GET", deployments+"?watch=true", "")
@@ -159,5 +157,5 @@ func TestDropTouchesNothing(t *testing.T) {
 	}
 }
 
-// masked is what differs from one server to the next.
+// masked replaces values that differ between servers.
 var masked = regexp.MustCompile(`("(?:uid|creationTimestamp|time|resourceVersion|lastUpdateTime|lastTransitionTime))":"[^"]*"`)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lines is a log that may be written to by many.
+// lines is a log that is safe for concurrent writes.
 type lines struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -27,8 +27,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// TestPanic: a panic is the fault of one request. It is answered as an error of the server, counted and
-// logged once, and whatever else is under way on the same connection goes on.
+// TestPanic checks that a panic is answered with 500, counted and logged once, and does not affect other requests of the connection.
 func TestPanic(t *testing.T) {
 	log := &lines{}
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.NewTextHandler(log, nil))})

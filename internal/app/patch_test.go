@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestPatchKeepsFieldSets: on its way through a patch a field set is read as any document, whose
-// names have another order. That is no change.
+// TestPatchKeepsFieldSets checks that a patch does not change managedFields by reordering the members of fieldsV1.
 func TestPatchKeepsFieldSets(t *testing.T) {
 	c := start(t, Config{})
 	applied := c.apply(services+"/web", "alice", `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},"spec":{"ports":[{"name":"a","port":80},{"name":"b","port":443}]}}`).want(201)
@@ -18,9 +17,9 @@ func TestPatchKeepsFieldSets(t *testing.T) {
 	}
 }
 
-// TestPatchThatEmpties: a map of which a patch removes the last field goes with it. One that a patch sends empty stays, but for labels and
-// annotations that there were none of.
-func TestPatchThatEmpties(t *testing.T) {
+// TestPatchThatEmptiesMap checks that a map is removed with its last field. An empty map of a patch is kept, except for new labels and
+// annotations.
+func TestPatchThatEmptiesMap(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, strings.Replace(configMap("e"), `"name":"e"`, `"name":"e","labels":{"a":"1"}`, 1)).want(201)
 	for _, patch := range []string{`{"labels":{"a":null}}`, `{"labels":{"a":null}}`, `{"labels":{},"annotations":{}}`} {
@@ -32,8 +31,8 @@ func TestPatchThatEmpties(t *testing.T) {
 	c.call("PATCH", configMaps+"/e", `{"binaryData":{}}`, "Content-Type: "+mergeType).want(200, `"binaryData":{}`)
 }
 
-// TestPatchRefused: a patch that makes no object is invalid, with a cause; of a Secret it is not shown.
-func TestPatchRefused(t *testing.T) {
+// TestInvalidPatch checks that a patch whose result is not an object of the kind is invalid, with a cause that does not show a Secret.
+func TestInvalidPatch(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("r")).want(201)
 	c.call("PATCH", configMaps+"/r?fieldValidation=Strict", `{"foo":1}`, "Content-Type: "+mergeType).
@@ -48,7 +47,7 @@ func TestPatchRefused(t *testing.T) {
 	}
 }
 
-// TestConditionalUpdate: the conditions in headers hold for updates and patches as they do for applies.
+// TestConditionalUpdate checks If-Match and If-None-Match of updates and patches.
 func TestConditionalUpdate(t *testing.T) {
 	c := start(t, Config{})
 	const leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
@@ -60,8 +59,7 @@ func TestConditionalUpdate(t *testing.T) {
 	c.call("PATCH", leases+"/l", `{"spec":{"holderIdentity":"a"}}`, "If-Match: *", "Content-Type: "+mergeType).want(200)
 }
 
-// TestUnknownFieldsOfJSONPatches: an operation has certain fields. Others count for nothing, and the client is told as
-// it wishes.
+// TestUnknownFieldsOfJSONPatches checks that unknown fields of operations are ignored, warned of or rejected, as fieldValidation requests.
 func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("u")).want(201)
@@ -78,7 +76,7 @@ func TestUnknownFieldsOfJSONPatches(t *testing.T) {
 	}
 }
 
-// TestPatchLimits: a JSON patch has as many operations as Kubernetes allows, and copies no more.
+// TestPatchLimits checks the limits of operations and copied bytes of a JSON patch, which are those of Kubernetes.
 func TestPatchLimits(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("l")).want(201)
@@ -95,8 +93,8 @@ func TestPatchLimits(t *testing.T) {
 	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value at \"/data/a\" to be \"2\", received \"1\"`)
 }
 
-// TestPatchesRace: who patches at the same time as others never hears of it, and nothing is lost.
-func TestPatchesRace(t *testing.T) {
+// TestConcurrentPatches checks that concurrent patches succeed without conflicts, and that no change is lost.
+func TestConcurrentPatches(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("race")).want(201)
 	c.call("PATCH", configMaps+"/race", `{"data":{"a":"1"}}`, "Content-Type: "+mergeType).want(200)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestList: selectors, pages at one revision, versions.
+// TestList checks selectors, pages at one revision, and resourceVersions of lists.
 func TestList(t *testing.T) {
 	c := start(t, Config{})
 	for i := range 7 {
@@ -26,7 +26,7 @@ func TestList(t *testing.T) {
 			if got := list.get("metadata", "remainingItemCount"); got != "4" {
 				t.Errorf("%s remain, want 4", got)
 			}
-			c.call("DELETE", configMaps+"/l5", "").want(200) // later pages still have it
+			c.call("DELETE", configMaps+"/l5", "").want(200) // later pages are at the revision of the first, and include it
 		}
 		if got := list.get("metadata", "resourceVersion"); got != revision {
 			t.Errorf("page %d is at %s, want %s", page, got, revision)
@@ -42,7 +42,7 @@ func TestList(t *testing.T) {
 		t.Errorf("listed %s", got)
 	}
 	c.call("GET", configMaps+"?continue=nonsense", "").want(400, "continue key is not valid")
-	for _, revision := range []int64{0, -2} { // such as nobody was given
+	for _, revision := range []int64{0, -2} { // revisions that were never returned
 		forged := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, `{"v":"cadastre/v1","rv":%d,"after":"core/configmaps/default/a"}`, revision))
 		c.call("GET", configMaps+"?continue="+forged, "").want(400, "continue key is not valid")
 	}
@@ -59,13 +59,13 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestForms: tables, metadata only, YAML.
+// TestForms checks Tables, PartialObjectMetadata and YAML.
 func TestForms(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("f", "a", "1", "b", "2")).want(201)
 	table := c.call("GET", configMaps, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json").want(200, `"kind":"Table"`)
 	if got := table.get("rows", 0, "cells", 1); got != "2" {
-		t.Errorf("the second cell is %s, want how many data there are", got)
+		t.Errorf("the second cell = %s, want the number of data keys", got)
 	}
 	partial := c.call("GET", configMaps+"/f", "", "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io").want(200, `"kind":"PartialObjectMetadata"`)
 	if partial.get("data") != "" || partial.get("metadata", "name") != "f" {
@@ -79,8 +79,8 @@ func TestForms(t *testing.T) {
 	c.call("GET", configMaps+"/f?pretty=true", "").want(200, "{\n  \"")
 }
 
-// TestOther is what is not about objects.
-func TestOther(t *testing.T) {
+// TestNonResourcePaths checks health, version, metrics, discovery and unknown paths.
+func TestNonResourcePaths(t *testing.T) {
 	c := start(t, Config{})
 	for _, path := range []string{"/healthz", "/livez", "/readyz"} {
 		c.call("GET", path, "").want(200, "ok")
@@ -101,7 +101,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// TestEventSource: events of both ways to say it can be selected by who reported them.
+// TestEventSource checks the field selector by reporting component, for both fields that events have for it.
 func TestEventSource(t *testing.T) {
 	c := start(t, Config{})
 	const events = "/api/v1/namespaces/default/events"
@@ -117,7 +117,7 @@ func TestEventSource(t *testing.T) {
 	}
 }
 
-// TestPaths lists what there is at /, and has no HEAD of resources, as Kubernetes.
+// TestPaths checks the list of paths at /, and that resources have no HEAD, as in Kubernetes.
 func TestPaths(t *testing.T) {
 	c := start(t, Config{})
 	root := c.call("GET", "/", "")
@@ -140,6 +140,6 @@ func TestPaths(t *testing.T) {
 	}
 	begun := time.Now()
 	if answer := c.call("GET", "/api/v1/namespaces?watch=1&timeoutSeconds=-5", ""); answer.code != 200 || time.Since(begun) > time.Minute {
-		t.Errorf("a watch of less than no time: %d after %v", answer.code, time.Since(begun))
+		t.Errorf("a watch with a negative timeout: %d after %v", answer.code, time.Since(begun))
 	}
 }

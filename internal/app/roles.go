@@ -10,8 +10,8 @@ import (
 const rbacGroup = "rbac.authorization.k8s.io"
 
 // aggregate returns the function that writes the rules of aggregated ClusterRoles.
-func aggregate(all *registry.Registry) func(context.Context, rbac.Gathered) error {
-	return func(ctx context.Context, g rbac.Gathered) error {
+func aggregate(all *registry.Registry) func(context.Context, rbac.AggregatedRole) error {
+	return func(ctx context.Context, g rbac.AggregatedRole) error {
 		return write(ctx, all, all.Apply, own{group: rbacGroup, resource: "clusterroles", name: g.Name, body: string(g.Configuration), manager: rbac.AggregationManager})
 	}
 }

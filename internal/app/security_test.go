@@ -19,8 +19,8 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// TestWhoMayComeIn: nobody without a name, save for health and version.
-func TestWhoMayComeIn(t *testing.T) {
+// TestAnonymousRequests checks that requests without credentials are answered only for health and version.
+func TestAnonymousRequests(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"team"`)
 	nobody := c.withToken("")
 	for _, path := range []string{"/healthz", "/livez", "/readyz", "/version"} {
@@ -31,12 +31,12 @@ func TestWhoMayComeIn(t *testing.T) {
 	}
 	c.withToken("wrong").call("GET", "/version", "").want(401)
 	alice := c.withToken("secret-token")
-	alice.call("GET", "/apis", "").want(200) // discovery is for all who have a name
+	alice.call("GET", "/apis", "").want(200) // discovery is for all authenticated users
 	alice.call("GET", configMaps, "").want(403, `configmaps is forbidden: User \"alice\" cannot list resource \"configmaps\" in API group \"\" in the namespace \"default\"`)
-	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // not even whether it exists
+	alice.call("GET", "/apis/apps/v1/namespaces/default/nothings", "").want(403) // a 403 does not reveal whether the resource exists
 }
 
-// TestRoles: what a binding gives it gives at once, and creating by apply needs both verbs.
+// TestRoles checks that a binding applies to the next request, and that an apply that creates needs the verbs patch and create.
 func TestRoles(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
@@ -55,14 +55,14 @@ func TestRoles(t *testing.T) {
 	alice.call("DELETE", configMaps+"/x", "").want(200)
 	alice.call("GET", "/api/v1/configmaps", "").want(403, "at the cluster scope")
 
-	// Nobody gives away what they do not have.
+	// Users cannot grant permissions that they do not hold.
 	c.call("POST", roles+"rolebindings", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"RoleBinding","metadata":{"name":"admin"},`+
 		`"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"admin"},"subjects":[{"kind":"Group","name":"team"}]}`).want(201)
 	secrets := strings.Replace(strings.Replace(role(`"*"`), "configmaps", "*", 1), `"name":"r"`, `"name":"all"`, 1)
 	alice.call("POST", roles+"roles", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
 	alice.apply(roles+"roles/all", "m", secrets).want(403, "is attempting to grant RBAC permissions not currently held")
 
-	// Questions.
+	// Access reviews.
 	review := `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview","spec":{"resourceAttributes":{"namespace":"default","verb":"get","resource":"secrets"}}}`
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review).want(201, `"allowed":true`)
 	alice.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?dryRun=Some", review).want(422, "dryRun: Unsupported value")
@@ -71,7 +71,7 @@ func TestRoles(t *testing.T) {
 	alice.call("GET", configMaps, "", "Impersonate-User: bob").want(403, `cannot impersonate`)
 }
 
-// TestRolesByName: who may read one object may also list and watch just that one, but not delete it as one of many.
+// TestRolesByName checks that a rule with a resource name allows list and watch of that name, but not deletecollection.
 func TestRolesByName(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
@@ -88,8 +88,8 @@ func TestRolesByName(t *testing.T) {
 	alice.call("DELETE", configMaps+"/mine", "").want(200)
 }
 
-// TestTakenAway: what a binding gave is gone when its deletion is acknowledged.
-func TestTakenAway(t *testing.T) {
+// TestRevocation checks that permissions end when the deletion of their binding is acknowledged.
+func TestRevocation(t *testing.T) {
 	c := start(t, Config{}, `token-a,alice,1,"team"`)
 	alice := c.withToken("token-a")
 	const bindings = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings"
@@ -111,14 +111,14 @@ func TestTakenAway(t *testing.T) {
 	}
 }
 
-// TestPartsOfPaths: a path without a name in it is not about all objects, whatever follows.
-func TestPartsOfPaths(t *testing.T) {
+// TestPathsWithEmptySegments checks that a path with an empty name does not select all objects.
+func TestPathsWithEmptySegments(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", "/apis/apps/v1/namespaces/default/deployments", `{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}}}`).want(201)
 	c.call("DELETE", "/apis/apps/v1/namespaces/default/deployments//status", "").want(404)
 	c.call("GET", "/apis/apps/v1/namespaces/default/deployments/d", "").want(200)
 
-	// The old way to watch is no way to write.
+	// The deprecated watch paths accept no writes.
 	const watched = "/apis/apps/v1/watch/namespaces/default/deployments"
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 		c.call(method, watched, "{}").want(405)
@@ -127,7 +127,7 @@ func TestPartsOfPaths(t *testing.T) {
 	c.call("GET", watched+"/d?timeoutSeconds=1", "").want(200, `"type":"ADDED"`)
 }
 
-// TestLimits: bodies, numbers at once.
+// TestLimits checks the limits of body sizes and of concurrent requests.
 func TestLimits(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{MaxBodyBytes: 1000, MaxMutatingInFlight: 1}}, `token-a,alice,1,"team"`)
 	c.call("POST", configMaps, configMap("large", "a", strings.Repeat("x", 1000))).want(413, "limit is 1000")
@@ -136,7 +136,7 @@ func TestLimits(t *testing.T) {
 	begun, enough := make(chan struct{}), make(chan struct{})
 	var group sync.WaitGroup
 	group.Go(func() {
-		for first := true; ; first = false { // the other one may be there first
+		for first := true; ; first = false { // the other request may arrive first
 			slow := &slowBody{begun: make(chan struct{}), enough: enough, text: strings.NewReader(configMap("slow"))}
 			if first {
 				slow.begun = begun
@@ -148,7 +148,7 @@ func TestLimits(t *testing.T) {
 				continue
 			}
 			if err != nil || response.StatusCode != 201 {
-				t.Errorf("the slow one: %v, %v", response, err)
+				t.Errorf("the slow request: %v, %v", response, err)
 			}
 			return
 		}
@@ -164,15 +164,15 @@ func TestLimits(t *testing.T) {
 	})
 	refused.want(429, "TooManyRequests")
 	if refused.header.Get("Retry-After") == "" {
-		t.Error("there is no Retry-After")
+		t.Error("the response has no Retry-After header")
 	}
 	c.call("GET", "/metrics", "").want(200, terminated(429, "POST"))
-	c.call("POST", configMaps, configMap("admin")).want(201) // nobody keeps the administrator out
+	c.call("POST", configMaps, configMap("admin")).want(201) // limits do not apply to administrators
 	close(enough)
 	group.Wait()
 }
 
-// slowBody is a body that is not sent before enough is closed.
+// slowBody is a body that blocks until enough is closed.
 type slowBody struct {
 	begun  chan struct{}
 	once   sync.Once
@@ -186,18 +186,17 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.text.Read(p)
 }
 
-// terminated is the beginning of the line that counts requests about a ConfigMap that were refused or ended.
+// terminated is the prefix of the metric of rejected and aborted requests for ConfigMaps.
 func terminated(code int, verb string) string {
 	return fmt.Sprintf("apiserver_request_terminations_total{code=\"%d\",component=\"apiserver\",group=\"\",resource=\"configmaps\",scope=\"resource\",subresource=\"\",verb=%q,version=\"v1\"}", code, verb)
 }
 
-// TestGone: who does not wait for the answer is counted, and who gets it late, because that is what it
-// asked for, is not.
-func TestGone(t *testing.T) {
+// TestAbortedRequestMetric checks that requests whose client disconnects are counted, and long requests that are answered are not.
+func TestAbortedRequestMetric(t *testing.T) {
 	c := start(t, Config{})
 	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
 	if metrics := c.call("GET", "/metrics", ""); strings.Contains(metrics.text, "terminations_total{") {
-		t.Errorf("an answer was counted as none")
+		t.Errorf("an answered request was counted as aborted")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second) // for the request to arrive; it is answered later
 	defer cancel()
@@ -211,7 +210,7 @@ func TestGone(t *testing.T) {
 	c.waitFor("/metrics", 200, terminated(504, "GET")+" 1")
 }
 
-// TestSlowClients: who does not take an answer does not keep a place.
+// TestSlowClients checks that requests of clients that do not read the response end, and free their slot.
 func TestSlowClients(t *testing.T) {
 	const limit = time.Second // enough for those that are not slow
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: limit, MaxReadOnlyInFlight: 1}}, `token-a,alice,1,"team"`)
@@ -230,18 +229,18 @@ func TestSlowClients(t *testing.T) {
 			c.in(t).waitIdle()
 			alice.in(t).call("GET", configMaps+"/large-0", "").want(200)
 			stuck := time.AfterFunc(20*time.Second, func() {
-				t.Error("the answer goes on, although nobody took it in time")
+				t.Error("the response continues after the write timeout")
 				unread.Body.Close()
 			})
 			defer stuck.Stop()
 			if _, err := io.Copy(io.Discard, unread.Body); err == nil {
-				t.Error("the answer is whole, although nobody took it in time")
+				t.Error("the response is complete after the write timeout")
 			}
 		})
 	}
 }
 
-// TestCostlyQuantities: nobody can keep the server busy with a few bytes.
+// TestCostlyQuantities checks that quantities with large exponents are rejected cheaply.
 func TestCostlyQuantities(t *testing.T) {
 	c := start(t, Config{})
 	const costly = "1e-999999999"
@@ -256,7 +255,7 @@ func TestCostlyQuantities(t *testing.T) {
 	c.call("GET", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", "", "Accept: application/json;as=Table;g=meta.k8s.io;v=v1").want(200)
 }
 
-// TestSecretsAreNotLogged: neither tokens nor what is in secrets.
+// TestSecretsAreNotLogged checks that the log has neither tokens nor values of Secrets.
 func TestSecretsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, `very-secret,alice,1,"team"`)
@@ -271,8 +270,8 @@ func TestSecretsAreNotLogged(t *testing.T) {
 	}
 }
 
-// TestMistakesAreNotLogged: the log is about the server, and clients can't fill it.
-func TestMistakesAreNotLogged(t *testing.T) {
+// TestClientErrorsAreNotLogged checks that invalid requests do not write to the log.
+func TestClientErrorsAreNotLogged(t *testing.T) {
 	var log bytes.Buffer
 	c := start(t, Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	c.call("GET", configMaps+"/c?resourceVersion=99999999", "").want(504, "Too large resource version")
@@ -283,7 +282,7 @@ func TestMistakesAreNotLogged(t *testing.T) {
 	}
 }
 
-// TestSecretsAreNotInErrors: errors end up in the logs of clients.
+// TestSecretsAreNotInErrors checks that errors, which clients log, do not have values of Secrets.
 func TestSecretsAreNotInErrors(t *testing.T) {
 	c := start(t, Config{})
 	const path = "/api/v1/namespaces/default/secrets/s"
@@ -304,9 +303,9 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 	}
 }
 
-// TestBodyThatDoesNotCome: a client that says that it sends a body, and does not, is answered in time, also if
-// nobody wants the body.
-func TestBodyThatDoesNotCome(t *testing.T) {
+// TestMissingBody checks that a request whose announced body is not sent is answered within the timeout, also if no handler reads the
+// body.
+func TestMissingBody(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond, MaxBodyBytes: 1000}})
 	known := c.http.Transport.(*http.Transport).TLSClientConfig.Clone()
 	known.NextProtos = []string{"http/1.1"}

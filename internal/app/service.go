@@ -11,32 +11,32 @@ import (
 	"github.com/cadastre/cadastre/internal/registry/service"
 )
 
-// makeService makes the service by which what runs in a cluster finds the server, as Kubernetes does. It
-// is applied anew at every start, as the port may be another. Users may have made something else of it, or
-// have taken its address: then it is left alone, since nothing here needs it.
-func makeService(ctx context.Context, all *registry.Registry, address net.Addr) {
-	host, port, err := net.SplitHostPort(address.String())
+// makeService applies the Service default/kubernetes, through which pods of a cluster find the server, as kube-apiserver does. It is
+// applied at every start, as the port may have changed. If it conflicts with a change of a user, it is left unchanged: nothing in
+// the server depends on it.
+func makeService(ctx context.Context, all *registry.Registry, address string) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return // it listens at something that has no ports
+		return // the server has no listener, or one without ports
 	}
 	o := own{resource: "services", namespace: "default", name: "kubernetes"}
 	body := `{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},` +
 		`"spec":{%s"ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":` + port + `}],"sessionAffinity":"None","type":"ClusterIP"}}`
 	o.body = fmt.Sprintf(body, `"clusterIP":`+strconv.Quote(service.DefaultCIDR.Masked().Addr().Next().String())+`,`)
 	if err = write(ctx, all, all.Apply, o); err != nil {
-		o.body = fmt.Sprintf(body, "") // another has the first address
+		o.body = fmt.Sprintf(body, "") // another Service has the first address
 		err = write(ctx, all, all.Apply, o)
 	}
 	if err == nil {
 		err = makeSlice(ctx, all, host, port)
 	}
 	if err != nil {
-		all.Log.Warn("the service kubernetes does not lead to this server", "error", err)
+		all.Log.Warn("applying Service default/kubernetes failed; it does not refer to this server", "error", err)
 	}
 }
 
-// makeSlice says where the service leads to. As in Kubernetes that can't be the machine itself: what runs
-// in a cluster is elsewhere.
+// makeSlice applies the EndpointSlice of the Service. As in Kubernetes, it has no loopback, unspecified or link-local address, which
+// pods could not reach.
 func makeSlice(ctx context.Context, all *registry.Registry, host, port string) error {
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() {

@@ -15,7 +15,7 @@ func serviceBody(name, spec string) string {
 	return `{"apiVersion":"v1","kind":"Service","metadata":{"name":"` + name + `"},"spec":{` + spec + `}}`
 }
 
-// TestServiceAddresses: services get addresses, keep them, and give them back.
+// TestServiceAddresses checks that Services are allocated addresses, keep them, and release them.
 func TestServiceAddresses(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", services, serviceBody("web", `"ports":[{"port":80}]`)).want(201, `"ipFamilies":["IPv4"]`, `"ipFamilyPolicy":"SingleStack"`)
@@ -24,7 +24,7 @@ func TestServiceAddresses(t *testing.T) {
 		t.Fatalf("received %s", created.text)
 	}
 	if strings.Contains(created.text, "f:clusterIP") {
-		t.Errorf("somebody owns what was given: %s", created.text)
+		t.Errorf("the allocated fields have a field manager: %s", created.text)
 	}
 	reservation := c.call("GET", ipAddresses+"/"+address, "").want(200, `"ipaddress.kubernetes.io/ip-family":"IPv4"`, `"ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"`)
 	if got := reservation.get("spec", "parentRef"); got != `{"name":"web","namespace":"default","resource":"services"}` {
@@ -41,7 +41,7 @@ func TestServiceAddresses(t *testing.T) {
 	}
 	revision := put.get("metadata", "resourceVersion")
 	if again := c.call("PUT", services+"/web", serviceBody("web", `"ports":[{"port":81}]`)).want(200); again.get("metadata", "resourceVersion") != revision {
-		t.Errorf("the same again was written")
+		t.Errorf("a no-op write was committed")
 	}
 	c.call("PATCH", services+"/web", `{"spec":{"type":"ExternalName","externalName":"a.b"}}`, "Content-Type: "+mergeType).want(200)
 	c.call("GET", ipAddresses+"/"+address, "").want(404)
@@ -50,7 +50,7 @@ func TestServiceAddresses(t *testing.T) {
 	c.call("GET", ipAddresses+"/"+address, "").want(404)
 }
 
-// TestServiceFamilies: headless and external services, and families that there are not.
+// TestServiceFamilies checks headless and external Services, and unsupported IP families.
 func TestServiceFamilies(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", services, serviceBody("h", `"clusterIP":"None","selector":{"a":"b"}`)).want(201, `"clusterIPs":["None"]`, `"ipFamilies":["IPv4"]`, `"ipFamilyPolicy":"SingleStack"`)
@@ -63,11 +63,11 @@ func TestServiceFamilies(t *testing.T) {
 	c.call("POST", services, serviceBody("two", `"ipFamilyPolicy":"RequireDualStack","ports":[{"port":80}]`)).want(422, `this cluster is not configured for dual-stack services`)
 	c.call("GET", "/apis/networking.k8s.io/v1/servicecidrs/kubernetes", "").want(200, `"cidrs":["10.96.0.0/12"]`, `"type":"Ready"`)
 	if list := c.call("GET", ipAddresses, "").want(200, ownAddress); list.get("items", 1) != "" {
-		t.Errorf("reserved for nobody: %s", list.text)
+		t.Errorf("an address is reserved without a Service: %s", list.text)
 	}
 }
 
-// TestNodePorts: ports of nodes are given, kept and given back.
+// TestNodePorts checks that node ports are allocated, kept and released.
 func TestNodePorts(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", services, serviceBody("n", `"type":"NodePort","ports":[{"name":"t","port":53},{"name":"u","port":53,"protocol":"UDP"},{"name":"fix","port":80,"nodePort":30005}]`)).want(201)
@@ -82,7 +82,7 @@ func TestNodePorts(t *testing.T) {
 	asking := func(port string) string { return `"type":"NodePort","ports":[{"port":80,"nodePort":` + port + `}]` }
 	c.call("POST", services, serviceBody("o", asking(tcp))).want(422, `spec.ports[0].nodePort: Invalid value: `+tcp+`: provided port is already allocated`)
 	c.call("POST", services, serviceBody("o", asking("80"))).want(422, `provided port is not in the valid range. The range of valid ports is 30000-32767`)
-	c.call("POST", services, serviceBody("o", asking("30005"))).want(201) // which the update gave back
+	c.call("POST", services, serviceBody("o", asking("30005"))).want(201) // the update released it
 	c.call("PATCH", services+"/n", `{"spec":{"type":"ClusterIP"}}`, "Content-Type: "+mergeType).want(200)
 	c.call("POST", services, serviceBody("p", asking(tcp))).want(201)
 
@@ -96,10 +96,10 @@ func TestNodePorts(t *testing.T) {
 	}
 }
 
-// ownAddress is of the server's own service.
+// ownAddress is the IPAddress of the Service default/kubernetes.
 const ownAddress = `"name":"10.96.0.1"`
 
-// TestOwnService leads to the server, after a restart at another port too, and stands in nobody's way.
+// TestOwnService checks the Service default/kubernetes: it follows the port of the server, and does not overwrite changes of users.
 func TestOwnService(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	var before *answered
@@ -107,7 +107,7 @@ func TestOwnService(t *testing.T) {
 		c := start(t, config)
 		before = c.call("GET", services+"/kubernetes", "").want(200, `"clusterIP":"10.96.0.1"`, `"targetPort":`+c.port(), `"component":"apiserver"`, `"name":"https"`, `"port":443`)
 		c.call("GET", ipAddresses+"/10.96.0.1", "").want(200, `"name":"kubernetes"`)
-		// What listens at this machine alone leads nowhere from elsewhere.
+		// A loopback address has no EndpointSlice.
 		if list := c.call("GET", "/apis/discovery.k8s.io/v1/endpointslices", "").want(200); list.get("items", 0) != "" {
 			t.Errorf("received %s", list.text)
 		}
@@ -134,7 +134,7 @@ func TestOwnService(t *testing.T) {
 	})
 }
 
-// TestOwnSlice tells where a server is that can be reached from elsewhere.
+// TestOwnSlice checks the EndpointSlice of a server with a routable address.
 func TestOwnSlice(t *testing.T) {
 	c := start(t, Config{})
 	all := c.server.handler.Objects
@@ -144,15 +144,15 @@ func TestOwnSlice(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.call("DELETE", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", "").want(200)
-		makeService(t.Context(), all, tcp)
+		makeService(t.Context(), all, tcp.String())
 		c.call("GET", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes", "").
 			want(200, `"addressType":`+want, tcp.IP.String(), `"kubernetes.io/service-name":"kubernetes"`, `"name":"https"`, `"port":6443`, `"ready":true`)
 	}
 	c.call("GET", services+"/kubernetes", "").want(200, `"targetPort":6443`)
 }
 
-// TestDryRunReserves nothing, and shows addresses and ports that nobody gets.
-func TestDryRunReserves(t *testing.T) {
+// TestServiceDryRun checks that a dry run returns addresses and ports without reserving them.
+func TestServiceDryRun(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", services+"?dryRun=All", serviceBody("d", `"type":"NodePort","ports":[{"port":80}]`)).want(201, `"clusterIP":"10.96.0.0"`, `"nodePort":32769`)
 	if list := c.call("GET", ipAddresses, "").want(200, ownAddress); list.get("items", 1) != "" {
@@ -163,9 +163,8 @@ func TestDryRunReserves(t *testing.T) {
 	c.call("GET", ipAddresses+"/"+created.get("spec", "clusterIP"), "").want(200)
 }
 
-// TestAddressesLast: what is reserved is so after a restart, and an address whose reservation was
-// deleted is reserved by the next write.
-func TestAddressesLast(t *testing.T) {
+// TestAddressesAfterRestart checks that reservations survive a restart, and that the next write of a Service restores a deleted one.
+func TestAddressesAfterRestart(t *testing.T) {
 	config := Config{Folder: t.TempDir()}
 	var address string
 	t.Run("first", func(t *testing.T) {

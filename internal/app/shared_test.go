@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// shared is a store that several servers have open. Who stops leaves it to the others.
+// shared is a store that several servers share. Close does not close it.
 type shared struct{ *pebble.Store }
 
 func (shared) IsShared() bool { return true }
 func (shared) Close() error   { return nil }
 
-// TestSharedStore: servers that share a store see what the others wrote, also kinds, and one of them collects garbage,
-// empties namespaces and removes old events: the one that holds the lease. When it stops, another one goes on.
+// TestSharedStore checks that servers that share a store see each other's writes and definitions, and that the holder of the lease runs
+// the controllers. When it stops, another server takes over.
 func TestSharedStore(t *testing.T) {
 	one, err := pebble.Open(pebble.Options{})
 	if err != nil {

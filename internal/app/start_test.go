@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReachable: clients can use the URL of a server that listens at all addresses.
-func TestReachable(t *testing.T) {
+// TestURL checks that clients can use the URL of a server that listens on all addresses.
+func TestURL(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "0.0.0.0:0", ":0", "[::]:0"} {
 		s, err := Start(t.Context(), Config{Address: address, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {

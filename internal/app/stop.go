@@ -39,11 +39,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 // stopParts stops the parts of the server, each before those that it depends on.
 func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
-	if s.listener != nil {
-		stopping.part("listener", func() error { return s.listener.Stop(ctx) })
-	} else if s.socket != nil {
-		stopping.part("listener", s.socket.Close)
-	}
+	stopping.part("requests", func() error { return s.stopServing(ctx) })
 	if s.stopControllers != nil {
 		s.stopControllers()
 	}
@@ -63,6 +59,23 @@ func (s *Server) stopParts(ctx context.Context, stopping *shutdown) {
 	if s.store != nil {
 		stopping.part("store", s.store.Close)
 	}
+}
+
+// stopServing ends watches and waits for active requests until the context ends, of the listener and of in-process transports.
+func (s *Server) stopServing(ctx context.Context) error {
+	var listened, inProcess error
+	var stopping sync.WaitGroup
+	if s.handler != nil {
+		s.handler.Drain()
+		stopping.Go(func() { inProcess = s.inProcess.Stop(ctx) })
+	}
+	if s.listener != nil {
+		listened = s.listener.Stop(ctx)
+	} else if s.socket != nil {
+		listened = s.socket.Close()
+	}
+	stopping.Wait()
+	return errors.Join(listened, inProcess)
 }
 
 // shutdown is the state of a Stop. It is safe for concurrent use.

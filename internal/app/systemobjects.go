@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"github.com/cadastre/cadastre/internal/registry"
@@ -16,11 +15,11 @@ import (
 // reconcileEvery is the interval at which system objects are restored, as in kube-apiserver.
 const reconcileEvery = time.Minute
 
-// systemObjects restores objects that clients may delete and others rely on: the system's namespaces, and the service of the
-// server. Every server does so, also without controllers, as every kube-apiserver does.
+// systemObjects recreates objects that clients may delete and others depend on: the system namespaces, and the Service
+// default/kubernetes. It also runs without controllers, as in kube-apiserver.
 type systemObjects struct {
 	all     *registry.Registry
-	address net.Addr
+	address string
 	every   time.Duration
 }
 
@@ -40,19 +39,19 @@ func (k *systemObjects) run(ctx context.Context) {
 // reconcile creates the objects that do not exist.
 func (k *systemObjects) reconcile(ctx context.Context) {
 	for _, name := range systemNamespaces {
-		if !k.isGone(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
+		if !k.isMissing(ctx, watchcache.Key{Kind: "core/namespaces", Name: name}) {
 			continue
 		}
 		if err := makeNamespace(ctx, k.all, name); err != nil && ctx.Err() == nil {
 			k.all.Log.Warn("restoring system namespace failed", "name", name, "error", err)
 		}
 	}
-	if k.isGone(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
+	if k.isMissing(ctx, watchcache.Key{Kind: "core/services", Namespace: "default", Name: "kubernetes"}) {
 		makeService(ctx, k.all, k.address)
 	}
 }
 
-func (k *systemObjects) isGone(ctx context.Context, key watchcache.Key) bool {
+func (k *systemObjects) isMissing(ctx context.Context, key watchcache.Key) bool {
 	_, err := k.all.Cache.Get(ctx, key, watchcache.Any)
 	return errors.Is(err, storage.ErrNotFound)
 }

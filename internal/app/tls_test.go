@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestTLSOnly: who does not speak TLS, or too old a one, gets nothing but that it should.
+// TestTLSOnly checks that clients without TLS, or with an old version, are rejected with a message.
 func TestTLSOnly(t *testing.T) {
 	c := start(t, Config{}, `secret-token,alice,1,"system:masters"`)
 	address := strings.TrimPrefix(c.url, "https://")
@@ -23,7 +23,7 @@ func TestTLSOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = connection.SetReadDeadline(time.Now().Add(10 * time.Second))
-		received, err := io.ReadAll(connection) // to the end: the server hangs up
+		received, err := io.ReadAll(connection) // until the server closes the connection
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -31,7 +31,7 @@ func TestTLSOnly(t *testing.T) {
 			t.Errorf("%s: received %q, want %q", what, received, want)
 		}
 	}
-	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // they are counted after the server has hung up
+	c.waitFor("/metrics", 200, "apiserver_tls_handshake_errors_total 2") // counted after the connection is closed
 
 	for version, works := range map[uint16]bool{tls.VersionTLS10: false, tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		connection, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, MinVersion: version, MaxVersion: version})
@@ -43,6 +43,6 @@ func TestTLSOnly(t *testing.T) {
 		}
 	}
 	if _, err := tls.Dial("tcp", address, &tls.Config{}); err == nil {
-		t.Error("a certificate that nobody vouches for was taken for good")
+		t.Error("a serving certificate of an unknown authority was accepted")
 	}
 }

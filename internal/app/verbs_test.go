@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCreateAndUpdate is the way of those who do not apply.
+// TestCreateAndUpdate checks create and update, and the managed fields that they record.
 func TestCreateAndUpdate(t *testing.T) {
 	c := start(t, Config{})
 	created := c.call("POST", configMaps, configMap("a", "x", "1")).want(201)
@@ -25,7 +25,7 @@ func TestCreateAndUpdate(t *testing.T) {
 	updated := strings.Replace(created.text, `"x":"1"`, `"x":"2"`, 1)
 	c.call("PUT", configMaps+"/a", updated).want(200, `"x":"2"`)
 	c.call("PUT", configMaps+"/a", updated).want(409, "the object has been modified")
-	c.call("PUT", configMaps+"/a", configMap("a", "x", "3")).want(200, `"x":"3"`) // says no version, so means any
+	c.call("PUT", configMaps+"/a", configMap("a", "x", "3")).want(200, `"x":"3"`) // without resourceVersion: unconditional
 	c.call("PUT", configMaps+"/nope", configMap("nope")).want(404)
 	c.call("PUT", configMaps+"/a", configMap("b")).want(400, "does not match the name on the URL")
 	other := strings.Replace(configMap("a"), `"name":"a"`, `"name":"a","uid":"other"`, 1)
@@ -33,7 +33,7 @@ func TestCreateAndUpdate(t *testing.T) {
 	c.call("PATCH", configMaps+"/a", `{"data":{"x":null,"y":"1"}}`, "Content-Type: "+mergeType).want(200, `"data":{"y":"1"}`)
 }
 
-// TestManagedFieldsOfUpdates: what writers may do to the record itself.
+// TestManagedFieldsOfUpdates checks updates that change or reset managedFields.
 func TestManagedFieldsOfUpdates(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(configMaps+"/m", "applier", configMap("m", "a", "1")).want(201)
@@ -66,7 +66,7 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestFieldValidation: unknown fields are dropped, and the client is told as it wishes.
+// TestFieldValidation checks that unknown fields are dropped with a warning, silently, or rejected.
 func TestFieldValidation(t *testing.T) {
 	c := start(t, Config{})
 	body := strings.Replace(configMap("v"), `"data"`, `"foo":1,"data"`, 1)
@@ -84,7 +84,7 @@ func TestFieldValidation(t *testing.T) {
 	c.call("POST", configMaps+"?fieldValidation=Loud", body).want(422, "fieldValidation")
 }
 
-// TestDelete: preconditions, finalizers, many at once.
+// TestDelete checks preconditions, finalizers and deletecollection.
 func TestDelete(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, configMap("d")).want(201)
@@ -114,7 +114,7 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// TestSubresources: status and scale write their part, and only that.
+// TestSubresources checks that writes of status and scale change only their fields.
 func TestSubresources(t *testing.T) {
 	c := start(t, Config{})
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -124,7 +124,7 @@ func TestSubresources(t *testing.T) {
 	}
 	created := c.apply(deployments+"/web", "m", deployment(1, `,"status":{"replicas":5}`)).want(201, `"imagePullPolicy":"Always"`, `"status":{}`)
 	if strings.Contains(created.text, `"f:status"`) {
-		t.Errorf("who may not write the status owns it: %s", created.text)
+		t.Errorf("a write of the main resource owns status: %s", created.text)
 	}
 	c.call("PUT", deployments+"/web/status", deployment(9, `,"status":{"replicas":5}`)).want(200, `"replicas":5`, `"subresource":"status"`)
 	c.call("GET", deployments+"/web", "").want(200, `"replicas":1`, `"replicas":5`, `"generation":1`)
@@ -139,14 +139,14 @@ func TestSubresources(t *testing.T) {
 	patch("-1").want(422, `Scale.autoscaling \"web\" is invalid: spec.replicas`)
 	patch("0").want(200, `"spec":{}`)
 	if got := c.call("GET", deployments+"/web", "").want(200, `"replicas":0`).text; strings.Contains(got, `"subresource":"scale"`) {
-		t.Errorf("somebody owns what is scaled to nothing: %s", got)
+		t.Errorf("spec.replicas has a field manager: %s", got)
 	}
 	c.call("GET", deployments+"/web/log", "").want(404, "no subresource")
 	c.call("POST", deployments+"/web/status", deployment(1, "")).want(405)
 }
 
-// TestEventsAreCheckedAsSent: the newer version wants more than the older one, of the same event.
-func TestEventsAreCheckedAsSent(t *testing.T) {
+// TestEventValidationByVersion checks that events are validated by the rules of the version that was sent.
+func TestEventValidationByVersion(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", "/api/v1/namespaces/default/events", `{"metadata":{"name":"old"},"involvedObject":{"kind":"Pod","namespace":"default"},"type":"Odd"}`).want(201)
 	c.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", `{"metadata":{"name":"new"},"regarding":{"kind":"Pod","namespace":"default"},"type":"Odd"}`).

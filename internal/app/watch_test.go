@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// TestWatch: from now on, from then on, with the state first, and with bookmarks. What comes when it is too late, the
-// clients try (wire.TestExpired).
+// TestWatch checks watches from now, from a revision, with initial events, and with bookmarks. wire.TestExpired checks expired
+// revisions.
 func TestWatch(t *testing.T) {
 	c := start(t, Config{})
 	first := c.call("POST", configMaps, configMap("w1")).want(201).get("metadata", "resourceVersion")
@@ -32,13 +32,13 @@ func TestWatch(t *testing.T) {
 	listed := c.watch(configMaps + "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true")
 	listed.want("ADDED", "w1")
 	if end := listed.next(); end["type"] != "BOOKMARK" || jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
-		t.Errorf("received %v, want the end of the state", end)
+		t.Errorf("received %v, want the end of the initial events", end)
 	}
 
 	short := c.watch(configMaps + "?watch=true&timeoutSeconds=1&allowWatchBookmarks=true")
 	short.want("ADDED", "w1")
 	if end := short.next(); jsonAt(end, "object", "metadata", "annotations", "k8s.io/initial-events-end") != "true" {
-		t.Errorf("received %v, want the end of the state, which who takes bookmarks gets", end)
+		t.Errorf("received %v, want the bookmark after the initial events", end)
 	}
 	if last := short.next(); last["type"] != "BOOKMARK" {
 		t.Errorf("received %v, want a last bookmark", last)
@@ -49,8 +49,8 @@ func TestWatch(t *testing.T) {
 	c.call("GET", configMaps+"?watch=true&sendInitialEvents=true", "").want(422, "sendInitialEvents requires setting resourceVersionMatch")
 }
 
-// TestSilentWatch: a watch in which nothing happens for long goes on.
-func TestSilentWatch(t *testing.T) {
+// TestIdleWatch checks that a watch without events stays open longer than the write timeout.
+func TestIdleWatch(t *testing.T) {
 	c := start(t, Config{Limits: server.Limits{RequestTimeout: 500 * time.Millisecond}})
 	w := c.watch(configMaps + "?watch=true&timeoutSeconds=9223372036854775807")
 	for _, name := range []string{"first", "second"} {
@@ -60,7 +60,7 @@ func TestSilentWatch(t *testing.T) {
 	}
 }
 
-// TestWatchTables: kubectl get -w.
+// TestWatchTables checks the Tables of kubectl get -w.
 func TestWatchTables(t *testing.T) {
 	c := start(t, Config{})
 	w := c.watch(configMaps+"?watch=true", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json")
@@ -70,8 +70,8 @@ func TestWatchTables(t *testing.T) {
 	}
 }
 
-// TestWatchEndsHalfway: who has not been told the whole state is not told where to go on after it.
-func TestWatchEndsHalfway(t *testing.T) {
+// TestWatchEndsDuringInitialEvents checks that a watch that ends during the initial events sends no bookmark.
+func TestWatchEndsDuringInitialEvents(t *testing.T) {
 	halfway := 0
 	for range 20 {
 		s, err := Start(t.Context(), Config{Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
@@ -91,11 +91,11 @@ func TestWatchEndsHalfway(t *testing.T) {
 		}
 	}
 	if halfway == 0 {
-		t.Error("no watch ended halfway")
+		t.Error("no watch ended during the initial events")
 	}
 }
 
-// TestWatchEnds: a server that stops ends its watches, and whoever watched can go on elsewhere.
+// TestWatchEnds checks that a stopping server ends watches with a bookmark from which clients can resume.
 func TestWatchEnds(t *testing.T) {
 	s, err := Start(t.Context(), Config{Address: "127.0.0.1:0"})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestWatchEnds(t *testing.T) {
 	for _, name := range []string{"default", "kube-node-lease", "kube-public", "kube-system", ""} {
 		kind := "ADDED"
 		if name == "" {
-			kind = "BOOKMARK" // the end of the state
+			kind = "BOOKMARK" // the end of the initial events
 		}
 		w.want(kind, name)
 	}
@@ -121,8 +121,8 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// Kubernetes: does what it is asked to and says then that it can't answer with that. A watch begins, and ends without a word
-// at the first event.
+// Kubernetes executes a write whose response it cannot encode, and then answers with 406. A watch starts, and ends without an error at
+// the first event.
 func TestDifferenceWhatCannotBeAnsweredIsNotDone(t *testing.T) {
 	c := start(t, Config{})
 	const one, list = ";as=PartialObjectMetadata;v=v1;g=meta.k8s.io", ";as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"

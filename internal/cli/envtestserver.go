@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/apiserver"
 )
 
 // serverVerb and etcdVerb are the hidden subcommands that replace the programs of the same name.
@@ -74,27 +74,29 @@ func parseUpstreamFlags(args []string) (upstreamFlags, error) {
 	return flags, nil
 }
 
-// config returns the configuration of an in-memory server.
-func (f upstreamFlags) config() (app.Config, error) {
+// options returns the options of an in-memory server.
+func (f upstreamFlags) options() (apiserver.Options, error) {
 	port := f["secure-port"]
 	if port == "" {
-		return app.Config{}, errors.New("--secure-port: expected a port, received none")
+		return apiserver.Options{}, errors.New("--secure-port: expected a port, received none")
 	}
 	host := f["bind-address"]
 	if host == "" {
 		host = "127.0.0.1"
 	}
 	_, withControllers := f["controllers"]
-	c := app.Config{
-		Address: net.JoinHostPort(host, port), Unset: true, Drop: true, WithoutControllers: !withControllers,
-		TokenFile: f["token-auth-file"], ClientCAFile: f["client-ca-file"],
-		CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
+	o := apiserver.Options{
+		Address: net.JoinHostPort(host, port), DisableControllers: !withControllers, TokenFile: f["token-auth-file"],
+		TLS: apiserver.TLS{
+			ClientCAFile: f["client-ca-file"], CertFile: f["tls-cert-file"], KeyFile: f["tls-private-key-file"],
+		},
+		EventTTL: -1, ShutdownTimeout: testShutdownTimeout,
 	}
 	certificate := filepath.Join(f["cert-dir"], "apiserver.crt")
-	if _, err := os.Stat(certificate); c.CertFile == "" && err == nil {
-		c.CertFile, c.KeyFile = certificate, filepath.Join(f["cert-dir"], "apiserver.key")
+	if _, err := os.Stat(certificate); o.TLS.CertFile == "" && err == nil {
+		o.TLS.CertFile, o.TLS.KeyFile = certificate, filepath.Join(f["cert-dir"], "apiserver.key")
 	}
-	return c, nil
+	return o, nil
 }
 
 // testShutdownTimeout is the maximum time for active requests to finish. It is short, because a test that ends has
@@ -102,24 +104,14 @@ func (f upstreamFlags) config() (app.Config, error) {
 const testShutdownTimeout = time.Second
 
 func serveForTest(ctx context.Context, f upstreamFlags, stderr io.Writer) error {
-	config, err := f.config()
+	options, err := f.options()
 	if err != nil {
 		return &usageError{fmt.Errorf("envtest %s: %w", serverVerb, err)}
 	}
-	if config.Log, err = newLog("text", stderr); err != nil {
+	if options.Log, err = newLog("text", stderr); err != nil {
 		return err
 	}
-	s, err := app.Start(ctx, config)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case err = <-s.Failed():
-	}
-	drain, cancel := context.WithTimeout(context.Background(), testShutdownTimeout)
-	defer cancel()
-	return errors.Join(err, s.Stop(drain))
+	return runServer(ctx, options, func(*apiserver.Server) error { return nil })
 }
 
 // serveEtcdHealth serves etcd's health endpoint until the context ends.

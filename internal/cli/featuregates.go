@@ -5,12 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Feature gates: unsettingFields of KEP-5051, optOut of KEP-5958.
-const (
-	unsettingFields = "ServerSideApplyUnsettingFields"
-	optOut          = "ManagedFieldsOptOut"
+	"github.com/cadastre/cadastre/apiserver"
 )
 
 // gate is a feature gate.
@@ -21,8 +17,8 @@ type gate struct {
 }
 
 var allGates = []gate{
-	{unsettingFields, true, "applied configurations may contain {k8s_io__value: unset}, which removes a field and owns its absence"},
-	{optOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
+	{apiserver.UnsettingFields, true, "applied configurations may contain {k8s_io__value: unset}, which removes a field and owns its absence"},
+	{apiserver.ManagedFieldsOptOut, true, "drop=metadata.managedFields in an Accept header omits managedFields from responses"},
 }
 
 // parseGates parses NAME=true|false pairs, separated by commas, on top of the default values.

@@ -14,12 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/cadastre/cadastre/internal/app"
+	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// drainTime is the maximum time for active requests to finish during shutdown.
-const drainTime = 20 * time.Second
+// shutdownTimeout is the maximum time for active requests to finish during shutdown.
+const shutdownTimeout = 20 * time.Second
 
 type serveFlags struct {
 	data, listen, kubeconfig               string
@@ -62,7 +62,7 @@ at any time.`,
 	flags.StringVar(&f.keyFile, "tls-private-key-file", "", "The `file` with the private key of the serving certificate.")
 	flags.StringVar(&f.gates, "feature-gates", "", "Feature gates to set, as `NAME=true|false,…`:\n"+gatesHelp())
 	flags.BoolVar(&f.controllers, "controllers", true, "Run garbage collection, namespace deletion and event expiry. If false, another process must run them.")
-	flags.DurationVar(&f.eventTTL, "event-ttl", app.DefaultEventLife, "The time to keep events after their last update. 0 keeps events forever.")
+	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "The time to keep events after their last update. 0 keeps events forever.")
 	flags.StringVar(&f.logFormat, "log-format", "text", "The log format: `text|json`.")
 	return command
 }
@@ -137,31 +137,51 @@ func serve(ctx context.Context, f serveFlags, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{err}
 	}
-	s, err := app.Start(ctx, app.Config{
-		Folder: f.data, Address: f.listen,
-		TokenFile: f.tokens, ClientCAFile: f.clientCA, CertFile: f.certificate, KeyFile: f.keyFile,
-		Unset: gates[unsettingFields], Drop: gates[optOut],
-		WithoutControllers: !f.controllers, EventLife: f.eventTTL,
-		PaceGC: true,
-		Log:    log,
+	if f.eventTTL == 0 {
+		f.eventTTL = -1 // events are kept
+	}
+	err = runServer(ctx, apiserver.Options{
+		Directory: f.data, Address: f.listen, TokenFile: f.tokens,
+		TLS:          apiserver.TLS{CertFile: f.certificate, KeyFile: f.keyFile, ClientCAFile: f.clientCA},
+		FeatureGates: gates, DisableControllers: !f.controllers, EventTTL: f.eventTTL,
+		ShutdownTimeout: shutdownTimeout, TuneGC: true, Log: log,
+	}, func(s *apiserver.Server) error {
+		if err := s.WriteKubeconfig(f.kubeconfig); err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "ready %s\n", s.URL())
+		fmt.Fprintf(stderr, hint, f.kubeconfig)
+		return nil
 	})
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; choose another address with --listen; port 0 selects a free port", err)
 	}
+	return err
+}
+
+// runServer runs a server with a log until the context ends. It calls ready when the server answers requests, and stops the server if
+// ready fails.
+func runServer(ctx context.Context, options apiserver.Options, ready func(*apiserver.Server) error) error {
+	s, err := apiserver.New(options)
 	if err != nil {
 		return err
 	}
-	if err := s.Authority.WriteKubeconfig(f.kubeconfig, s.URL()); err != nil {
-		return errors.Join(err, s.Stop(context.Background()))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	if s.WaitReady(ctx) != nil {
+		return <-stopped
 	}
-	fmt.Fprintf(stdout, "ready %s\n", s.URL())
-	fmt.Fprintf(stderr, hint, f.kubeconfig)
+	if err := ready(s); err != nil {
+		cancel()
+		return errors.Join(err, <-stopped)
+	}
 	select {
 	case <-ctx.Done():
-	case err = <-s.Failed():
+		options.Log.Info("stopping")
+		return <-stopped
+	case err := <-stopped:
+		return err
 	}
-	log.Info("stopping")
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	return errors.Join(err, s.Stop(drain))
 }

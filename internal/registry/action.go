@@ -29,7 +29,7 @@ type Action struct {
 
 	plan *admission.Plan
 	// pending are the writes and conditions of admission plugins. The first commit of the action includes them.
-	pending *admission.Attributes
+	pending *admission.Record
 }
 
 // errAdmissionStale is the error of a commit that lost a race for an object that an admission plugin has read: the request is
@@ -223,7 +223,7 @@ func (a *Action) commitFirst(ctx context.Context, own storage.Write) (*watchcach
 
 // commitAdmission commits the writes of admission plugins for a request that stores no object, and checks their conditions. It
 // returns errAdmissionStale if one does not hold.
-func (r *Registry) commitAdmission(ctx context.Context, a *admission.Attributes) error {
+func (r *Registry) commitAdmission(ctx context.Context, a *admission.Record) error {
 	commits := a.Commits()
 	if slices.ContainsFunc(commits, func(w storage.Write) bool { return !w.Keep }) {
 		_, _, err := r.commit(ctx, commits...)
@@ -257,7 +257,7 @@ func (r *Registry) commitAdmission(ctx context.Context, a *admission.Attributes)
 
 // joinCommits adds the writes and conditions of the validating half of the admission chain to those of the mutating half,
 // which is nil if it did not run.
-func joinCommits(mutating, validating *admission.Attributes) *admission.Attributes {
+func joinCommits(mutating, validating *admission.Record) *admission.Record {
 	if mutating == nil {
 		return validating
 	}

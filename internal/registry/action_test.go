@@ -30,7 +30,7 @@ type endpointPlugin struct {
 func (*endpointPlugin) Name() string { return "Test" }
 
 func (p *endpointPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	if operation == admission.Create && r.Kind.Resource+"/"+r.Subresource == p.endpoint {
+	if operation == admission.Create && r.Resource+"/"+r.Subresource == p.endpoint {
 		return p.phase
 	}
 	return 0
@@ -110,7 +110,7 @@ func TestActionCommitWith(t *testing.T) {
 		p := &endpointPlugin{endpoint: endpoint, phase: admission.Mutating}
 		k := openGated(t, p)
 		p.run = func(_ context.Context, a *admission.Attributes) error {
-			a.CommitWith(besideWrite)
+			admission.RecordOf(a).CommitWith(besideWrite)
 			return nil
 		}
 		for _, dryRun := range []bool{true, false} {

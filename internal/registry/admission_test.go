@@ -86,7 +86,7 @@ func TestCommitWith(t *testing.T) {
 	k := open(t, p)
 	rejects := false
 	p.admit = func(_ context.Context, a *admission.Attributes) error {
-		a.CommitWith(storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)})
+		admission.RecordOf(a).CommitWith(storage.Write{Key: beside.String(), Value: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"beside","namespace":"default"}}`)})
 		return nil
 	}
 	p.validate = func(a *admission.Attributes) error {

@@ -13,11 +13,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/apply"
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/lib/parallel"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
@@ -39,7 +40,7 @@ type Deletion struct {
 	// Propagation decides about the dependents of the object.
 	Propagation Propagation
 	// User, Options and Warn are for admission. The server's own deletions may leave them out.
-	User    *authn.User
+	User    user.Info
 	Options metav1.DeleteOptions
 	Warn    func(text string)
 	// isOfCollection reports whether the request does not name the object.
@@ -240,11 +241,11 @@ func (r *Registry) admitDeletion(ctx context.Context, d *Deletion, live *watchca
 	if err != nil {
 		return nil, StoreError(err)
 	}
-	a := &admission.Attributes{
+	a := admission.NewRecord(admission.Attributes{
 		Resource: d.Endpoint.admission.Resource(), Operation: admission.Delete, Verb: "delete",
 		Namespace: d.Namespace, Name: d.Name, User: d.User, DryRun: d.DryRun,
-		OldObject: old.Document, Reader: r.reader, Warn: d.Warn, Source: &deletionSource{converter{d.Endpoint}, r, d, live},
-	}
+		OldObject: old.Document, Reader: r.reader, Warn: d.Warn,
+	}, &deletionSource{converter{d.Endpoint}, r, d, live})
 	if d.Endpoint.Kind.ContainsObjects {
 		a.Namespace = d.Name
 	}

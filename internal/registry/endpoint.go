@@ -79,16 +79,16 @@ func (r *Registry) newEndpoint(k *api.Kind, key endpointKey) (*Endpoint, error) 
 		e.objectForm = r.newForm(func(stored apply.Object) (apply.Object, error) { return e.current(stored) })
 	}
 	e.BodyVersion = e.objectVersion
-	resource := admission.Resource{Kind: k, Version: key.version, Subresource: key.subresource}
+	body := apischema.GroupVersionKind{}
 	if s := e.subresource; s != nil {
-		if resource.Body = s.Body; !s.Body.Empty() {
+		if body = s.Body; !body.Empty() {
 			e.BodyVersion, e.BodyKind = s.Body.ToAPIVersionAndKind()
 		}
 		if s.project != nil {
 			e.projection = s.project(e)
 		}
 	}
-	e.admission = r.Admission.Endpoint(resource)
+	e.admission = r.Admission.Endpoint(admission.NewResource(k, key.version, key.subresource, body))
 	if err := e.setValues(); err != nil {
 		return nil, err
 	}

@@ -59,11 +59,11 @@ func (w *write) displayName() string {
 }
 
 // attributes describes the write to admission plugins.
-func (w *write) attributes(live *loaded, from admission.Source, object, old document.Value) *admission.Attributes {
-	a := &admission.Attributes{
+func (w *write) attributes(live *loaded, from admission.Source, object, old document.Value) *admission.Record {
+	a := admission.Attributes{
 		Resource: w.Endpoint.admission.Resource(), Operation: live.operation(), Verb: w.Verb,
 		Namespace: w.Namespace, Name: w.Name, User: w.User, DryRun: w.DryRun,
-		Object: object, OldObject: old, Reader: w.reader, Warn: w.Warn, Source: from,
+		Object: object, OldObject: old, Reader: w.reader, Warn: w.Warn,
 	}
 	if w.Endpoint.Kind.ContainsObjects {
 		a.Namespace = w.Name
@@ -71,7 +71,7 @@ func (w *write) attributes(live *loaded, from admission.Source, object, old docu
 	if c := w.verb.create; c != nil && c.generateName != "" {
 		a.Name = ""
 	}
-	return a
+	return admission.NewRecord(a, from)
 }
 
 // takeMutated takes over the object that in-tree plugins have changed.

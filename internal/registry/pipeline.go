@@ -87,7 +87,7 @@ type admitted struct {
 	mutated bool
 	// plan and attributes are those of admission; nil if no plugin handles the write.
 	plan       *admission.Plan
-	attributes *admission.Attributes
+	attributes *admission.Record
 }
 
 // prepared is the object as it is stored, at the storage version.

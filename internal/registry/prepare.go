@@ -3,6 +3,8 @@ package registry
 import (
 	"time"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/cadastre/cadastre/document"
@@ -81,7 +83,7 @@ func (w *write) applyStrategy(live *loaded, p *prepared, doc, sent, defaulted do
 	if e.isProjected() {
 		endpoint = "" // a write through a projection is a write to the object
 	}
-	write := api.Write{Version: e.Version, Time: w.Now(), User: api.User(*w.User)}
+	write := api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)}
 	strategy := func(doc document.Value) document.Value {
 		if e.subresource != nil && e.subresource.Restrict != nil {
 			doc = e.subresource.Restrict(doc, live.stored)
@@ -134,4 +136,12 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 		return m.Without(name)
 	}
 	return m.With(name, v)
+}
+
+// apiUser returns a user as strategies see it; nil is a user without a name.
+func apiUser(u user.Info) api.User {
+	if u == nil {
+		return api.User{}
+	}
+	return api.User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
 }

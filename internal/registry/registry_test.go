@@ -177,7 +177,7 @@ func (*gate) Handles(operation admission.Operation, r admission.Resource) admiss
 }
 
 func (g *gate) Validate(_ context.Context, a *admission.Attributes) error {
-	g.seen = append(g.seen, fmt.Sprint(a.User.Name, " ", a.Operation, " ", a.Kind, " ", a.Object.Lookup("metadata", "uid").Text() != "", " ", !a.OldObject.IsAbsent()))
+	g.seen = append(g.seen, fmt.Sprint(a.User.GetName(), " ", a.Operation, " ", a.Resource.Resource, " ", a.Object.Lookup("metadata", "uid").Text() != "", " ", !a.OldObject.IsAbsent()))
 	if a.Object.Lookup("data", "forbidden").Text() != "" {
 		return a.Forbidden(errors.New("no"))
 	}

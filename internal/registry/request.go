@@ -3,7 +3,8 @@ package registry
 import (
 	"context"
 
-	"github.com/cadastre/cadastre/internal/auth/authn"
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
@@ -17,7 +18,7 @@ type Request struct {
 	Namespace, Name string
 	Body            Body
 	// User is the authenticated user, Manager the field manager.
-	User    *authn.User
+	User    user.Info
 	Manager string
 	// Parameters are the query parameters that admission plugins see.
 	Parameters Parameters

@@ -263,7 +263,7 @@ func TestValidate(t *testing.T) {
 	o := open(t, Options{})
 	w := o.writeTo(t, "configmaps", "", "C", "")
 	doc := parse(t, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"C","namespace":"default","uid":"u"}}`)
-	a := &admitted{attributes: &admission.Attributes{}}
+	a := &admitted{attributes: admission.NewRecord(admission.Attributes{}, nil)}
 	p := &prepared{object: apply.Object{Document: doc}, validated: doc, unprepared: doc}
 	if err := w.validate(&loaded{}, a, p); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "metadata.name: Invalid value") {
 		t.Errorf("received %v, want a 422 about the name", err)
@@ -290,7 +290,7 @@ func TestCommit(t *testing.T) {
 	if err != nil || !namespace.Exists() {
 		t.Fatal(namespace, err)
 	}
-	attributes := &admission.Attributes{}
+	attributes := admission.NewRecord(admission.Attributes{}, nil)
 	attributes.RequireUnchanged(namespace)
 	a := &admitted{attributes: attributes}
 	result, err := w.commit(t.Context(), &loaded{}, a, p)

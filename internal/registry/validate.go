@@ -106,7 +106,7 @@ func (w *write) validatedObject(live *loaded, a *admitted, p *prepared) document
 		return p.validated.With("metadata", metadata)
 	}
 	e := w.Endpoint
-	doc := e.Kind.Prepare(e.Subresource, a.unpruned, live.stored, api.Write{Version: e.Version, Time: w.Now(), User: api.User(*w.User)})
+	doc := e.Kind.Prepare(e.Subresource, a.unpruned, live.stored, api.Write{Version: e.Version, Time: w.Now(), User: apiUser(w.User)})
 	known, _, _ := readSilently(e.values, a.unpruned) // it could be decoded before
 	for i, all := 0, a.unpruned.Get("metadata"); i < all.Len(); i++ {
 		if name := all.Name(i); known.Lookup("metadata", name).IsAbsent() {

@@ -5,6 +5,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
@@ -27,20 +28,23 @@ func (q *request) isAlwaysAllowed() bool {
 
 // authenticate sets the user of the request, which is the impersonated user if the request impersonates one.
 func (q *request) authenticate() error {
-	user, err := q.h.Authenticator.Authenticate(q.r)
-	if err != nil {
+	response, ok, err := q.h.Authenticator.AuthenticateRequest(q.r)
+	switch {
+	case err != nil:
 		q.h.Log.Debug("authentication failed", "address", q.r.RemoteAddr, "error", err)
 		return apierrors.NewUnauthorized("Unauthorized")
-	}
-	if user.IsAnonymous() && !q.isAlwaysAllowed() {
+	case ok:
+		q.user = response.User
+	case q.isAlwaysAllowed():
+		q.user = authn.Anonymous
+	default:
 		return apierrors.NewUnauthorized("Unauthorized")
 	}
-	q.user = user
 	impersonated, err := authn.Impersonation(q.r.Header)
 	if err != nil || impersonated == nil {
 		return err
 	}
-	q.user, err = q.h.Authorizer.Impersonate(q.attributes(), impersonated)
+	q.user, err = rbac.Impersonate(q.r.Context(), q.h.Authorizer, q.attributes(), impersonated)
 	return err
 }
 
@@ -49,23 +53,51 @@ func (q *request) authorize() error {
 	if q.isAlwaysAllowed() {
 		return nil
 	}
-	return q.h.Authorizer.Check(q.attributes())
+	return rbac.Check(q.r.Context(), q.h.Authorizer, q.attributes())
 }
 
-// attributes describes the request to the authorizer.
+// attributes describes the request to the authorizer. The result is part of the request, which saves an allocation; the next
+// call overwrites it.
 func (q *request) attributes() *rbac.Attributes {
-	t := &q.target
+	t, a := &q.target, &q.access
 	if !t.isResource() {
-		return &rbac.Attributes{User: q.user, Verb: t.verb, NonResource: true, Path: t.path}
+		*a = rbac.Attributes{User: q.user, Verb: t.verb, NonResource: true, Path: t.path}
+		return a
 	}
-	a := &rbac.Attributes{
-		User: q.user, Verb: t.verb,
-		Group: t.group, Resource: t.resource, Subresource: t.subresource, Namespace: t.namespace, Name: t.name,
+	*a = rbac.Attributes{
+		User: q.user, Verb: t.verb, Path: t.path,
+		Group: t.group, Version: t.version, Resource: t.resource, Subresource: t.subresource, Namespace: t.namespace, Name: t.name,
+	}
+	if t.verb == "list" || t.verb == "watch" || t.verb == "deletecollection" {
+		q.setSelectors(a)
 	}
 	if t.name == "" && (t.verb == "list" || t.verb == "watch") {
 		a.Name = q.nameInSelector()
 	}
 	return a
+}
+
+// setSelectors sets the selectors that the authorizer may parse.
+func (q *request) setSelectors(a *rbac.Attributes) {
+	if text := q.query().Get("fieldSelector"); text != "" {
+		a.FieldSelector = func() (fields.Requirements, error) {
+			selector, err := fields.ParseSelector(text)
+			if err != nil {
+				return nil, err
+			}
+			return selector.Requirements(), nil
+		}
+	}
+	if text := q.query().Get("labelSelector"); text != "" {
+		a.LabelSelector = func() (labels.Requirements, error) {
+			selector, err := labels.Parse(text)
+			if err != nil {
+				return nil, err
+			}
+			requirements, _ := selector.Requirements()
+			return requirements, nil
+		}
+	}
 }
 
 // nameInSelector returns the name in a field selector metadata.name=NAME; "" if there is none. A user that may read one object

@@ -69,6 +69,7 @@ func limitUnreadBody(q *request, next handler) error {
 // route parses the path and the verb.
 func route(q *request, next handler) error {
 	q.readTarget()
+	q.findExtra()
 	return next(q)
 }
 

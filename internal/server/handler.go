@@ -13,9 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/api"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/discovery"
 	"github.com/cadastre/cadastre/internal/metrics"
@@ -31,14 +33,19 @@ type Options struct {
 	Cache         *watchcache.Cache
 	Objects       *registry.Registry
 	Catalog       *discovery.Catalog
-	Authenticator *authn.Authenticator
-	Authorizer    *rbac.Authorizer
-	Reviewer      *rbac.Reviewer
+	Authenticator authenticator.Request
+	Authorizer    authorizer.Authorizer
+	// RBAC is awaited after writes of roles and bindings.
+	RBAC     *rbac.Authorizer
+	Reviewer *rbac.Reviewer
 	// Admission keeps the configurations of webhooks and policies up to date; nil if there are none.
 	Admission *informer.Informer
 	Metrics   *metrics.Metrics
 	Log       *slog.Logger
 	Limits    Limits
+	// Handlers serve further paths, by path prefix without a trailing slash. They run after authentication and
+	// authorization.
+	Handlers map[string]http.Handler
 	// Drop enables responses without managedFields for clients that request them (KEP-5958).
 	Drop bool
 	// Failure returns the error that makes the store reject commits, nil if it accepts them, and whether a restart would
@@ -114,7 +121,11 @@ type request struct {
 	start  time.Time
 	target target
 	kind   *api.Kind
-	user   *authn.User
+	// extra is the handler of Options.Handlers that serves the path; nil if none does.
+	extra http.Handler
+	user  user.Info
+	// access is the result of attributes.
+	access rbac.Attributes
 	// patchType is the media type of a patch; "" for other verbs.
 	patchType       types.PatchType
 	parameters      url.Values // the parsed query; nil until query is called
@@ -175,7 +186,7 @@ func (q *request) withTimeout() (context.Context, context.CancelFunc) {
 // request. Writes of other resources do not wait.
 func (q *request) sync(ctx context.Context, revision storage.Revision) error {
 	kind := q.kind.StoreName()
-	if err := q.h.Authorizer.Sync(ctx, kind, revision); err != nil {
+	if err := q.h.RBAC.Sync(ctx, kind, revision); err != nil {
 		return err
 	}
 	return q.h.Admission.Sync(ctx, kind, revision)

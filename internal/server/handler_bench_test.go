@@ -44,7 +44,8 @@ func newTestHandler(t testing.TB, plugins ...admission.Plugin) *Handler {
 		Kinds: resources, Cache: cache, Objects: registry.New(registry.Options{
 			Cache: cache, Kinds: resources, Admission: admission.NewChain(plugins...), Metrics: counted, Log: log,
 		}),
-		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: &authn.Authenticator{Tokens: tokens}, Authorizer: authorizer,
+		Catalog: discovery.New(resources, discovery.Options{}), Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{Tokens: tokens}),
+		Authorizer: authorizer, RBAC: authorizer,
 		Metrics: counted, Log: log,
 	})
 }

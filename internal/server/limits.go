@@ -40,7 +40,7 @@ func (l Limits) withDefaults() Limits {
 // enter counts the request as in flight until leave is called, or returns a 429. Watches, paths that are not resources, and
 // requests of system:masters are not limited.
 func (q *request) enter() (leave func(), err error) {
-	if q.target.verb == "watch" || !q.target.isResource() || q.user.In(authn.MastersGroup) {
+	if q.target.verb == "watch" || !q.target.isResource() && q.extra == nil || authn.InGroup(q.user, authn.MastersGroup) {
 		return func() {}, nil
 	}
 	at, limit := q.h.Metrics.Mutating, q.h.Limits.MaxMutatingInFlight

@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ import (
 
 // serveNonResource handles paths that are not resources.
 func (q *request) serveNonResource() error {
+	if q.extra != nil {
+		return q.serveExtra()
+	}
 	switch path := q.target.path; { // for any method, as in Kubernetes; the catalog checks it
 	case path == "/":
 		return q.listPaths()
@@ -46,6 +50,7 @@ func (q *request) listPaths() error {
 			paths = append(paths, "/healthz/"+c.name, "/livez/"+c.name)
 		}
 	}
+	paths = slices.AppendSeq(paths, maps.Keys(q.h.Handlers))
 	slices.Sort(paths)
 	text, err := json.MarshalIndent(metav1.RootPaths{Paths: slices.Compact(paths)}, "", "  ")
 	if err != nil {

@@ -24,7 +24,7 @@ func metricsOf(m *metrics.Metrics) string {
 // TestPanicAfterPartOfResponse: a panic after part of the response was sent aborts the response; it is logged and counted.
 func TestPanicAfterPartOfResponse(t *testing.T) {
 	counted, log := metrics.New(), &strings.Builder{}
-	h := NewHandler(Options{Authenticator: &authn.Authenticator{}, Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
+	h := NewHandler(Options{Authenticator: authn.NewAuthenticator(authn.AuthenticatorOptions{}), Metrics: counted, Log: slog.New(slog.NewTextHandler(log, nil))})
 	q := &request{h: h, r: httptest.NewRequest(http.MethodGet, "/readyz", nil), w: responseWriter{ResponseWriter: httptest.NewRecorder()}}
 	q.readTarget()
 	var reason any

@@ -44,7 +44,7 @@ func (q *request) review() error {
 	if !reviewed.IsAbsent() {
 		doc = reviewed
 	}
-	result, err := q.h.Reviewer.Review(q.user, t.resource, t.namespace, doc.AppendJSON(nil))
+	result, err := q.h.Reviewer.Review(ctx, q.user, t.resource, t.namespace, doc.AppendJSON(nil))
 	if err != nil {
 		return err
 	}

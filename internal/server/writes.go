@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 	"github.com/cadastre/cadastre/internal/encoding"
 	"github.com/cadastre/cadastre/internal/registry"
 )
@@ -190,10 +191,10 @@ func (q *request) writeRequest(endpoint *registry.Endpoint, body registry.Body, 
 
 // mayCreate returns a 403 unless the user may create the object: an update, patch or apply of an object that does not exist
 // creates it.
-func (q *request) mayCreate(context.Context) error {
+func (q *request) mayCreate(ctx context.Context) error {
 	a := q.attributes()
 	a.Verb = "create"
-	return q.h.Authorizer.Check(a)
+	return rbac.Check(ctx, q.h.Authorizer, a)
 }
 
 // warn adds a Warning header.

@@ -21,6 +21,7 @@ var update = flag.Bool("update", false, "write the API listings in docs/api")
 // is deliberate, and `go doc` of each fits on two screens.
 var publicPackages = []string{
 	"document", "fieldset", "schema", "apply", "strategic", "ownership", "client", "cadastretest", "applytest",
+	"apiserver", "apiserver/admission",
 }
 
 // maxPackageDoc is the maximum number of lines of a public package comment: with the list of declarations that go doc
@@ -34,7 +35,7 @@ func TestAPI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		listing, file := exportedAPI(imported), path.Join("docs", "api", pkg+".txt")
+		listing, file := exportedAPI(imported), path.Join("docs", "api", listingName(pkg))
 		if *update {
 			if err := os.WriteFile(filepath.Join(root, file), []byte(strings.Join(listing, "\n")+"\n"), 0o644); err != nil {
 				t.Fatal(err)
@@ -46,6 +47,9 @@ func TestAPI(t *testing.T) {
 		})
 	}
 }
+
+// listingName returns the file name of a package's listing: apiserver/admission has apiserver.admission.txt.
+func listingName(pkg string) string { return strings.ReplaceAll(pkg, "/", ".") + ".txt" }
 
 // compareAPI reports the lines that were removed from a listing and those that were added.
 func compareAPI(t *testing.T, file string, want, got []string) {
@@ -78,7 +82,7 @@ func TestPublicDocs(t *testing.T) {
 		if _, rest, _ := strings.Cut(text, "\n\n"); !strings.HasPrefix(rest, "\t") {
 			t.Errorf("%s:1: the second paragraph of the package comment must be example code", file.name)
 		}
-		for _, word := range []string{"_test.go", "Stability: ", "Concurrency: ", "docs/api/" + file.folder() + ".txt"} {
+		for _, word := range []string{"_test.go", "Stability: ", "Concurrency: ", "docs/api/" + listingName(file.folder())} {
 			if !strings.Contains(text, word) {
 				t.Errorf("%s:1: the package comment does not have %q: it names the runnable examples and states what users can rely on", file.name, word)
 			}

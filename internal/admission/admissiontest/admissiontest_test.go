@@ -34,7 +34,7 @@ func TestCases(t *testing.T) {
 		t.Fatal(len(all), err)
 	}
 	first, second := all[0], all[1]
-	if first.Name != "first" || first.Operation != admission.Update || first.Resource.Kind.Name != "Deployment" || first.Resource.Subresource != "status" {
+	if first.Name != "first" || first.Operation != admission.Update || first.Resource.Kind != "Deployment" || first.Resource.Subresource != "status" {
 		t.Errorf("received %+v", first)
 	}
 	for _, test := range []struct {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
@@ -34,7 +36,7 @@ func Resource(text string) (admission.Resource, error) {
 	if kind == nil {
 		return admission.Resource{}, fmt.Errorf("resource: expected a built-in resource, received %q", text)
 	}
-	return admission.Resource{Kind: kind, Version: kind.Versions[0], Subresource: subresource}, nil
+	return admission.NewResource(kind, kind.Versions[0], subresource, schema.GroupVersionKind{}), nil
 }
 
 // Parse returns the document of a YAML text. It panics if the text is not YAML.
@@ -57,9 +59,10 @@ func New(operation admission.Operation, resource, object, old string, reader adm
 }
 
 func newAttributes(operation admission.Operation, r admission.Resource, object, old document.Value, reader admission.Reader) *admission.Attributes {
-	a := &admission.Attributes{
+	kind, _ := kinds().Resource(r.Group, "", r.Resource)
+	a := admission.Attributes{
 		Resource: r, Operation: operation, Verb: strings.ToLower(string(operation)), User: &authn.User{Name: "tester"},
-		Object: complete(object, r.Kind), OldObject: complete(old, r.Kind), Reader: reader, Warn: func(string) {},
+		Object: complete(object, kind), OldObject: complete(old, kind), Reader: reader, Warn: func(string) {},
 	}
 	metadata := a.Object.Get("metadata")
 	if a.Object.IsAbsent() {
@@ -71,7 +74,7 @@ func newAttributes(operation admission.Operation, r admission.Resource, object, 
 	if a.Namespace = metadata.Get("namespace").Text(); r.IsNamespace() {
 		a.Namespace = a.Name
 	}
-	return a
+	return &admission.NewRecord(a, nil).Attributes
 }
 
 // complete adds the fields that every object of a kind has, except to an absent object.

@@ -71,10 +71,11 @@ func (c *Case) parse(block string) error {
 		}
 	}
 	c.text = strings.Join(kept, "\n")
-	if c.Resource.Kind == nil {
+	if c.Resource.Kind == "" {
 		return errors.New("resource: expected a line, found none")
 	}
-	c.Object, c.Old = complete(c.Object, c.Resource.Kind), complete(c.Old, c.Resource.Kind)
+	kind, _ := kinds().Resource(c.Resource.Group, "", c.Resource.Resource)
+	c.Object, c.Old = complete(c.Object, kind), complete(c.Old, kind)
 	return nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/api"
-	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
@@ -50,7 +49,7 @@ func (r *Reader) add(doc document.Value) error {
 		namespace: doc.Lookup("metadata", "namespace").Text(), name: doc.Lookup("metadata", "name").Text(),
 	}
 	key := watchcache.Key{Kind: kind.StoreName(), Namespace: s.namespace, Name: s.name}.String()
-	s.object = admission.NewObject(doc, key, storage.Revision(len(r.objects)+1))
+	s.object = admission.Object{Document: doc, Key: key, Revision: int64(len(r.objects) + 1)}
 	r.objects = append(r.objects, s)
 	slices.SortStableFunc(r.objects, func(a, b stored) int { return cmp.Compare(a.name, b.name) })
 	return nil

@@ -17,10 +17,10 @@ import (
 // Run runs a plugin as the chain does: each phase, if the plugin handles the write in it.
 func Run(ctx context.Context, plugin admission.Plugin, a *admission.Attributes) error {
 	plan := admission.NewChain(plugin).Endpoint(a.Resource).Plan(a.Operation)
-	if err := plan.Admit(ctx, a); err != nil {
+	if err := plan.Admit(ctx, admission.RecordOf(a)); err != nil {
 		return err
 	}
-	return plan.Validate(ctx, a, false)
+	return plan.Validate(ctx, admission.RecordOf(a), false)
 }
 
 // Attributes returns the Attributes of the case.

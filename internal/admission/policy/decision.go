@@ -47,7 +47,7 @@ type denial struct {
 }
 
 // error returns the API status of the denial.
-func (d *denial) error(a *admission.Attributes) error {
+func (d *denial) error(a *admission.Record) error {
 	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.policy, d.message)
 	if d.binding != "" {
 		message = fmt.Sprintf("ValidatingAdmissionPolicy '%s' with binding '%s' denied request: %s", d.policy, d.binding, d.message)
@@ -74,7 +74,7 @@ var codes = map[metav1.StatusReason]int32{
 }
 
 // nameOf returns the name of the object in errors.
-func nameOf(a *admission.Attributes) string {
+func nameOf(a *admission.Record) string {
 	if a.Name != "" {
 		return a.Name
 	}
@@ -88,7 +88,7 @@ func nameOf(a *admission.Attributes) string {
 }
 
 // enforce performs the actions of a binding for a decision, and reports whether the request is denied.
-func (p *Policies) enforce(a *admission.Attributes, one *policy, b *binding, d *decision) (denied bool) {
+func (p *Policies) enforce(a *admission.Record, one *policy, b *binding, d *decision) (denied bool) {
 	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
 	switch {
 	case d.isAnnotation:

@@ -115,7 +115,7 @@ func (*Policies) Name() string { return "ValidatingAdmissionPolicy" }
 // which are answered and not stored, are not evaluated, as in kube-apiserver.
 func (p *Policies) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	bound := p.bound.Load()
-	if bound == nil || r.Kind.CreateOnly && r.Kind.ActsOn == "" ||
+	if bound == nil || r.Review ||
 		!slices.ContainsFunc(*bound, func(one *policy) bool { return one.criteria.MayMatch(r, operation) }) {
 		return 0
 	}

@@ -112,10 +112,11 @@ func (o *kit) attributes(name string) *admission.Attributes {
 	if err != nil {
 		o.Fatal(err)
 	}
-	return &admission.Attributes{
-		Resource: admission.Resource{Kind: kind, Version: "v1"}, Operation: admission.Create, Namespace: "red", Name: name, Object: object, Reader: o, Source: wholeSource{},
+	a := admission.NewRecord(admission.Attributes{
+		Resource: admission.NewResource(kind, "v1", "", schema.GroupVersionKind{}), Operation: admission.Create, Namespace: "red", Name: name, Object: object, Reader: o,
 		User: &authn.User{Name: "ann"}, Warn: func(text string) { o.warns = append(o.warns, text) },
-	}
+	}, wholeSource{})
+	return &a.Attributes
 }
 
 // denial returns the code and message with which the creation of a ConfigMap is denied; "" if it is admitted.

@@ -15,7 +15,8 @@ import (
 
 // Validate implements admission.Plugin. All policies are evaluated, so that the client receives all warnings; of several
 // denials it receives the first.
-func (p *Policies) Validate(ctx context.Context, a *admission.Attributes) error {
+func (p *Policies) Validate(ctx context.Context, attributes *admission.Attributes) error {
+	a := admission.RecordOf(attributes)
 	bound := p.bound.Load()
 	if bound == nil {
 		return nil
@@ -38,7 +39,7 @@ func (p *Policies) Validate(ctx context.Context, a *admission.Attributes) error 
 
 // evaluatePolicy evaluates a policy for each of its bindings. A mistake in the policy or in a binding denies the request,
 // too, unless the failure policy ignores it.
-func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission.Attributes) (denials []denial, err error) {
+func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission.Record) (denials []denial, err error) {
 	v, ok, err := one.criteria.Match(ctx, a)
 	if err != nil {
 		return one.misconfigured("", err), nil
@@ -98,7 +99,7 @@ func (one *policy) misconfigured(binding string, err error) []denial {
 }
 
 // namespaceOf returns the namespace of the object; nil if it is cluster-scoped.
-func (p *Policies) namespaceOf(ctx context.Context, a *admission.Attributes) (*corev1.Namespace, error) {
+func (p *Policies) namespaceOf(ctx context.Context, a *admission.Record) (*corev1.Namespace, error) {
 	if a.Namespace == "" || a.IsNamespace() {
 		return nil, nil
 	}

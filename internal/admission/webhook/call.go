@@ -18,7 +18,7 @@ import (
 var errTooLate = apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 
 // meets reports whether the match conditions of a webhook are met.
-func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Attributes, v admission.VersionedResource) (bool, error) {
+func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
 	at, err := a.CEL(v)
 	if err != nil {
 		return false, apierrors.NewInternalError(err)
@@ -34,13 +34,13 @@ func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Attribute
 
 // invoke calls a webhook with the objects at a version and applies its response. It returns the reason why the request
 // is rejected.
-func (h *Webhooks) invoke(ctx context.Context, w *webhook, a *admission.Attributes, v admission.VersionedResource, apply func(*response) error) error {
+func (h *Webhooks) invoke(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource, apply func(*response) error) error {
 	request, err := w.request(a, v)
 	return h.send(ctx, invocation{w, a.Operation, request, err}, apply)
 }
 
 // request returns the AdmissionRequest that a webhook is sent. The error is final: failurePolicy does not apply to it.
-func (w *webhook) request(a *admission.Attributes, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
+func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
 	if a.DryRun && !w.supportsDryRun {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", w.name))
 	}

@@ -25,7 +25,7 @@ func TestSideEffects(t *testing.T) {
 		if supported {
 			continue
 		}
-		_, err := h.request(&admission.Attributes{DryRun: true}, admission.VersionedResource{})
+		_, err := h.request(admission.NewRecord(admission.Attributes{DryRun: true}, nil), admission.VersionedResource{})
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), `admission webhook "h.example.com" does not support dry run`) {
 			t.Errorf("%s: received %v", effects, err)
 		}

@@ -27,7 +27,8 @@ func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Reso
 }
 
 // Admit calls the mutating webhooks one after the other. Each is sent the object that the ones before it returned.
-func (p *mutatingPlugin) Admit(ctx context.Context, a *admission.Attributes) error {
+func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attributes) error {
+	a := admission.RecordOf(attributes)
 	webhooks := p.webhooks.mutating.Load()
 	if webhooks == nil {
 		return nil
@@ -61,7 +62,7 @@ func (p *mutatingPlugin) Admit(ctx context.Context, a *admission.Attributes) err
 }
 
 // applyResponse applies the response of a mutating webhook, and reports whether it changed the object.
-func applyResponse(a *admission.Attributes, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
+func applyResponse(a *admission.Record, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
 	for _, text := range r.warnings {
 		a.Warn(text)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // patch applies the patch of a response to the object, and reports whether that changed it.
-func patch(a *admission.Attributes, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
+func patch(a *admission.Record, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
 	operations, err := jsonpatch.DecodePatch(r.patch)
 	if err != nil {
 		return false, &webhookclient.CallError{
@@ -47,7 +47,7 @@ func patch(a *admission.Attributes, name string, v admission.VersionedResource, 
 }
 
 // patched returns the object after the operations, decoded as an object of its kind.
-func patched(a *admission.Attributes, v admission.VersionedResource, before document.Value, operations jsonpatch.Patch) (document.Value, error) {
+func patched(a *admission.Record, v admission.VersionedResource, before document.Value, operations jsonpatch.Patch) (document.Value, error) {
 	text, err := operations.Apply(before.AppendJSON(nil))
 	if err != nil {
 		return document.Value{}, err

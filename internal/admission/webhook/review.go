@@ -47,7 +47,7 @@ func newReview(versions []string, request *admissionv1.AdmissionRequest) (*revie
 }
 
 // requestOf returns the AdmissionRequest of a write, with the objects at a version.
-func requestOf(a *admission.Attributes, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
+func requestOf(a *admission.Record, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
 	object, old, err := a.At(v)
 	if err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func raw(doc document.Value) runtime.RawExtension {
 	return runtime.RawExtension{Raw: doc.AppendJSON(nil)}
 }
 
-func userInfo(a *admission.Attributes) authenticationv1.UserInfo {
-	who := admission.UserInfo(a.User)
+func userInfo(a *admission.Record) authenticationv1.UserInfo {
+	who := a.User
 	info := authenticationv1.UserInfo{Username: who.GetName(), UID: who.GetUID(), Groups: who.GetGroups()}
 	for key, values := range who.GetExtra() {
 		if info.Extra == nil {

@@ -29,7 +29,8 @@ func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Re
 
 // Validate calls the validating webhooks concurrently and waits for all of them. If several reject the request, the
 // client receives the error of the first in order.
-func (p *validatingPlugin) Validate(ctx context.Context, a *admission.Attributes) error {
+func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.Attributes) error {
+	a := admission.RecordOf(attributes)
 	calls, err := p.matching(ctx, a)
 	if err != nil || len(calls) == 0 {
 		return err
@@ -41,7 +42,7 @@ func (p *validatingPlugin) Validate(ctx context.Context, a *admission.Attributes
 }
 
 // sendAll makes calls concurrently and returns the first error in their order.
-func (h *Webhooks) sendAll(ctx context.Context, a *admission.Attributes, calls []invocation) error {
+func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []invocation) error {
 	var mu sync.Mutex // held while a response is applied
 	errs := make([]error, len(calls))
 	parallel.Each(len(calls), len(calls), func(i int) {
@@ -60,7 +61,7 @@ func (h *Webhooks) sendAll(ctx context.Context, a *admission.Attributes, calls [
 }
 
 // matching returns the calls of the webhooks that match a request.
-func (p *validatingPlugin) matching(ctx context.Context, a *admission.Attributes) (calls []invocation, err error) {
+func (p *validatingPlugin) matching(ctx context.Context, a *admission.Record) (calls []invocation, err error) {
 	webhooks := p.webhooks.validating.Load()
 	if webhooks == nil {
 		return nil, nil
@@ -79,7 +80,7 @@ func (p *validatingPlugin) matching(ctx context.Context, a *admission.Attributes
 }
 
 // checkResponse applies the response of a validating webhook.
-func checkResponse(a *admission.Attributes, name string, r *response) error {
+func checkResponse(a *admission.Record, name string, r *response) error {
 	for _, text := range r.warnings {
 		a.Warn(text)
 	}

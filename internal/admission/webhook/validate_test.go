@@ -21,6 +21,6 @@ func TestPanicOfConcurrentCall(t *testing.T) {
 			t.Errorf("sendAll() panicked with %v, want a *parallel.Panic with a stack", err)
 		}
 	}()
-	err := h.sendAll(t.Context(), &admission.Attributes{}, []invocation{call, call})
+	err := h.sendAll(t.Context(), &admission.Record{}, []invocation{call, call})
 	t.Errorf("sendAll() = %v, want a panic", err)
 }

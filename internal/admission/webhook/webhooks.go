@@ -94,7 +94,7 @@ func anyMayMatch(webhooks *[]*webhook, operation admission.Operation, r admissio
 }
 
 // match reports whether a webhook is called for a request, and with the objects at which version.
-func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Attributes) (v admission.VersionedResource, ok bool, err error) {
+func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Record) (v admission.VersionedResource, ok bool, err error) {
 	v, ok, err = w.criteria.Match(ctx, a)
 	if !ok || err != nil || w.conditions == nil {
 		return v, ok, err

@@ -1,62 +1,128 @@
 package authn
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/request/union"
+	tokenunion "k8s.io/apiserver/pkg/authentication/token/union"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// ErrUnauthorized says that what was shown does not prove who somebody is. The answer is 401.
-var ErrUnauthorized = errors.New("unauthorized")
+// errToken is the error for a bearer token that no authenticator accepts. It does not contain the token.
+var errToken = errors.New("invalid bearer token")
 
-var errToken = errors.New("the bearer token is not known")
-
-// Authenticator finds out who sends a request. Its methods may be called concurrently.
-type Authenticator struct {
+// AuthenticatorOptions configures an [Authenticator]. The zero value accepts no credentials.
+type AuthenticatorOptions struct {
 	// Certificates verifies client certificates; nil accepts none.
 	Certificates *Certificates
-	// Tokens are the bearer tokens; nil accepts none.
+	// Tokens are the static bearer tokens; nil accepts none.
 	Tokens *Tokens
+	// TokenAuthenticators verify bearer tokens that are not static tokens, in this order.
+	TokenAuthenticators []authenticator.Token
+	// RequestAuthenticators verify requests that have neither an accepted certificate nor an accepted token, in this order.
+	RequestAuthenticators []authenticator.Request
 }
 
-// Authenticate returns who sent a request: by its certificate, or by its bearer token; an anonymous
-// user if it has neither; ErrUnauthorized if none of what it has is good. What proved it is taken
-// out of the header, so that nobody can log it or pass it on.
-func (a *Authenticator) Authenticate(r *http.Request) (*User, error) {
-	user, certErr := a.Certificates.User(r.TLS)
-	if user == nil {
-		var tokenErr error
-		if user, tokenErr = a.byToken(r.Header); user == nil {
-			if err := errors.Join(certErr, tokenErr); err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrUnauthorized, err)
-			}
-			user = anonymous
-		}
+// Authenticator identifies the user of a request: by client certificate, by bearer token, and then by the authenticators that
+// the configuration adds. It implements authenticator.Request and, for TokenReviews, authenticator.Token. It is safe for
+// concurrent use.
+type Authenticator struct {
+	requests authenticator.Request
+	tokens   authenticator.Token
+}
+
+// NewAuthenticator returns an Authenticator. Users that the added authenticators return become members of
+// system:authenticated, as in kube-apiserver; those of certificates and static tokens are already.
+func NewAuthenticator(o AuthenticatorOptions) *Authenticator {
+	tokens := []authenticator.Token{o.Tokens}
+	for _, t := range o.TokenAuthenticators {
+		tokens = append(tokens, tokenGroups{t})
 	}
-	if r.Header["Authorization"] != nil {
+	a := &Authenticator{tokens: tokenunion.New(tokens...)}
+	requests := []authenticator.Request{o.Certificates, bearerTokens{a.tokens}}
+	for _, r := range o.RequestAuthenticators {
+		requests = append(requests, requestGroups{r})
+	}
+	a.requests = union.New(requests...)
+	return a
+}
+
+// AuthenticateRequest implements authenticator.Request. It returns false and no error for a request without credentials,
+// and an error if the request has credentials and none is valid. It removes the Authorization header of an
+// authenticated request, so that a handler cannot log or forward it.
+func (a *Authenticator) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
+	response, ok, err := a.requests.AuthenticateRequest(r)
+	if ok && r.Header["Authorization"] != nil {
 		r.Header.Del("Authorization")
 	}
-	return user, nil
+	return response, ok, err
 }
 
-// Token returns who has a token.
-func (a *Authenticator) Token(token string) (*User, error) {
-	if user := a.Tokens.User(token); user != nil {
-		return user, nil
+// AuthenticateToken implements authenticator.Token.
+func (a *Authenticator) AuthenticateToken(ctx context.Context, token string) (*authenticator.Response, bool, error) {
+	return a.tokens.AuthenticateToken(ctx, token)
+}
+
+// requestGroups and tokenGroups add the implied group to the users of an authenticator.
+type (
+	requestGroups struct{ authenticator.Request }
+	tokenGroups   struct{ authenticator.Token }
+)
+
+// AuthenticateRequest implements authenticator.Request.
+func (g requestGroups) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
+	response, ok, err := g.Request.AuthenticateRequest(r)
+	return withImpliedGroup(response, ok, err)
+}
+
+// AuthenticateToken implements authenticator.Token.
+func (g tokenGroups) AuthenticateToken(ctx context.Context, token string) (*authenticator.Response, bool, error) {
+	response, ok, err := g.Token.AuthenticateToken(ctx, token)
+	return withImpliedGroup(response, ok, err)
+}
+
+// withImpliedGroup adds the implied group to the user of a response. The response of an authenticator may be shared: it is
+// copied, not changed.
+func withImpliedGroup(response *authenticator.Response, ok bool, err error) (*authenticator.Response, bool, error) {
+	if err != nil || !ok {
+		return nil, false, err
 	}
-	return nil, errToken
+	if response == nil || response.User == nil {
+		return nil, false, errors.New("authenticator: expected a user of an authenticated request, received none")
+	}
+	if InGroup(response.User, AuthenticatedGroup) || InGroup(response.User, UnauthenticatedGroup) {
+		return response, true, nil
+	}
+	with := *response
+	with.User = WithImpliedGroup(copyUser(response.User))
+	return &with, true, nil
 }
 
-func (a *Authenticator) byToken(header http.Header) (*User, error) {
-	token := bearerToken(header)
+func copyUser(u user.Info) *User {
+	return &User{Name: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups(), Extra: u.GetExtra()}
+}
+
+// bearerTokens authenticates requests by their bearer token.
+type bearerTokens struct{ tokens authenticator.Token }
+
+// AuthenticateRequest implements authenticator.Request.
+func (b bearerTokens) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
+	token := bearerToken(r.Header)
 	if token == "" {
-		return nil, nil
+		return nil, false, nil
 	}
-	return a.Token(token)
+	response, ok, err := b.tokens.AuthenticateToken(r.Context(), token)
+	if !ok && err == nil {
+		err = errToken
+	}
+	return response, ok, err
 }
 
-// bearerToken returns "" if there is none, or another kind of proof.
+// bearerToken returns the bearer token of a request; "" if it has none, or credentials of another scheme.
 func bearerToken(header http.Header) string {
 	values := header["Authorization"]
 	if len(values) == 0 {

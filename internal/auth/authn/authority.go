@@ -10,39 +10,39 @@ import (
 	"time"
 )
 
-// Options say where an authority is kept, and what the server shows and accepts. The zero value
-// is an authority in memory.
+// Options configures a certificate authority. The zero value is an authority in memory.
 type Options struct {
-	// Folder is where certificates and keys are kept; "" keeps them in memory only. The
-	// caller sees to it that no other process uses the folder.
+	// Folder is the directory of certificates and keys; "" keeps them in memory. The caller ensures that no other process
+	// uses it.
 	Folder string
-	// Hosts are names and addresses that clients reach the server by, beside those that all
-	// servers have. An address that stands for all of the machine's means each of them.
+	// Hosts are names and addresses of the serving certificate, beside defaultHosts. An unspecified address, such as
+	// 0.0.0.0, means all addresses of the machine.
 	Hosts []string
-	// CertFile and KeyFile are what the server shows instead of a certificate of its own.
+	// CertFile and KeyFile are a serving certificate that replaces the authority's, and its key.
 	CertFile, KeyFile string
-	// ClientCAFile has certificates that client certificates may be signed by, beside our own.
+	// ClientCAFile has certificates of further authorities for client certificates.
 	ClientCAFile string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
 
 const (
-	authorityLife = 10 * 365 * 24 * time.Hour
-	leafLife      = 365 * 24 * time.Hour
-	// skew is how far the clocks of clients may be behind.
-	skew = 5 * time.Minute
+	caLifetime   = 10 * 365 * 24 * time.Hour
+	leafLifetime = 365 * 24 * time.Hour
+	// clockSkew is the maximum time that the clocks of clients may be behind.
+	clockSkew = 5 * time.Minute
 
 	caCertFile  = "ca.crt"
 	caKeyFile   = "ca.key"
 	servingFile = "server.pem"
 	adminFile   = "admin.pem"
 
-	// AdminUser is whom the administrator's certificate is for. The group says what it may.
+	// AdminUser is the user name of the administrator's certificate. Its permissions are those of the group system:masters.
 	AdminUser = "cadastre-admin"
 )
 
-// Authority makes the certificates by which a server and its clients know each other.
+// Authority is a certificate authority with the serving certificate and the administrator's client certificate. It is safe for
+// concurrent use.
 type Authority struct {
 	options   Options
 	ca        *pair
@@ -51,7 +51,7 @@ type Authority struct {
 	clientCAs *x509.CertPool
 }
 
-// Open loads an authority, and makes what is missing or about to expire.
+// Open loads an authority. It creates missing certificates and renews those that expire soon.
 func Open(options Options) (*Authority, error) {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -59,7 +59,7 @@ func Open(options Options) (*Authority, error) {
 	a := &Authority{options: options}
 	if options.Folder != "" {
 		if err := os.MkdirAll(options.Folder, folderMode); err != nil {
-			return nil, fmt.Errorf("cannot make the folder for certificates: %w", err)
+			return nil, fmt.Errorf("cannot create the directory for certificates: %w", err)
 		}
 	}
 	var err error
@@ -76,7 +76,7 @@ func Open(options Options) (*Authority, error) {
 	return a, err
 }
 
-// CA returns the certificate that all others are signed by, as PEM.
+// CA returns the certificate of the authority, as PEM.
 func (a *Authority) CA() []byte { return a.ca.certPEM }
 
 // Admin returns the administrator's certificate and key, as PEM.
@@ -84,8 +84,8 @@ func (a *Authority) Admin() (cert, key []byte) { return a.admin.certPEM, a.admin
 
 func (a *Authority) path(name string) string { return filepath.Join(a.options.Folder, name) }
 
-// openCA reads the authority's own pair. The key is written first: if there is a key only, the
-// certificate got lost and can be made again.
+// openCA loads the certificate and key of the authority, or creates them. The key is written first: a key without a certificate
+// is left by a crash in between, and the certificate is created again.
 func (a *Authority) openCA() (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newCA(nil)
@@ -100,7 +100,7 @@ func (a *Authority) openCA() (*pair, error) {
 	case cert == nil:
 		return a.newCA(key)
 	case key == nil:
-		return nil, fmt.Errorf("%s: missing, though there is %s: restore it, or delete %[2]s as well, and a new authority is made that clients have to be told of (by a new kubeconfig)",
+		return nil, fmt.Errorf("%s: expected the key of %s, found no file; restore it, or delete %[2]s to create a new authority, whose kubeconfig clients then need",
 			a.path(caKeyFile), a.path(caCertFile))
 	}
 	ca, err := parsePair(cert, key)
@@ -113,24 +113,23 @@ func (a *Authority) openCA() (*pair, error) {
 func (a *Authority) checkCA(ca *pair) error {
 	switch now := a.options.Now(); {
 	case !ca.certificate.IsCA:
-		return fmt.Errorf("%s: expected the certificate of an authority, received one that may not sign others: restore it, or delete it and %s", a.path(caCertFile), a.path(caKeyFile))
+		return fmt.Errorf("%s: expected the certificate of an authority, received one that may not sign others; restore it, or delete it and %s", a.path(caCertFile), a.path(caKeyFile))
 	case now.After(ca.certificate.NotAfter):
-		return fmt.Errorf("%s: expired at %s: delete it and start again, and give clients the new kubeconfig", a.path(caCertFile), ca.certificate.NotAfter.Format(time.RFC3339))
+		return fmt.Errorf("%s: expired at %s; delete it, start again, and give clients the new kubeconfig", a.path(caCertFile), ca.certificate.NotAfter.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// damaged says that files are not what they were when they were written.
+// damaged returns the error for a file, or a certificate and its key, that cannot be parsed.
 func (a *Authority) damaged(err error, names ...string) error {
-	what := "delete it, and it is made anew at the next start"
 	if len(names) > 1 {
-		what = "restore both, or delete both, and a new authority is made that clients have to be told of (by a new kubeconfig)"
-		return fmt.Errorf("%s and %s: damaged, or not a pair: %w: %s", a.path(names[0]), a.path(names[1]), err, what)
+		return fmt.Errorf("%s and %s: expected a certificate and its key, received damaged or different ones: %w; restore both, or delete both to create a new authority, whose kubeconfig clients then need",
+			a.path(names[0]), a.path(names[1]), err)
 	}
-	return fmt.Errorf("%s: damaged: %w: %s", a.path(names[0]), err, what)
+	return fmt.Errorf("%s: damaged: %w; delete it, and the next start creates it", a.path(names[0]), err)
 }
 
-// newCA makes an authority, with a key that is there already or a new one.
+// newCA creates the certificate of the authority, for an existing key or, if keyPEM is nil, a new one.
 func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	key, err := newKey()
 	if keyPEM != nil {
@@ -142,7 +141,7 @@ func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	now := a.options.Now()
 	ca, err := sign(&x509.Certificate{
 		Subject:   pkix.Name{CommonName: "cadastre-ca"},
-		NotBefore: now.Add(-skew), NotAfter: now.Add(authorityLife),
+		NotBefore: now.Add(-clockSkew), NotAfter: now.Add(caLifetime),
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		IsCA:     true, BasicConstraintsValid: true,
 	}, key, nil)
@@ -151,17 +150,17 @@ func (a *Authority) newCA(keyPEM []byte) (*pair, error) {
 	}
 	if keyPEM == nil {
 		if err := writeFile(a.path(caKeyFile), ca.keyPEM); err != nil {
-			return nil, fmt.Errorf("cannot keep the key of the certificate authority: %w", err)
+			return nil, fmt.Errorf("cannot write the key of the certificate authority: %w", err)
 		}
 	}
 	if err := writeFile(a.path(caCertFile), ca.certPEM); err != nil {
-		return nil, fmt.Errorf("cannot keep the certificate authority: %w", err)
+		return nil, fmt.Errorf("cannot write the certificate of the certificate authority: %w", err)
 	}
 	return ca, nil
 }
 
-// openLeaf reads a pair that the authority signed. If it is missing, about to expire or does not
-// fit any more, a new one is made by the template.
+// openLeaf loads a certificate that the authority has signed, with its key. If it is missing, expires soon or is rejected by fits,
+// openLeaf creates one from the template.
 func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fits func(*x509.Certificate) bool) (*pair, error) {
 	if a.options.Folder == "" {
 		return a.newLeaf(template())
@@ -171,11 +170,11 @@ func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fit
 		return nil, fmt.Errorf("cannot read a certificate: %w", err)
 	}
 	if both != nil {
-		leaf, err := splitPair(both)
+		leaf, err := parseJoinedPair(both)
 		if err != nil {
 			return nil, a.damaged(err, name)
 		}
-		if leaf.isFromAndFresh(a.ca, a.options.Now()) && (fits == nil || fits(leaf.certificate)) {
+		if leaf.isCurrent(a.ca, a.options.Now()) && (fits == nil || fits(leaf.certificate)) {
 			return leaf, nil
 		}
 	}
@@ -183,20 +182,20 @@ func (a *Authority) openLeaf(name string, template func() *x509.Certificate, fit
 	if err != nil {
 		return nil, err
 	}
-	if err := writeFile(a.path(name), leaf.joined()); err != nil {
-		return nil, fmt.Errorf("cannot keep a certificate: %w", err)
+	if err := writeFile(a.path(name), leaf.encode()); err != nil {
+		return nil, fmt.Errorf("cannot write a certificate: %w", err)
 	}
 	return leaf, nil
 }
 
-// newLeaf makes a pair that lives for a year, but not longer than the authority.
+// newLeaf creates a certificate that is valid for a year, but not longer than the authority's.
 func (a *Authority) newLeaf(template *x509.Certificate) (*pair, error) {
 	key, err := newKey()
 	if err != nil {
 		return nil, err
 	}
 	now := a.options.Now()
-	template.NotBefore, template.NotAfter = now.Add(-skew), now.Add(leafLife)
+	template.NotBefore, template.NotAfter = now.Add(-clockSkew), now.Add(leafLifetime)
 	if end := a.ca.certificate.NotAfter; end.Before(template.NotAfter) {
 		template.NotAfter = end
 	}
@@ -212,7 +211,7 @@ func (a *Authority) adminTemplate() *x509.Certificate {
 	}
 }
 
-// openClientCAs returns whom client certificates may be signed by.
+// openClientCAs returns the certificates that client certificates may be signed by.
 func (a *Authority) openClientCAs() (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.ca.certificate)
@@ -221,7 +220,7 @@ func (a *Authority) openClientCAs() (*x509.CertPool, error) {
 	}
 	content, err := os.ReadFile(a.options.ClientCAFile)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the certificates that clients are signed by: %w", err)
+		return nil, fmt.Errorf("cannot read the client certificate authorities: %w", err)
 	}
 	if !pool.AppendCertsFromPEM(content) {
 		return nil, fmt.Errorf("%s: expected certificates as PEM (BEGIN CERTIFICATE), received none", a.options.ClientCAFile)

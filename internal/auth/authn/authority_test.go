@@ -20,7 +20,7 @@ func open(t testing.TB, o Options) *Authority {
 	return a
 }
 
-// served is the certificate that the server would show.
+// served returns the current serving certificate.
 func served(t testing.TB, a *Authority) *x509.Certificate {
 	t.Helper()
 	c, err := a.TLS().GetCertificate(nil)
@@ -30,28 +30,28 @@ func served(t testing.TB, a *Authority) *x509.Certificate {
 	return c.Leaf
 }
 
-func TestAuthorityIsKept(t *testing.T) {
+func TestAuthorityPersists(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "certificates")
 	first := open(t, Options{Folder: folder})
 	second := open(t, Options{Folder: folder})
 	if string(first.CA()) != string(second.CA()) {
-		t.Error("there is another authority")
+		t.Error("the authority was replaced")
 	}
 	cert1, key1 := first.Admin()
 	cert2, key2 := second.Admin()
 	if string(cert1) != string(cert2) || string(key1) != string(key2) {
-		t.Error("there is another administrator")
+		t.Error("the administrator's certificate was replaced")
 	}
 	if !served(t, first).Equal(served(t, second)) {
-		t.Error("there is another serving certificate")
+		t.Error("the serving certificate was replaced")
 	}
 }
 
-func TestOnlyTheOwnerCanRead(t *testing.T) {
+func TestFilePermissions(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "certificates")
 	open(t, Options{Folder: folder})
 	if info, err := os.Stat(folder); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("the folder: %v, %v", info.Mode(), err)
+		t.Errorf("directory mode = %v, %v, want 0700", info.Mode(), err)
 	}
 	files, err := os.ReadDir(folder)
 	if err != nil || len(files) != 4 {
@@ -72,11 +72,11 @@ func TestServingCertificate(t *testing.T) {
 		}
 	}
 	if leaf.VerifyHostname("192.0.2.8") == nil {
-		t.Error("it is good for any host")
+		t.Error("the serving certificate is valid for an unknown host")
 	}
 }
 
-func TestAllAddresses(t *testing.T) {
+func TestUnspecifiedAddress(t *testing.T) {
 	leaf := served(t, open(t, Options{Hosts: []string{"0.0.0.0"}}))
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
@@ -89,7 +89,7 @@ func TestAllAddresses(t *testing.T) {
 	}
 }
 
-func TestHostsChange(t *testing.T) {
+func TestRenewalAfterHostChange(t *testing.T) {
 	folder := t.TempDir()
 	before := open(t, Options{Folder: folder})
 	after := open(t, Options{Folder: folder, Hosts: []string{"192.0.2.7"}})
@@ -97,7 +97,7 @@ func TestHostsChange(t *testing.T) {
 		t.Error(err)
 	}
 	if string(before.CA()) != string(after.CA()) {
-		t.Error("there is another authority")
+		t.Error("the authority was replaced")
 	}
 }
 
@@ -108,9 +108,9 @@ func TestRenewal(t *testing.T) {
 		renewed bool
 	}{
 		{"new", time.Hour, false},
-		{"half", leafLife / 2, false},
-		{"last third", leafLife * 3 / 4, true},
-		{"expired", leafLife * 2, true},
+		{"half", leafLifetime / 2, false},
+		{"last third", leafLifetime * 3 / 4, true},
+		{"expired", leafLifetime * 2, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			folder, start := t.TempDir(), time.Now()
@@ -118,13 +118,13 @@ func TestRenewal(t *testing.T) {
 			now := start.Add(test.after)
 			second := open(t, Options{Folder: folder, Now: func() time.Time { return now }})
 			if got := !served(t, first).Equal(served(t, second)); got != test.renewed {
-				t.Errorf("serving certificate renewed: %v", got)
+				t.Errorf("serving certificate renewed = %v, want the opposite", got)
 			}
 			if got := first.admin.certificate.Equal(second.admin.certificate); got == test.renewed {
-				t.Errorf("administrator's certificate kept: %v", got)
+				t.Errorf("administrator's certificate kept = %v, want the opposite", got)
 			}
 			if served(t, second).NotAfter.Before(now) {
-				t.Error("it is expired")
+				t.Error("the serving certificate is expired")
 			}
 		})
 	}
@@ -134,24 +134,24 @@ func TestRenewalWhileServing(t *testing.T) {
 	now := time.Now()
 	a := open(t, Options{Folder: t.TempDir(), Now: func() time.Time { return now }})
 	first := served(t, a)
-	now = now.Add(leafLife / 2)
+	now = now.Add(leafLifetime / 2)
 	if !served(t, a).Equal(first) {
 		t.Error("renewed too early")
 	}
-	now = now.Add(leafLife / 3)
+	now = now.Add(leafLifetime / 3)
 	if served(t, a).Equal(first) {
 		t.Error("not renewed")
 	}
 }
 
-func TestRenewalEndsWithTheAuthority(t *testing.T) {
+func TestLeafExpiresWithAuthority(t *testing.T) {
 	folder, now := t.TempDir(), time.Now()
 	clock := func() time.Time { return now }
 	open(t, Options{Folder: folder, Now: clock})
-	now = now.Add(authorityLife - time.Hour)
+	now = now.Add(caLifetime - time.Hour)
 	a := open(t, Options{Folder: folder, Now: clock})
 	if leaf := served(t, a); leaf.NotAfter.After(a.ca.certificate.NotAfter) {
-		t.Errorf("it lives until %v, the authority until %v", leaf.NotAfter, a.ca.certificate.NotAfter)
+		t.Errorf("NotAfter of the certificate = %v, want that of the authority, %v", leaf.NotAfter, a.ca.certificate.NotAfter)
 	}
 	now = now.Add(2 * time.Hour)
 	if _, err := Open(Options{Folder: folder, Now: clock}); err == nil || !strings.Contains(err.Error(), "ca.crt: expired") {
@@ -159,7 +159,7 @@ func TestRenewalEndsWithTheAuthority(t *testing.T) {
 	}
 }
 
-func TestDamage(t *testing.T) {
+func TestDamagedFiles(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		damage func(folder string) error
@@ -167,13 +167,13 @@ func TestDamage(t *testing.T) {
 	}{
 		{"authority cut off", cut(caCertFile), []string{"ca.crt", "damaged", "delete both"}},
 		{"authority's key cut off", cut(caKeyFile), []string{"ca.key", "damaged", "delete both"}},
-		{"authority's key missing", missing(caKeyFile), []string{"ca.key: missing", "restore it"}},
+		{"authority's key missing", missing(caKeyFile), []string{"ca.key: expected the key of", "restore it"}},
 		{"authority empty", empty(caCertFile), []string{"ca.crt", "delete both"}},
 		{"server cut off", cut(servingFile), []string{"server.pem: damaged", "delete it"}},
 		{"server empty", empty(servingFile), []string{"server.pem: damaged", "delete it"}},
 		{"administrator cut off", cut(adminFile), []string{"admin.pem: damaged", "delete it"}},
 		{"key alone, cut off", both(missing(caCertFile), cut(caKeyFile)), []string{"ca.key: damaged"}},
-		{"another's key", otherKey, []string{"ca.crt", "not a pair"}},
+		{"another's key", otherKey, []string{"ca.crt", "expected a certificate and its key"}},
 		{"not an authority", notCA, []string{"ca.crt", "may not sign others"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -188,11 +188,11 @@ func TestDamage(t *testing.T) {
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is missing in: %v", want, err)
+					t.Errorf("Open() = %[2]v, want an error with %[1]q", want, err)
 				}
 			}
 			if strings.Contains(err.Error(), "MIG") { // as all keys begin
-				t.Errorf("a key in: %v", err)
+				t.Errorf("the error contains a key: %v", err)
 			}
 		})
 	}
@@ -245,8 +245,8 @@ func notCA(folder string) error {
 	return os.WriteFile(filepath.Join(folder, caKeyFile), key, 0o600)
 }
 
-// TestLostFiles has what the authority can make again.
-func TestLostFiles(t *testing.T) {
+// TestMissingFiles checks that missing files are created again where that is possible.
+func TestMissingFiles(t *testing.T) {
 	for _, name := range []string{caCertFile, servingFile, adminFile} {
 		folder := t.TempDir()
 		first := open(t, Options{Folder: folder})
@@ -257,13 +257,13 @@ func TestLostFiles(t *testing.T) {
 		pool := x509.NewCertPool()
 		pool.AddCert(second.ca.certificate)
 		if _, err := first.admin.certificate.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err != nil {
-			t.Errorf("without %s, what was signed before is not good any more: %v", name, err)
+			t.Errorf("without %s: certificates that were signed before are invalid: %v", name, err)
 		}
 	}
 }
 
-// TestOtherAuthority puts another authority into the folder: what the old one signed goes.
-func TestOtherAuthority(t *testing.T) {
+// TestReplacedAuthority replaces the authority in the directory: certificates of the old one are replaced, too.
+func TestReplacedAuthority(t *testing.T) {
 	folder := t.TempDir()
 	open(t, Options{Folder: folder})
 	other := open(t, Options{})
@@ -277,7 +277,7 @@ func TestOtherAuthority(t *testing.T) {
 	}
 }
 
-func TestBadFiles(t *testing.T) {
+func TestInvalidFiles(t *testing.T) {
 	folder := t.TempDir()
 	rubbish := filepath.Join(folder, "rubbish.pem")
 	if err := os.WriteFile(rubbish, []byte("rubbish"), 0o600); err != nil {
@@ -289,12 +289,12 @@ func TestBadFiles(t *testing.T) {
 	}{
 		{Options{ClientCAFile: rubbish}, "rubbish.pem: expected certificates"},
 		{Options{ClientCAFile: filepath.Join(folder, "none")}, "none"},
-		{Options{CertFile: rubbish}, "received only one"},
+		{Options{CertFile: rubbish}, "set both or none"},
 		{Options{CertFile: rubbish, KeyFile: rubbish}, "rubbish.pem"},
 		{Options{Folder: rubbish}, "rubbish.pem"},
 	} {
 		if _, err := Open(test.options); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v", test.options, err)
+			t.Errorf("Open(%+v) = %v, want an error with %q", test.options, err, test.want)
 		}
 	}
 }

@@ -8,73 +8,83 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// uidName is the name of the part of a subject that has a user's uid.
-var uidName = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
+// uidAttribute is the object identifier of the subject attribute that contains a user's uid.
+var uidAttribute = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}
 
-// mostVerified is how many certificates are remembered to be good.
-const mostVerified = 4096
+// maxVerified is the maximum number of certificates whose verification is cached.
+const maxVerified = 4096
 
-// Certificates finds out who has a client certificate. One that was found to be good is
-// remembered: connections last for many requests, and to verify costs more than to serve most of
-// them. The zero value knows nobody.
+// Certificates authenticates requests by client certificate. It caches verified certificates: a connection carries many
+// requests, and verifying a certificate costs more than serving most of them. The zero value and nil accept no
+// certificate. It is safe for concurrent use.
 type Certificates struct {
 	roots *x509.CertPool
 	now   func() time.Time
-	// verified has a *verified for each *x509.Certificate. As they are kept alive here, no
-	// other one can come to be at the same place in memory.
-	verified sync.Map
-	count    atomic.Int64
+	// cache has a *verified for each *x509.Certificate. The map keeps the certificates reachable, so that no other
+	// certificate can be allocated at the address of a cached one.
+	cache sync.Map
+	count atomic.Int64
 }
 
-// verified is who has a certificate, and when that is so.
+// verified is the result of verifying a certificate, and the time during which it is valid.
 type verified struct {
-	user         *User
+	response     *authenticator.Response // nil for a certificate without a common name
 	since, until time.Time
 }
 
-// Certificates returns what verifies the client certificates that the authority, or who else it
-// was told of, signed.
+// Certificates returns the authenticator for client certificates that the authority, or a certificate of
+// Options.ClientCAFile, has signed.
 func (a *Authority) Certificates() *Certificates {
 	return &Certificates{roots: a.clientCAs, now: a.options.Now}
 }
 
-// User returns who is at the other end of a connection: nil if there is no certificate, or one
-// that names nobody; an error if it is not good.
-func (c *Certificates) User(connection *tls.ConnectionState) (*User, error) {
+// AuthenticateRequest implements authenticator.Request. It returns false and no error for a connection without a client
+// certificate, or with one whose subject has no common name.
+func (c *Certificates) AuthenticateRequest(r *http.Request) (*authenticator.Response, bool, error) {
+	response, err := c.authenticate(r.TLS)
+	return response, response != nil && err == nil, err
+}
+
+func (c *Certificates) authenticate(connection *tls.ConnectionState) (*authenticator.Response, error) {
 	if c == nil || c.roots == nil || connection == nil || len(connection.PeerCertificates) == 0 {
 		return nil, nil
 	}
 	leaf := connection.PeerCertificates[0]
 	now := c.now()
-	if known, ok := c.verified.Load(leaf); ok {
-		if v := known.(*verified); now.After(v.since) && now.Before(v.until) {
-			return v.user, nil
+	if cached, ok := c.cache.Load(leaf); ok {
+		if v := cached.(*verified); now.After(v.since) && now.Before(v.until) {
+			return v.response, nil
 		}
 	}
 	v, err := c.verify(connection.PeerCertificates, now)
 	if err != nil {
-		return nil, fmt.Errorf("the client certificate with serial number %v: %w", leaf.SerialNumber, err)
+		return nil, fmt.Errorf("client certificate with serial number %v: %w", leaf.SerialNumber, err)
 	}
-	c.remember(leaf, v)
-	return v.user, nil
+	c.add(leaf, v)
+	return v.response, nil
 }
 
-// remember forgets all when there are too many, which needs as many good certificates at once.
-func (c *Certificates) remember(leaf *x509.Certificate, v *verified) {
-	if c.count.Load() >= mostVerified {
-		c.verified.Clear()
+// add caches a verified certificate. A full cache is cleared: filling it takes maxVerified valid certificates.
+func (c *Certificates) add(leaf *x509.Certificate, v *verified) {
+	if c.count.Load() >= maxVerified {
+		c.cache.Clear()
 		c.count.Store(0)
 	}
-	if _, there := c.verified.Swap(leaf, v); !there {
+	if _, replaced := c.cache.Swap(leaf, v); !replaced {
 		c.count.Add(1)
 	}
 }
 
+// verify verifies the certificate chain that a client has sent, leaf first.
 func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verified, error) {
 	options := x509.VerifyOptions{Roots: c.roots, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	if len(peer) > 1 {
@@ -87,46 +97,49 @@ func (c *Certificates) verify(peer []*x509.Certificate, now time.Time) (*verifie
 	if err != nil {
 		return nil, err
 	}
-	user, err := userOf(peer[0])
-	if err != nil {
-		return nil, err
-	}
-	v := &verified{user: user, since: peer[0].NotBefore, until: peer[0].NotAfter}
+	v := &verified{since: peer[0].NotBefore, until: peer[0].NotAfter}
 	for _, c := range chains[0] {
 		if c.NotAfter.Before(v.until) {
 			v.until = c.NotAfter
 		}
 	}
+	user, err := certificateUser(peer[0])
+	if err != nil {
+		return nil, err
+	}
+	if user != nil {
+		v.response = &authenticator.Response{User: user}
+	}
 	return v, nil
 }
 
-// userOf returns whom a certificate is for, nil if it does not say: the common name is the user's,
-// the organisations are the groups.
-func userOf(c *x509.Certificate) (*User, error) {
+// certificateUser returns the user of a certificate: the common name is the user's name, the organizations are the groups.
+// It returns nil for a certificate without a common name.
+func certificateUser(c *x509.Certificate) (*User, error) {
 	if c.Subject.CommonName == "" {
 		return nil, nil
 	}
-	uid, err := uidOf(c)
+	uid, err := certificateUID(c)
 	if err != nil {
 		return nil, err
 	}
 	hash := sha256.Sum256(c.Raw)
-	user := &User{
+	return WithImpliedGroup(&User{
 		Name: c.Subject.CommonName, UID: uid, Groups: c.Subject.Organization,
-		Extra: map[string][]string{credentialID: {"X509SHA256=" + hex.EncodeToString(hash[:])}},
-	}
-	return user.Complete(), nil
+		Extra: map[string][]string{user.CredentialIDKey: {"X509SHA256=" + hex.EncodeToString(hash[:])}},
+	}), nil
 }
 
-func uidOf(c *x509.Certificate) (string, error) {
+// certificateUID returns the uid in the subject of a certificate; "" if there is none.
+func certificateUID(c *x509.Certificate) (string, error) {
 	uid, found := "", false
 	for _, name := range c.Subject.Names {
-		if !name.Type.Equal(uidName) {
+		if !name.Type.Equal(uidAttribute) {
 			continue
 		}
 		text, ok := name.Value.(string)
 		if !ok || text == "" || found {
-			return "", errors.New("expected one uid that is a text in the subject")
+			return "", errors.New("subject: expected at most one uid, as a string, received another value or several")
 		}
 		uid, found = text, true
 	}

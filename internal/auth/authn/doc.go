@@ -1,41 +1,31 @@
-// Package authn finds out who sends a request, and makes the certificates by which server and
-// clients know each other.
+// Package authn authenticates requests, by client certificate, bearer token and the authenticators of an embedding program, and has the
+// certificate authority of the server.
 //
-// # Vocabulary
+// [Authenticator] is a union of authenticators with the interfaces of k8s.io/apiserver: [Certificates] and [Tokens] implement
+// them, with caches of their responses. Users are user.Info; a request without credentials has the user [Anonymous].
+// Package rbac authorizes users and impersonation.
 //
-//   - A [User] is who somebody is: a name, a uid, groups, and what else is known. Nobody in
-//     particular is the anonymous user.
-//   - An [Authority] signs certificates: the one that the server shows, and the administrator's.
-//     It lives in a folder, or in memory.
-//   - An [Authenticator] finds out who sends a request: by client certificate, then by bearer
-//     token.
-//   - To impersonate is to ask to be taken for another user.
+// # The directory of an Authority
 //
-// What a user may do is not decided here, but in package rbac.
+//	ca.crt      the certificate of the authority   server.pem  the serving certificate and its key
+//	ca.key      its key                            admin.pem   the administrator's certificate and its key
 //
-// # The folder
+// Files are replaced atomically. Certificates that the authority has signed are renewed when a third of their lifetime is left, when
+// the hosts have changed, or when they are missing; the serving certificate also while the server runs. The authority itself is
+// never replaced: clients trust it.
 //
-//	ca.crt      what clients trust            server.pem  what the server shows, and its key
-//	ca.key      what signs                    admin.pem   the administrator's, and its key
+// # Invariants
 //
-// Each file is written whole or not at all. What the authority signed is made anew when a third
-// of its time is left, when the hosts have changed, or when it is gone; the server's own while
-// it serves. The authority itself is never replaced: clients trust it.
-//
-// # What holds
-//
-//   - No error and no log contains a token or a key.
-//   - Every user that Authenticate returns is in exactly one of the groups for who is known and
-//     who is not, unless the token file or the certificate says more.
+//   - Errors and logs never contain a token or a key.
+//   - A user is in exactly one of the groups system:authenticated and system:unauthenticated, unless its certificate or token names
+//     the other one, too.
 //
 // # Where to look
 //
-//	user.go           a user, and the names that mean something
-//	authority.go      the authority, and what it signs
-//	serving.go        what the server shows; its side of TLS
-//	pair.go           a certificate with its key; file.go, how they are written
-//	kubeconfig.go     what the administrator gives to kubectl
-//	authenticate.go   who sends a request
-//	certificate.go    by certificate; token.go, by token
-//	impersonation.go  whom they want to be taken for
+//	authenticate.go   the union of authenticators
+//	certificate.go    client certificates; token.go, static tokens; impersonation.go, the headers of impersonation
+//	user.go           well-known users and groups
+//	authority.go      the certificate authority; pair.go, certificates with keys; file.go, their files
+//	serving.go        the serving certificate and the TLS configuration
+//	kubeconfig.go     the administrator's kubeconfig
 package authn

@@ -7,22 +7,21 @@ import (
 	"path/filepath"
 )
 
-// Keys and certificates are for the eyes of who runs the server.
+// Only the user that runs the server can read keys and certificates.
 const (
 	fileMode   = 0o600
 	folderMode = 0o700
 )
 
-// writeFile writes a file whole or not at all, also when the machine stops: whoever reads it finds
-// the old content or the new one.
+// writeFile replaces a file atomically and durably: after a crash, readers find the old content or the new one.
 func writeFile(name string, content []byte) error {
 	folder := filepath.Dir(name)
 	temporary, err := os.CreateTemp(folder, "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // fails when all went well: it has another name then
-	err = errors.Join(fill(temporary, content), temporary.Close())
+	defer os.Remove(temporary.Name()) // no effect after the rename
+	err = errors.Join(writeAndSync(temporary, content), temporary.Close())
 	if err != nil {
 		return err
 	}
@@ -32,7 +31,7 @@ func writeFile(name string, content []byte) error {
 	return syncFolder(folder)
 }
 
-func fill(file *os.File, content []byte) error {
+func writeAndSync(file *os.File, content []byte) error {
 	if err := file.Chmod(fileMode); err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func fill(file *os.File, content []byte) error {
 	return file.Sync()
 }
 
-// syncFolder makes sure that a new name is still there when the machine stops.
+// syncFolder syncs a directory, so that a rename in it survives a crash.
 func syncFolder(name string) error {
 	folder, err := os.Open(name)
 	if err != nil {
@@ -51,7 +50,7 @@ func syncFolder(name string) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// readFile returns nil if there is no such file.
+// readFile returns the content of a file; nil if it does not exist.
 func readFile(name string) ([]byte, error) {
 	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,13 +32,13 @@ func TestImpersonation(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 			if got != nil && len(test.header) > 0 {
-				t.Errorf("left in the header: %v", test.header)
+				t.Errorf("impersonation headers are not removed: %v", test.header)
 			}
 		})
 	}
 }
 
-func TestServiceAccounts(t *testing.T) {
+func TestSplitServiceAccount(t *testing.T) {
 	for user, want := range map[string][2]string{
 		"system:serviceaccount:default:builder": {"default", "builder"},
 		"system:serviceaccount:default":         {},
@@ -49,23 +49,23 @@ func TestServiceAccounts(t *testing.T) {
 	} {
 		namespace, name, ok := SplitServiceAccount(user)
 		if namespace != want[0] || name != want[1] || ok != (want[1] != "") {
-			t.Errorf("%s: %q %q %v", user, namespace, name, ok)
+			t.Errorf("SplitServiceAccount(%q) = %q, %q, %v", user, namespace, name, ok)
 		}
 		if ok && ServiceAccountUser(namespace, name) != user {
-			t.Errorf("%s: does not come back", user)
+			t.Errorf("ServiceAccountUser(SplitServiceAccount(%q)) is another name", user)
 		}
 	}
 }
 
-func TestNodes(t *testing.T) {
+func TestSplitNode(t *testing.T) {
 	for user, want := range map[string]string{"system:node:n1": "n1", "system:node:": "", "system:node:N_1": "", "n1": ""} {
 		if name, ok := SplitNode(user); name != want || ok != (want != "") {
-			t.Errorf("%s: %q %v", user, name, ok)
+			t.Errorf("SplitNode(%q) = %q, %v, want %q", user, name, ok, want)
 		}
 	}
 }
 
-func TestComplete(t *testing.T) {
+func TestWithImpliedGroup(t *testing.T) {
 	for _, test := range []struct {
 		user *User
 		want []string
@@ -75,8 +75,8 @@ func TestComplete(t *testing.T) {
 		{&User{Name: "a", Groups: []string{UnauthenticatedGroup}}, []string{UnauthenticatedGroup}},
 		{&User{Name: AnonymousUser, Groups: []string{"b"}}, []string{"b", UnauthenticatedGroup}},
 	} {
-		if got := test.user.Complete().Groups; !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%+v: %v", test.user, got)
+		if got := WithImpliedGroup(test.user).Groups; !reflect.DeepEqual(got, test.want) {
+			t.Errorf("WithImpliedGroup(%+v) has groups %v, want %v", test.user, got, test.want)
 		}
 	}
 }

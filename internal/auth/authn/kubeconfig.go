@@ -13,17 +13,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubeconfigName is what the cluster, the user and the context are called.
+// kubeconfigName is the name of the cluster, the user and the context.
 const kubeconfigName = "cadastre"
 
-// Kubeconfig returns a file for kubectl with which the administrator reaches a server, such as
-// https://127.0.0.1:6443. All that is needed is in it.
+// Kubeconfig returns the administrator's kubeconfig for a server URL, such as https://127.0.0.1:6443. It refers to no other files.
 func (a *Authority) Kubeconfig(server string) ([]byte, error) {
-	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.CA()}
-	if a.serving.given != nil {
-		cluster.CertificateAuthorityData = a.serving.given
-		cluster.TLSServerName = serverName(a.serving.current.Load().Leaf, server)
-	}
+	cluster := clientcmd.Cluster{Server: server, CertificateAuthorityData: a.ServingCA(), TLSServerName: a.ServerName(server)}
 	cert, key := a.Admin()
 	return yaml.Marshal(clientcmd.Config{
 		APIVersion:     "v1",
@@ -35,14 +30,32 @@ func (a *Authority) Kubeconfig(server string) ([]byte, error) {
 	})
 }
 
-// WriteKubeconfig writes the administrator's kubeconfig to a file that only its owner can read.
+// ServingCA returns the certificates, as PEM, by which clients verify the server: the authority's, or else the serving
+// certificate of Options.CertFile itself.
+func (a *Authority) ServingCA() []byte {
+	if a.serving.configured != nil {
+		return a.serving.configured
+	}
+	return a.CA()
+}
+
+// ServerName returns the name that clients must verify in the serving certificate if it does not contain the host of the
+// server's URL; "" if it does.
+func (a *Authority) ServerName(server string) string {
+	if a.serving.configured == nil {
+		return ""
+	}
+	return serverName(a.serving.current.Load().Leaf, server)
+}
+
+// WriteKubeconfig writes the administrator's kubeconfig to a file that only the current user can read.
 func (a *Authority) WriteKubeconfig(name, server string) error {
 	content, err := a.Kubeconfig(server)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), folderMode); err != nil {
-		return fmt.Errorf("cannot make the folder for the kubeconfig: %w", err)
+		return fmt.Errorf("cannot create the directory of the kubeconfig: %w", err)
 	}
 	if err := writeFile(name, content); err != nil {
 		return fmt.Errorf("cannot write the kubeconfig: %w", err)
@@ -50,25 +63,25 @@ func (a *Authority) WriteKubeconfig(name, server string) error {
 	return nil
 }
 
-// CheckKubeconfig refuses a file that has something else in it than what WriteKubeconfig wrote: whoever keeps the
-// contexts of other clusters there would lose them.
+// CheckKubeconfig returns an error for an existing file that WriteKubeconfig did not write: overwriting it would lose the contexts of
+// other clusters.
 func CheckKubeconfig(name string) error {
 	content, err := readFile(name)
 	if err != nil {
-		return fmt.Errorf("cannot read what is in the place of the kubeconfig: %w", err)
+		return fmt.Errorf("cannot read the existing kubeconfig: %w", err)
 	}
 	if len(bytes.TrimSpace(content)) == 0 {
 		return nil
 	}
-	var there clientcmd.Config
-	if err := yaml.Unmarshal(content, &there); err == nil && isOwn(&there) {
+	var existing clientcmd.Config
+	if err := yaml.Unmarshal(content, &existing); err == nil && isCadastreKubeconfig(&existing) {
 		return nil
 	}
-	return fmt.Errorf("%s has something else in it than what cadastre wrote, which would be lost; choose another file, or remove this one (KUBECONFIG may name several files, separated by %c)", name, filepath.ListSeparator)
+	return fmt.Errorf("%s: expected no file or a kubeconfig that cadastre wrote, received other content, which would be lost; choose another file, or remove this one (KUBECONFIG may name several files, separated by %c)", name, filepath.ListSeparator)
 }
 
-// isOwn reports whether all that is in a kubeconfig is called as in ours.
-func isOwn(c *clientcmd.Config) bool {
+// isCadastreKubeconfig reports whether all clusters, users and contexts have the names that Kubeconfig uses.
+func isCadastreKubeconfig(c *clientcmd.Config) bool {
 	for _, cluster := range c.Clusters {
 		if cluster.Name != kubeconfigName {
 			return false
@@ -87,8 +100,8 @@ func isOwn(c *clientcmd.Config) bool {
 	return len(c.Clusters) > 0
 }
 
-// serverName returns the name that a client must expect in a user's certificate, "" if it is that
-// which it calls the server.
+// serverName returns a name that the serving certificate contains if it does not contain the host of the server URL; "" if it
+// does.
 func serverName(c *x509.Certificate, server string) string {
 	at, err := url.Parse(server)
 	if err != nil || c.VerifyHostname(at.Hostname()) == nil || len(c.DNSNames) == 0 {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// pair is a certificate and the key to it.
+// pair is a certificate and its private key.
 type pair struct {
 	certificate *x509.Certificate
 	signer      crypto.Signer
@@ -23,10 +23,10 @@ type pair struct {
 	keyPEM      []byte
 }
 
-// newKey makes a key; P-256 since it is made in microseconds, and known everywhere.
+// newKey generates a P-256 key, which takes microseconds and is supported by all clients.
 func newKey() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) }
 
-// sign makes a certificate by a template. The issuer is nil for one that signs itself.
+// sign creates a certificate from a template. It is self-signed if the issuer is nil.
 func sign(template *x509.Certificate, key crypto.Signer, issuer *pair) (*pair, error) {
 	var err error
 	if template.SerialNumber, err = newSerial(); err != nil {
@@ -52,7 +52,7 @@ func sign(template *x509.Certificate, key crypto.Signer, issuer *pair) (*pair, e
 	return &pair{certificate: certificate, signer: key, certPEM: certPEM, keyPEM: keyPEM}, nil
 }
 
-// newSerial returns a number that nobody guesses and no other certificate has.
+// newSerial returns a random serial number of 120 bits.
 func newSerial() (*big.Int, error) {
 	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
 	if err != nil {
@@ -69,7 +69,7 @@ func encodeKey(key crypto.Signer) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
-// parsePair reads what sign made, or what a user has.
+// parsePair parses a certificate and its key.
 func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	both, err := tls.X509KeyPair(certPEM, keyPEM)
 	if err != nil {
@@ -78,24 +78,23 @@ func parsePair(certPEM, keyPEM []byte) (*pair, error) {
 	return &pair{certificate: both.Leaf, signer: both.PrivateKey.(crypto.Signer), certPEM: certPEM, keyPEM: keyPEM}, nil
 }
 
-// tls returns the pair as connections use it.
+// tls returns the pair for a tls.Config.
 func (p *pair) tls() *tls.Certificate {
 	return &tls.Certificate{Certificate: [][]byte{p.certificate.Raw}, PrivateKey: p.signer, Leaf: p.certificate}
 }
 
-// isFromAndFresh reports whether an issuer signed the certificate, and more than a third of its
-// time is left.
-func (p *pair) isFromAndFresh(issuer *pair, now time.Time) bool {
+// isCurrent reports whether the issuer has signed the certificate, and more than a third of its lifetime is left.
+func (p *pair) isCurrent(issuer *pair, now time.Time) bool {
 	whole := p.certificate.NotAfter.Sub(p.certificate.NotBefore)
 	return !now.Before(p.certificate.NotBefore) && p.certificate.NotAfter.Sub(now) > whole/3 &&
 		p.certificate.CheckSignatureFrom(issuer.certificate) == nil
 }
 
-// joined returns certificate and key as one text, so that one file has both or neither.
-func (p *pair) joined() []byte { return bytes.Join([][]byte{p.certPEM, p.keyPEM}, nil) }
+// encode returns the certificate and the key as one PEM text, so that one file has both.
+func (p *pair) encode() []byte { return bytes.Join([][]byte{p.certPEM, p.keyPEM}, nil) }
 
-// splitPair takes apart what joined made.
-func splitPair(both []byte) (*pair, error) {
+// parseJoinedPair parses the result of encode.
+func parseJoinedPair(both []byte) (*pair, error) {
 	p, err := parsePair(both, both)
 	if err != nil {
 		return nil, err
@@ -107,7 +106,7 @@ func splitPair(both []byte) (*pair, error) {
 	return p, nil
 }
 
-// parseKey reads a key alone, in the forms that there are.
+// parseKey parses a private key in any of the PEM formats: SEC 1, PKCS #1, PKCS #8.
 func parseKey(keyPEM []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(keyPEM)
 	if block == nil {

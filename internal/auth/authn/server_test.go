@@ -18,22 +18,27 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// serve answers each request with who sent it.
+// serve starts a server that answers each request with its user, as JSON.
 func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	t.Helper()
-	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, err := authenticator.Authenticate(r)
+		response, ok, err := authenticator.AuthenticateRequest(r)
 		if err != nil {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+		user := Anonymous
+		if ok {
+			user = response.User
+		}
 		if r.Header.Get("Authorization") != "" {
-			t.Error("the token is still there")
+			t.Error("the Authorization header is not removed")
 		}
 		w.Header().Set("X-Protocol", r.Proto)
 		if err := json.NewEncoder(w).Encode(user); err != nil {
@@ -52,7 +57,7 @@ func serve(t *testing.T, a *Authority, tokens *Tokens) string {
 	return "https://" + listener.Addr().String()
 }
 
-// ask sends a request as a configuration says, and returns the answer.
+// ask sends a request with a client config, and returns the response and its user.
 func ask(t *testing.T, config *rest.Config) (*User, *http.Response) {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)
@@ -84,7 +89,7 @@ func TestKubeconfig(t *testing.T) {
 	a := open(t, Options{Folder: t.TempDir()})
 	address := serve(t, a, nil)
 	file := filepath.Join(t.TempDir(), "deep", "kubeconfig")
-	for range 2 { // it replaces what is there
+	for range 2 { // the second call replaces the file
 		if err := errors.Join(CheckKubeconfig(file), a.WriteKubeconfig(file, address)); err != nil {
 			t.Fatal(err)
 		}
@@ -104,16 +109,16 @@ func TestKubeconfig(t *testing.T) {
 	if user.Name != AdminUser || !slices.Equal(user.Groups, []string{MastersGroup, AuthenticatedGroup}) {
 		t.Errorf("%+v", user)
 	}
-	if id := user.Extra[credentialID]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
+	if id := user.Extra["authentication.kubernetes.io/credential-id"]; len(id) != 1 || !strings.HasPrefix(id[0], "X509SHA256=") {
 		t.Errorf("%+v", user)
 	}
 	if got := response.Header.Get("X-Protocol"); got != "HTTP/2.0" {
-		t.Errorf("it speaks %s", got)
+		t.Errorf("protocol = %s, want HTTP/2", got)
 	}
 }
 
-// TestKubeconfigOfOthers: only what is ours, or nothing, may be replaced.
-func TestKubeconfigOfOthers(t *testing.T) {
+// TestCheckKubeconfig checks that only missing, empty and own kubeconfigs may be replaced.
+func TestCheckKubeconfig(t *testing.T) {
 	own, err := open(t, Options{}).Kubeconfig("https://127.0.0.1:6443")
 	if err != nil {
 		t.Fatal(err)
@@ -136,26 +141,25 @@ func TestKubeconfigOfOthers(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := CheckKubeconfig(file); (err == nil) != test.may {
-				t.Errorf("%v, want it to be replaced: %v, for:\n%s", err, test.may, test.content)
+				t.Errorf("CheckKubeconfig() = %v, want success = %v, for:\n%s", err, test.may, test.content)
 			}
 		})
 	}
 }
 
-// TestOwnServingCertificate has the user's own certificate, for a name that is not the one that the
-// server is reached by.
-func TestOwnServingCertificate(t *testing.T) {
+// TestConfiguredServingCertificate configures a serving certificate for names other than the host of the server's URL.
+func TestConfiguredServingCertificate(t *testing.T) {
 	for _, names := range [][]string{{"cadastre.example.org"}, {"*.example.org"}, {"localhost"}} {
 		key, err := newKey()
 		if err != nil {
 			t.Fatal(err)
 		}
-		given, err := sign(&x509.Certificate{DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, key, nil)
+		configured, err := sign(&x509.Certificate{DNSNames: names, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}, key, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(t.TempDir(), "own.pem")
-		if err := os.WriteFile(file, given.joined(), 0o600); err != nil {
+		if err := os.WriteFile(file, configured.encode(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		a := open(t, Options{CertFile: file, KeyFile: file})
@@ -173,12 +177,12 @@ func TestOwnServingCertificate(t *testing.T) {
 	}
 }
 
-// client returns a configuration for a server, without saying who it is.
+// client returns a client config without credentials.
 func client(a *Authority, address string) *rest.Config {
 	return &rest.Config{Host: address, TLSClientConfig: rest.TLSClientConfig{CAData: a.CA()}}
 }
 
-func TestWhoIsIt(t *testing.T) {
+func TestAuthenticateRequest(t *testing.T) {
 	other := open(t, Options{Folder: t.TempDir()})
 	a := open(t, Options{ClientCAFile: other.path(caCertFile)})
 	stranger := open(t, Options{})
@@ -195,7 +199,7 @@ func TestWhoIsIt(t *testing.T) {
 		user        string
 		groups      []string
 	}{
-		{"nobody", nil, "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
+		{"no credentials", nil, "", 200, AnonymousUser, []string{UnauthenticatedGroup}},
 		{"token", nil, "secret-1", 200, "alice", []string{"dev", "ops", AuthenticatedGroup}},
 		{"token without groups", nil, "secret-2", 200, "bob", []string{AuthenticatedGroup}},
 		{"wrong token", nil, "secret-3", 401, "", nil},
@@ -217,13 +221,13 @@ func TestWhoIsIt(t *testing.T) {
 			}
 			user, response := ask(t, config)
 			if response.StatusCode != test.status || user.Name != test.user || !slices.Equal(user.Groups, test.groups) {
-				t.Errorf("%d %+v", response.StatusCode, user)
+				t.Errorf("response = %d, user %+v, want %d, %s", response.StatusCode, user, test.status, test.user)
 			}
 		})
 	}
 }
 
-// issue makes a client certificate.
+// issue creates a client certificate.
 func issue(t *testing.T, a *Authority, name string, groups ...string) *pair {
 	t.Helper()
 	p, err := a.newLeaf(&x509.Certificate{
@@ -247,7 +251,7 @@ func serverPair(t *testing.T, a *Authority) *pair {
 	return p
 }
 
-func TestOldTLSIsRefused(t *testing.T) {
+func TestRejectsOldTLS(t *testing.T) {
 	a := open(t, Options{})
 	address, err := url.Parse(serve(t, a, nil))
 	if err != nil {
@@ -260,52 +264,61 @@ func TestOldTLSIsRefused(t *testing.T) {
 	defer connection.Close()
 	old := tls.Client(connection, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11})
 	if err := old.HandshakeContext(t.Context()); err == nil {
-		t.Error("TLS 1.1 is spoken")
+		t.Error("the server accepts TLS 1.1")
 	}
 }
 
-// connection is one whose client showed certificates.
+// certificateUserOf returns the user of a connection; nil if the client sent no certificate.
+func certificateUserOf(c *Certificates, connection *tls.ConnectionState) (user.Info, error) {
+	response, err := c.authenticate(connection)
+	if response == nil {
+		return nil, err
+	}
+	return response.User, err
+}
+
+// connection returns the state of a connection whose client sent certificates.
 func connection(peer ...*x509.Certificate) *tls.ConnectionState {
 	return &tls.ConnectionState{PeerCertificates: peer}
 }
 
-func TestRememberedCertificateExpires(t *testing.T) {
+func TestCachedCertificateExpires(t *testing.T) {
 	now := time.Now()
 	a := open(t, Options{Now: func() time.Time { return now }})
 	certificates := a.Certificates()
 	c := connection(a.admin.certificate)
 	for range 2 {
-		if user, err := certificates.User(c); err != nil || user.Name != AdminUser {
+		if user, err := certificateUserOf(certificates, c); err != nil || user.GetName() != AdminUser {
 			t.Fatalf("%v, %v", user, err)
 		}
 	}
-	now = now.Add(leafLife + time.Second)
-	if user, err := certificates.User(c); err == nil {
-		t.Errorf("expired, but taken for %v", user)
+	now = now.Add(leafLifetime + time.Second)
+	if user, err := certificateUserOf(certificates, c); err == nil {
+		t.Errorf("an expired certificate is accepted for %v", user)
 	}
-	now = now.Add(-leafLife - time.Hour)
-	if user, err := certificates.User(c); err == nil {
-		t.Errorf("not yet good, but taken for %v", user)
+	now = now.Add(-leafLifetime - time.Hour)
+	if user, err := certificateUserOf(certificates, c); err == nil {
+		t.Errorf("a certificate that is not yet valid is accepted for %v", user)
 	}
 }
 
-func TestRememberedCertificatesAreFew(t *testing.T) {
+func TestCertificateCacheIsBounded(t *testing.T) {
 	a := open(t, Options{})
 	certificates := a.Certificates()
-	for range mostVerified + 10 {
+	for range maxVerified + 10 {
 		again := *a.admin.certificate
-		if _, err := certificates.User(connection(&again)); err != nil {
+		if _, err := certificates.authenticate(connection(&again)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count := 0
-	certificates.verified.Range(func(any, any) bool { count++; return true })
-	if count > mostVerified || int64(count) != certificates.count.Load() {
-		t.Errorf("%d are remembered, %d counted", count, certificates.count.Load())
+	certificates.cache.Range(func(any, any) bool { count++; return true })
+	if count > maxVerified || int64(count) != certificates.count.Load() {
+		t.Errorf("the cache has %d certificates, count = %d, want at most %d", count, certificates.count.Load(), maxVerified)
 	}
 }
 
-func TestIntermediate(t *testing.T) {
+func TestIntermediateCertificate(t *testing.T) {
 	a := open(t, Options{})
 	key, err := newKey()
 	if err != nil {
@@ -319,25 +332,25 @@ func TestIntermediate(t *testing.T) {
 		t.Fatal(err)
 	}
 	leaf := issue(t, &Authority{ca: middle, options: Options{Now: time.Now}}, "dora").certificate
-	if user, err := a.Certificates().User(connection(leaf)); err == nil {
-		t.Errorf("without the one between: %v", user)
+	if user, err := certificateUserOf(a.Certificates(), connection(leaf)); err == nil {
+		t.Errorf("without the intermediate certificate: accepted for %v", user)
 	}
 	certificates := a.Certificates()
-	user, err := certificates.User(connection(leaf, middle.certificate))
-	if err != nil || user.Name != "dora" {
+	user, err := certificateUserOf(certificates, connection(leaf, middle.certificate))
+	if err != nil || user.GetName() != "dora" {
 		t.Fatalf("%v, %v", user, err)
 	}
-	if v, _ := certificates.verified.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
-		t.Error("it outlives its issuer")
+	if v, _ := certificates.cache.Load(leaf); v.(*verified).until.After(middle.certificate.NotAfter) {
+		t.Error("the cache entry is valid longer than the issuer")
 	}
 }
 
-func TestUID(t *testing.T) {
+func TestCertificateUID(t *testing.T) {
 	a := open(t, Options{})
 	name := func(values ...string) pkix.Name {
 		n := pkix.Name{CommonName: "eve"}
 		for _, v := range values {
-			n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{Type: uidName, Value: v})
+			n.ExtraNames = append(n.ExtraNames, pkix.AttributeTypeAndValue{Type: uidAttribute, Value: v})
 		}
 		return n
 	}
@@ -350,21 +363,21 @@ func TestUID(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		user, err := a.Certificates().User(connection(p.certificate))
-		if (err != nil) != test.fails || user != nil && user.UID != test.want {
+		user, err := certificateUserOf(a.Certificates(), connection(p.certificate))
+		if (err != nil) != test.fails || user != nil && user.GetUID() != test.want {
 			t.Errorf("%v: %v, %v", test.subject, user, err)
 		}
 	}
 }
 
-func TestErrorsAreUnauthorized(t *testing.T) {
-	authenticator := &Authenticator{Certificates: open(t, Options{}).Certificates()}
+func TestAuthenticationErrorHasNoToken(t *testing.T) {
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: open(t, Options{}).Certificates()})
 	request := httptest.NewRequest(http.MethodGet, "/", nil)
 	request.TLS = connection(open(t, Options{}).admin.certificate)
 	request.Header.Set("Authorization", "Bearer very-secret")
-	_, err := authenticator.Authenticate(request)
-	if !errors.Is(err, ErrUnauthorized) || strings.Contains(err.Error(), "very-secret") {
-		t.Error(err)
+	_, ok, err := authenticator.AuthenticateRequest(request)
+	if ok || err == nil || strings.Contains(err.Error(), "very-secret") {
+		t.Errorf("AuthenticateRequest() = %v, %v, want an error without the token", ok, err)
 	}
 }
 
@@ -374,13 +387,13 @@ func BenchmarkAuthenticate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	authenticator := &Authenticator{Certificates: a.Certificates(), Tokens: tokens}
+	authenticator := NewAuthenticator(AuthenticatorOptions{Certificates: a.Certificates(), Tokens: tokens})
 	b.Run("certificate", func(b *testing.B) {
 		request := httptest.NewRequest(http.MethodGet, "/", nil)
 		request.TLS = connection(a.admin.certificate)
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := authenticator.Authenticate(request); err != nil {
+			if _, _, err := authenticator.AuthenticateRequest(request); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -391,8 +404,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			request.Header["Authorization"] = value
-			if user, err := authenticator.Authenticate(request); err != nil || user.Name != "alice" {
-				b.Fatal(user, err)
+			if response, _, err := authenticator.AuthenticateRequest(request); err != nil || response.User.GetName() != "alice" {
+				b.Fatal(response, err)
 			}
 		}
 	})

@@ -13,20 +13,20 @@ import (
 	"time"
 )
 
-// usualHosts are what clients on the same machine, and in clusters, call the server.
-var usualHosts = []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
+// defaultHosts are the names and addresses of the server on its machine and in a cluster.
+var defaultHosts = []string{"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
 
-// retryRenewal is how long a server waits before it tries again to renew its certificate.
-const retryRenewal = time.Hour
+// renewalRetry is the delay before the renewal of the serving certificate is retried.
+const renewalRetry = time.Hour
 
-// serving is the certificate that the server shows, which is renewed while it runs.
+// serving is the serving certificate. It is renewed while the server runs.
 type serving struct {
-	a       *Authority
-	current atomic.Pointer[tls.Certificate]
-	given   []byte // the user's own certificate, as PEM; nil if it is ours
+	a          *Authority
+	current    atomic.Pointer[tls.Certificate]
+	configured []byte // the certificate of Options.CertFile, as PEM; nil if the authority has signed the certificate
 
-	mu   sync.Mutex // held to renew
-	next time.Time  // not before this
+	mu   sync.Mutex // held during a renewal
+	next time.Time  // the earliest time of the next renewal
 }
 
 func (a *Authority) openServing() (*serving, error) {
@@ -34,7 +34,7 @@ func (a *Authority) openServing() (*serving, error) {
 	if a.options.CertFile != "" || a.options.KeyFile != "" {
 		return s, s.load(a.options.CertFile, a.options.KeyFile)
 	}
-	leaf, err := a.openLeaf(servingFile, a.servingTemplate, a.hasHosts)
+	leaf, err := a.openLeaf(servingFile, a.servingTemplate, a.coversHosts)
 	if err != nil {
 		return nil, err
 	}
@@ -42,50 +42,50 @@ func (a *Authority) openServing() (*serving, error) {
 	return s, nil
 }
 
-// load takes the certificate that a user gave.
+// load loads the certificate of Options.CertFile.
 func (s *serving) load(certFile, keyFile string) error {
 	if certFile == "" || keyFile == "" {
-		return fmt.Errorf("expected a certificate and the key to it, received only one: certificate file %q, key file %q", certFile, keyFile)
+		return fmt.Errorf("expected a certificate file and a key file, received certificate file %q and key file %q; set both or none", certFile, keyFile)
 	}
-	given, err := tls.LoadX509KeyPair(certFile, keyFile)
+	configured, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return fmt.Errorf("cannot use the certificate %s with the key %s: %w", certFile, keyFile, err)
 	}
-	if s.given, err = os.ReadFile(certFile); err != nil {
+	if s.configured, err = os.ReadFile(certFile); err != nil {
 		return err
 	}
-	s.current.Store(&given)
+	s.current.Store(&configured)
 	return nil
 }
 
-// certificate returns what the server shows now.
+// certificate returns the current serving certificate. It implements tls.Config.GetCertificate.
 func (s *serving) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	current := s.current.Load()
-	if s.given == nil && s.isOld(current) {
+	if s.configured == nil && s.needsRenewal(current) {
 		s.renew()
 		current = s.current.Load()
 	}
 	return current, nil
 }
 
-func (s *serving) isOld(c *tls.Certificate) bool {
+func (s *serving) needsRenewal(c *tls.Certificate) bool {
 	whole := c.Leaf.NotAfter.Sub(c.Leaf.NotBefore)
 	return c.Leaf.NotAfter.Sub(s.a.options.Now()) <= whole/3
 }
 
-// renew replaces the certificate. If that fails the old one goes on, and it is tried again later.
-// The others who ask meanwhile go on, too: the old certificate is good for months.
+// renew replaces the certificate. If that fails, the old one stays in use and the renewal is retried later. Concurrent handshakes
+// use the old certificate, which is valid for months.
 func (s *serving) renew() {
 	if !s.mu.TryLock() {
 		return
 	}
 	defer s.mu.Unlock()
 	now := s.a.options.Now()
-	if now.Before(s.next) || !s.isOld(s.current.Load()) {
+	if now.Before(s.next) || !s.needsRenewal(s.current.Load()) {
 		return
 	}
-	s.next = now.Add(retryRenewal)
-	if leaf, err := s.a.openLeaf(servingFile, s.a.servingTemplate, s.a.hasHosts); err == nil {
+	s.next = now.Add(renewalRetry)
+	if leaf, err := s.a.openLeaf(servingFile, s.a.servingTemplate, s.a.coversHosts); err == nil {
 		s.current.Store(leaf.tls())
 	}
 }
@@ -100,21 +100,21 @@ func (a *Authority) servingTemplate() *x509.Certificate {
 	}
 }
 
-// hasHosts reports whether a certificate is for the names and addresses that there are now.
-func (a *Authority) hasHosts(c *x509.Certificate) bool {
+// coversHosts reports whether a certificate is for the current names and addresses.
+func (a *Authority) coversHosts(c *x509.Certificate) bool {
 	names, addresses := a.hosts()
 	return slices.Equal(names, c.DNSNames) && slices.EqualFunc(addresses, c.IPAddresses, net.IP.Equal)
 }
 
-// hosts returns what clients call the server, sorted and each once.
+// hosts returns the names and addresses of the serving certificate, sorted and without duplicates.
 func (a *Authority) hosts() (names []string, addresses []net.IP) {
-	for _, host := range slices.Concat(usualHosts, a.options.Hosts) {
+	for _, host := range slices.Concat(defaultHosts, a.options.Hosts) {
 		switch address := net.ParseIP(host); {
 		case host == "":
 		case address == nil:
 			names = append(names, host)
 		case address.IsUnspecified():
-			names, addresses = appendMachine(names, addresses)
+			names, addresses = appendLocalHosts(names, addresses)
 		default:
 			addresses = append(addresses, address)
 		}
@@ -124,9 +124,8 @@ func (a *Authority) hosts() (names []string, addresses []net.IP) {
 	return slices.Compact(names), slices.CompactFunc(addresses, net.IP.Equal)
 }
 
-// appendMachine adds what this machine is called. What can't be found out is left out: clients
-// then have to use another name.
-func appendMachine(names []string, addresses []net.IP) ([]string, []net.IP) {
+// appendLocalHosts appends the host name and the addresses of this machine, as far as the operating system returns them.
+func appendLocalHosts(names []string, addresses []net.IP) ([]string, []net.IP) {
 	if name, err := os.Hostname(); err == nil && name != "" {
 		names = append(names, name)
 	}
@@ -142,9 +141,8 @@ func appendMachine(names []string, addresses []net.IP) ([]string, []net.IP) {
 	return names, addresses
 }
 
-// TLS returns how the server talks. Clients are asked for a certificate, which is verified when
-// they send a request: so one that is not good gets an answer that says so, and not a broken
-// connection.
+// TLS returns the TLS configuration of the server. Client certificates are requested, and verified when a request is authenticated: an
+// invalid one is answered with 401 instead of a failed handshake.
 func (a *Authority) TLS() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
@@ -9,16 +10,18 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 )
 
-// Tokens are who has which token. They are kept as hashes, so that how long a lookup takes tells
-// nothing about them, and none can be printed by accident.
+// Tokens authenticates static bearer tokens. The tokens are stored as hashes, so that the duration of a lookup reveals
+// nothing about them and none can be logged. A nil *Tokens accepts no token. It is safe for concurrent use.
 type Tokens struct {
-	users map[[sha256.Size]byte]*User
+	responses map[[sha256.Size]byte]*authenticator.Response
 }
 
-// ReadTokens reads a file in the form of Kubernetes' --token-auth-file: one token a line, with
-// the user's name, its uid, and, if there are any, its groups in quotes.
+// ReadTokens reads a file in the format of kube-apiserver's --token-auth-file: CSV with token, user name, uid and,
+// optionally, a quoted list of groups.
 func ReadTokens(name string) (*Tokens, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -33,7 +36,7 @@ func ReadTokens(name string) (*Tokens, error) {
 }
 
 func parseTokens(from io.Reader) (*Tokens, error) {
-	tokens := &Tokens{users: map[[sha256.Size]byte]*User{}}
+	tokens := &Tokens{responses: map[[sha256.Size]byte]*authenticator.Response{}}
 	reader := csv.NewReader(from)
 	reader.FieldsPerRecord = -1
 	for {
@@ -42,7 +45,7 @@ func parseTokens(from io.Reader) (*Tokens, error) {
 			return tokens, nil
 		}
 		if err != nil {
-			return nil, err // it has the line, and nothing of what is there
+			return nil, err // names the line and the column, not the content
 		}
 		line, _ := reader.FieldPos(0)
 		if err := tokens.add(record); err != nil {
@@ -51,7 +54,7 @@ func parseTokens(from io.Reader) (*Tokens, error) {
 	}
 }
 
-// add takes one line. What it says must not contain the token.
+// add adds the token of one line. Its errors must not contain the token.
 func (t *Tokens) add(record []string) error {
 	if len(record) < 3 {
 		return fmt.Errorf(`expected at least 3 columns (token,user,uid,"group1,group2"), received %d`, len(record))
@@ -63,21 +66,22 @@ func (t *Tokens) add(record []string) error {
 		return errors.New("expected the name of a user in the second column, received none")
 	}
 	hash := sha256.Sum256([]byte(record[0]))
-	if other := t.users[hash]; other != nil {
-		return fmt.Errorf("expected another token for user %q, received the one of user %q: a token says who somebody is, so each is for one user", record[1], other.Name)
+	if other := t.responses[hash]; other != nil {
+		return fmt.Errorf("expected a token of its own for user %q, received the token of user %q; a token identifies one user", record[1], other.User.GetName())
 	}
 	user := &User{Name: record[1], UID: record[2]}
 	if len(record) > 3 {
 		user.Groups = slices.DeleteFunc(strings.Split(record[3], ","), func(g string) bool { return g == "" })
 	}
-	t.users[hash] = user.Complete()
+	t.responses[hash] = &authenticator.Response{User: WithImpliedGroup(user)}
 	return nil
 }
 
-// User returns who has a token, or nil.
-func (t *Tokens) User(token string) *User {
+// AuthenticateToken implements authenticator.Token. It returns false and no error for an unknown token.
+func (t *Tokens) AuthenticateToken(_ context.Context, token string) (*authenticator.Response, bool, error) {
 	if t == nil {
-		return nil
+		return nil, false, nil
 	}
-	return t.users[sha256.Sum256([]byte(token))]
+	response := t.responses[sha256.Sum256([]byte(token))]
+	return response, response != nil, nil
 }

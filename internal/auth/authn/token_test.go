@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
 func TestReadTokens(t *testing.T) {
@@ -25,24 +27,25 @@ func TestReadTokens(t *testing.T) {
 		"t4": nil,
 		"":   nil,
 	} {
-		if got := tokens.User(token); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v", token, got)
+		response, ok, err := tokens.AuthenticateToken(t.Context(), token)
+		if err != nil || ok != (want != nil) || ok && !reflect.DeepEqual(response.User, user.Info(want)) {
+			t.Errorf("AuthenticateToken(%q) = %+v, %v, %v, want %+v", token, response, ok, err, want)
 		}
 	}
 }
 
-func TestBadTokens(t *testing.T) {
+func TestInvalidTokenFiles(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"good,a,u\nsecret,alice\n", "line 2: expected at least 3 columns"},
 		{"good,a,u\n\n\n,alice,u\n", "line 4: expected a token"},
 		{"secret,,u\n", "line 1: expected the name of a user"},
-		{"secret,alice,u\nsecret,bob,u\n", `line 2: expected another token for user "bob"`},
+		{"secret,alice,u\nsecret,bob,u\n", `line 2: expected a token of its own for user "bob"`},
 		{"secret,alice,\"u\nx", "line"},
 		{"secret\",alice,u\n", "line 1"},
 	} {
 		_, err := parseTokens(strings.NewReader(test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", test.text, err)
+			t.Errorf("parseTokens(%q) = %v, want an error with %q", test.text, err, test.want)
 		}
 	}
 	if _, err := ReadTokens(filepath.Join(t.TempDir(), "none.csv")); err == nil || !strings.Contains(err.Error(), "none.csv") {
@@ -63,7 +66,7 @@ func TestBearerToken(t *testing.T) {
 		"":             "",
 	} {
 		if got := bearerToken(http.Header{"Authorization": {value}}); got != want {
-			t.Errorf("%q: %q, want %q", value, got, want)
+			t.Errorf("bearerToken(%q) = %q, want %q", value, got, want)
 		}
 	}
 }

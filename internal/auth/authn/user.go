@@ -5,67 +5,54 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apiserver/pkg/authentication/user"
 )
 
-// User is who somebody is. Requests share users: whoever wants another one makes a copy.
-type User struct {
-	Name   string
-	UID    string
-	Groups []string
-	// Extra is what else is known, by a lower-case name.
-	Extra map[string][]string
-}
+// User is the user.Info that the server's own authenticators return. Requests share users: do not modify one, copy it.
+type User = user.DefaultInfo
 
-// The users and groups that mean something to the server itself.
+// Users and groups that the server treats specially.
 const (
-	AnonymousUser        = "system:anonymous"
-	UnauthenticatedGroup = "system:unauthenticated"
-	AuthenticatedGroup   = "system:authenticated"
-	MastersGroup         = "system:masters"
-	NodesGroup           = "system:nodes"
-	// ServiceAccountsGroup is that of all service accounts. Those of a namespace are also in
-	// the group with this name, a colon and the name of the namespace.
+	AnonymousUser        = user.Anonymous
+	UnauthenticatedGroup = user.AllUnauthenticated
+	AuthenticatedGroup   = user.AllAuthenticated
+	MastersGroup         = user.SystemPrivilegedGroup
+	NodesGroup           = user.NodesGroup
+	// ServiceAccountsGroup is the group of all service accounts. The service accounts of a namespace are also in the group
+	// ServiceAccountsGroup:NAMESPACE.
 	ServiceAccountsGroup = "system:serviceaccounts"
 )
 
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	nodePrefix           = "system:node:"
-	// credentialID names the extra that tells by what somebody was recognised.
-	credentialID = "authentication.kubernetes.io/credential-id"
 )
 
-// anonymous is who did not say who they are.
-var anonymous = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
+// Anonymous is the user of requests without credentials.
+var Anonymous user.Info = &User{Name: AnonymousUser, Groups: []string{UnauthenticatedGroup}}
 
-// IsAnonymous reports whether nobody has shown who this is.
-func (u *User) IsAnonymous() bool { return u.Name == AnonymousUser }
+// Admin is the user of the administrator's certificate.
+var Admin user.Info = &User{Name: AdminUser, Groups: []string{MastersGroup, AuthenticatedGroup}}
 
-// In reports whether the user is in a group.
-func (u *User) In(group string) bool { return slices.Contains(u.Groups, group) }
+// InGroup reports whether a user is a member of a group.
+func InGroup(u user.Info, group string) bool { return slices.Contains(u.GetGroups(), group) }
 
-// with returns the user with one more group, unless it is there already.
-func (u *User) with(group string) *User {
-	if u.In(group) {
+// WithImpliedGroup returns the user as a member of system:authenticated, or of system:unauthenticated if it is the anonymous
+// user. It returns u itself if u is in one of these groups.
+func WithImpliedGroup(u *User) *User {
+	group := AuthenticatedGroup
+	if u.Name == AnonymousUser {
+		group = UnauthenticatedGroup
+	}
+	if InGroup(u, group) || InGroup(u, UnauthenticatedGroup) {
 		return u
 	}
-	more := *u
-	more.Groups = append(slices.Clip(slices.Clone(u.Groups)), group)
-	return &more
+	with := *u
+	with.Groups = append(slices.Clip(slices.Clone(u.Groups)), group)
+	return &with
 }
 
-// Complete returns the user with the group that tells whether it is known who this is.
-func (u *User) Complete() *User {
-	switch {
-	case u.IsAnonymous():
-		return u.with(UnauthenticatedGroup)
-	case u.In(UnauthenticatedGroup):
-		return u
-	}
-	return u.with(AuthenticatedGroup)
-}
-
-// ServiceAccountUser returns the name of the user that a service account is.
+// ServiceAccountUser returns the user name of a service account.
 func ServiceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
@@ -75,7 +62,7 @@ func ServiceAccountGroups(namespace string) []string {
 	return []string{ServiceAccountsGroup, ServiceAccountsGroup + ":" + namespace}
 }
 
-// SplitServiceAccount returns which service account a user is, if it is one.
+// SplitServiceAccount returns the service account that a user name stands for; false if it is not one of a service account.
 func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
 	if !ok {
@@ -90,7 +77,7 @@ func SplitServiceAccount(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// SplitNode returns which node a user is, if it is one.
+// SplitNode returns the node that a user name stands for; false if it is not one of a node.
 func SplitNode(user string) (name string, ok bool) {
 	name, ok = strings.CutPrefix(user, nodePrefix)
 	if !ok || len(validation.NameIsDNSSubdomain(name, false)) > 0 {

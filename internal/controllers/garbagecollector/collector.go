@@ -10,8 +10,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/internal/api"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/controllers/workqueue"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/watchcache"
@@ -36,7 +37,7 @@ const ignoredResource = "core/events"
 type Collector struct {
 	Objects *registry.Registry
 	// User performs the collector's writes, Manager is its field manager.
-	User    *authn.User
+	User    user.Info
 	Manager string
 	Log     *slog.Logger
 

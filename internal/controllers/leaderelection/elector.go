@@ -9,7 +9,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/cadastre/cadastre/internal/auth/authn"
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
@@ -19,7 +20,7 @@ type Elector struct {
 	// Namespace and Name are those of the Lease. Identity is the candidate's unique name.
 	Namespace, Name, Identity string
 	// User performs the writes of the Lease, Manager is the field manager.
-	User    *authn.User
+	User    user.Info
 	Manager string
 	// Duration is the lifetime of a Lease that is not renewed, in whole seconds; 0 means 15 s. Deadline is the time
 	// after which a leader that cannot renew the Lease stops leading; 0 means two thirds of Duration. Retry is the

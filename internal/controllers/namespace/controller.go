@@ -9,8 +9,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"k8s.io/apiserver/pkg/authentication/user"
+
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/controllers/workqueue"
 	"github.com/cadastre/cadastre/internal/registry"
 	"github.com/cadastre/cadastre/internal/storage"
@@ -33,7 +34,7 @@ const (
 type Controller struct {
 	Objects *registry.Registry
 	// User performs the controller's writes, Manager is its field manager.
-	User    *authn.User
+	User    user.Info
 	Manager string
 	Log     *slog.Logger
 

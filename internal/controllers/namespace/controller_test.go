@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/watchcache"

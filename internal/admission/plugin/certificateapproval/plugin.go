@@ -26,7 +26,7 @@ func (*Plugin) Name() string { return "CertificateApproval" }
 
 // Handles implements admission.Plugin.
 func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	if operation == admission.Update && r.Kind.Group == group && r.Kind.Resource == resource && r.Subresource == subresource {
+	if operation == admission.Update && r.Group == group && r.Resource == resource && r.Subresource == subresource {
 		return admission.Validating | admission.NoOps
 	}
 	return 0
@@ -38,7 +38,7 @@ func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {
 		decision, _, err := p.Authorizer.Authorize(ctx, authorizer.AttributesRecord{
-			User: admission.UserInfo(a.User), Verb: "approve", APIGroup: group, APIVersion: "*", Resource: "signers", Name: name,
+			User: a.User, Verb: "approve", APIGroup: group, APIVersion: "*", Resource: "signers", Name: name,
 			ResourceRequest: true,
 		})
 		if err == nil && decision == authorizer.DecisionAllow {

@@ -10,13 +10,14 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
-	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
 const group = "resource.k8s.io"
@@ -25,7 +26,7 @@ const group = "resource.k8s.io"
 type Plugin struct {
 	admission.MutatingOnly
 	// Authorizer checks the permissions of status updates; nil grants all.
-	Authorizer *rbac.Authorizer
+	Authorizer authorizer.Authorizer
 }
 
 // Name implements admission.Plugin.
@@ -34,7 +35,7 @@ func (*Plugin) Name() string { return "DeviceAccess" }
 // Handles implements admission.Plugin.
 func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	isNew, isStatus := operation == admission.Create, operation == admission.Update && r.Subresource == "status"
-	if r.Kind.Group == group && (isNew || isStatus) {
+	if r.Group == group && (isNew || isStatus) {
 		return admission.Mutating
 	}
 	return 0
@@ -48,7 +49,7 @@ func (p *Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 		return err
 	}
 	if a.Operation == admission.Update {
-		errs = append(errs, p.statusErrors(a)...)
+		errs = append(errs, p.statusErrors(ctx, a)...)
 	}
 	a.AddErrors(errs...)
 	return nil
@@ -82,9 +83,9 @@ func adminAccessPath(a *admission.Attributes) *field.Path {
 			return nil
 		}
 		return pathOf(firstAdminAccess(a.Object.Lookup(results...), ""), results)
-	case a.Kind.Name == "ResourceClaim":
+	case a.Kind == "ResourceClaim":
 		return pathOf(firstAdminAccess(a.Object.Lookup(requests...), "exactly"), requests)
-	case a.Kind.Name == "ResourceClaimTemplate":
+	case a.Kind == "ResourceClaimTemplate":
 		return pathOf(firstAdminAccess(a.Object.Get("spec").Lookup(requests...), "exactly"), requests)
 	}
 	return nil

@@ -23,7 +23,7 @@ func errorsOf(t *testing.T, plugin *Plugin, a *admission.Attributes) (texts []st
 	if err := admissiontest.Run(t.Context(), plugin, a); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range a.Errors() {
+	for _, err := range admission.RecordOf(a).Errors() {
 		detail, _, _ := strings.Cut(err.Detail, ": ")
 		texts = append(texts, err.Field+": "+detail)
 	}

@@ -1,27 +1,29 @@
 package deviceaccess
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/internal/admission"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
 // statusErrors rejects changes of a claim's status that require permissions which the user lacks.
-func (p *Plugin) statusErrors(a *admission.Attributes) (errs field.ErrorList) {
+func (p *Plugin) statusErrors(ctx context.Context, a *admission.Attributes) (errs field.ErrorList) {
 	if p.Authorizer == nil {
 		return nil
 	}
 	now, old := a.Object.Get("status"), a.OldObject.Get("status")
 	if !document.Equal(now.Get("allocation"), old.Get("allocation")) || !document.Equal(now.Get("reservedFor"), old.Get("reservedFor")) {
-		if verb, err := p.authorize(a, "", resourcev1.SubresourceBinding, "", ""); err != nil {
+		if verb, err := p.authorize(ctx, a, "", resourcev1.SubresourceBinding, "", ""); err != nil {
 			errs = append(errs, field.Forbidden(field.NewPath("status", "allocation"),
 				fmt.Sprintf("changing status.allocation or status.reservedFor requires resource=\"resourceclaims/binding\", verb=\"%s\" permission: %v", verb, err)))
 		}
@@ -30,24 +32,24 @@ func (p *Plugin) statusErrors(a *admission.Attributes) (errs field.ErrorList) {
 		return errs // a claim that is not allocated has no devices to report about
 	}
 	for _, driver := range changedDrivers(now.Get("devices"), old.Get("devices")) {
-		errs = append(errs, p.driverErrors(a, driver, now.Get("allocation"))...)
+		errs = append(errs, p.driverErrors(ctx, a, driver, now.Get("allocation"))...)
 	}
 	return errs
 }
 
 // authorize checks a permission on a subresource of the claims: the verb of the request, with a prefix. An empty
 // namespace means all namespaces, an empty name all objects.
-func (p *Plugin) authorize(a *admission.Attributes, verbPrefix, subresource, namespace, name string) (verb string, err error) {
+func (p *Plugin) authorize(ctx context.Context, a *admission.Attributes, verbPrefix, subresource, namespace, name string) (verb string, err error) {
 	at := &rbac.Attributes{
-		User: a.User, Verb: verbPrefix + a.Verb, Group: a.Kind.Group, Resource: a.Kind.Resource,
+		User: a.User, Verb: verbPrefix + a.Verb, Group: a.Group, Resource: a.Resource.Resource,
 		Subresource: subresource, Namespace: namespace, Name: name,
 	}
-	return at.Verb, p.Authorizer.Check(at)
+	return at.Verb, rbac.Check(ctx, p.Authorizer, at)
 }
 
 // driverErrors checks the permission to report about the devices of a driver: those of the node that the user runs on,
 // or those of any node.
-func (p *Plugin) driverErrors(a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
+func (p *Plugin) driverErrors(ctx context.Context, a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
 	prefixes := []string{resourcev1.VerbPrefixArbitraryNode}
 	if node := allocatedNode(allocation); node != "" && runsOn(a.User, node) {
 		prefixes = []string{resourcev1.VerbPrefixAssociatedNode, resourcev1.VerbPrefixArbitraryNode}
@@ -55,7 +57,7 @@ func (p *Plugin) driverErrors(a *admission.Attributes, driver string, allocation
 	var first error
 	var verbs []string
 	for _, prefix := range prefixes {
-		verb, err := p.authorize(a, prefix, resourcev1.SubresourceDriver, a.Namespace, driver)
+		verb, err := p.authorize(ctx, a, prefix, resourcev1.SubresourceDriver, a.Namespace, driver)
 		if err == nil {
 			return nil
 		}
@@ -68,10 +70,10 @@ func (p *Plugin) driverErrors(a *admission.Attributes, driver string, allocation
 }
 
 // runsOn reports whether the user is a service account whose token is bound to a pod on the node.
-func runsOn(user *authn.User, node string) bool {
+func runsOn(u user.Info, node string) bool {
 	const nodeName = "authentication.kubernetes.io/node-name"
-	names := user.Extra[nodeName]
-	return strings.HasPrefix(user.Name, "system:serviceaccount:") && len(names) == 1 && names[0] == node
+	names := u.GetExtra()[nodeName]
+	return strings.HasPrefix(u.GetName(), "system:serviceaccount:") && len(names) == 1 && names[0] == node
 }
 
 // allocatedNode returns the node that a claim is allocated on; "" if the allocation selects nodes in another way.

@@ -21,7 +21,7 @@ func (Plugin) Name() string { return "LimitRanger" }
 // Handles implements admission.Plugin. No-op updates are validated, too: a LimitRange may be newer than the
 // object. The resources of a pod change only through its subresource resize.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	isPod := r.Kind.Group == "" && r.Kind.Resource == "pods"
+	isPod := r.Group == "" && r.Resource == "pods"
 	switch {
 	case operation == admission.Create && r.Is("", "pods"):
 		return admission.Mutating | admission.Validating
@@ -51,7 +51,7 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 		return err
 	}
 	violations := podViolations
-	if a.Kind.Resource == "persistentvolumeclaims" {
+	if a.Resource.Resource == "persistentvolumeclaims" {
 		violations = claimViolations
 	}
 	for _, limitRange := range ranges {

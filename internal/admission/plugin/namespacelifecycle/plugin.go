@@ -24,7 +24,7 @@ func (Plugin) Name() string { return "NamespaceLifecycle" }
 // before the validation of the object. Access reviews need no namespace.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	switch {
-	case operation == admission.Create && r.Kind.Namespaced && r.Kind.Group != "authorization.k8s.io":
+	case operation == admission.Create && r.Namespaced && r.Group != "authorization.k8s.io":
 		return admission.Mutating
 	case operation == admission.Delete && r.Is("", "namespaces"):
 		return admission.Mutating

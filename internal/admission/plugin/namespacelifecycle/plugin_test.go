@@ -19,7 +19,7 @@ func TestNamespaceMustNotChange(t *testing.T) {
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
 		t.Fatal(err)
 	}
-	key, commits := watchcache.Key{Kind: "core/namespaces", Name: "ns"}.String(), a.Commits()
+	key, commits := watchcache.Key{Kind: "core/namespaces", Name: "ns"}.String(), admission.RecordOf(a).Commits()
 	if len(commits) != 1 || commits[0].Key != key || commits[0].Expected != 1 || !commits[0].Keep {
 		t.Errorf("expected the condition that the namespace is unchanged, received %+v", commits)
 	}

@@ -28,7 +28,7 @@ func (Plugin) Name() string { return "NodeDeclaredFeatureValidator" }
 
 // Handles implements admission.Plugin.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	isPod := r.Kind.Group == "" && r.Kind.Resource == "pods"
+	isPod := r.Group == "" && r.Resource == "pods"
 	if operation == admission.Update && isPod && (r.Subresource == "" || r.Subresource == "resize") {
 		return admission.Validating
 	}

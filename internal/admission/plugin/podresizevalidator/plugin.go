@@ -31,7 +31,7 @@ func (Plugin) Name() string { return "PodResizeValidator" }
 
 // Handles implements admission.Plugin.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	if operation == admission.Update && r.Kind.Group == "" && r.Kind.Resource == "pods" && r.Subresource == "resize" {
+	if operation == admission.Update && r.Group == "" && r.Resource == "pods" && r.Subresource == "resize" {
 		return admission.Validating
 	}
 	return 0

@@ -5,6 +5,8 @@ package rbacescalation
 import (
 	"context"
 
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+
 	"github.com/cadastre/cadastre/internal/admission"
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
@@ -12,7 +14,9 @@ import (
 // Plugin is the admission plugin.
 type Plugin struct {
 	admission.ValidatingOnly
-	Authorizer *rbac.Authorizer
+	// RBAC has the rules that users hold; Authorizer decides the verbs escalate and bind.
+	RBAC       *rbac.Authorizer
+	Authorizer authorizer.Authorizer
 }
 
 // Name implements admission.Plugin.
@@ -20,21 +24,21 @@ func (*Plugin) Name() string { return "RBACEscalation" }
 
 // Handles implements admission.Plugin.
 func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
-	if operation != admission.Delete && r.Kind.Group == "rbac.authorization.k8s.io" {
+	if operation != admission.Delete && r.Group == "rbac.authorization.k8s.io" {
 		return admission.Validating
 	}
 	return 0
 }
 
 // Validate implements admission.Plugin.
-func (p *Plugin) Validate(_ context.Context, a *admission.Attributes) error {
+func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	metadata := a.Object.Get("metadata")
 	w := &rbac.Write{
-		User: a.User, Kind: a.Kind.StoreName(),
+		User: a.User, Kind: a.Group + "/" + a.Resource.Resource,
 		Namespace: metadata.Get("namespace").Text(), Name: metadata.Get("name").Text(), New: a.Object.AppendJSON(nil),
 	}
 	if !a.OldObject.IsAbsent() {
 		w.Old = a.OldObject.AppendJSON(nil)
 	}
-	return p.Authorizer.CheckEscalation(w)
+	return p.RBAC.CheckEscalation(ctx, p.Authorizer, w)
 }

@@ -25,7 +25,8 @@ var world = []string{
 const roles, bindings = "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io"
 
 func TestEscalation(t *testing.T) {
-	plugin := &Plugin{Authorizer: rbactest.New(t, world...)}
+	authorizer := rbactest.New(t, world...)
+	plugin := &Plugin{RBAC: authorizer, Authorizer: authorizer}
 	const (
 		reads  = `{rules: [{verbs: [get], apiGroups: [""], resources: [pods]}]}`
 		writes = `{rules: [{verbs: [update], apiGroups: [""], resources: [pods]}]}`

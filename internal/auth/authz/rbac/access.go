@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// accessSpec is what the reviews of access have in common: what is asked about. Exactly one of
-// the two is there.
+// accessSpec is the part of the spec that all access reviews share: the request to authorize. Exactly one field is set.
 type accessSpec struct {
 	resource *authorizationv1.ResourceAttributes
 	path     *authorizationv1.NonResourceAttributes
@@ -27,21 +28,70 @@ func newAccessSpec(s *authorizationv1.SubjectAccessReviewSpec) accessSpec {
 	return accessSpec{resource: s.ResourceAttributes, path: s.NonResourceAttributes}
 }
 
-// invalidReview is the error for a review that is not well asked. Kubernetes does not name the
-// kind there.
+// invalidReview returns the error for an invalid review. As in kube-apiserver, it does not name the kind.
 func invalidReview(errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: authorizationv1.GroupName}, "", errs)
 }
 
-func (s accessSpec) attributes(user *authn.User) *Attributes {
+func (s accessSpec) attributes(u user.Info) *Attributes {
 	if s.resource == nil {
-		return &Attributes{User: user, Verb: s.path.Verb, NonResource: true, Path: s.path.Path}
+		return &Attributes{User: u, Verb: s.path.Verb, NonResource: true, Path: s.path.Path}
 	}
 	r := s.resource
 	return &Attributes{
-		User: user, Verb: r.Verb, Group: r.Group, Resource: r.Resource, Subresource: r.Subresource,
-		Namespace: r.Namespace, Name: r.Name,
+		User: u, Verb: r.Verb, Group: r.Group, Version: r.Version, Resource: r.Resource, Subresource: r.Subresource,
+		Namespace: r.Namespace, Name: r.Name, FieldSelector: s.fieldSelector, LabelSelector: s.labelSelector,
 	}
+}
+
+// fieldSelector returns the field selector of the request, without requirements that cannot be parsed.
+func (s accessSpec) fieldSelector() (parsed fields.Requirements, err error) {
+	f := s.resource.FieldSelector
+	if f == nil {
+		return nil, nil
+	}
+	if f.RawSelector != "" {
+		selector, err := fields.ParseSelector(f.RawSelector)
+		if err != nil {
+			return nil, err
+		}
+		return selector.Requirements(), nil
+	}
+	for _, r := range f.Requirements {
+		if !readsField(r) {
+			continue
+		}
+		operator := selection.Equals
+		if r.Operator == metav1.FieldSelectorOpNotIn {
+			operator = selection.NotEquals
+		}
+		parsed = append(parsed, fields.Requirement{Operator: operator, Field: r.Key, Value: r.Values[0]})
+	}
+	return parsed, nil
+}
+
+// labelSelector returns the label selector of the request, without requirements that cannot be parsed.
+func (s accessSpec) labelSelector() (parsed labels.Requirements, err error) {
+	l := s.resource.LabelSelector
+	if l == nil {
+		return nil, nil
+	}
+	if l.RawSelector != "" {
+		selector, err := labels.Parse(l.RawSelector)
+		if err != nil {
+			return nil, err
+		}
+		requirements, _ := selector.Requirements()
+		return requirements, nil
+	}
+	for _, r := range l.Requirements {
+		selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}})
+		if err == nil {
+			requirements, _ := selector.Requirements()
+			parsed = append(parsed, requirements...)
+		}
+	}
+	return parsed, nil
 }
 
 func subjectOf(s *authorizationv1.SubjectAccessReviewSpec) *authn.User {
@@ -80,8 +130,7 @@ func (s accessSpec) validate() (errs field.ErrorList) {
 	return errs
 }
 
-// validateSelector wants a selector to be given as a text or as a list, and each of the list to be
-// well formed.
+// validateSelector validates a selector: it is either a string or a list of valid requirements.
 func validateSelector[R any](at *field.Path, raw string, list []R, validate func(R, *field.Path) field.ErrorList) (errs field.ErrorList) {
 	switch {
 	case raw != "" && len(list) > 0:
@@ -102,7 +151,7 @@ func validateSubject(s *authorizationv1.SubjectAccessReviewSpec) field.ErrorList
 	return nil
 }
 
-// mustBeEmpty refuses metadata: a question has no name.
+// mustBeEmpty rejects metadata: a review is not stored.
 func mustBeEmpty(meta metav1.ObjectMeta) field.ErrorList {
 	if isEmpty(meta) {
 		return nil
@@ -115,7 +164,7 @@ func isEmpty(meta metav1.ObjectMeta) bool {
 	return equality.Semantic.DeepEqual(metav1.ObjectMeta{}, meta)
 }
 
-// validateLocal wants a question that is asked in a namespace to be about that namespace.
+// validateLocal validates a review in a namespace: it must be for a resource of that namespace.
 func (s accessSpec) validateLocal(meta metav1.ObjectMeta) (errs field.ErrorList) {
 	namespace := meta.Namespace
 	meta.Namespace = ""
@@ -132,8 +181,8 @@ func (s accessSpec) validateLocal(meta metav1.ObjectMeta) (errs field.ErrorList)
 	return errs
 }
 
-// selectorErrors says which selectors could not be read. Rules know nothing of selectors, so that
-// the answer is the same.
+// selectorErrors reports the selectors that cannot be parsed. They do not change the decision of RBAC, whose rules have no
+// selectors.
 func (s accessSpec) selectorErrors() string {
 	if s.resource == nil {
 		return ""
@@ -167,7 +216,7 @@ func appendIgnored[R any](texts []string, name string, rawFails bool, list []R, 
 	return append(texts, "spec.resourceAttributes."+name+how)
 }
 
-// readsField is about what selectors of fields can say so far.
+// readsField reports whether a requirement of a field selector is supported.
 func readsField(r metav1.FieldSelectorRequirement) bool {
 	return len(r.Values) == 1 && (r.Operator == metav1.FieldSelectorOpIn || r.Operator == metav1.FieldSelectorOpNotIn)
 }

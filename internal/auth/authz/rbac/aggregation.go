@@ -11,22 +11,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// AggregationManager is the manager that the rules of roles that gather others' are applied as. It
-// is the one of Kubernetes' controller that does so there.
+// AggregationManager is the field manager that applies the rules of aggregated ClusterRoles, as in Kubernetes.
 const AggregationManager = "clusterrole-aggregation-controller"
 
-// retryGathered is how long Aggregate waits before it tries again what failed.
-const retryGathered = time.Second
+// aggregationRetry is the delay before Aggregate retries a failed apply.
+const aggregationRetry = time.Second
 
-// isGathered reports whether a change of a role may change what others gather.
-func (x *index) isGathered(r *role) bool {
+// affectsAggregation reports whether a change of a role may change the rules of aggregated roles.
+func (x *index) affectsAggregation(r *role) bool {
 	if !r.exists {
 		return false
 	}
-	if r.gathers {
+	if r.isAggregated {
 		return true
 	}
-	for _, g := range x.gatherers {
+	for _, g := range x.aggregated {
 		if g.selects(r) {
 			return true
 		}
@@ -46,47 +45,46 @@ func (r *role) selects(other *role) bool {
 	return false
 }
 
-// noteChange notes that what roles gather must be found out anew, if the change of a role to how it
-// is now matters for it. before says whether it does for how it was.
-func (x *index) noteChange(changed *role, before bool) {
-	if changed.place.namespace != "" {
+// recordChange records that rules must be aggregated again if the changed role affects them, in its new state or, as before
+// reports, in its old one.
+func (x *index) recordChange(changed *role, before bool) {
+	if changed.key.namespace != "" {
 		return
 	}
-	if changed.gathers {
-		x.gatherers[changed.place.name] = changed
+	if changed.isAggregated {
+		x.aggregated[changed.key.name] = changed
 	} else {
-		delete(x.gatherers, changed.place.name)
+		delete(x.aggregated, changed.key.name)
 	}
-	x.stale = x.stale || before || x.isGathered(changed)
+	x.needsAggregation = x.needsAggregation || before || x.affectsAggregation(changed)
 }
 
-// settle finds out what roles gather, if that is not known. It is called after every batch of
-// changes.
-func (x *index) settle() {
-	if !x.stale {
+// aggregate computes the rules of aggregated roles if a change affected them. It is called after every batch of changes.
+func (x *index) aggregate() {
+	if !x.needsAggregation {
 		return
 	}
-	x.stale = false
+	x.needsAggregation = false
 	candidates := x.clusterRoles()
-	for _, g := range x.gatherers {
-		g.rules = gather(g, candidates, []*role{g})
+	for _, g := range x.aggregated {
+		g.rules = aggregateRules(g, candidates, []*role{g})
 	}
 }
 
-// clusterRoles returns those that there are, by name.
+// clusterRoles returns the existing ClusterRoles in the order of their names.
 func (x *index) clusterRoles() (found []*role) {
 	for at, r := range x.roles {
 		if at.namespace == "" && r.exists {
 			found = append(found, r)
 		}
 	}
-	slices.SortFunc(found, func(a, b *role) int { return cmp.Compare(a.place.name, b.place.name) })
+	slices.SortFunc(found, func(a, b *role) int { return cmp.Compare(a.key.name, b.key.name) })
 	return found
 }
 
-// gather returns the rules of the roles that a role selects, each rule once. within are the roles
-// that are being gathered for, so that roles that gather each other come to an end.
-func gather(g *role, candidates, within []*role) []rbacv1.PolicyRule {
+// aggregateRules returns the rules of the roles that a role selects, without duplicates. within are the aggregated roles on the
+// path of the recursion: roles that select each other are followed once.
+func aggregateRules(g *role, candidates, within []*role) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, s := range g.selectors {
 		for _, c := range candidates {
@@ -94,8 +92,8 @@ func gather(g *role, candidates, within []*role) []rbacv1.PolicyRule {
 				continue
 			}
 			from := c.stored
-			if c.gathers {
-				from = gather(c, candidates, append(slices.Clip(within), c))
+			if c.isAggregated {
+				from = aggregateRules(c, candidates, append(slices.Clip(within), c))
 			}
 			for i := range from {
 				if !slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return equality.Semantic.DeepEqual(r, from[i]) }) {
@@ -107,25 +105,25 @@ func gather(g *role, candidates, within []*role) []rbacv1.PolicyRule {
 	return rules
 }
 
-// Gathered is a role whose object does not have the rules that it gathers.
-type Gathered struct {
+// AggregatedRole is a ClusterRole whose stored rules differ from its aggregated ones.
+type AggregatedRole struct {
 	Name string
-	// Configuration is what is to be applied, with force, by AggregationManager.
+	// Configuration is the JSON to apply, with force, as AggregationManager.
 	Configuration []byte
 }
 
-// Gathered returns the roles whose objects do not have the rules that they gather, by name.
-func (a *Authorizer) Gathered() ([]Gathered, error) {
+// OutdatedRoles returns the aggregated ClusterRoles whose stored rules are outdated, in the order of their names.
+func (a *Authorizer) OutdatedRoles() ([]AggregatedRole, error) {
 	a.mu.RLock()
-	stale := map[string][]rbacv1.PolicyRule{}
-	for name, g := range a.index.gatherers {
+	outdated := map[string][]rbacv1.PolicyRule{}
+	for name, g := range a.index.aggregated {
 		if !equality.Semantic.DeepEqual(g.rules, g.stored) {
-			stale[name] = g.rules
+			outdated[name] = g.rules
 		}
 	}
 	a.mu.RUnlock()
-	var found []Gathered
-	for name, rules := range stale {
+	var found []AggregatedRole
+	for name, rules := range outdated {
 		configuration, err := json.Marshal(map[string]any{
 			"apiVersion": rbacv1.SchemeGroupVersion.String(),
 			"kind":       clusterRoleKind,
@@ -135,22 +133,21 @@ func (a *Authorizer) Gathered() ([]Gathered, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, Gathered{name, configuration})
+		found = append(found, AggregatedRole{name, configuration})
 	}
-	slices.SortFunc(found, func(a, b Gathered) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(found, func(a, b AggregatedRole) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
 }
 
-// Aggregate keeps the objects of roles that gather others' rules up to date, so that users can see
-// what they gather, until the context ends or the Authorizer is closed. What is allowed does not
-// wait for it. What can't be applied is tried again.
-func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Context, g Gathered) error) {
+// Aggregate applies the rules of aggregated ClusterRoles to the stored objects, so that clients can read them, until the context
+// ends or the Authorizer is closed. Authorization does not depend on the stored rules. A failed apply is retried.
+func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Context, g AggregatedRole) error) {
 	for {
 		changed := a.follower.Updated()
-		retry := a.applyGathered(ctx, apply)
+		retry := a.applyAggregated(ctx, apply)
 		var later <-chan time.Time
 		if retry {
-			later = time.After(retryGathered)
+			later = time.After(aggregationRetry)
 		}
 		select {
 		case <-changed:
@@ -163,16 +160,16 @@ func (a *Authorizer) Aggregate(ctx context.Context, apply func(ctx context.Conte
 	}
 }
 
-// applyGathered reports whether some of it must be tried again.
-func (a *Authorizer) applyGathered(ctx context.Context, apply func(ctx context.Context, g Gathered) error) (retry bool) {
-	found, err := a.Gathered()
+// applyAggregated applies outdated rules, and reports whether an apply failed.
+func (a *Authorizer) applyAggregated(ctx context.Context, apply func(ctx context.Context, g AggregatedRole) error) (retry bool) {
+	found, err := a.OutdatedRoles()
 	if err != nil {
-		a.log.Error("cannot tell which rules roles gather", "error", err)
+		a.log.Error("encoding aggregated rules failed", "error", err)
 		return false
 	}
 	for _, g := range found {
 		if err := apply(ctx, g); err != nil && ctx.Err() == nil {
-			a.log.Warn("cannot write the rules that a role gathers", "clusterrole", g.Name, "error", err)
+			a.log.Warn("applying aggregated rules failed; retrying", "clusterrole", g.Name, "error", err)
 			retry = true
 		}
 	}

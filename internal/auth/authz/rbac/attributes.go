@@ -1,50 +1,132 @@
 package rbac
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/cadastre/cadastre/internal/auth/authn"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Attributes are who wants to do what.
+// Attributes describe a request to authorize. *Attributes implements authorizer.Attributes; its fields spare the server's own
+// authorizer the interface calls.
 type Attributes struct {
-	User *authn.User
-	// Verb is Kubernetes' word for it: get, list, watch, create, update, patch, delete,
-	// deletecollection; for a path, the method in lower case.
+	User user.Info
+	// Verb is the verb of a resource request: get, list, watch, create, update, patch, delete, deletecollection; for a
+	// non-resource request, the HTTP method in lower case.
 	Verb string
-	// Group is "" for the core. For a namespace itself, Namespace is its name, too: whoever
-	// may read namespaces within one may read that one.
-	Group, Resource, Subresource, Namespace, Name string
-	// NonResource says that it is about Path, and not about a resource.
+	// Group is "" for the core group. Namespace of a request for a Namespace is its name: a role in a namespace may allow
+	// reading that Namespace.
+	Group, Version, Resource, Subresource, Namespace, Name string
+	// NonResource reports whether the request is for Path, not for a resource.
 	NonResource bool
 	Path        string
+	// FieldSelector and LabelSelector parse the selectors of the request; nil means that it has none.
+	FieldSelector func() (fields.Requirements, error)
+	LabelSelector func() (labels.Requirements, error)
 }
 
-// clean keeps what clients send from looking like HTML.
-var clean = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// GetUser implements authorizer.Attributes.
+func (a *Attributes) GetUser() user.Info { return a.User }
 
-// Forbidden returns the error for what is not allowed. The reason may be "".
+// GetVerb implements authorizer.Attributes.
+func (a *Attributes) GetVerb() string { return a.Verb }
+
+// IsReadOnly implements authorizer.Attributes.
+func (a *Attributes) IsReadOnly() bool {
+	return a.Verb == "get" || a.Verb == "list" || a.Verb == "watch"
+}
+
+// GetNamespace implements authorizer.Attributes.
+func (a *Attributes) GetNamespace() string { return a.Namespace }
+
+// GetResource implements authorizer.Attributes.
+func (a *Attributes) GetResource() string { return a.Resource }
+
+// GetSubresource implements authorizer.Attributes.
+func (a *Attributes) GetSubresource() string { return a.Subresource }
+
+// GetName implements authorizer.Attributes.
+func (a *Attributes) GetName() string { return a.Name }
+
+// GetAPIGroup implements authorizer.Attributes.
+func (a *Attributes) GetAPIGroup() string { return a.Group }
+
+// GetAPIVersion implements authorizer.Attributes.
+func (a *Attributes) GetAPIVersion() string { return a.Version }
+
+// IsResourceRequest implements authorizer.Attributes.
+func (a *Attributes) IsResourceRequest() bool { return !a.NonResource }
+
+// GetPath implements authorizer.Attributes.
+func (a *Attributes) GetPath() string { return a.Path }
+
+// GetFieldSelector implements authorizer.Attributes.
+func (a *Attributes) GetFieldSelector() (fields.Requirements, error) {
+	if a.FieldSelector == nil {
+		return nil, nil
+	}
+	return a.FieldSelector()
+}
+
+// GetLabelSelector implements authorizer.Attributes.
+func (a *Attributes) GetLabelSelector() (labels.Requirements, error) {
+	if a.LabelSelector == nil {
+		return nil, nil
+	}
+	return a.LabelSelector()
+}
+
+// attributesOf returns the attributes of a caller that has its own implementation, such as Kubernetes' CEL library.
+func attributesOf(a authorizer.Attributes) *Attributes {
+	if own, ok := a.(*Attributes); ok {
+		return own
+	}
+	return &Attributes{
+		User: a.GetUser(), Verb: a.GetVerb(), Group: a.GetAPIGroup(), Version: a.GetAPIVersion(), Resource: a.GetResource(),
+		Subresource: a.GetSubresource(), Namespace: a.GetNamespace(), Name: a.GetName(),
+		NonResource: !a.IsResourceRequest(), Path: a.GetPath(), FieldSelector: a.GetFieldSelector, LabelSelector: a.GetLabelSelector,
+	}
+}
+
+// Check returns nil if the authorizer allows a request, a 403 if it does not, and a 500 if it failed to decide.
+func Check(ctx context.Context, a authorizer.Authorizer, at *Attributes) error {
+	decision, reason, err := a.Authorize(ctx, at)
+	switch {
+	case decision == authorizer.DecisionAllow:
+		return nil
+	case err != nil:
+		return apierrors.NewInternalError(err)
+	}
+	return at.Forbidden(reason)
+}
+
+// htmlEscaper escapes text of clients in messages, as kube-apiserver does.
+var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Forbidden returns the 403 for a request that is not allowed. The reason may be "".
 func (a *Attributes) Forbidden(reason string) *apierrors.StatusError {
-	message := clean.Replace(a.cannot())
+	message := htmlEscaper.Replace(a.denial())
 	if reason != "" {
 		message += ": " + reason
 	}
-	resource := schema.GroupResource{Group: a.Group, Resource: a.Resource}
 	if a.NonResource {
-		return apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf("%s", message))
+		return apierrors.NewForbidden(schema.GroupResource{}, "", errors.New(message))
 	}
-	return apierrors.NewForbidden(resource, a.Name, fmt.Errorf("%s", message))
+	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(message))
 }
 
-// cannot says what the user cannot do.
-func (a *Attributes) cannot() string {
+// denial describes the denied request, in kube-apiserver's words.
+func (a *Attributes) denial() string {
 	name := ""
 	if a.User != nil {
-		name = a.User.Name
+		name = a.User.GetName()
 	}
 	if a.NonResource {
 		return fmt.Sprintf("User %q cannot %s path %q", name, a.Verb, a.Path)
@@ -53,9 +135,9 @@ func (a *Attributes) cannot() string {
 	if a.Subresource != "" {
 		resource += "/" + a.Subresource
 	}
-	where := "at the cluster scope"
+	scope := "at the cluster scope"
 	if a.Namespace != "" {
-		where = fmt.Sprintf("in the namespace %q", a.Namespace)
+		scope = fmt.Sprintf("in the namespace %q", a.Namespace)
 	}
-	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", name, a.Verb, resource, a.Group, where)
+	return fmt.Sprintf("User %q cannot %s resource %q in API group %q %s", name, a.Verb, resource, a.Group, scope)
 }

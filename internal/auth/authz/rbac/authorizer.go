@@ -8,6 +8,9 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	"k8s.io/apiserver/pkg/authorization/union"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/storage"
@@ -15,8 +18,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/informer"
 )
 
-// Authorizer says what users may do, by the roles and bindings that there are now. Its methods may
-// be called concurrently.
+// Authorizer authorizes requests by the stored roles and bindings. It implements authorizer.Authorizer and is safe for
+// concurrent use.
 type Authorizer struct {
 	log      *slog.Logger
 	follower *informer.Informer
@@ -25,24 +28,50 @@ type Authorizer struct {
 	index *index
 }
 
-// New returns an Authorizer that knows all roles and bindings of a cache, and follows what happens
-// to them.
+// New returns an Authorizer for the roles and bindings of a watch cache. It has loaded all of them, and follows their
+// changes until Close.
 func New(ctx context.Context, c *watchcache.Cache, log *slog.Logger) (a *Authorizer, err error) {
 	a = &Authorizer{log: log, index: newIndex()}
 	if a.log == nil {
 		a.log = slog.Default()
 	}
-	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Handler: keeper{a}, Log: a.log, About: "RBAC rules"})
+	a.follower, err = informer.Start(ctx, informer.Options{Cache: c, Kinds: Resources, Handler: indexUpdater{a}, Log: a.log, About: "RBAC roles and bindings"})
 	return a, err
 }
 
-// Close ends following the cache.
+// Close stops following the watch cache.
 func (a *Authorizer) Close() { a.follower.Close() }
 
-// Allowed reports whether somebody may do something, and why; or why not, if there is more to say
-// than that nothing allows it.
+// Union returns an authorizer that calls the given authorizers in order, then RBAC. The first that allows or denies a request
+// decides. Members of system:masters are always allowed, so that administrators can repair a faulty configuration.
+func (a *Authorizer) Union(authorizers ...authorizer.Authorizer) authorizer.Authorizer {
+	if len(authorizers) == 0 {
+		return a
+	}
+	all := append([]authorizer.Authorizer{authorizer.AuthorizerFunc(allowMasters)}, authorizers...)
+	return union.New(append(all, a)...)
+}
+
+func allowMasters(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
+	if u := at.GetUser(); u != nil && authn.InGroup(u, authn.MastersGroup) {
+		return authorizer.DecisionAllow, "", nil
+	}
+	return authorizer.DecisionNoOpinion, "", nil
+}
+
+// Authorize implements authorizer.Authorizer. It never denies: a request that no rule allows is left to other authorizers.
+func (a *Authorizer) Authorize(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
+	allowed, reason := a.Allowed(attributesOf(at))
+	if allowed {
+		return authorizer.DecisionAllow, reason, nil
+	}
+	return authorizer.DecisionNoOpinion, reason, nil
+}
+
+// Allowed reports whether a rule allows a request. The reason names the binding that allows it, or else the roles that
+// bindings of the user refer to and that do not exist; it is "" for members of system:masters.
 func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
-	if at.User.In(authn.MastersGroup) {
+	if authn.InGroup(at.User, authn.MastersGroup) {
 		return true, ""
 	}
 	a.mu.RLock()
@@ -50,51 +79,43 @@ func (a *Authorizer) Allowed(at *Attributes) (allowed bool, reason string) {
 	if reason := a.index.allowed(at); reason != "" {
 		return true, reason
 	}
-	if err := a.index.lacks(at.User, at.Namespace); err != nil {
+	if err := a.index.missingRoles(at.User, at.Namespace); err != nil {
 		return false, "RBAC: " + err.Error()
 	}
 	return false, ""
 }
 
-// Check returns nil for what is allowed, and for what is not the error to answer with.
-func (a *Authorizer) Check(at *Attributes) error {
-	if allowed, reason := a.Allowed(at); !allowed {
-		return at.Forbidden(reason)
-	}
-	return nil
-}
-
-// RulesFor returns the rules that a user has in a namespace. The error says which roles there
-// should be; the others' rules are there all the same.
-func (a *Authorizer) RulesFor(user *authn.User, namespace string) ([]rbacv1.PolicyRule, error) {
+// RulesFor returns the rules that a user has in a namespace. The error names the roles that bindings of the user refer to and
+// that do not exist; the rules are complete apart from these.
+func (a *Authorizer) RulesFor(u user.Info, namespace string) ([]rbacv1.PolicyRule, error) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	var rules []rbacv1.PolicyRule
-	for _, b := range a.index.bindingsOf(user, namespace) {
+	for _, b := range a.index.bindingsOf(u, namespace) {
 		if b.role != nil {
 			rules = append(rules, b.role.rules...)
 		}
 	}
-	return rules, a.index.lacks(user, namespace)
+	return rules, a.index.missingRoles(u, namespace)
 }
 
-// lacks says which roles are missing that bindings of a user refer to.
-func (x *index) lacks(user *authn.User, namespace string) error {
-	var lacks []error
-	for _, b := range x.bindingsOf(user, namespace) {
-		if lack := b.lack(); lack != "" {
-			lacks = append(lacks, errors.New(lack))
+// missingRoles returns an error that names the roles which bindings of a user refer to and which do not exist.
+func (x *index) missingRoles(u user.Info, namespace string) error {
+	var missing []error
+	for _, b := range x.bindingsOf(u, namespace) {
+		if text := b.missingRole(); text != "" {
+			missing = append(missing, errors.New(text))
 		}
 	}
-	if lacks == nil {
+	if missing == nil {
 		return nil
 	}
-	return utilerrors.NewAggregate(lacks)
+	return utilerrors.NewAggregate(missing)
 }
 
-// Sync waits until the index has what was written to a kind up to a revision. Whoever answers a
-// writer calls it before, so that the writer's next request is judged by what it wrote. For other
-// kinds it does nothing.
+// Sync waits until the index includes the writes to a resource up to a revision. A write of a role or binding calls it
+// before it is acknowledged, so that the client's next request is authorized by the new state. It returns at once for other
+// resources.
 func (a *Authorizer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	return a.follower.Sync(ctx, kind, revision)
 }

@@ -21,20 +21,20 @@ func TestSubjects(t *testing.T) {
 	w.role("red", "secrets", "get core secrets names=a")
 	w.bind("red", "local", ".secrets", "user:bob")
 	everywhere, red, blue := "get core pods", "get core pods red/x", "get core pods blue/x"
-	w.expect(user("alice"), true, everywhere, red, blue)
-	w.expect(user("alice"), false, "list core pods", "get apps pods", "get core pods/log", "get - /healthz", "get core secrets red/a")
-	w.expect(user("someone", "dev"), true, everywhere, red, blue)
-	w.expect(user("bob"), true, red, "get core secrets red/a")
-	w.expect(user("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
-	w.expect(user("someone", "ops"), true, red)
-	w.expect(user("someone", "ops"), false, blue)
-	w.expect(user("ops"), false, red)                     // a user, not a group
-	w.expect(user("someone", "alice", "bob"), false, red) // groups, not users
-	w.expect(user("system:serviceaccount:red:builder"), true, red)
-	w.expect(user("system:serviceaccount:blue:builder"), false, red)
-	w.expect(user("system:serviceaccount:blue:tester"), true, red)
-	w.expect(user("system:serviceaccount:blue:tester"), false, blue)
-	w.expect(user("root", authn.MastersGroup), true, "delete core everything", "post - /anything")
+	w.expect(newUser("alice"), true, everywhere, red, blue)
+	w.expect(newUser("alice"), false, "list core pods", "get apps pods", "get core pods/log", "get - /healthz", "get core secrets red/a")
+	w.expect(newUser("someone", "dev"), true, everywhere, red, blue)
+	w.expect(newUser("bob"), true, red, "get core secrets red/a")
+	w.expect(newUser("bob"), false, everywhere, blue, "get core secrets red/b", "get core secrets blue/a")
+	w.expect(newUser("someone", "ops"), true, red)
+	w.expect(newUser("someone", "ops"), false, blue)
+	w.expect(newUser("ops"), false, red)                     // a user, not a group
+	w.expect(newUser("someone", "alice", "bob"), false, red) // groups, not users
+	w.expect(newUser("system:serviceaccount:red:builder"), true, red)
+	w.expect(newUser("system:serviceaccount:blue:builder"), false, red)
+	w.expect(newUser("system:serviceaccount:blue:tester"), true, red)
+	w.expect(newUser("system:serviceaccount:blue:tester"), false, blue)
+	w.expect(newUser("root", authn.MastersGroup), true, "delete core everything", "post - /anything")
 }
 
 func TestReasons(t *testing.T) {
@@ -51,15 +51,15 @@ func TestReasons(t *testing.T) {
 		text string
 		want string
 	}{
-		{user("alice", "dev"), "get core pods", `RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pods" to Group "dev"`},
-		{user("system:serviceaccount:red:builder"), "get core pods red/x", `RBAC: allowed by RoleBinding "some/red" of ClusterRole "pods" to ServiceAccount "builder/red"`},
-		{user("eve"), "get core pods", ""},
-		{user("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
-		{user("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
-		{user("root", authn.MastersGroup), "get core pods", ""},
+		{newUser("alice", "dev"), "get core pods", `RBAC: allowed by ClusterRoleBinding "all" of ClusterRole "pods" to Group "dev"`},
+		{newUser("system:serviceaccount:red:builder"), "get core pods red/x", `RBAC: allowed by RoleBinding "some/red" of ClusterRole "pods" to ServiceAccount "builder/red"`},
+		{newUser("eve"), "get core pods", ""},
+		{newUser("carol", "dev"), "get core secrets red", `RBAC: clusterrole.rbac.authorization.k8s.io "none" not found`},
+		{newUser("bob"), "get core pods red", `RBAC: [clusterrole.rbac.authorization.k8s.io "none" not found, role.rbac.authorization.k8s.io "none" not found, unsupported role reference kind: "Odd"]`},
+		{newUser("root", authn.MastersGroup), "get core pods", ""},
 	} {
 		if _, reason := w.Allowed(ask(test.user, test.text)); reason != test.want {
-			t.Errorf("%s: %s: %s", test.user.Name, test.text, reason)
+			t.Errorf("Allowed(%s, %s): reason = %q, want %q", test.user.Name, test.text, reason, test.want)
 		}
 	}
 }
@@ -72,12 +72,12 @@ func TestForbidden(t *testing.T) {
 		"get - /metrics":                     `forbidden: User "alice" cannot get path "/metrics"`,
 		"get - /<b>&":                        `forbidden: User "alice" cannot get path "/&lt;b&gt;&amp;"`,
 	} {
-		err := ask(user("alice"), text).Forbidden("")
+		err := ask(newUser("alice"), text).Forbidden("")
 		if err.Error() != want || err.Status().Code != 403 || err.Status().Reason != "Forbidden" {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("Forbidden() of %s = %v", text, err)
 		}
-		if err := ask(user("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
-			t.Errorf("%s: %v", text, err)
+		if err := ask(newUser("alice"), text).Forbidden("RBAC: x"); err.Error() != want+": RBAC: x" {
+			t.Errorf("Forbidden() of %s = %v", text, err)
 		}
 	}
 	if err := (&Attributes{Verb: "get", Resource: "pods"}).Forbidden(""); !strings.Contains(err.Error(), `User ""`) {
@@ -85,83 +85,83 @@ func TestForbidden(t *testing.T) {
 	}
 }
 
-// TestChanges writes and asks at once: who has been answered is judged by what was written.
+// TestChanges checks that a request after an acknowledged write is authorized by the new state.
 func TestChanges(t *testing.T) {
 	w := newWorld(t)
-	alice, read, list := user("alice"), "get core pods red/x", "list core pods red"
+	alice, read, list := newUser("alice"), "get core pods red/x", "list core pods red"
 	w.bind("red", "b", "later", "user:alice")
 	w.expect(alice, false, read)
-	w.role("", "later", "get core pods") // what a binding refers to may come later
+	w.role("", "later", "get core pods") // a role may be created after the binding that refers to it
 	w.expect(alice, true, read)
 	w.role("", "later", "list core pods")
 	w.expect(alice, false, read)
 	w.expect(alice, true, list)
 	w.bind("red", "b", "later", "user:bob")
 	w.expect(alice, false, list)
-	w.expect(user("bob"), true, list)
+	w.expect(newUser("bob"), true, list)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
-	w.expect(user("bob"), false, list)
+	w.expect(newUser("bob"), false, list)
 	w.role("", "later", "list core pods")
-	w.expect(user("bob"), true, list)
+	w.expect(newUser("bob"), true, list)
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
-	w.expect(user("bob"), false, list)
+	w.expect(newUser("bob"), false, list)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "later"}, nil)
 	w.bind("red", "b", "never", "user:bob", "group:dev")
 	w.write(watchcache.Key{Kind: RoleBindings, Namespace: "red", Name: "b"}, nil)
 	if n := len(w.index.roles) + len(w.index.bindings) + len(w.index.users) + len(w.index.groups); n != 0 {
-		t.Errorf("%d things are left", n)
+		t.Errorf("the index has %d entries after all objects are deleted, want 0", n)
 	}
 }
 
-func TestStartsComplete(t *testing.T) {
+func TestNewLoadsAll(t *testing.T) {
 	w := newWorld(t)
-	for i := range 600 { // more than the cache tells at once
+	for i := range 600 { // more than one batch of the watch cache
 		w.bind("red", fmt.Sprint("b", i), "pods", fmt.Sprint("user:u", i))
 	}
 	w.role("", "pods", "get core pods")
 	w.reopen()
 	for i := range 600 {
-		w.expect(user(fmt.Sprint("u", i)), true, "get core pods red/x")
+		w.expect(newUser(fmt.Sprint("u", i)), true, "get core pods red/x")
 	}
 }
 
-// TestDamage has objects that can't be read: the others count, and the administrator can repair.
-func TestDamage(t *testing.T) {
+// TestUndecodableObjects checks that objects that cannot be decoded grant nothing, and do not affect others.
+func TestUndecodableObjects(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "pods"}, []byte(`{"metadata":{"name":"pods"},"rules":"no list"}`))
-	w.expect(user("alice"), false, "get core pods")
+	w.expect(newUser("alice"), false, "get core pods")
 	w.role("", "pods", "get core pods")
-	w.expect(user("alice"), true, "get core pods")
+	w.expect(newUser("alice"), true, "get core pods")
 
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.sync(ClusterRoleBindings, revision)
-	w.expect(user("alice"), true, "get core pods") // what is known stays
+	w.expect(newUser("alice"), true, "get core pods") // of the other binding
 	w.write(watchcache.Key{Kind: ClusterRoleBindings, Name: "good"}, nil)
 	w.bind("", "better", "pods", "user:bob")
-	w.expect(user("bob"), false, "get core pods") // and nothing new is known
+	w.expect(newUser("bob"), false, "get core pods") // of the role that cannot be decoded
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
-	await(t, func() bool { return w.may(user("bob"), "get core pods") })
-	w.expect(user("alice"), false, "get core pods")
+	await(t, func() bool { return w.may(newUser("bob"), "get core pods") })
+	w.expect(newUser("alice"), false, "get core pods")
 }
 
-// TestDamageAtTheStart does not keep the server from starting.
-func TestDamageAtTheStart(t *testing.T) {
+// TestUndecodableObjectsAtStart checks that objects that cannot be decoded do not fail New.
+func TestUndecodableObjectsAtStart(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "pods", "get core pods")
 	w.bind("", "good", "pods", "user:alice")
 	bad, revision := ClusterRoleBindings+"/bad", storage.Revision(0)
 	w.commit(storage.Write{Key: bad, Value: []byte("rubbish")}, &revision)
 	w.reopen()
-	w.expect(user("alice"), false, "get core pods")
-	w.expect(user("root", authn.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
+	w.expect(newUser("alice"), false, "get core pods")
+	w.expect(newUser("root", authn.MastersGroup), true, "delete rbac.authorization.k8s.io clusterrolebindings /bad")
 	w.commit(storage.Write{Key: bad, Expected: revision}, nil)
-	await(t, func() bool { return w.may(user("alice"), "get core pods") })
+	await(t, func() bool { return w.may(newUser("alice"), "get core pods") })
 }
 
-// commit writes past the cache, which would not take it.
+// commit writes to the store, past the watch cache, which rejects such values.
 func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	w.t.Helper()
 	at, err := w.store.Commit(w.t.Context(), change)
@@ -173,26 +173,26 @@ func (w *world) commit(change storage.Write, revision *storage.Revision) {
 	}
 }
 
-func TestExactNames(t *testing.T) {
+func TestFieldNamesAreCaseSensitive(t *testing.T) {
 	w := newWorld(t)
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "odd"}, []byte(`{"Rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}],"metadata":{"name":"odd"}}`))
 	w.bind("", "odd", "odd", "user:alice")
-	w.expect(user("alice"), false, "get core pods")
+	w.expect(newUser("alice"), false, "get core pods")
 }
 
 func TestSync(t *testing.T) {
 	w := newWorld(t)
 	if err := w.Sync(t.Context(), "core/pods", 1<<40); err != nil {
-		t.Errorf("another kind: %v", err)
+		t.Errorf("Sync() of another resource = %v, want nil", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := w.Sync(short, Roles, 1<<40); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("what has not been: %v", err)
+		t.Errorf("Sync() of a future revision = %v, want a deadline error", err)
 	}
 	w.Close()
 	if err := w.Sync(t.Context(), Roles, 1<<40); !errors.Is(err, watchcache.ErrClosed) {
-		t.Errorf("closed: %v", err)
+		t.Errorf("Sync() after Close = %v", err)
 	}
 }
 
@@ -215,11 +215,11 @@ func BenchmarkAllowed(b *testing.B) {
 		text string
 		want bool
 	}{
-		{"masters", user("root", authn.MastersGroup), "patch apps deployments ns7/web", true},
-		{"editor", user("u7", "a", "b"), "patch apps deployments ns7/web", true},
-		{"editor, last rule", user("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
-		{"discovery", user("u7"), "get - /apis/apps/v1", true},
-		{"denied", user("u7", "a", "b"), "patch apps deployments ns8/web", false},
+		{"masters", newUser("root", authn.MastersGroup), "patch apps deployments ns7/web", true},
+		{"editor", newUser("u7", "a", "b"), "patch apps deployments ns7/web", true},
+		{"editor, last rule", newUser("u7", "a", "b"), "get resource.k8s.io resourceclaimtemplates ns7/web", true},
+		{"discovery", newUser("u7"), "get - /apis/apps/v1", true},
+		{"denied", newUser("u7", "a", "b"), "patch apps deployments ns8/web", false},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			at := ask(bench.user, bench.text)

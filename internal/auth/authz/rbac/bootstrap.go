@@ -19,30 +19,30 @@ const (
 	aggregateLabel      = rbacv1.GroupName + "/aggregate-to-"
 )
 
-// verbWords are the words that stand for several verbs.
+// verbWords are abbreviations of lists of verbs.
 var verbWords = map[string]string{
 	"read":  "get,list,watch",
 	"write": "create,delete,deletecollection,patch,update",
 	"all":   "create,delete,deletecollection,get,list,patch,update,watch",
 }
 
-// initial is what must be there from the start.
-type initial struct {
+// bootstrapPolicy has the ClusterRoles and ClusterRoleBindings that every server has.
+type bootstrapPolicy struct {
 	roles    []rbacv1.ClusterRole
 	bindings []rbacv1.ClusterRoleBinding
 }
 
-// bootstrap reads what is embedded, when it is first needed.
-var bootstrap = sync.OnceValue(func() *initial {
-	i, err := parseInitial(bootstrapText)
+// bootstrap parses the embedded policy on first use.
+var bootstrap = sync.OnceValue(func() *bootstrapPolicy {
+	i, err := parseBootstrap(bootstrapText)
 	if err != nil {
-		panic(err) // a test reads it, too
+		panic(err) // TestBootstrap parses it, too
 	}
 	return i
 })
 
-func parseInitial(text string) (*initial, error) {
-	i := &initial{}
+func parseBootstrap(text string) (*bootstrapPolicy, error) {
+	i := &bootstrapPolicy{}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -57,19 +57,19 @@ func parseInitial(text string) (*initial, error) {
 	return i, nil
 }
 
-// add takes one line. A line that is indented is about the role before it.
-func (i *initial) add(words []string, indented bool) error {
+// add adds one line. An indented line is a rule of the role before it.
+func (i *bootstrapPolicy) add(words []string, indented bool) error {
 	switch {
 	case indented && len(words) >= 3 && len(i.roles) > 0:
 		role := &i.roles[len(i.roles)-1]
 		role.Rules = append(role.Rules, parseRule(words))
 		return nil
 	case !indented && words[0] == "role" && len(words) >= 2:
-		role, err := newInitialRole(words[1], words[2:])
+		role, err := newBootstrapRole(words[1], words[2:])
 		i.roles = append(i.roles, role)
 		return err
 	case !indented && words[0] == "binding" && len(words) >= 3:
-		i.bindings = append(i.bindings, newInitialBinding(words[1], words[2:]))
+		i.bindings = append(i.bindings, newBootstrapBinding(words[1], words[2:]))
 		return nil
 	}
 	return fmt.Errorf("expected a role, a binding, or a rule of the role before it, received %q", words)
@@ -95,7 +95,7 @@ func parseRule(words []string) rbacv1.PolicyRule {
 	return rule
 }
 
-func initialMeta(name string) metav1.ObjectMeta {
+func bootstrapMeta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:        name,
 		Labels:      map[string]string{bootstrapLabel: bootstrapLabelValue},
@@ -103,26 +103,26 @@ func initialMeta(name string) metav1.ObjectMeta {
 	}
 }
 
-func newInitialRole(name string, properties []string) (rbacv1.ClusterRole, error) {
-	role := rbacv1.ClusterRole{TypeMeta: typeMeta(clusterRoleKind), ObjectMeta: initialMeta(name)}
+func newBootstrapRole(name string, properties []string) (rbacv1.ClusterRole, error) {
+	role := rbacv1.ClusterRole{TypeMeta: typeMeta(clusterRoleKind), ObjectMeta: bootstrapMeta(name)}
 	for _, p := range properties {
 		key, value, _ := strings.Cut(p, "=")
 		switch key {
-		case "gathers":
+		case "aggregates":
 			labels := map[string]string{aggregateLabel + name: "true"}
 			role.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: labels}}}
 		case "for":
 			role.Labels[aggregateLabel+value] = "true"
 		default:
-			return role, fmt.Errorf("role %s: expected gathers or for=NAME, received %q", name, p)
+			return role, fmt.Errorf("role %s: expected aggregates or for=NAME, received %q", name, p)
 		}
 	}
 	return role, nil
 }
 
-func newInitialBinding(name string, groups []string) rbacv1.ClusterRoleBinding {
+func newBootstrapBinding(name string, groups []string) rbacv1.ClusterRoleBinding {
 	binding := rbacv1.ClusterRoleBinding{
-		TypeMeta: typeMeta(clusterRoleBindingKind), ObjectMeta: initialMeta(name),
+		TypeMeta: typeMeta(clusterRoleBindingKind), ObjectMeta: bootstrapMeta(name),
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: clusterRoleKind, Name: name},
 	}
 	for _, group := range groups {

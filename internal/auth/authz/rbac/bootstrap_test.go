@@ -22,7 +22,7 @@ func TestBootstrapRoles(t *testing.T) {
 	w.bind("red", "editors", "edit", "user:eve")
 	w.bind("red", "viewers", "view", "user:vera")
 	w.bind("", "roots", "cluster-admin", "user:root")
-	adam, eve, vera := user("adam"), user("eve"), user("vera")
+	adam, eve, vera := newUser("adam"), newUser("eve"), newUser("vera")
 	for _, u := range []*authn.User{adam, eve, vera} {
 		w.expect(u, true, "get core pods red/x", "list apps deployments red", "get core namespaces red/red", "get apps deployments/scale red/x",
 			"create authorization.k8s.io selfsubjectaccessreviews", "create authentication.k8s.io selfsubjectreviews", "get - /apis/apps/v1", "get - /openapi/v3", "get - /version")
@@ -35,28 +35,28 @@ func TestBootstrapRoles(t *testing.T) {
 	w.expect(adam, true, "create rbac.authorization.k8s.io rolebindings red", "create authorization.k8s.io localsubjectaccessreviews red")
 	w.expect(eve, false, "create rbac.authorization.k8s.io rolebindings red")
 	w.expect(adam, false, "escalate rbac.authorization.k8s.io roles red/x", "update core resourcequotas red/x")
-	w.expect(user("root"), true, "delete core nodes /x", "get - /metrics", "escalate rbac.authorization.k8s.io clusterroles")
-	w.expect(user("prometheus", "system:monitoring"), true, "get - /metrics", "get - /readyz/ping")
-	nobody := (&authn.User{Name: authn.AnonymousUser}).Complete()
+	w.expect(newUser("root"), true, "delete core nodes /x", "get - /metrics", "escalate rbac.authorization.k8s.io clusterroles")
+	w.expect(newUser("prometheus", "system:monitoring"), true, "get - /metrics", "get - /readyz/ping")
+	nobody := authn.WithImpliedGroup(&authn.User{Name: authn.AnonymousUser})
 	w.expect(nobody, true, "get - /healthz", "get - /livez", "get - /readyz", "get - /version", "get - /version/")
 	w.expect(nobody, false, "get - /api", "get - /apis", "get - /openapi/v2", "get - /metrics", "get - /readyz/ping", "post - /healthz", "create authorization.k8s.io selfsubjectaccessreviews")
 }
 
 func TestBootstrapText(t *testing.T) {
 	for text, want := range map[string]string{
-		"role a odd\n":       "bootstrap.txt:1: role a: expected gathers",
+		"role a odd\n":       "bootstrap.txt:1: role a: expected aggregates",
 		"\n    get core x\n": "bootstrap.txt:2: expected a role",
 		"role a\n    get\n":  "bootstrap.txt:2",
 		"binding a\n":        "bootstrap.txt:1",
 		"odd a b\n":          "bootstrap.txt:1",
 	} {
-		if _, err := parseInitial(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := parseBootstrap(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-func TestReconcileDoesNothingTwice(t *testing.T) {
+func TestReconcileIsIdempotent(t *testing.T) {
 	w := bootstrapped(t)
 	changes, err := Reconcile(w.existing)
 	if err != nil || len(changes) > 0 {
@@ -75,15 +75,15 @@ func TestReconcile(t *testing.T) {
 		operation                 Operation
 		want                      []string
 	}{
-		{"rules are added, what is there stays", ClusterRoles, "system:basic-user", object("system:basic-user", "true", basicRules), Update,
+		{"missing rules are added, others kept", ClusterRoles, "system:basic-user", object("system:basic-user", "true", basicRules), Update,
 			[]string{`"/mine"`, `selfsubjectreviews`, `"mine":"x"`, `"kubernetes.io/bootstrapping":"other"`}},
 		{"protected role", ClusterRoles, "system:basic-user", object("system:basic-user", "false", basicRules), "", nil},
 		{"no labels", ClusterRoles, "cluster-admin", `{"metadata":{"name":"cluster-admin"},"rules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"]},{"verbs":["*"],"nonResourceURLs":["*"]}]}`, Update,
 			[]string{`"kubernetes.io/bootstrapping":"rbac-defaults"`, `"rbac.authorization.kubernetes.io/autoupdate":"true"`}},
-		{"gathers others", ClusterRoles, "view", object("view", "true", `"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"mine":"x"}}]}`), Update,
+		{"other selectors", ClusterRoles, "view", object("view", "true", `"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"mine":"x"}}]}`), Update,
 			[]string{`{"matchLabels":{"mine":"x"}}`, `aggregate-to-view`, `aggregate-to-edit`}},
-		{"gathers, but should not", ClusterRoles, "system:discovery", object("system:discovery", "true", `"aggregationRule":{"clusterRoleSelectors":[{}]},"rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`), Update, nil},
-		{"subjects are added, what is there stays", ClusterRoleBindings, "cluster-admin",
+		{"aggregationRule of a plain role", ClusterRoles, "system:discovery", object("system:discovery", "true", `"aggregationRule":{"clusterRoleSelectors":[{}]},"rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`), Update, nil},
+		{"missing subjects are added, others kept", ClusterRoleBindings, "cluster-admin",
 			object("cluster-admin", "true", `"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"cluster-admin"},"subjects":[{"kind":"User","name":"me"}]`), Update, []string{`"me"`, `"system:masters"`}},
 		{"protected binding", ClusterRoleBindings, "cluster-admin", object("cluster-admin", "false", `"roleRef":{}`), "", nil},
 		{"another role", ClusterRoleBindings, "cluster-admin",
@@ -137,8 +137,8 @@ func TestReconcileFails(t *testing.T) {
 	}
 }
 
-// gatheredRules are those in the object of a role.
-func gatheredRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
+// storedRules returns the rules of a stored role.
+func storedRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 	t.Helper()
 	text, err := w.existing(ClusterRoles, name)
 	if err != nil {
@@ -151,7 +151,7 @@ func gatheredRules(t *testing.T, w *world, name string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// TestAggregate applies what roles gather, the first time without success.
+// TestAggregate applies the rules of aggregated roles; the first apply fails and is retried.
 func TestAggregate(t *testing.T) {
 	w := bootstrapped(t)
 	var mu sync.Mutex
@@ -159,7 +159,7 @@ func TestAggregate(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() {
-		w.Aggregate(ctx, func(ctx context.Context, g Gathered) error {
+		w.Aggregate(ctx, func(ctx context.Context, g AggregatedRole) error {
 			mu.Lock()
 			defer mu.Unlock()
 			applied = append(applied, g.Name)
@@ -176,23 +176,23 @@ func TestAggregate(t *testing.T) {
 			return nil
 		})
 	})
-	settled := func() bool { found, err := w.Gathered(); return err == nil && len(found) == 0 }
+	settled := func() bool { found, err := w.OutdatedRoles(); return err == nil && len(found) == 0 }
 	await(t, settled)
-	view, edit, admin := gatheredRules(t, w, "view"), gatheredRules(t, w, "edit"), gatheredRules(t, w, "admin")
+	view, edit, admin := storedRules(t, w, "view"), storedRules(t, w, "edit"), storedRules(t, w, "admin")
 	if want := bootstrap().roles[6].Rules; !equality.Semantic.DeepEqual(view, want) {
 		t.Errorf("view: %v", view)
 	}
 	if len(edit) != len(view)+len(bootstrap().roles[5].Rules) || len(admin) != len(edit)+len(bootstrap().roles[4].Rules) {
 		t.Errorf("%d rules of view, %d of edit, %d of admin", len(view), len(edit), len(admin))
 	}
-	// Somebody adds a role of their own, and it goes up to admin.
+	// A role for view is aggregated up to admin.
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, []byte(`{"metadata":{"labels":{"rbac.authorization.k8s.io/aggregate-to-view":"true"},"name":"widgets"},"rules":[{"apiGroups":["example.org"],"resources":["widgets"],"verbs":["get"]}]}`))
 	w.bind("", "adam", "admin", "user:adam")
-	w.expect(user("adam"), true, "get example.org widgets") // before it is written
-	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin)+1 })
+	w.expect(newUser("adam"), true, "get example.org widgets") // before the aggregated rules are written
+	await(t, func() bool { return settled() && len(storedRules(t, w, "admin")) == len(admin)+1 })
 	w.write(watchcache.Key{Kind: ClusterRoles, Name: "widgets"}, nil)
-	w.expect(user("adam"), false, "get example.org widgets")
-	await(t, func() bool { return settled() && len(gatheredRules(t, w, "admin")) == len(admin) })
+	w.expect(newUser("adam"), false, "get example.org widgets")
+	await(t, func() bool { return settled() && len(storedRules(t, w, "admin")) == len(admin) })
 	cancel()
 	running.Wait()
 }

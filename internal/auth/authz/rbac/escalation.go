@@ -2,6 +2,7 @@ package rbac
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,31 +13,31 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// Write is a role or binding that somebody is about to write.
+// Write is a write of a role or binding.
 type Write struct {
-	User *authn.User
-	// Kind is one of the four.
+	User user.Info
+	// Kind is the resource in storage keys: one of Resources.
 	Kind string
-	// Namespace and Name are those of the request: what is created by POST has no name there.
+	// Namespace and Name are those of the request; Name is "" for a create by POST.
 	Namespace, Name string
-	// New is the object as it would be, after defaults, and Old as it is, nil if it is not, both
-	// as JSON.
+	// New is the object to store, with defaults, and Old the stored object, as JSON; Old is nil for a create.
 	New, Old []byte
 }
 
-// everything are the rules that somebody must hold who has a role gather the rules of others, since
-// nobody knows what those will be.
-var everything = []rbacv1.PolicyRule{
-	{Verbs: []string{all}, APIGroups: []string{all}, Resources: []string{all}},
-	{Verbs: []string{all}, NonResourceURLs: []string{all}},
+// allPermissions are the rules that a user must hold to write an aggregationRule, whose future rules are unknown.
+var allPermissions = []rbacv1.PolicyRule{
+	{Verbs: []string{wildcard}, APIGroups: []string{wildcard}, Resources: []string{wildcard}},
+	{Verbs: []string{wildcard}, NonResourceURLs: []string{wildcard}},
 }
 
-// full is an object of any of the four kinds, whole.
-type full struct {
+// rbacObject is an object of any of the four kinds, with all fields.
+type rbacObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Rules             []rbacv1.PolicyRule     `json:"rules"`
@@ -45,14 +46,14 @@ type full struct {
 	RoleRef           rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// CheckEscalation refuses to let somebody give away what they do not have: rules in a role, or a
-// role by a binding, that they do not hold all of. Who may escalate a role, or bind it, may do so
-// all the same. For other kinds it does nothing. The error is what to answer with.
-func (a *Authorizer) CheckEscalation(w *Write) error {
-	if w.User.In(authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
+// CheckEscalation rejects a write by which a user would grant permissions that the user does not hold: rules of a role, or a
+// role in a binding. The verb escalate on the role, or bind on the bound role, permits it. Writes of other resources pass. The
+// error is an API status.
+func (a *Authorizer) CheckEscalation(ctx context.Context, authorizes authorizer.Authorizer, w *Write) error {
+	if authn.InGroup(w.User, authn.MastersGroup) || !slices.Contains(Resources, w.Kind) {
 		return nil
 	}
-	var now, before full
+	var now, before rbacObject
 	if err := decode(w.New, &now); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
@@ -60,14 +61,14 @@ func (a *Authorizer) CheckEscalation(w *Write) error {
 		if err := decode(w.Old, &before); err != nil {
 			return apierrors.NewInternalError(err)
 		}
-		if onlyCollects(&now, &before) {
+		if isGarbageCollection(&now, &before) {
 			return nil
 		}
 	}
 	if isRoles(w.Kind) {
-		return a.checkRole(w, &now, &before)
+		return a.checkRole(ctx, authorizes, w, &now, &before)
 	}
-	return a.checkBinding(w, &now)
+	return a.checkBinding(ctx, authorizes, w, &now)
 }
 
 func (w *Write) resource() schema.GroupResource {
@@ -75,62 +76,62 @@ func (w *Write) resource() schema.GroupResource {
 	return schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}
 }
 
-// forbidden refuses a write; the name is the object's own.
-func (w *Write) forbidden(o *full, err error) error {
+// forbidden returns the 403 for a write. It names the object, whose name may be generated.
+func (w *Write) forbidden(o *rbacObject, err error) error {
 	return apierrors.NewForbidden(w.resource(), o.Name, err)
 }
 
-func (a *Authorizer) checkRole(w *Write, now, before *full) error {
-	may, _ := a.Allowed(&Attributes{
+func (a *Authorizer) checkRole(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now, before *rbacObject) error {
+	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "escalate", Group: rbacv1.GroupName, Resource: w.resource().Resource,
 		Namespace: w.Namespace, Name: w.Name,
 	})
-	if may {
+	if err == nil {
 		return nil
 	}
-	if err := a.holds(w.User, w.Namespace, now.Rules); err != nil {
+	if err := a.checkHeld(w.User, w.Namespace, now.Rules); err != nil {
 		return w.forbidden(now, err)
 	}
-	if now.gathers() || before.gathers() {
-		if err := a.holds(w.User, w.Namespace, everything); err != nil {
+	if now.isAggregated() || before.isAggregated() {
+		if err := a.checkHeld(w.User, w.Namespace, allPermissions); err != nil {
 			return w.forbidden(now, errors.New("must have cluster-admin privileges to use the aggregationRule"))
 		}
 	}
 	return nil
 }
 
-func (o *full) gathers() bool {
+func (o *rbacObject) isAggregated() bool {
 	return o.AggregationRule != nil && len(o.AggregationRule.ClusterRoleSelectors) > 0
 }
 
-func (a *Authorizer) checkBinding(w *Write, now *full) error {
-	b := binding{place: place{w.Namespace, now.Name}, ref: now.RoleRef}
+func (a *Authorizer) checkBinding(ctx context.Context, authorizes authorizer.Authorizer, w *Write, now *rbacObject) error {
+	b := binding{key: namespacedName{w.Namespace, now.Name}, ref: now.RoleRef}
 	resource := "roles"
 	if b.ref.Kind == clusterRoleKind {
 		resource = "clusterroles"
 	}
 	to, ok := b.refersTo()
 	if !ok {
-		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.lack()))
+		return apierrors.NewBadRequest(fmt.Sprintf("roleRef.kind: %s: expected a kind that a binding of this kind can refer to", b.missingRole()))
 	}
-	may, _ := a.Allowed(&Attributes{
+	err := Check(ctx, authorizes, &Attributes{
 		User: w.User, Verb: "bind", Group: b.ref.APIGroup, Resource: resource, Namespace: w.Namespace, Name: b.ref.Name,
 	})
-	if may {
+	if err == nil {
 		return nil
 	}
 	rules, ok := a.rulesOf(to)
 	if !ok {
 		return apierrors.NewNotFound(schema.GroupResource{Group: rbacv1.GroupName, Resource: resource}, b.ref.Name)
 	}
-	if err := a.holds(w.User, w.Namespace, rules); err != nil {
+	if err := a.checkHeld(w.User, w.Namespace, rules); err != nil {
 		return w.forbidden(now, err)
 	}
 	return nil
 }
 
-// rulesOf returns the rules of a role.
-func (a *Authorizer) rulesOf(at place) (rules []rbacv1.PolicyRule, ok bool) {
+// rulesOf returns the rules of a role; false if it does not exist.
+func (a *Authorizer) rulesOf(at namespacedName) (rules []rbacv1.PolicyRule, ok bool) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	r := a.index.roles[at]
@@ -140,39 +141,39 @@ func (a *Authorizer) rulesOf(at place) (rules []rbacv1.PolicyRule, ok bool) {
 	return r.rules, true
 }
 
-// holds says what of some rules a user does not hold in a namespace.
-func (a *Authorizer) holds(user *authn.User, namespace string, rules []rbacv1.PolicyRule) error {
-	if n := things(rules); n > mostThings {
-		return fmt.Errorf("user %q can't be compared with these rules, which are about %.0f things one by one, and may be about %d; use several roles", user.Name, n, mostThings)
+// checkHeld returns an error that lists the rules that a user does not hold in a namespace; nil if the user holds all.
+func (a *Authorizer) checkHeld(u user.Info, namespace string, rules []rbacv1.PolicyRule) error {
+	if n := countPermissions(rules); n > maxPermissions {
+		return fmt.Errorf("user %q: expected rules with at most %[3]d permissions in total, received %.0[2]f; use several roles", u.GetName(), n, maxPermissions)
 	}
-	held, lackErr := a.RulesFor(user, namespace)
-	lacks := missing(held, rules)
-	if len(lacks) == 0 {
+	held, missingErr := a.RulesFor(u, namespace)
+	missingRules := missing(held, rules)
+	if len(missingRules) == 0 {
 		return nil
 	}
 	var texts []string
-	for _, rule := range compact(lacks) {
+	for _, rule := range compact(missingRules) {
 		texts = append(texts, describeRule(&rule))
 	}
 	slices.Sort(texts)
 	message := fmt.Sprintf("user %q (groups=%q) is attempting to grant RBAC permissions not currently held:\n%s",
-		user.Name, user.Groups, strings.Join(slices.Compact(texts), "\n"))
-	if lackErr != nil {
-		message += fmt.Sprintf("; resolution errors: %v", []error{lackErr})
+		u.GetName(), u.GetGroups(), strings.Join(slices.Compact(texts), "\n"))
+	if missingErr != nil {
+		message += fmt.Sprintf("; resolution errors: %v", []error{missingErr})
 	}
 	return errors.New(message)
 }
 
-// compact puts rules about one resource each that differ only in their verbs into one.
-func compact(ones []rbacv1.PolicyRule) (rules []rbacv1.PolicyRule) {
-	type thing struct{ group, resource, name string }
-	at := map[thing]int{}
-	for _, one := range ones {
+// compact merges rules for the same resource that differ only in their verbs.
+func compact(single []rbacv1.PolicyRule) (rules []rbacv1.PolicyRule) {
+	type target struct{ group, resource, name string }
+	at := map[target]int{}
+	for _, one := range single {
 		if len(one.NonResourceURLs) > 0 {
 			rules = append(rules, one)
 			continue
 		}
-		key := thing{one.APIGroups[0], one.Resources[0], strings.Join(one.ResourceNames, "")}
+		key := target{one.APIGroups[0], one.Resources[0], strings.Join(one.ResourceNames, "")}
 		if i, ok := at[key]; ok && len(rules[i].ResourceNames) == len(one.ResourceNames) {
 			rules[i].Verbs = append(slices.Clip(rules[i].Verbs), one.Verbs...)
 			continue
@@ -199,9 +200,9 @@ func describeRule(rule *rbacv1.PolicyRule) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// onlyCollects reports whether a write changes only what the collection of garbage changes: owners
-// and finalizers. The collector need not hold what it collects.
-func onlyCollects(now, before *full) bool {
+// isGarbageCollection reports whether a write changes only ownerReferences and finalizers, as the garbage collector does. The
+// garbage collector need not hold the permissions of the roles that it changes.
+func isGarbageCollection(now, before *rbacObject) bool {
 	same := *now
 	same.OwnerReferences, same.Finalizers = before.OwnerReferences, before.Finalizers
 	same.ManagedFields = before.ManagedFields

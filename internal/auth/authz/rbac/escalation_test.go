@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// manyThings returns a rule about that many groups and names.
-func manyThings(n int) string {
+// largeRule returns a rule with n groups and n names.
+func largeRule(n int) string {
 	names := func(prefix string) string {
 		var all []string
 		for i := range n {
@@ -32,7 +32,7 @@ func TestEscalation(t *testing.T) {
 	w.bind("", "binders", "binder", "user:bella")
 	w.bind("", "roots", "cluster-admin", "user:root")
 	w.role("red", "local", "get core pods")
-	adam, esther, bella, root, master := user("adam"), user("esther"), user("bella"), user("root"), user("m", authn.MastersGroup)
+	adam, esther, bella, root, master := newUser("adam"), newUser("esther"), newUser("bella"), newUser("root"), newUser("m", authn.MastersGroup)
 	aggregate := []byte(`{"metadata":{"name":"x"},"aggregationRule":{"clusterRoleSelectors":[{}]}}`)
 	for _, test := range []struct {
 		name      string
@@ -42,19 +42,19 @@ func TestEscalation(t *testing.T) {
 		new, old  []byte
 		want      string
 	}{
-		{"has all", adam, Roles, "red", newRole(t, "red", "x", "read core pods", "create apps deployments"), nil, ""},
-		{"lacks some", adam, Roles, "red", newRole(t, "red", "x", "get,delete core nodes", "get core pods", "get - /x", "get core secrets,nodes names=a"), nil,
+		{"holds all", adam, Roles, "red", newRole(t, "red", "x", "read core pods", "create apps deployments"), nil, ""},
+		{"does not hold some", adam, Roles, "red", newRole(t, "red", "x", "get,delete core nodes", "get core pods", "get - /x", "get core secrets,nodes names=a"), nil,
 			"roles.rbac.authorization.k8s.io \"x\" is forbidden: user \"adam\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n" +
 				"{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\" \"delete\"]}\n" +
 				"{APIGroups:[\"\"], Resources:[\"secrets,nodes\"], ResourceNames:[\"a\"], Verbs:[\"get\"]}\n" +
 				"{NonResourceURLs:[\"/x\"], Verbs:[\"get\"]}"},
-		{"has too many to say", adam, Roles, "red", newRole(t, "red", "x", manyThings(500)), nil, "about 250000 things one by one, and may be about 100000"},
-		{"may escalate many", esther, Roles, "red", newRole(t, "red", "x", manyThings(500)), nil, ""},
-		{"has it elsewhere", adam, Roles, "blue", newRole(t, "blue", "x", "get core pods"), nil, "not currently held"},
-		{"has it not for the cluster", adam, ClusterRoles, "", newRole(t, "", "x", "get core pods"), nil, "clusterroles.rbac.authorization.k8s.io \"x\" is forbidden"},
+		{"too many permissions", adam, Roles, "red", newRole(t, "red", "x", largeRule(500)), nil, "expected rules with at most 100000 permissions in total, received 250000"},
+		{"may escalate many", esther, Roles, "red", newRole(t, "red", "x", largeRule(500)), nil, ""},
+		{"holds it in another namespace", adam, Roles, "blue", newRole(t, "blue", "x", "get core pods"), nil, "not currently held"},
+		{"holds it only in a namespace", adam, ClusterRoles, "", newRole(t, "", "x", "get core pods"), nil, "clusterroles.rbac.authorization.k8s.io \"x\" is forbidden"},
 		{"may escalate", esther, Roles, "red", newRole(t, "red", "x", "* * *"), nil, ""},
 		{"may escalate elsewhere", esther, Roles, "blue", newRole(t, "blue", "x", "* * *"), nil, "not currently held"},
-		{"has everything", root, ClusterRoles, "", newRole(t, "", "x", "* * *"), nil, ""},
+		{"holds all permissions", root, ClusterRoles, "", newRole(t, "", "x", "* * *"), nil, ""},
 		{"masters", master, ClusterRoles, "", newRole(t, "", "x", "* * *"), nil, ""},
 		{"another kind", adam, "core/pods", "red", []byte(`{}`), nil, ""},
 		{"change to more", adam, Roles, "red", newRole(t, "red", "x", "get core nodes"), newRole(t, "red", "x"), "not currently held"},
@@ -63,29 +63,29 @@ func TestEscalation(t *testing.T) {
 			[]byte(`{"metadata":{"name":"x","ownerReferences":[{"name":"o"}],"resourceVersion":"7"},"rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`), ""},
 		{"change of labels", adam, Roles, "red", []byte(`{"metadata":{"name":"x","labels":{"a":"b"}},"rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`),
 			[]byte(`{"metadata":{"name":"x"},"rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`), "not currently held"},
-		{"gathers", adam, ClusterRoles, "", aggregate, nil, "must have cluster-admin privileges to use the aggregationRule"},
-		{"gathered before", adam, ClusterRoles, "", newRole(t, "", "x"), aggregate, "must have cluster-admin privileges"},
-		{"gathers, with everything", root, ClusterRoles, "", aggregate, nil, ""},
-		{"binds what it has", adam, RoleBindings, "red", newBinding(t, "red", "x", "edit", "user:carl"), nil, ""},
-		{"binds what it has, of the namespace", adam, RoleBindings, "red", newBinding(t, "red", "x", ".local", "user:carl"), nil, ""},
-		{"binds what it has, elsewhere", adam, RoleBindings, "blue", newBinding(t, "blue", "x", "edit", "user:carl"), nil, "rolebindings.rbac.authorization.k8s.io \"x\" is forbidden"},
-		{"binds what it has not", adam, RoleBindings, "red", newBinding(t, "red", "x", "cluster-admin", "user:carl"), nil, "not currently held:\n{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"*\"]}"},
+		{"aggregationRule", adam, ClusterRoles, "", aggregate, nil, "must have cluster-admin privileges to use the aggregationRule"},
+		{"aggregationRule before", adam, ClusterRoles, "", newRole(t, "", "x"), aggregate, "must have cluster-admin privileges"},
+		{"aggregationRule, holds all permissions", root, ClusterRoles, "", aggregate, nil, ""},
+		{"binds a held role", adam, RoleBindings, "red", newBinding(t, "red", "x", "edit", "user:carl"), nil, ""},
+		{"binds a held role of the namespace", adam, RoleBindings, "red", newBinding(t, "red", "x", ".local", "user:carl"), nil, ""},
+		{"binds a role that is held in another namespace", adam, RoleBindings, "blue", newBinding(t, "blue", "x", "edit", "user:carl"), nil, "rolebindings.rbac.authorization.k8s.io \"x\" is forbidden"},
+		{"binds a role that is not held", adam, RoleBindings, "red", newBinding(t, "red", "x", "cluster-admin", "user:carl"), nil, "not currently held:\n{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}\n{NonResourceURLs:[\"*\"], Verbs:[\"*\"]}"},
 		{"may bind", bella, ClusterRoleBindings, "", newBinding(t, "", "x", "cluster-admin", "user:carl"), nil, ""},
 		{"may bind, in a namespace", bella, RoleBindings, "red", newBinding(t, "red", "x", "cluster-admin", "user:carl"), nil, ""},
 		{"may bind another", bella, ClusterRoleBindings, "", newBinding(t, "", "x", "view", "user:carl"), nil, "not currently held"},
-		{"binds what is not there", adam, RoleBindings, "red", newBinding(t, "red", "x", "none", "user:carl"), nil, `clusterroles.rbac.authorization.k8s.io "none" not found`},
-		{"binds what is not there, of the namespace", adam, RoleBindings, "red", newBinding(t, "red", "x", ".none", "user:carl"), nil, `roles.rbac.authorization.k8s.io "none" not found`},
+		{"binds a missing ClusterRole", adam, RoleBindings, "red", newBinding(t, "red", "x", "none", "user:carl"), nil, `clusterroles.rbac.authorization.k8s.io "none" not found`},
+		{"binds a missing Role", adam, RoleBindings, "red", newBinding(t, "red", "x", ".none", "user:carl"), nil, `roles.rbac.authorization.k8s.io "none" not found`},
 		{"binds a role of no namespace", root, ClusterRoleBindings, "", newBinding(t, "", "x", ".local", "user:carl"), nil, "roleRef.kind"},
 		{"not an object of the kind", adam, Roles, "red", []byte(`{"rules":7}`), nil, "rules"},
-		{"rules by another name", adam, Roles, "red", []byte(`{"metadata":{"name":"x"},"Rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`), nil, ""},
+		{"rules in another case", adam, Roles, "red", []byte(`{"metadata":{"name":"x"},"Rules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}`), nil, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			err := w.CheckEscalation(&Write{User: test.user, Kind: test.kind, Namespace: test.namespace, Name: "x", New: test.new, Old: test.old})
+			err := w.CheckEscalation(t.Context(), w.Authorizer, &Write{User: test.user, Kind: test.kind, Namespace: test.namespace, Name: "x", New: test.new, Old: test.old})
 			switch {
 			case (err == nil) != (test.want == ""):
 				t.Error(err)
 			case err != nil && !strings.Contains(err.Error(), test.want):
-				t.Errorf("%q is missing in %q", test.want, err)
+				t.Errorf("CheckEscalation() = %[2]q, want an error with %[1]q", test.want, err)
 			case strings.Contains(test.want, "held") && !apierrors.IsForbidden(err):
 				t.Errorf("%T %v", err, err)
 			}
@@ -93,22 +93,21 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
-// TestEscalationByName has that a role that is created by POST has no name when it is asked whether
-// it may be escalated.
+// TestEscalationByName checks that the permission to escalate a role by name does not apply to a create by POST, which has no name.
 func TestEscalationByName(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "escalator", "escalate rbac.authorization.k8s.io clusterroles names=x")
 	w.bind("", "e", "escalator", "user:esther")
-	write := &Write{User: user("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}
-	if err := w.CheckEscalation(write); err != nil {
+	write := &Write{User: newUser("esther"), Kind: ClusterRoles, Name: "x", New: newRole(t, "", "x", "get core pods")}
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err != nil {
 		t.Error(err)
 	}
 	write.Name = ""
-	if err := w.CheckEscalation(write); !apierrors.IsForbidden(err) {
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); !apierrors.IsForbidden(err) {
 		t.Error(err)
 	}
 	w.bind("", "lost", "none", "user:esther")
-	if err := w.CheckEscalation(write); err == nil || !strings.Contains(err.Error(), `; resolution errors: [clusterrole.rbac.authorization.k8s.io "none" not found]`) {
+	if err := w.CheckEscalation(t.Context(), w.Authorizer, write); err == nil || !strings.Contains(err.Error(), `; resolution errors: [clusterrole.rbac.authorization.k8s.io "none" not found]`) {
 		t.Error(err)
 	}
 }

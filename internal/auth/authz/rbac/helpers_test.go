@@ -18,10 +18,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// quiet is a log for tests that do what should be logged.
+// quiet discards the log of tests that cause errors.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// world is a store with its cache, and an Authorizer.
+// world is a store with its watch cache, and an Authorizer.
 type world struct {
 	t     testing.TB
 	store storage.Store
@@ -52,7 +52,7 @@ func (w *world) reopen() {
 	w.Authorizer = a
 }
 
-// bootstrapped has what is there from the start.
+// bootstrapped returns a world with the bootstrap roles and bindings.
 func bootstrapped(t testing.TB) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -74,7 +74,7 @@ func (w *world) existing(kind, name string) ([]byte, error) {
 	return o.AppendJSON(nil), nil
 }
 
-// write writes an object, or deletes it, and waits until the index has it.
+// write writes an object, or deletes it if value is nil, and waits until the index includes the change.
 func (w *world) write(key watchcache.Key, value []byte) {
 	w.t.Helper()
 	change := storage.Write{Key: key.String(), Value: canonical(w.t, value)}
@@ -124,7 +124,7 @@ func marshal(t testing.TB, v any) []byte {
 	return text
 }
 
-// role writes a role, in a namespace or for the cluster. Rules are written as in bootstrap.txt.
+// role writes a Role, or a ClusterRole if namespace is "". Rules have the syntax of bootstrap.txt.
 func (w *world) role(namespace, name string, rules ...string) {
 	w.t.Helper()
 	kind := ClusterRoles
@@ -151,8 +151,7 @@ func parseRules(texts ...string) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// bind writes a binding to a role of the cluster; a subject is user:NAME, group:NAME or
-// account:NAMESPACE/NAME.
+// bind writes a binding to a ClusterRole. A subject is user:NAME, group:NAME or account:NAMESPACE/NAME.
 func (w *world) bind(namespace, name, role string, subjects ...string) {
 	w.t.Helper()
 	kind := ClusterRoleBindings
@@ -162,7 +161,7 @@ func (w *world) bind(namespace, name, role string, subjects ...string) {
 	w.write(watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, newBinding(w.t, namespace, name, role, subjects...))
 }
 
-// newBinding refers to a role of the namespace if the name of the role begins with a dot.
+// newBinding returns a binding as JSON. A role name that begins with a dot is that of a Role in the namespace.
 func newBinding(t testing.TB, namespace, name, role string, subjects ...string) []byte {
 	t.Helper()
 	b := rbacv1.RoleBinding{
@@ -201,9 +200,9 @@ func ask(user *authn.User, text string) *Attributes {
 	return a
 }
 
-// user is somebody who is known.
-func user(name string, groups ...string) *authn.User {
-	return (&authn.User{Name: name, Groups: groups}).Complete()
+// newUser returns an authenticated user.
+func newUser(name string, groups ...string) *authn.User {
+	return authn.WithImpliedGroup(&authn.User{Name: name, Groups: groups})
 }
 
 func (w *world) may(u *authn.User, text string) bool {

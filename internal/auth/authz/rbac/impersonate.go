@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,71 +11,81 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// impersonation is one way of being allowed to be taken for somebody else. The last one, which has
-// no name, is that of old, with the verb impersonate: it allows all requests. The others have the
-// verbs impersonate:NAME for whom, and impersonate-on:NAME:VERB for what.
-type impersonation struct {
+// impersonationMode is a set of permissions that allows impersonation (KEP-5284). The legacy mode, whose name is "", needs the
+// verb impersonate and allows every request. The others need the verb impersonate:NAME on the impersonated user, and
+// impersonate-on:NAME:VERB on the requested resource.
+type impersonationMode struct {
 	name string
-	// fits says whether it is for such users at all.
-	fits func(requester, wanted *authn.User) bool
-	// anyNode says that the node does not matter: it is the one that the requester runs on.
+	// applies reports whether the mode is for such a requester and such an impersonated user.
+	applies func(requester user.Info, target *authn.User) bool
+	// anyNode makes the mode check the permission for all nodes instead of for the impersonated one, which is the
+	// node that the requester runs on.
 	anyNode bool
 }
 
-// impersonations are tried in this order, as Kubernetes does.
-var impersonations = []impersonation{
-	{name: "associated-node", fits: runsOn, anyNode: true},
-	{name: "arbitrary-node", fits: isNodeAlone},
-	{name: "serviceaccount", fits: isServiceAccountAlone},
-	{name: "user-info", fits: isOther},
-	{name: "", fits: func(_, _ *authn.User) bool { return true }},
+// impersonationModes are tried in this order, as in kube-apiserver. The first that allows the impersonation decides.
+var impersonationModes = []impersonationMode{
+	{name: "associated-node", applies: isAssociatedNode, anyNode: true},
+	{name: "arbitrary-node", applies: isPlainNode},
+	{name: "serviceaccount", applies: isPlainServiceAccount},
+	{name: "user-info", applies: isNeitherNodeNorServiceAccount},
+	{name: "", applies: func(user.Info, *authn.User) bool { return true }},
 }
 
-// nodeNameExtra is the extra that tells which node a service account is used on.
+// nodeNameExtra is the key of the extra that names the node which the pod of a service account runs on.
 const nodeNameExtra = "authentication.kubernetes.io/node-name"
 
-// many is how many checks are replaced by one for all, if that one is successful.
-const many = 4
+// minWildcard is the number of groups or extras from which on the permission for all of them is checked first, as in
+// kube-apiserver.
+const minWildcard = 4
 
-func isAlone(u *authn.User) bool { return u.UID == "" && len(u.Groups) == 0 && len(u.Extra) == 0 }
-
-func isNode(u *authn.User) bool { _, ok := authn.SplitNode(u.Name); return ok }
-
-func isServiceAccount(u *authn.User) bool {
-	_, _, ok := authn.SplitServiceAccount(u.Name)
-	return ok
+// isPlain reports whether an impersonation is by user name only.
+func isPlain(target *authn.User) bool {
+	return target.UID == "" && len(target.Groups) == 0 && len(target.Extra) == 0
 }
 
-func isNodeAlone(_, wanted *authn.User) bool { return isAlone(wanted) && isNode(wanted) }
+func isNode(name string) bool { _, ok := authn.SplitNode(name); return ok }
 
-func isServiceAccountAlone(_, wanted *authn.User) bool {
-	return isAlone(wanted) && isServiceAccount(wanted)
+func isServiceAccount(name string) bool { _, _, ok := authn.SplitServiceAccount(name); return ok }
+
+func isPlainNode(_ user.Info, target *authn.User) bool {
+	return isPlain(target) && isNode(target.Name)
 }
 
-func isOther(_, wanted *authn.User) bool { return !isNode(wanted) && !isServiceAccount(wanted) }
-
-func runsOn(requester, wanted *authn.User) bool {
-	name, _ := authn.SplitNode(wanted.Name)
-	on := requester.Extra[nodeNameExtra]
-	return isNodeAlone(requester, wanted) && isServiceAccount(requester) && len(on) == 1 && on[0] == name
+func isPlainServiceAccount(_ user.Info, target *authn.User) bool {
+	return isPlain(target) && isServiceAccount(target.Name)
 }
 
-// Impersonate returns the user as whom a request is to be served, when its sender asks to be taken
-// for the wanted one, or the error to answer with.
-func (a *Authorizer) Impersonate(request *Attributes, wanted *authn.User) (*authn.User, error) {
+func isNeitherNodeNorServiceAccount(_ user.Info, target *authn.User) bool {
+	return !isNode(target.Name) && !isServiceAccount(target.Name)
+}
+
+// isAssociatedNode reports whether the impersonated user is the node that the requester's pod runs on.
+func isAssociatedNode(requester user.Info, target *authn.User) bool {
+	name, _ := authn.SplitNode(target.Name)
+	nodes := requester.GetExtra()[nodeNameExtra]
+	return isPlainNode(requester, target) && isServiceAccount(requester.GetName()) && len(nodes) == 1 && nodes[0] == name
+}
+
+// Impersonate returns the user whose permissions apply to a request that impersonates target. It returns the error of the
+// first applicable mode if no mode allows the impersonation.
+func Impersonate(ctx context.Context, authorizes authorizer.Authorizer, request *Attributes, target *authn.User) (user.Info, error) {
 	var first error
-	for i := range impersonations {
-		how := &impersonations[i]
-		if !how.fits(request.User, wanted) {
+	for i := range impersonationModes {
+		mode := &impersonationModes[i]
+		if !mode.applies(request.User, target) {
 			continue
 		}
-		user, err := a.impersonate(how, request, wanted)
+		check := &impersonationCheck{impersonationMode: mode, ctx: ctx, authorizer: authorizes, request: request, target: target}
+		impersonated, err := check.run()
 		if err == nil {
-			return user, nil
+			return impersonated, nil
 		}
 		if first == nil {
 			first = err
@@ -83,118 +94,126 @@ func (a *Authorizer) Impersonate(request *Attributes, wanted *authn.User) (*auth
 	return nil, first
 }
 
-func (a *Authorizer) impersonate(how *impersonation, request *Attributes, wanted *authn.User) (*authn.User, error) {
-	if how.name != "" {
-		on := *request
-		on.Verb = "impersonate-on:" + how.name + ":" + request.Verb
-		if err := a.Check(&on); err != nil {
-			return nil, err
-		}
-	}
-	user := *wanted
-	for _, check := range []func(*impersonation, *authn.User, *authn.User) error{
-		a.impersonateName, a.impersonateUID, a.impersonateGroups, a.impersonateExtra,
-	} {
-		if err := check(how, request.User, wanted); err != nil {
-			return nil, err
-		}
-	}
-	if len(user.Groups) == 0 {
-		user.Groups = how.groups(wanted)
-	}
-	return user.Complete(), nil
+// impersonationCheck is the check of one mode for one request.
+type impersonationCheck struct {
+	*impersonationMode
+	ctx        context.Context
+	authorizer authorizer.Authorizer
+	request    *Attributes
+	target     *authn.User
 }
 
-// groups returns those of a user for whom none were asked. Those of nodes are not known to the old
-// way.
-func (how *impersonation) groups(wanted *authn.User) []string {
-	if namespace, _, ok := authn.SplitServiceAccount(wanted.Name); ok {
+func (c *impersonationCheck) check(at *Attributes) error { return Check(c.ctx, c.authorizer, at) }
+
+func (c *impersonationCheck) run() (*authn.User, error) {
+	if c.name != "" {
+		on := *c.request
+		on.Verb = "impersonate-on:" + c.name + ":" + c.request.Verb
+		if err := c.check(&on); err != nil {
+			return nil, err
+		}
+	}
+	for _, check := range []func() error{c.checkName, c.checkUID, c.checkGroups, c.checkExtra} {
+		if err := check(); err != nil {
+			return nil, err
+		}
+	}
+	impersonated := *c.target
+	if len(impersonated.Groups) == 0 {
+		impersonated.Groups = c.defaultGroups()
+	}
+	return authn.WithImpliedGroup(&impersonated), nil
+}
+
+// defaultGroups returns the groups of an impersonated user if the request names none. The legacy mode has none for nodes.
+func (c *impersonationCheck) defaultGroups() []string {
+	if namespace, _, ok := authn.SplitServiceAccount(c.target.Name); ok {
 		return authn.ServiceAccountGroups(namespace)
 	}
-	if how.name != "" && isNode(wanted) {
+	if c.name != "" && isNode(c.target.Name) {
 		return []string{authn.NodesGroup}
 	}
 	return nil
 }
 
-// attributes are what must be allowed to be taken for something. Users and groups are of the core
-// for the old way, and of authentication for the others.
-func (how *impersonation) attributes(requester *authn.User, resource, name string) *Attributes {
-	at := &Attributes{User: requester, Verb: "impersonate", Group: authenticationv1.GroupName, Resource: resource, Name: name}
-	if how.name != "" {
-		at.Verb += ":" + how.name
+// attributes describe the permission to impersonate an attribute of a user. The API group is authentication.k8s.io, except
+// for users and groups in the legacy mode, where it is the core group.
+func (c *impersonationCheck) attributes(resource, name string) *Attributes {
+	at := &Attributes{User: c.request.User, Verb: "impersonate", Group: authenticationv1.GroupName, Version: "v1", Resource: resource, Name: name}
+	if c.name != "" {
+		at.Verb += ":" + c.name
 	} else if resource != "uids" && resource != "userextras" {
 		at.Group = ""
 	}
 	return at
 }
 
-func (a *Authorizer) impersonateName(how *impersonation, requester, wanted *authn.User) error {
-	at := how.attributes(requester, "users", wanted.Name)
-	if node, ok := authn.SplitNode(wanted.Name); ok && how.name != "" {
+func (c *impersonationCheck) checkName() error {
+	at := c.attributes("users", c.target.Name)
+	if node, ok := authn.SplitNode(c.target.Name); ok && c.name != "" {
 		at.Resource, at.Name = "nodes", node
-		if how.anyNode {
-			at.Name = all
+		if c.anyNode {
+			at.Name = wildcard
 		}
 	}
-	if namespace, name, ok := authn.SplitServiceAccount(wanted.Name); ok {
+	if namespace, name, ok := authn.SplitServiceAccount(c.target.Name); ok {
 		at.Resource, at.Namespace, at.Name = "serviceaccounts", namespace, name
 	}
-	return a.Check(at)
+	return c.check(at)
 }
 
-func (a *Authorizer) impersonateUID(how *impersonation, requester, wanted *authn.User) error {
-	if wanted.UID == "" {
+func (c *impersonationCheck) checkUID() error {
+	if c.target.UID == "" {
 		return nil
 	}
-	return a.Check(how.attributes(requester, "uids", wanted.UID))
+	return c.check(c.attributes("uids", c.target.UID))
 }
 
-func (a *Authorizer) impersonateGroups(how *impersonation, requester, wanted *authn.User) error {
-	at := how.attributes(requester, "groups", "")
-	if how.name != "" {
+func (c *impersonationCheck) checkGroups() error {
+	at := c.attributes("groups", "")
+	if c.name != "" {
 		switch {
-		case slices.Contains(wanted.Groups, ""):
+		case slices.Contains(c.target.Groups, ""):
 			return at.Forbidden("impersonating the empty string group is not allowed")
-		case wanted.In(authn.MastersGroup):
+		case authn.InGroup(c.target, authn.MastersGroup):
 			at.Name = authn.MastersGroup
 			return at.Forbidden("impersonating the system:masters group is not allowed")
 		}
-		if len(wanted.Groups) >= many {
-			at.Name = all
-			if a.Check(at) == nil {
+		if len(c.target.Groups) >= minWildcard {
+			at.Name = wildcard
+			if c.check(at) == nil {
 				return nil
 			}
 		}
 	}
-	for _, at.Name = range wanted.Groups {
-		if err := a.Check(at); err != nil {
+	for _, at.Name = range c.target.Groups {
+		if err := c.check(at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *Authorizer) impersonateExtra(how *impersonation, requester, wanted *authn.User) error {
-	at := how.attributes(requester, "userextras", "")
+func (c *impersonationCheck) checkExtra() error {
+	at := c.attributes("userextras", "")
 	count := 0
-	for _, values := range wanted.Extra {
+	for _, values := range c.target.Extra {
 		count += max(1, len(values))
 	}
-	if how.name != "" {
-		if err := checkExtra(wanted.Extra); err != nil {
+	if c.name != "" {
+		if err := validateExtra(c.target.Extra); err != nil {
 			return at.Forbidden(err.Error())
 		}
-		if count >= many {
-			at.Subresource, at.Name = all, all
-			if a.Check(at) == nil {
+		if count >= minWildcard {
+			at.Subresource, at.Name = wildcard, wildcard
+			if c.check(at) == nil {
 				return nil
 			}
 		}
 	}
-	for _, at.Subresource = range slices.Sorted(maps.Keys(wanted.Extra)) {
-		for _, at.Name = range wanted.Extra[at.Subresource] {
-			if err := a.Check(at); err != nil {
+	for _, at.Subresource = range slices.Sorted(maps.Keys(c.target.Extra)) {
+		for _, at.Name = range c.target.Extra[at.Subresource] {
+			if err := c.check(at); err != nil {
 				return err
 			}
 		}
@@ -202,8 +221,8 @@ func (a *Authorizer) impersonateExtra(how *impersonation, requester, wanted *aut
 	return nil
 }
 
-// checkExtra refuses names that nobody could have by other means.
-func checkExtra(extra map[string][]string) error {
+// validateExtra rejects keys and values that no authenticator could return.
+func validateExtra(extra map[string][]string) error {
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		if key == "" {
 			return errors.New("impersonating the empty string key in extra is not allowed")

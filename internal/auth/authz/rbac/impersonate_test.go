@@ -35,41 +35,41 @@ func TestImpersonate(t *testing.T) {
 		want      string // the groups, or a part of the error
 		allowed   bool
 	}{
-		{user("old-user"), authn.User{Name: "bob"}, "list core pods", known, true},
-		{user("old-user"), authn.User{Name: "eve"}, "list core pods", `pods is forbidden: User "old-user" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope`, false},
-		{user("old-user"), authn.User{Name: "bob", Groups: groups}, "list core pods", "cannot impersonate", false},
-		{user("old-user"), authn.User{Name: "bob", UID: "7"}, "list core pods", "cannot impersonate", false},
-		{user("old-user"), authn.User{Name: "bob", Extra: scopes}, "list core pods", "cannot impersonate", false},
-		{user("old-group"), authn.User{Name: "eve", Groups: groups}, "get - /x", "dev " + known, true},
-		{user("old-group"), authn.User{Name: "eve", Groups: []string{"dev", "ops"}}, "list core pods", "cannot impersonate", false},
-		{user("old-account"), authn.User{Name: "system:serviceaccount:red:builder"}, "get core pods", "system:serviceaccounts system:serviceaccounts:red " + known, true},
-		{user("old-account"), authn.User{Name: "bob"}, "get core pods", "cannot impersonate", false},
-		{user("old-user"), authn.User{Name: "system:serviceaccount:red:builder"}, "list core pods", "cannot impersonate-on:serviceaccount:list", false},
-		{user("old-all"), authn.User{Name: "bob", UID: "7", Groups: []string{authn.MastersGroup}, Extra: scopes}, "list core pods", "system:masters " + known, true},
-		{user("old-all"), authn.User{Name: "system:serviceaccount:red:builder", Groups: groups}, "list core pods", "dev " + known, true},
-		{user("old-all"), authn.User{Name: authn.AnonymousUser}, "list core pods", authn.UnauthenticatedGroup, true},
-		{user("old-all"), authn.User{Name: "system:node:n1"}, "list core pods", known, true},
-		{user("old-all"), authn.User{Name: "bob", Extra: map[string][]string{"other": {"a"}}}, "list core pods", "cannot impersonate", false},
-		{user("on-user"), authn.User{Name: "bob", UID: "7", Groups: groups, Extra: scopes}, "list core pods", "dev " + known, true},
-		{user("on-user"), authn.User{Name: "bob"}, "get core pods", "cannot impersonate-on:user-info:get", false},
-		{user("on-user"), authn.User{Name: "bob", Groups: []string{authn.MastersGroup}}, "list core pods", "impersonating the system:masters group is not allowed", false},
-		{user("on-user"), authn.User{Name: "bob", Groups: []string{""}}, "list core pods", "empty string group", false},
-		{user("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"example.org/Scopes": {"a"}}}, "list core pods", "not allowed", false},
-		{user("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"": {"a"}}}, "list core pods", "empty string key", false},
-		{user("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"example.org/scopes": {""}}}, "list core pods", "empty string value", false},
-		{user("on-user"), authn.User{Name: "system:serviceaccount:red:builder"}, "list core pods", "cannot impersonate", false},
-		{user("on-account"), authn.User{Name: "system:serviceaccount:red:builder"}, "watch core pods", "cannot impersonate-on:serviceaccount:watch", false},
-		{user("on-node"), authn.User{Name: "system:node:n1"}, "list core pods", authn.NodesGroup + " " + known, true},
-		{user("on-node"), authn.User{Name: "system:node:n2"}, "list core pods", `nodes.authentication.k8s.io "n2" is forbidden`, false},
+		{newUser("old-user"), authn.User{Name: "bob"}, "list core pods", known, true},
+		{newUser("old-user"), authn.User{Name: "eve"}, "list core pods", `pods is forbidden: User "old-user" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope`, false},
+		{newUser("old-user"), authn.User{Name: "bob", Groups: groups}, "list core pods", "cannot impersonate", false},
+		{newUser("old-user"), authn.User{Name: "bob", UID: "7"}, "list core pods", "cannot impersonate", false},
+		{newUser("old-user"), authn.User{Name: "bob", Extra: scopes}, "list core pods", "cannot impersonate", false},
+		{newUser("old-group"), authn.User{Name: "eve", Groups: groups}, "get - /x", "dev " + known, true},
+		{newUser("old-group"), authn.User{Name: "eve", Groups: []string{"dev", "ops"}}, "list core pods", "cannot impersonate", false},
+		{newUser("old-account"), authn.User{Name: "system:serviceaccount:red:builder"}, "get core pods", "system:serviceaccounts system:serviceaccounts:red " + known, true},
+		{newUser("old-account"), authn.User{Name: "bob"}, "get core pods", "cannot impersonate", false},
+		{newUser("old-user"), authn.User{Name: "system:serviceaccount:red:builder"}, "list core pods", "cannot impersonate-on:serviceaccount:list", false},
+		{newUser("old-all"), authn.User{Name: "bob", UID: "7", Groups: []string{authn.MastersGroup}, Extra: scopes}, "list core pods", "system:masters " + known, true},
+		{newUser("old-all"), authn.User{Name: "system:serviceaccount:red:builder", Groups: groups}, "list core pods", "dev " + known, true},
+		{newUser("old-all"), authn.User{Name: authn.AnonymousUser}, "list core pods", authn.UnauthenticatedGroup, true},
+		{newUser("old-all"), authn.User{Name: "system:node:n1"}, "list core pods", known, true},
+		{newUser("old-all"), authn.User{Name: "bob", Extra: map[string][]string{"other": {"a"}}}, "list core pods", "cannot impersonate", false},
+		{newUser("on-user"), authn.User{Name: "bob", UID: "7", Groups: groups, Extra: scopes}, "list core pods", "dev " + known, true},
+		{newUser("on-user"), authn.User{Name: "bob"}, "get core pods", "cannot impersonate-on:user-info:get", false},
+		{newUser("on-user"), authn.User{Name: "bob", Groups: []string{authn.MastersGroup}}, "list core pods", "impersonating the system:masters group is not allowed", false},
+		{newUser("on-user"), authn.User{Name: "bob", Groups: []string{""}}, "list core pods", "empty string group", false},
+		{newUser("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"example.org/Scopes": {"a"}}}, "list core pods", "not allowed", false},
+		{newUser("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"": {"a"}}}, "list core pods", "empty string key", false},
+		{newUser("on-user"), authn.User{Name: "bob", Extra: map[string][]string{"example.org/scopes": {""}}}, "list core pods", "empty string value", false},
+		{newUser("on-user"), authn.User{Name: "system:serviceaccount:red:builder"}, "list core pods", "cannot impersonate", false},
+		{newUser("on-account"), authn.User{Name: "system:serviceaccount:red:builder"}, "watch core pods", "cannot impersonate-on:serviceaccount:watch", false},
+		{newUser("on-node"), authn.User{Name: "system:node:n1"}, "list core pods", authn.NodesGroup + " " + known, true},
+		{newUser("on-node"), authn.User{Name: "system:node:n2"}, "list core pods", `nodes.authentication.k8s.io "n2" is forbidden`, false},
 		{agent, authn.User{Name: "system:node:n1"}, "list core pods", authn.NodesGroup + " " + known, true},
 		{agent, authn.User{Name: "system:node:n2"}, "list core pods", "cannot impersonate-on:arbitrary-node:list", false},
-		{user("many"), authn.User{Name: "bob", Groups: []string{"a", "b", "c", "d"}, Extra: map[string][]string{"example.org/a": {"1", "2"}, "example.org/b": {"3", "4"}}}, "list core pods", "a b c d " + known, true},
-		{user("many"), authn.User{Name: "bob", Groups: []string{"a", "b", "c"}}, "list core pods", "cannot impersonate:user-info", false},
-		{user("none"), authn.User{Name: "bob"}, "list core pods", "cannot impersonate", false},
-		{user("m", authn.MastersGroup), authn.User{Name: "bob"}, "list core pods", known, true},
+		{newUser("many"), authn.User{Name: "bob", Groups: []string{"a", "b", "c", "d"}, Extra: map[string][]string{"example.org/a": {"1", "2"}, "example.org/b": {"3", "4"}}}, "list core pods", "a b c d " + known, true},
+		{newUser("many"), authn.User{Name: "bob", Groups: []string{"a", "b", "c"}}, "list core pods", "cannot impersonate:user-info", false},
+		{newUser("none"), authn.User{Name: "bob"}, "list core pods", "cannot impersonate", false},
+		{newUser("m", authn.MastersGroup), authn.User{Name: "bob"}, "list core pods", known, true},
 	} {
 		wanted := test.wanted
-		got, err := w.Impersonate(ask(test.requester, test.request), &wanted)
+		got, err := Impersonate(t.Context(), w.Authorizer, ask(test.requester, test.request), &wanted)
 		switch {
 		case (err == nil) != test.allowed:
 			t.Errorf("%s as %+v: %+v, %v", test.requester.Name, test.wanted, got, err)
@@ -77,7 +77,7 @@ func TestImpersonate(t *testing.T) {
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s as %+v: %q is missing in %q", test.requester.Name, test.wanted, test.want, err)
 			}
-		case strings.Join(got.Groups, " ") != test.want || got.Name != wanted.Name || got.UID != wanted.UID || !reflect.DeepEqual(got.Extra, wanted.Extra):
+		case strings.Join(got.GetGroups(), " ") != test.want || got.GetName() != wanted.Name || got.GetUID() != wanted.UID || !reflect.DeepEqual(got.GetExtra(), wanted.Extra):
 			t.Errorf("%s as %+v: %+v", test.requester.Name, test.wanted, got)
 		}
 		if !reflect.DeepEqual(wanted, test.wanted) {

@@ -8,104 +8,104 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// place is a name within a namespace, or, with none, one for the whole cluster.
-type place struct{ namespace, name string }
+// namespacedName names an object; namespace is "" for cluster-scoped objects.
+type namespacedName struct{ namespace, name string }
 
-// role is what there is at a place that bindings refer to, which may be nothing yet.
+// role is a Role or ClusterRole that exists, or that a binding refers to.
 type role struct {
-	place  place
+	key    namespacedName
 	exists bool
-	// stored are the rules in the object, rules those that count: they differ for a role that
-	// gathers others' until what it gathered is written.
+	// stored are the rules of the stored object, rules the effective ones: for an aggregated role they differ until
+	// Aggregate has written them.
 	stored, rules []rbacv1.PolicyRule
 	labels        labels.Set
-	gathers       bool
-	selectors     []labels.Selector // whose rules it gathers
-	bindings      int               // how many refer to it
+	isAggregated  bool
+	selectors     []labels.Selector // of the roles to aggregate
+	bindings      int               // number of bindings that refer to it
 }
 
-// binding gives the rules of a role to subjects.
+// binding is a RoleBinding or ClusterRoleBinding.
 type binding struct {
-	place    place
+	key      namespacedName
 	ref      rbacv1.RoleRef
-	role     *role // nil if there can be none
+	role     *role // nil if the roleRef is invalid
 	subjects []rbacv1.Subject
 }
 
-// grant is a binding as one of its subjects has it.
+// grant is a binding of one subject.
 type grant struct {
 	binding *binding
-	// reason says by what something is allowed.
+	// reason is the reason that the authorizer returns for requests that the binding allows.
 	reason string
 }
 
-// index finds the rules that a user has. The maps are guarded by the Authorizer's lock; the lists
-// in them are never changed, but replaced.
+// index has the bindings of every user and group. The Authorizer's lock guards the maps; the lists in them are copied on write.
 type index struct {
-	roles    map[place]*role
-	bindings map[place]*binding
-	// users and groups have the grants by the namespace of the binding and the name of the
-	// subject. Service accounts are users.
-	users, groups map[place][]grant
-	// gatherers are the roles that gather others' rules; stale says that what they gather must
-	// be found out anew.
-	gatherers map[string]*role
-	stale     bool
+	roles    map[namespacedName]*role
+	bindings map[namespacedName]*binding
+	// users and groups have the grants of a subject by the namespace of the binding and the name of the subject. Service
+	// accounts are users.
+	users, groups map[namespacedName][]grant
+	// aggregated are the ClusterRoles with an aggregationRule, by name; needsAggregation reports whether their rules
+	// are outdated.
+	aggregated       map[string]*role
+	needsAggregation bool
 }
 
 func newIndex() *index {
 	return &index{
-		roles: map[place]*role{}, bindings: map[place]*binding{},
-		users: map[place][]grant{}, groups: map[place][]grant{}, gatherers: map[string]*role{},
+		roles: map[namespacedName]*role{}, bindings: map[namespacedName]*binding{},
+		users: map[namespacedName][]grant{}, groups: map[namespacedName][]grant{}, aggregated: map[string]*role{},
 	}
 }
 
-// setRole puts a role in the place of what is there.
-func (x *index) setRole(at place, o *object) {
+// setRole adds or replaces a role.
+func (x *index) setRole(at namespacedName, o *object) {
 	r := x.roles[at]
 	if r == nil {
-		r = &role{place: at}
+		r = &role{key: at}
 		x.roles[at] = r
 	}
-	gathered := x.isGathered(r)
+	affected := x.affectsAggregation(r)
 	r.exists, r.stored, r.rules, r.labels = true, o.Rules, o.Rules, o.Metadata.Labels
-	r.gathers, r.selectors = o.gathers()
-	x.noteChange(r, gathered)
+	r.isAggregated, r.selectors = o.isAggregated()
+	x.recordChange(r, affected)
 }
 
-// removeRole leaves an empty place if bindings refer to it.
-func (x *index) removeRole(at place) {
+// removeRole removes a role. While bindings refer to it, it stays in the index as one that does not exist.
+func (x *index) removeRole(at namespacedName) {
 	r := x.roles[at]
 	if r == nil || !r.exists {
 		return
 	}
-	gathered := x.isGathered(r)
-	*r = role{place: at, bindings: r.bindings}
+	affected := x.affectsAggregation(r)
+	*r = role{key: at, bindings: r.bindings}
 	if r.bindings == 0 {
 		delete(x.roles, at)
 	}
-	x.noteChange(r, gathered)
+	x.recordChange(r, affected)
 }
 
-// setBinding puts a binding in the place of what is there.
-func (x *index) setBinding(at place, o *object) {
+// setBinding adds or replaces a binding.
+func (x *index) setBinding(at namespacedName, o *object) {
 	x.removeBinding(at)
-	b := &binding{place: at, ref: o.RoleRef, subjects: o.Subjects}
+	b := &binding{key: at, ref: o.RoleRef, subjects: o.Subjects}
 	x.bindings[at] = b
 	if to, ok := b.refersTo(); ok {
 		if b.role = x.roles[to]; b.role == nil {
-			b.role = &role{place: to}
+			b.role = &role{key: to}
 			x.roles[to] = b.role
 		}
 		b.role.bindings++
 	}
 	for i := range b.subjects {
 		if in, name := x.list(b, &b.subjects[i]); in != nil {
-			at := place{b.place.namespace, name}
+			at := namespacedName{b.key.namespace, name}
 			if !slices.ContainsFunc(in[at], func(g grant) bool { return g.binding == b }) {
 				in[at] = append(slices.Clip(in[at]), grant{b, "RBAC: allowed by " + b.describe(&b.subjects[i])})
 			}
@@ -113,7 +113,7 @@ func (x *index) setBinding(at place, o *object) {
 	}
 }
 
-func (x *index) removeBinding(at place) {
+func (x *index) removeBinding(at namespacedName) {
 	b := x.bindings[at]
 	if b == nil {
 		return
@@ -121,7 +121,7 @@ func (x *index) removeBinding(at place) {
 	delete(x.bindings, at)
 	if b.role != nil {
 		if b.role.bindings--; b.role.bindings == 0 && !b.role.exists {
-			delete(x.roles, b.role.place)
+			delete(x.roles, b.role.key)
 		}
 	}
 	for i := range b.subjects {
@@ -129,7 +129,7 @@ func (x *index) removeBinding(at place) {
 		if in == nil {
 			continue
 		}
-		at := place{b.place.namespace, name}
+		at := namespacedName{b.key.namespace, name}
 		left := slices.DeleteFunc(slices.Clone(in[at]), func(g grant) bool { return g.binding == b })
 		if in[at] = left; len(left) == 0 {
 			delete(in, at)
@@ -137,36 +137,34 @@ func (x *index) removeBinding(at place) {
 	}
 }
 
-// list returns where the grants of a subject are, and what it is called there; nil for a subject
-// that nobody can be.
-func (x *index) list(b *binding, s *rbacv1.Subject) (in map[place][]grant, name string) {
+// list returns the map of the grants of a subject, and the subject's name in it; nil for an invalid subject.
+func (x *index) list(b *binding, s *rbacv1.Subject) (in map[namespacedName][]grant, name string) {
 	switch s.Kind {
 	case rbacv1.UserKind:
 		return x.users, s.Name
 	case rbacv1.GroupKind:
 		return x.groups, s.Name
 	case rbacv1.ServiceAccountKind:
-		if namespace := cmp.Or(s.Namespace, b.place.namespace); namespace != "" {
+		if namespace := cmp.Or(s.Namespace, b.key.namespace); namespace != "" {
 			return x.users, authn.ServiceAccountUser(namespace, s.Name)
 		}
 	}
 	return nil, ""
 }
 
-// refersTo returns the place of the role. A binding for the cluster has no namespace to look for
-// a role in.
-func (b *binding) refersTo() (at place, ok bool) {
+// refersTo returns the name of the role; false if the roleRef is invalid, such as one of a ClusterRoleBinding to a Role.
+func (b *binding) refersTo() (at namespacedName, ok bool) {
 	switch b.ref.Kind {
 	case clusterRoleKind:
-		return place{"", b.ref.Name}, true
+		return namespacedName{"", b.ref.Name}, true
 	case roleKind:
-		return place{b.place.namespace, b.ref.Name}, b.place.namespace != ""
+		return namespacedName{b.key.namespace, b.ref.Name}, b.key.namespace != ""
 	}
-	return place{}, false
+	return namespacedName{}, false
 }
 
-// lack says what keeps a binding from giving anything, "" if nothing does.
-func (b *binding) lack() string {
+// missingRole describes the role that a binding refers to if it does not exist; "" if it does.
+func (b *binding) missingRole() string {
 	switch {
 	case b.role != nil && b.role.exists:
 		return ""
@@ -178,21 +176,21 @@ func (b *binding) lack() string {
 	return fmt.Sprintf("unsupported role reference kind: %q", b.ref.Kind)
 }
 
-// describe says what a binding gives to whom.
+// describe describes the binding of a subject, in kube-apiserver's words.
 func (b *binding) describe(s *rbacv1.Subject) string {
 	subject := s.Name
 	if s.Kind == rbacv1.ServiceAccountKind {
-		subject += "/" + cmp.Or(s.Namespace, b.place.namespace)
+		subject += "/" + cmp.Or(s.Namespace, b.key.namespace)
 	}
-	kind, name := clusterRoleBindingKind, b.place.name
-	if b.place.namespace != "" {
-		kind, name = roleBindingKind, b.place.name+"/"+b.place.namespace
+	kind, name := clusterRoleBindingKind, b.key.name
+	if b.key.namespace != "" {
+		kind, name = roleBindingKind, b.key.name+"/"+b.key.namespace
 	}
 	return kind + " " + strconv.Quote(name) + " of " + b.ref.Kind + " " + strconv.Quote(b.ref.Name) +
 		" to " + s.Kind + " " + strconv.Quote(subject)
 }
 
-// allowed returns the reason why something is allowed, or "".
+// allowed returns the reason for which a request is allowed; "" if no rule allows it.
 func (x *index) allowed(a *Attributes) string {
 	if reason := x.allowedIn("", a); reason != "" || a.Namespace == "" {
 		return reason
@@ -201,11 +199,11 @@ func (x *index) allowed(a *Attributes) string {
 }
 
 func (x *index) allowedIn(namespace string, a *Attributes) string {
-	if reason := allowedBy(x.users[place{namespace, a.User.Name}], a); reason != "" {
+	if reason := allowedBy(x.users[namespacedName{namespace, a.User.GetName()}], a); reason != "" {
 		return reason
 	}
-	for _, group := range a.User.Groups {
-		if reason := allowedBy(x.groups[place{namespace, group}], a); reason != "" {
+	for _, group := range a.User.GetGroups() {
+		if reason := allowedBy(x.groups[namespacedName{namespace, group}], a); reason != "" {
 			return reason
 		}
 	}
@@ -227,22 +225,21 @@ func allowedBy(grants []grant, a *Attributes) string {
 	return ""
 }
 
-// bindingsOf returns the bindings that a user has in a namespace, each once: those for the cluster
-// first, by name.
-func (x *index) bindingsOf(user *authn.User, namespace string) (found []*binding) {
+// bindingsOf returns the bindings of a user that apply in a namespace, without duplicates: cluster-scoped ones first, then by name.
+func (x *index) bindingsOf(u user.Info, namespace string) (found []*binding) {
 	add := func(grants []grant) {
 		for _, g := range grants {
 			found = append(found, g.binding)
 		}
 	}
 	for _, in := range slices.Compact([]string{"", namespace}) {
-		add(x.users[place{in, user.Name}])
-		for _, group := range user.Groups {
-			add(x.groups[place{in, group}])
+		add(x.users[namespacedName{in, u.GetName()}])
+		for _, group := range u.GetGroups() {
+			add(x.groups[namespacedName{in, group}])
 		}
 	}
 	slices.SortFunc(found, func(a, b *binding) int {
-		return cmp.Or(cmp.Compare(a.place.namespace, b.place.namespace), cmp.Compare(a.place.name, b.place.name))
+		return cmp.Or(cmp.Compare(a.key.namespace, b.key.namespace), cmp.Compare(a.key.name, b.key.name))
 	})
 	return slices.Compact(found)
 }

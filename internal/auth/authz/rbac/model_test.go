@@ -12,13 +12,14 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apiserver/pkg/authentication/user"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/storage"
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// model is the plain twin of the index: it goes through all that there is.
+// model is the plain twin of the index: it scans all roles and bindings.
 type model struct {
 	roles    map[watchcache.Key]rbacv1.ClusterRole
 	bindings map[watchcache.Key]rbacv1.RoleBinding
@@ -33,7 +34,7 @@ func (m *model) allowed(a *Attributes) bool {
 	return false
 }
 
-func (m *model) rules(user *authn.User, namespace string) (rules []rbacv1.PolicyRule) {
+func (m *model) rules(user user.Info, namespace string) (rules []rbacv1.PolicyRule) {
 	for key, b := range m.bindings {
 		if key.Namespace != "" && key.Namespace != namespace || !slices.ContainsFunc(b.Subjects, func(s rbacv1.Subject) bool { return isSubject(user, s, key.Namespace) }) {
 			continue
@@ -66,20 +67,20 @@ func (m *model) gathered(key watchcache.Key, done map[watchcache.Key]bool) (rule
 	return rules
 }
 
-func isSubject(user *authn.User, s rbacv1.Subject, namespace string) bool {
+func isSubject(user user.Info, s rbacv1.Subject, namespace string) bool {
 	switch s.Kind {
 	case rbacv1.UserKind:
-		return user.Name == s.Name
+		return user.GetName() == s.Name
 	case rbacv1.GroupKind:
-		return slices.Contains(user.Groups, s.Name)
+		return slices.Contains(user.GetGroups(), s.Name)
 	}
 	if s.Namespace != "" {
 		namespace = s.Namespace
 	}
-	return namespace != "" && user.Name == "system:serviceaccount:"+namespace+":"+s.Name
+	return namespace != "" && user.GetName() == "system:serviceaccount:"+namespace+":"+s.Name
 }
 
-// change makes a random change to the model, and returns it as JSON, nil if something is deleted.
+// change makes a random change to the model, and returns the object as JSON; nil for a deletion.
 func (m *model) change(t testing.TB, random *rand.Rand) (watchcache.Key, []byte) {
 	name, namespace := fmt.Sprint("n", random.IntN(6)), []string{"", "red", "blue"}[random.IntN(3)]
 	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
@@ -132,9 +133,9 @@ func (m *model) changeRole(t testing.TB, random *rand.Rand, meta metav1.ObjectMe
 	return key, marshal(t, r)
 }
 
-// questions are all that the model can tell apart.
+// questions returns all requests that the rules of the model distinguish.
 func questions() (all []*Attributes) {
-	for _, u := range []*authn.User{user("a"), user("b", "a"), user("c", "a", "b"), user("system:serviceaccount:red:a"), user("system:serviceaccount:blue:b")} {
+	for _, u := range []*authn.User{newUser("a"), newUser("b", "a"), newUser("c", "a", "b"), newUser("system:serviceaccount:red:a"), newUser("system:serviceaccount:blue:b")} {
 		for _, text := range strings.Split("get core pods,get core pods red,list apps deployments/scale blue/a,create core pods/status red/b,get - /healthz/x,list core s blue/b", ",") {
 			all = append(all, ask(u, text))
 		}
@@ -161,16 +162,16 @@ func TestModel(t *testing.T) {
 			count[want]++
 			rules, _ := w.RulesFor(q.User, q.Namespace)
 			if lacks := missing(rules, m.rules(q.User, q.Namespace)); len(lacks) > 0 {
-				t.Fatalf("after %d changes, %s lacks %v", i, q.User.Name, lacks)
+				t.Fatalf("after %d changes, %s lacks %v", i, q.User.GetName(), lacks)
 			}
 		}
 	}
 	if count[true] < 1000 || count[false] < 1000 {
-		t.Errorf("too few of a kind: %v", count)
+		t.Errorf("the random cases are too uniform: %v", count)
 	}
 }
 
-// TestConcurrency asks while others write. One user keeps what it has all the time.
+// TestConcurrency authorizes requests while roles change. The permissions of one user stay the same.
 func TestConcurrency(t *testing.T) {
 	w := newWorld(t)
 	w.role("", "keeps", "get core pods")
@@ -188,11 +189,11 @@ func TestConcurrency(t *testing.T) {
 				for _, q := range questions() {
 					w.Allowed(q)
 				}
-				if !w.may(user("keeper"), "get core pods") {
-					t.Error("the keeper has lost what it had")
+				if !w.may(newUser("keeper"), "get core pods") {
+					t.Error("a user whose bindings do not change was denied")
 					return
 				}
-				if _, err := w.Gathered(); err != nil {
+				if _, err := w.OutdatedRoles(); err != nil {
 					t.Error(err)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// The kinds that say who may do what.
+// The kinds of RBAC.
 const (
 	clusterRoleKind        = "ClusterRole"
 	clusterRoleBindingKind = "ClusterRoleBinding"
@@ -15,7 +15,7 @@ const (
 	roleBindingKind        = "RoleBinding"
 )
 
-// The kinds, as the cache names them.
+// The resources, as storage keys name them.
 const (
 	ClusterRoles        = rbacv1.GroupName + "/clusterroles"
 	ClusterRoleBindings = rbacv1.GroupName + "/clusterrolebindings"
@@ -23,7 +23,7 @@ const (
 	RoleBindings        = rbacv1.GroupName + "/rolebindings"
 )
 
-// object is what counts of an object of any of the four kinds.
+// object has the fields of an object of any of the four kinds that the index uses.
 type object struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`
@@ -34,13 +34,13 @@ type object struct {
 	RoleRef         rbacv1.RoleRef          `json:"roleRef"`
 }
 
-// decode reads JSON. The names of fields must be spelled exactly, everywhere alike: a field that
-// one reader sees and another does not is a way around a check.
+// decode decodes JSON with case-sensitive field names. All readers of RBAC objects use it: a field that one reader sees and
+// another does not would bypass a check.
 func decode(text []byte, into any) error { return json.UnmarshalCaseSensitivePreserveInts(text, into) }
 
-// gathers reports whether a role gathers the rules of others, and of which. A selector that can't
-// be read selects nothing; such roles are not let in.
-func (o *object) gathers() (bool, []labels.Selector) {
+// isAggregated reports whether a role has an aggregationRule, and returns its selectors. Invalid selectors, which validation
+// rejects, select nothing.
+func (o *object) isAggregated() (bool, []labels.Selector) {
 	if o.AggregationRule == nil {
 		return false, nil
 	}

@@ -11,18 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Operation is what is to be done with an object.
+// Operation is the write that a Change needs.
 type Operation string
 
-// The operations. To recreate is to delete the object that is there and to create another one:
-// which role a binding is for can't be changed.
+// The operations. Recreate deletes the object and creates it again: the roleRef of a binding is immutable.
 const (
 	Create   Operation = "create"
 	Update   Operation = "update"
 	Recreate Operation = "recreate"
 )
 
-// Change is something to do so that what must be there from the start is there.
+// Change is a write that restores a bootstrap role or binding.
 type Change struct {
 	Operation Operation
 	// Kind is ClusterRoles or ClusterRoleBindings.
@@ -31,11 +30,10 @@ type Change struct {
 	Document []byte
 }
 
-// Reconcile returns what to do, in order, so that the roles and bindings that Kubernetes has from the
-// start are there: what is missing is created; rules, subjects, labels and annotations that
-// somebody took away are added; what somebody added stays; and what is annotated
-// rbac.authorization.kubernetes.io/autoupdate: "false" is left alone. existing returns an object
-// as JSON, nil if there is none.
+// Reconcile returns the writes, in order, that restore the bootstrap roles and bindings, as kube-apiserver does: missing objects are
+// created; missing rules, subjects, labels and annotations are added; additions of users are kept; and objects with the
+// annotation rbac.authorization.kubernetes.io/autoupdate: "false" are not changed. existing returns an object as JSON, nil if it
+// does not exist.
 func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, error) {
 	var changes []Change
 	start := bootstrap()
@@ -56,21 +54,21 @@ func Reconcile(existing func(kind, name string) ([]byte, error)) ([]Change, erro
 	return changes, nil
 }
 
-// reconcile returns what to do about one object. merge changes what is there to what should be,
-// and says what that is.
+// reconcile returns the write that one object needs, if any. merge changes the stored object to the desired state and returns the
+// operation; "" if nothing changed.
 func reconcile[T any](existing func(kind, name string) ([]byte, error), kind string, wanted *T, meta *metav1.ObjectMeta,
-	merge func(there, wanted *T) Operation) ([]Change, error) {
+	merge func(stored, wanted *T) Operation) ([]Change, error) {
 	text, err := existing(kind, meta.Name)
 	if err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", kind, meta.Name, err)
 	}
 	operation, result := Create, wanted
 	if text != nil {
-		there := new(T)
-		if err := decode(text, there); err != nil {
-			return nil, fmt.Errorf("%s/%s: expected an object of this kind: %w: delete it, and it is made anew at the next start", kind, meta.Name, err)
+		stored := new(T)
+		if err := decode(text, stored); err != nil {
+			return nil, fmt.Errorf("%s/%s: expected an object of this kind: %w; delete it, and the next start creates it", kind, meta.Name, err)
 		}
-		if operation, result = merge(there, wanted), there; operation == Recreate {
+		if operation, result = merge(stored, wanted), stored; operation == Recreate {
 			result = wanted
 		}
 	}
@@ -81,7 +79,7 @@ func reconcile[T any](existing func(kind, name string) ([]byte, error), kind str
 	return []Change{{operation, kind, meta.Name, document}}, err
 }
 
-// encode writes an object without rules that it does not have.
+// encode encodes an object. A ClusterRole without rules has no field rules.
 func encode(o any) ([]byte, error) {
 	if role, ok := o.(*rbacv1.ClusterRole); ok && role.Rules == nil {
 		return json.Marshal(struct {
@@ -92,33 +90,33 @@ func encode(o any) ([]byte, error) {
 	return json.Marshal(o)
 }
 
-func reconcileRole(there, wanted *rbacv1.ClusterRole) Operation {
-	if isProtected(&there.ObjectMeta) {
+func reconcileRole(stored, wanted *rbacv1.ClusterRole) Operation {
+	if isProtected(&stored.ObjectMeta) {
 		return ""
 	}
-	changed := addMeta(&there.ObjectMeta, &wanted.ObjectMeta)
-	if lacks := missing(there.Rules, wanted.Rules); len(lacks) > 0 {
-		there.Rules = append(there.Rules, lacks...)
+	changed := addMeta(&stored.ObjectMeta, &wanted.ObjectMeta)
+	if missingRules := missing(stored.Rules, wanted.Rules); len(missingRules) > 0 {
+		stored.Rules = append(stored.Rules, missingRules...)
 		changed = true
 	}
-	if addSelectors(there, wanted) {
+	if addSelectors(stored, wanted) {
 		changed = true
 	}
 	return updateIf(changed)
 }
 
-// addSelectors makes a role gather what it should. A role that should not gather anything does
-// not, as its rules would be lost.
-func addSelectors(there, wanted *rbacv1.ClusterRole) (changed bool) {
+// addSelectors adds missing selectors of the aggregationRule. It removes an aggregationRule from a role that should have none, as
+// aggregation would replace its rules.
+func addSelectors(stored, wanted *rbacv1.ClusterRole) (changed bool) {
 	if wanted.AggregationRule == nil {
-		changed = there.AggregationRule != nil
-		there.AggregationRule = nil
+		changed = stored.AggregationRule != nil
+		stored.AggregationRule = nil
 		return changed
 	}
-	if there.AggregationRule == nil {
-		there.AggregationRule = &rbacv1.AggregationRule{}
+	if stored.AggregationRule == nil {
+		stored.AggregationRule = &rbacv1.AggregationRule{}
 	}
-	selectors := &there.AggregationRule.ClusterRoleSelectors
+	selectors := &stored.AggregationRule.ClusterRoleSelectors
 	for _, s := range wanted.AggregationRule.ClusterRoleSelectors {
 		if !slices.ContainsFunc(*selectors, func(t metav1.LabelSelector) bool { return equality.Semantic.DeepEqual(t, s) }) {
 			*selectors = append(*selectors, s)
@@ -128,17 +126,17 @@ func addSelectors(there, wanted *rbacv1.ClusterRole) (changed bool) {
 	return changed
 }
 
-func reconcileBinding(there, wanted *rbacv1.ClusterRoleBinding) Operation {
-	if isProtected(&there.ObjectMeta) {
+func reconcileBinding(stored, wanted *rbacv1.ClusterRoleBinding) Operation {
+	if isProtected(&stored.ObjectMeta) {
 		return ""
 	}
-	if there.RoleRef != wanted.RoleRef {
+	if stored.RoleRef != wanted.RoleRef {
 		return Recreate
 	}
-	changed := addMeta(&there.ObjectMeta, &wanted.ObjectMeta)
+	changed := addMeta(&stored.ObjectMeta, &wanted.ObjectMeta)
 	for _, s := range wanted.Subjects {
-		if !slices.Contains(there.Subjects, s) {
-			there.Subjects = append(there.Subjects, s)
+		if !slices.Contains(stored.Subjects, s) {
+			stored.Subjects = append(stored.Subjects, s)
 			changed = true
 		}
 	}
@@ -149,18 +147,18 @@ func isProtected(m *metav1.ObjectMeta) bool {
 	return m.Annotations[rbacv1.AutoUpdateAnnotationKey] == "false"
 }
 
-// addMeta adds labels and annotations that are not there, whatever the values of those that are.
-func addMeta(there, wanted *metav1.ObjectMeta) (changed bool) {
+// addMeta adds missing labels and annotations. It keeps the values of existing ones.
+func addMeta(stored, wanted *metav1.ObjectMeta) (changed bool) {
 	var labels, annotations bool
-	there.Labels, labels = addMissing(there.Labels, wanted.Labels)
-	there.Annotations, annotations = addMissing(there.Annotations, wanted.Annotations)
+	stored.Labels, labels = addMissing(stored.Labels, wanted.Labels)
+	stored.Annotations, annotations = addMissing(stored.Annotations, wanted.Annotations)
 	return labels || annotations
 }
 
-func addMissing(there, wanted map[string]string) (map[string]string, bool) {
+func addMissing(stored, wanted map[string]string) (map[string]string, bool) {
 	merged := maps.Clone(wanted)
-	maps.Copy(merged, there)
-	return merged, len(merged) != len(there)
+	maps.Copy(merged, stored)
+	return merged, len(merged) != len(stored)
 }
 
 func updateIf(changed bool) Operation {

@@ -1,8 +1,11 @@
 package rbac
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -12,29 +15,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/cadastre/cadastre/internal/auth/authn"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Reviewer answers questions about who somebody is and what they may. Each question is an object
-// that is created, and is nowhere kept: the answer is the object with its status.
+// Reviewer serves access reviews and token reviews: objects that are created, not stored, and returned with a status.
 type Reviewer struct {
-	Authorizer *Authorizer
-	// Token returns who has a bearer token; nil means that there are none.
-	Token func(token string) (*authn.User, error)
+	// Authorizer decides SubjectAccessReviews and the like.
+	Authorizer authorizer.Authorizer
+	// RBAC lists the rules of SelfSubjectRulesReviews.
+	RBAC *Authorizer
+	// Others are the authorizers beside RBAC. SelfSubjectRulesReviews include the rules of those that implement
+	// authorizer.RuleResolver, and are incomplete if one does not.
+	Others []authorizer.Authorizer
+	// Tokens authenticates the tokens of TokenReviews; nil accepts none.
+	Tokens authenticator.Token
 }
 
-// question is who asks what.
-type question struct {
-	user      *authn.User
+// reviewRequest is a review and the user that requests it.
+type reviewRequest struct {
+	ctx       context.Context
+	user      user.Info
 	namespace string
 	body      []byte
 }
 
-// answers has the kind of each resource that is a question, and who answers it.
-var answers = map[string]struct {
-	kind   schema.GroupVersionKind
-	answer func(*Reviewer, *question) (runtime.Object, error)
+// reviews has the kind of each resource of reviews, and the function that serves it.
+var reviews = map[string]struct {
+	kind  schema.GroupVersionKind
+	serve func(*Reviewer, *reviewRequest) (runtime.Object, error)
 }{
 	"selfsubjectaccessreviews":  {authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), (*Reviewer).selfAccess},
 	"subjectaccessreviews":      {authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), (*Reviewer).access},
@@ -44,27 +54,27 @@ var answers = map[string]struct {
 	"tokenreviews":              {authenticationv1.SchemeGroupVersion.WithKind("TokenReview"), (*Reviewer).token},
 }
 
-// IsReview reports whether a resource is a question.
+// IsReview reports whether a resource is one of reviews.
 func IsReview(group, resource string) bool {
-	review, ok := answers[resource]
+	review, ok := reviews[resource]
 	return ok && review.kind.Group == group
 }
 
-// Review answers the question that somebody asked by creating an object of a resource, in a
-// namespace if it is of one. Body and answer are JSON. Whether they may ask is checked before.
-func (r *Reviewer) Review(user *authn.User, resource, namespace string, body []byte) ([]byte, error) {
-	review, ok := answers[resource]
+// Review serves a review that a user has created at a resource, in a namespace if the resource is namespaced. The body and the
+// result are JSON. The caller has authorized the request.
+func (r *Reviewer) Review(ctx context.Context, u user.Info, resource, namespace string, body []byte) ([]byte, error) {
+	review, ok := reviews[resource]
 	if !ok {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected a review, received %q", resource))
 	}
-	var what metav1.TypeMeta
-	if err := decode(body, &what); err != nil {
+	var received metav1.TypeMeta
+	if err := decode(body, &received); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if got := what.GroupVersionKind(); !got.Empty() && got != review.kind {
+	if got := received.GroupVersionKind(); !got.Empty() && got != review.kind {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("expected %s, received %s", review.kind, got))
 	}
-	answer, err := review.answer(r, &question{user, namespace, body})
+	answer, err := review.serve(r, &reviewRequest{ctx, u, namespace, body})
 	if err != nil {
 		return nil, err
 	}
@@ -72,15 +82,15 @@ func (r *Reviewer) Review(user *authn.User, resource, namespace string, body []b
 	return json.Marshal(answer)
 }
 
-// read takes the question apart.
-func (q *question) read(into any) error {
+// read decodes the review.
+func (q *reviewRequest) read(into any) error {
 	if err := decode(q.body, into); err != nil {
 		return apierrors.NewBadRequest(err.Error())
 	}
 	return nil
 }
 
-func (r *Reviewer) selfAccess(q *question) (runtime.Object, error) {
+func (r *Reviewer) selfAccess(q *reviewRequest) (runtime.Object, error) {
 	var review authorizationv1.SelfSubjectAccessReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -89,11 +99,11 @@ func (r *Reviewer) selfAccess(q *question) (runtime.Object, error) {
 	if errs := append(spec.validate(), mustBeEmpty(review.ObjectMeta)...); len(errs) > 0 {
 		return nil, invalidReview(errs)
 	}
-	review.Status = r.decide(q.user, spec)
+	review.Status = r.decide(q.ctx, q.user, spec)
 	return &review, nil
 }
 
-func (r *Reviewer) access(q *question) (runtime.Object, error) {
+func (r *Reviewer) access(q *reviewRequest) (runtime.Object, error) {
 	var review authorizationv1.SubjectAccessReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -103,11 +113,11 @@ func (r *Reviewer) access(q *question) (runtime.Object, error) {
 	if errs = append(errs, mustBeEmpty(review.ObjectMeta)...); len(errs) > 0 {
 		return nil, invalidReview(errs)
 	}
-	review.Status = r.decide(subjectOf(&review.Spec), spec)
+	review.Status = r.decide(q.ctx, subjectOf(&review.Spec), spec)
 	return &review, nil
 }
 
-func (r *Reviewer) localAccess(q *question) (runtime.Object, error) {
+func (r *Reviewer) localAccess(q *reviewRequest) (runtime.Object, error) {
 	var review authorizationv1.LocalSubjectAccessReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -123,17 +133,24 @@ func (r *Reviewer) localAccess(q *question) (runtime.Object, error) {
 	if review.Namespace != q.namespace {
 		return nil, apierrors.NewBadRequest("spec.resourceAttributes.namespace must match namespace: " + q.namespace)
 	}
-	review.Status = r.decide(subjectOf(&review.Spec), spec)
+	review.Status = r.decide(q.ctx, subjectOf(&review.Spec), spec)
 	return &review, nil
 }
 
-// decide answers whether a user may do something.
-func (r *Reviewer) decide(user *authn.User, spec accessSpec) authorizationv1.SubjectAccessReviewStatus {
-	allowed, reason := r.Authorizer.Allowed(spec.attributes(user))
-	return authorizationv1.SubjectAccessReviewStatus{Allowed: allowed, Reason: reason, EvaluationError: spec.selectorErrors()}
+// decide authorizes the access that a review describes.
+func (r *Reviewer) decide(ctx context.Context, u user.Info, spec accessSpec) authorizationv1.SubjectAccessReviewStatus {
+	decision, reason, err := r.Authorizer.Authorize(ctx, spec.attributes(u))
+	status := authorizationv1.SubjectAccessReviewStatus{
+		Allowed: decision == authorizer.DecisionAllow, Denied: decision == authorizer.DecisionDeny,
+		Reason: reason, EvaluationError: spec.selectorErrors(),
+	}
+	if err != nil {
+		status.EvaluationError = strings.TrimPrefix(status.EvaluationError+"; "+err.Error(), "; ")
+	}
+	return status
 }
 
-func (r *Reviewer) selfRules(q *question) (runtime.Object, error) {
+func (r *Reviewer) selfRules(q *reviewRequest) (runtime.Object, error) {
 	var review authorizationv1.SelfSubjectRulesReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -141,9 +158,13 @@ func (r *Reviewer) selfRules(q *question) (runtime.Object, error) {
 	if review.Spec.Namespace == "" {
 		return nil, apierrors.NewBadRequest("no namespace on request")
 	}
-	rules, err := r.Authorizer.RulesFor(q.user, review.Spec.Namespace)
+	rules, err := r.RBAC.RulesFor(q.user, review.Spec.Namespace)
 	answer := authorizationv1.SelfSubjectRulesReview{Status: rulesStatus(rules)}
-	if err != nil {
+	errs := []error{err}
+	for _, other := range r.Others {
+		errs = append(errs, addRules(q.ctx, &answer.Status, other, q.user, review.Spec.Namespace))
+	}
+	if err := errors.Join(errs...); err != nil {
 		answer.Status.EvaluationError = err.Error()
 	}
 	return &answer, nil
@@ -168,7 +189,29 @@ func rulesStatus(rules []rbacv1.PolicyRule) authorizationv1.SubjectRulesReviewSt
 	return status
 }
 
-func (r *Reviewer) self(q *question) (runtime.Object, error) {
+// addRules adds the rules of another authorizer. One that cannot list its rules makes the review incomplete.
+func addRules(ctx context.Context, status *authorizationv1.SubjectRulesReviewStatus, from authorizer.Authorizer, u user.Info, namespace string) error {
+	resolver, ok := from.(authorizer.RuleResolver)
+	if !ok {
+		status.Incomplete = true
+		return nil
+	}
+	resources, paths, incomplete, err := resolver.RulesFor(ctx, u, namespace)
+	for _, rule := range resources {
+		status.ResourceRules = append(status.ResourceRules, authorizationv1.ResourceRule{
+			Verbs: rule.GetVerbs(), APIGroups: rule.GetAPIGroups(), Resources: rule.GetResources(), ResourceNames: rule.GetResourceNames(),
+		})
+	}
+	for _, rule := range paths {
+		status.NonResourceRules = append(status.NonResourceRules, authorizationv1.NonResourceRule{
+			Verbs: rule.GetVerbs(), NonResourceURLs: rule.GetNonResourceURLs(),
+		})
+	}
+	status.Incomplete = status.Incomplete || incomplete
+	return err
+}
+
+func (r *Reviewer) self(q *reviewRequest) (runtime.Object, error) {
 	var review authenticationv1.SelfSubjectReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -180,7 +223,7 @@ func (r *Reviewer) self(q *question) (runtime.Object, error) {
 	return &answer, nil
 }
 
-func (r *Reviewer) token(q *question) (runtime.Object, error) {
+func (r *Reviewer) token(q *reviewRequest) (runtime.Object, error) {
 	var review authenticationv1.TokenReview
 	if err := q.read(&review); err != nil {
 		return nil, err
@@ -189,20 +232,24 @@ func (r *Reviewer) token(q *question) (runtime.Object, error) {
 		return nil, apierrors.NewBadRequest("token is required for TokenReview in authentication")
 	}
 	review.Status = authenticationv1.TokenReviewStatus{}
-	if r.Token != nil {
-		user, err := r.Token(review.Spec.Token)
-		if err != nil {
-			review.Status.Error = err.Error()
-		} else {
-			review.Status.Authenticated, review.Status.User = true, userInfo(user)
-		}
+	if r.Tokens == nil {
+		return &review, nil
+	}
+	response, ok, err := r.Tokens.AuthenticateToken(q.ctx, review.Spec.Token)
+	switch {
+	case ok && err == nil:
+		review.Status.Authenticated, review.Status.User = true, userInfo(response.User)
+	case err != nil:
+		review.Status.Error = err.Error()
+	default:
+		review.Status.Error = "invalid bearer token"
 	}
 	return &review, nil
 }
 
-func userInfo(u *authn.User) authenticationv1.UserInfo {
-	info := authenticationv1.UserInfo{Username: u.Name, UID: u.UID, Groups: u.Groups}
-	for key, values := range u.Extra {
+func userInfo(u user.Info) authenticationv1.UserInfo {
+	info := authenticationv1.UserInfo{Username: u.GetName(), UID: u.GetUID(), Groups: u.GetGroups()}
+	for key, values := range u.GetExtra() {
 		if info.Extra == nil {
 			info.Extra = map[string]authenticationv1.ExtraValue{}
 		}

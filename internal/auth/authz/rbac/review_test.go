@@ -1,6 +1,7 @@
 package rbac
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -10,11 +11,12 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
 
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// reviewer knows a world in which alice may get pods, and the token that is bob's.
+// reviewer returns a Reviewer: alice may get pods, and the token t0 is that of bob.
 func reviewer(t *testing.T) *Reviewer {
 	t.Helper()
 	w := newWorld(t)
@@ -22,12 +24,13 @@ func reviewer(t *testing.T) *Reviewer {
 	w.bind("", "all", "pods", "user:alice")
 	w.bind("red", "dev", "pods", "group:dev")
 	w.bind("red", "lost", "none", "user:alice")
-	return &Reviewer{Authorizer: w.Authorizer, Token: func(token string) (*authn.User, error) {
+	tokens := authenticator.TokenFunc(func(_ context.Context, token string) (*authenticator.Response, bool, error) {
 		if token == "t0" {
-			return user("bob", "dev"), nil
+			return &authenticator.Response{User: newUser("bob", "dev")}, true, nil
 		}
-		return nil, errors.New("not known")
-	}}
+		return nil, false, errors.New("not known")
+	})
+	return &Reviewer{Authorizer: w.Authorizer, RBAC: w.Authorizer, Tokens: tokens}
 }
 
 func TestAccessReviews(t *testing.T) {
@@ -37,9 +40,9 @@ func TestAccessReviews(t *testing.T) {
 		{"self", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`, `"status":{"allowed":true,"reason":"RBAC: allowed by ClusterRoleBinding \"all\" of ClusterRole \"pods\" to User \"alice\""}`},
 		{"self, with its kind", "selfsubjectaccessreviews", "", `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","spec":{"resourceAttributes":{"verb":"get","resource":"pods"}}}`, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{},"spec":{"resourceAttributes":{"verb":"get","resource":"pods"}},"status"`},
 		{"self, not allowed", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods"}}}`, `"status":{"allowed":false}`},
-		{"self, something is lost", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods","namespace":"red"}}}`, lost},
+		{"self, a role is missing", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"list","resource":"pods","namespace":"red"}}}`, lost},
 		{"self, path", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/x"}}}`, allowed},
-		{"self, status is not taken over", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/y"}},"status":{"allowed":true}}`, `"allowed":false`},
+		{"self, status is ignored", "selfsubjectaccessreviews", "", `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/y"}},"status":{"allowed":true}}`, `"allowed":false`},
 		{"self, bad selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods","labelSelector":{"rawSelector":"=!"},"fieldSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]},{"key":"a","operator":"Exists"}]}}}}`,
 			`"evaluationError":"spec.resourceAttributes.fieldSelector partially ignored due to parse error; spec.resourceAttributes.labelSelector ignored due to parse error"`},
 		{"self, good selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"verb":"get","resource":"pods","labelSelector":{"rawSelector":"a=b"},"fieldSelector":{"requirements":[{"key":"a","operator":"In","values":["b"]}]}}}}`, `to User \"alice\""}`},
@@ -50,7 +53,7 @@ func TestAccessReviews(t *testing.T) {
 		{"local, namespace of the request", "localsubjectaccessreviews", "red", `{"spec":{"groups":["dev"],"resourceAttributes":{"verb":"get","resource":"pods","namespace":"red"}}}`, allowed},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			answer, err := r.Review(user("alice"), test.resource, test.namespace, []byte(test.body))
+			answer, err := r.Review(t.Context(), newUser("alice"), test.resource, test.namespace, []byte(test.body))
 			if err != nil || !strings.Contains(string(answer), test.want) {
 				t.Errorf("%s, %v", answer, err)
 			}
@@ -58,11 +61,11 @@ func TestAccessReviews(t *testing.T) {
 	}
 }
 
-func TestBadReviews(t *testing.T) {
+func TestInvalidReviews(t *testing.T) {
 	r := reviewer(t)
 	for _, test := range []struct{ name, resource, namespace, body, want string }{
-		{"nothing asked", "selfsubjectaccessreviews", "", `{}`, `.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified`},
-		{"both asked", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{},"nonResourceAttributes":{}}}`, "spec.nonResourceAttributes: Invalid value"},
+		{"no attributes", "selfsubjectaccessreviews", "", `{}`, `.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified`},
+		{"both attributes", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{},"nonResourceAttributes":{}}}`, "spec.nonResourceAttributes: Invalid value"},
 		{"named", "selfsubjectaccessreviews", "", `{"metadata":{"name":"x"},"spec":{"resourceAttributes":{}}}`, "must be empty"},
 		{"no subject", "subjectaccessreviews", "", `{"spec":{"resourceAttributes":{}}}`, `spec.user: Invalid value: "": at least one of user or group must be specified`},
 		{"two selectors", "selfsubjectaccessreviews", "", `{"spec":{"resourceAttributes":{"labelSelector":{"rawSelector":"a","requirements":[{"key":"a","operator":"Exists"}]}}}}`, "spec.resourceAttributes.labelSelector.rawSelector"},
@@ -80,7 +83,7 @@ func TestBadReviews(t *testing.T) {
 		{"no review", "pods", "", `{}`, "expected a review"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			answer, err := r.Review(user("alice"), test.resource, test.namespace, []byte(test.body))
+			answer, err := r.Review(t.Context(), newUser("alice"), test.resource, test.namespace, []byte(test.body))
 			if err == nil || !strings.Contains(err.Error(), test.want) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 				t.Errorf("%s, %v", answer, err)
 			}
@@ -88,10 +91,10 @@ func TestBadReviews(t *testing.T) {
 	}
 }
 
-// review asks and reads the answer.
+// review creates a review and decodes the result.
 func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, into any) {
 	t.Helper()
-	answer, err := r.Review(u, resource, "", []byte(body))
+	answer, err := r.Review(t.Context(), u, resource, "", []byte(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,15 +105,15 @@ func review(t *testing.T, r *Reviewer, u *authn.User, resource, body string, int
 
 func TestRulesReview(t *testing.T) {
 	var got authorizationv1.SelfSubjectRulesReview
-	review(t, reviewer(t), user("alice", "dev"), "selfsubjectrulesreviews", `{"spec":{"namespace":"red"}}`, &got)
+	review(t, reviewer(t), newUser("alice", "dev"), "selfsubjectrulesreviews", `{"spec":{"namespace":"red"}}`, &got)
 	if len(got.Status.ResourceRules) != 4 || len(got.Status.NonResourceRules) != 2 || got.Status.Incomplete || got.Kind != "SelfSubjectRulesReview" ||
 		!strings.Contains(got.Status.EvaluationError, `"none" not found`) || got.Status.ResourceRules[1].ResourceNames[0] != "a" {
 		t.Errorf("%+v", got)
 	}
 }
 
-func TestRulesReviewOfNobody(t *testing.T) {
-	answer, err := reviewer(t).Review(user("eve"), "selfsubjectrulesreviews", "", []byte(`{"spec":{"namespace":"red"}}`))
+func TestRulesReviewWithoutRules(t *testing.T) {
+	answer, err := reviewer(t).Review(t.Context(), newUser("eve"), "selfsubjectrulesreviews", "", []byte(`{"spec":{"namespace":"red"}}`))
 	if err != nil || !strings.Contains(string(answer), `"resourceRules":[],"nonResourceRules":[]`) {
 		t.Errorf("%s, %v", answer, err)
 	}
@@ -131,11 +134,11 @@ func TestSelfReview(t *testing.T) {
 func TestTokenReview(t *testing.T) {
 	var good, bad authenticationv1.TokenReview
 	r := reviewer(t)
-	review(t, r, user("alice"), "tokenreviews", `{"spec":{"token":"t0"}}`, &good)
+	review(t, r, newUser("alice"), "tokenreviews", `{"spec":{"token":"t0"}}`, &good)
 	if !good.Status.Authenticated || good.Status.User.Username != "bob" || good.Status.User.Groups[0] != "dev" {
 		t.Errorf("%+v", good)
 	}
-	review(t, r, user("alice"), "tokenreviews", `{"spec":{"token":"t1"},"status":{"authenticated":true,"user":{"username":"root"}}}`, &bad)
+	review(t, r, newUser("alice"), "tokenreviews", `{"spec":{"token":"t1"},"status":{"authenticated":true,"user":{"username":"root"}}}`, &bad)
 	if bad.Status.Authenticated || bad.Status.Error == "" || bad.Status.User.Username != "" {
 		t.Errorf("%+v", bad)
 	}
@@ -143,6 +146,6 @@ func TestTokenReview(t *testing.T) {
 
 func TestIsReview(t *testing.T) {
 	if !IsReview("authorization.k8s.io", "subjectaccessreviews") || IsReview("", "subjectaccessreviews") || IsReview("authorization.k8s.io", "pods") {
-		t.Error("what is a review")
+		t.Error("IsReview() is wrong")
 	}
 }

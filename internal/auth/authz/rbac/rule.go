@@ -7,10 +7,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// all is what stands for everything in a rule.
-const all = "*"
+// wildcard matches every verb, API group, resource or path in a rule.
+const wildcard = "*"
 
-// allows reports whether a rule allows something. What mostly differs is compared first.
+// allows reports whether a rule allows a request. It compares the most selective attributes first.
 func allows(rule *rbacv1.PolicyRule, a *Attributes) bool {
 	if a.NonResource {
 		return len(rule.NonResourceURLs) > 0 && has(rule.Verbs, a.Verb) && hasPath(rule.NonResourceURLs, a.Path)
@@ -20,21 +20,20 @@ func allows(rule *rbacv1.PolicyRule, a *Attributes) bool {
 		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name))
 }
 
-// has reports whether a text is in a list, or the list has everything.
+// has reports whether a list contains a value or the wildcard.
 func has(list []string, text string) bool {
 	for _, l := range list {
-		if l == text || l == all {
+		if l == text || l == wildcard {
 			return true
 		}
 	}
 	return false
 }
 
-// hasResource reports whether a list has a resource, or one of its subresources. An entry may be
-// for a subresource of all resources.
+// hasResource reports whether a list contains a resource or subresource. An entry */SUBRESOURCE is for all resources.
 func hasResource(list []string, resource, subresource string) bool {
 	for _, l := range list {
-		if l == all {
+		if l == wildcard {
 			return true
 		}
 		if subresource == "" {
@@ -44,7 +43,7 @@ func hasResource(list []string, resource, subresource string) bool {
 			continue
 		}
 		if of, ok := strings.CutSuffix(l, subresource); ok && strings.HasSuffix(of, "/") {
-			if of = of[:len(of)-1]; of == resource || of == all {
+			if of = of[:len(of)-1]; of == resource || of == wildcard {
 				return true
 			}
 		}
@@ -52,7 +51,7 @@ func hasResource(list []string, resource, subresource string) bool {
 	return false
 }
 
-// hasPath reports whether a list has a path, be it by how it begins.
+// hasPath reports whether a list contains a path, or a prefix of it that ends in a wildcard.
 func hasPath(list []string, path string) bool {
 	return slices.ContainsFunc(list, func(l string) bool { return coversPath(l, path) })
 }
@@ -61,28 +60,27 @@ func coversPath(pattern, path string) bool {
 	if pattern == path {
 		return true
 	}
-	return strings.HasSuffix(pattern, all) && strings.HasPrefix(path, strings.TrimRight(pattern, all))
+	return strings.HasSuffix(pattern, wildcard) && strings.HasPrefix(path, strings.TrimRight(pattern, wildcard))
 }
 
-// missing returns what is in the wanted rules and not in those that somebody holds, taken apart
-// until each rule is about one thing.
-func missing(held, wanted []rbacv1.PolicyRule) (lacks []rbacv1.PolicyRule) {
+// missing returns the permissions of the wanted rules that the held rules do not cover, as rules with one permission each.
+func missing(held, wanted []rbacv1.PolicyRule) (missingRules []rbacv1.PolicyRule) {
 	for i := range wanted {
-		for _, one := range takeApart(&wanted[i]) {
+		for _, one := range splitRule(&wanted[i]) {
 			if !slices.ContainsFunc(held, func(h rbacv1.PolicyRule) bool { return covers(&h, &one) }) {
-				lacks = append(lacks, one)
+				missingRules = append(missingRules, one)
 			}
 		}
 	}
-	return lacks
+	return missingRules
 }
 
-// mostThings is how many things the rules may be about that somebody gives to others, if each is counted. A role of
-// 10 KB can name a billion, which nobody has the time or memory to compare. Kubernetes' own for users have less than 2,000.
-const mostThings = 100_000
+// maxPermissions is the maximum number of permissions in rules that a user grants. A role of 10 KB can have a billion, which would
+// take too much time and memory to compare. Kubernetes' own roles for users have less than 2,000.
+const maxPermissions = 100_000
 
-// things counts what rules are about when they are taken apart. It may be more than an integer can be.
-func things(rules []rbacv1.PolicyRule) (n float64) {
+// countPermissions returns the number of rules that splitRule makes of all rules. It may exceed the range of integers.
+func countPermissions(rules []rbacv1.PolicyRule) (n float64) {
 	for i := range rules {
 		r := &rules[i]
 		resources := float64(len(r.APIGroups)) * float64(len(r.Resources)) * float64(max(1, len(r.ResourceNames)))
@@ -91,32 +89,31 @@ func things(rules []rbacv1.PolicyRule) (n float64) {
 	return n
 }
 
-// takeApart returns rules that together say the same, each with one verb, and one resource and at
-// most one name, or one path.
-func takeApart(rule *rbacv1.PolicyRule) (ones []rbacv1.PolicyRule) {
+// splitRule returns equivalent rules with one permission each: one verb, and one resource with at most one name, or one path.
+func splitRule(rule *rbacv1.PolicyRule) (single []rbacv1.PolicyRule) {
 	for _, group := range rule.APIGroups {
 		for _, resource := range rule.Resources {
 			for _, verb := range rule.Verbs {
 				one := rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}}
 				if len(rule.ResourceNames) == 0 {
-					ones = append(ones, one)
+					single = append(single, one)
 				}
 				for _, name := range rule.ResourceNames {
 					one.ResourceNames = []string{name}
-					ones = append(ones, one)
+					single = append(single, one)
 				}
 			}
 		}
 	}
 	for _, path := range rule.NonResourceURLs {
 		for _, verb := range rule.Verbs {
-			ones = append(ones, rbacv1.PolicyRule{NonResourceURLs: []string{path}, Verbs: []string{verb}})
+			single = append(single, rbacv1.PolicyRule{NonResourceURLs: []string{path}, Verbs: []string{verb}})
 		}
 	}
-	return ones
+	return single
 }
 
-// covers reports whether a rule says all that a rule about one thing says.
+// covers reports whether a rule includes a rule with one permission.
 func covers(rule, one *rbacv1.PolicyRule) bool {
 	if !has(rule.Verbs, one.Verbs[0]) {
 		return false
@@ -128,7 +125,7 @@ func covers(rule, one *rbacv1.PolicyRule) bool {
 		(len(rule.ResourceNames) == 0 || len(one.ResourceNames) > 0 && slices.Contains(rule.ResourceNames, one.ResourceNames[0]))
 }
 
-// coversResource is about an entry of a rule, which may be for all resources itself.
+// coversResource reports whether a list covers an entry of another rule, which may have a wildcard.
 func coversResource(list []string, entry string) bool {
 	if has(list, entry) {
 		return true

@@ -9,7 +9,7 @@ import (
 	"k8s.io/component-helpers/auth/rbac/validation"
 )
 
-// some returns up to so many of the words.
+// some returns a random selection of at most n words.
 func some(random *rand.Rand, most int, words ...string) (list []string) {
 	for range random.IntN(most + 1) {
 		list = append(list, words[random.IntN(len(words))])
@@ -42,7 +42,7 @@ func randomRules(random *rand.Rand, most int) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// TestMissing compares with what Kubernetes finds missing.
+// TestMissing compares missing with Kubernetes' rule validation.
 func TestMissing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	complete := 0
@@ -58,11 +58,11 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	if complete < 100 {
-		t.Errorf("only %d had something, and all of it", complete)
+		t.Errorf("%d random cases are complete, want more", complete)
 	}
 }
 
-// TestAllows asks Kubernetes whether a rule covers the one that says just what is asked.
+// TestAllows compares allows with Kubernetes: whether a rule covers the rule of exactly the request.
 func TestAllows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	count := map[bool]int{}
@@ -74,7 +74,7 @@ func TestAllows(t *testing.T) {
 		if random.IntN(4) == 0 {
 			a.NonResource, a.Path = true, one("/healthz", "/healthz/", "/healthz/etcd", "/apis/apps", "/api", "/")
 			asked.NonResourceURLs = []string{a.Path}
-			rule.ResourceNames = nil // a rule has either
+			rule.ResourceNames = nil // a rule has resources or paths
 		} else {
 			a.Group, a.Resource, a.Subresource, a.Name = one("", "apps"), one("pods", "deployments", "xpods"), one("", "", "status", "scale", "s"), one("", "a", "b", "c")
 			asked.APIGroups, asked.Resources = []string{a.Group}, []string{a.Resource}
@@ -84,7 +84,7 @@ func TestAllows(t *testing.T) {
 			if a.Name != "" {
 				asked.ResourceNames = []string{a.Name}
 			} else if len(rule.ResourceNames) > 0 {
-				rule.ResourceNames = []string{"a"} // a rule for the name "" allows what has none
+				rule.ResourceNames = []string{"a"} // a rule for the name "" allows requests without a name
 			}
 		}
 		want, _ := validation.Covers([]rbacv1.PolicyRule{rule}, []rbacv1.PolicyRule{asked})
@@ -94,21 +94,21 @@ func TestAllows(t *testing.T) {
 		count[want]++
 	}
 	if count[true] < 300 || count[false] < 1000 {
-		t.Errorf("too few of a kind: %v", count)
+		t.Errorf("the random cases are too uniform: %v", count)
 	}
 }
 
-// TestAllowsOddities has what the comparison leaves out.
-func TestAllowsOddities(t *testing.T) {
+// TestAllowsSpecialCases has the cases that TestAllows leaves out.
+func TestAllowsSpecialCases(t *testing.T) {
 	rule := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, ResourceNames: []string{""}}
 	if !allows(&rule, ask(nil, "get core pods")) || allows(&rule, ask(nil, "get core pods ns/a")) {
-		t.Error("a rule for the name that is empty")
+		t.Error("a rule for an empty name allows another name")
 	}
 	both := rbacv1.PolicyRule{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods"}, NonResourceURLs: []string{"/x"}}
 	if !allows(&both, ask(nil, "get core pods")) || !allows(&both, ask(nil, "get - /x")) || allows(&both, ask(nil, "get - /y")) {
-		t.Error("a rule for both")
+		t.Error("a rule for resources and paths")
 	}
 	if allows(&rbacv1.PolicyRule{}, ask(nil, "get core pods")) || allows(&rbacv1.PolicyRule{}, ask(nil, "get - /x")) {
-		t.Error("a rule for nothing")
+		t.Error("an empty rule allows a request")
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/server"
 )
 
-// startHeld starts a server in which whoever writes widgets waits for their owners until release is called: the webhook
-// that converts them does not answer before.
-func startHeld(t *testing.T, config Config) (c *client, release func()) {
+// startBlocked starts a server in which writes of widgets wait for the migration of managedFields until release is called: the
+// conversion webhook does not respond before.
+func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 	t.Helper()
 	c = start(t, config)
 	converter := startConverter(t)
@@ -40,10 +40,10 @@ func startHeld(t *testing.T, config Config) (c *client, release func()) {
 	return c, release
 }
 
-// TestHeldWritersAreToldSo: who waits for owners for longer than a request may take is told what for, and can write
-// when that is over.
-func TestHeldWritersAreToldSo(t *testing.T) {
-	c, release := startHeld(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
+// TestBlockedWriteTimesOut checks that a write that waits longer than the request timeout fails with the reason, and succeeds after the
+// migration.
+func TestBlockedWriteTimesOut(t *testing.T) {
+	c, release := startBlocked(t, Config{Limits: server.Limits{RequestTimeout: 300 * time.Millisecond}})
 	patch := func() *answered {
 		return c.call("PATCH", atV1+"/a", `{"size":"large"}`, "Content-Type: "+mergeType)
 	}
@@ -58,15 +58,15 @@ func TestHeldWritersAreToldSo(t *testing.T) {
 	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
 }
 
-// waitIdle waits until the server has ended all requests, also those whose client is gone.
+// waitIdle waits until the server has no active requests, also of disconnected clients.
 func (c *client) waitIdle() {
 	c.t.Helper()
 	testwait.For(c.t, "the server to end all requests", func() bool { return c.server.handler.ActiveRequests() == 0 })
 }
 
-// TestHeldWritersMayGo: who goes away while it waits for owners does not write later.
-func TestHeldWritersMayGo(t *testing.T) {
-	c, release := startHeld(t, Config{})
+// TestBlockedWriteOfDisconnectedClient checks that a waiting write whose client has disconnected is not executed.
+func TestBlockedWriteOfDisconnectedClient(t *testing.T) {
+	c, release := startBlocked(t, Config{})
 	ctx, goAway := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer goAway()
 	r, err := http.NewRequestWithContext(ctx, "POST", c.url+atV1, strings.NewReader(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"late"}}`))

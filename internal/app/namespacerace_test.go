@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestNamespacesThatChangeMeanwhile: what becomes of the namespace of a new object while webhooks are asked about it
-// counts for the object: in one that goes it is not made, and in one that has changed, or is another of the same name,
-// it is, after webhooks were asked again.
-func TestNamespacesThatChangeMeanwhile(t *testing.T) {
+// TestNamespaceChangesDuringAdmission checks that a create is repeated if its namespace changes during webhook calls: it is rejected in a
+// namespace that is being deleted, and webhooks are called again if the namespace has changed or was recreated.
+func TestNamespaceChangesDuringAdmission(t *testing.T) {
 	const place, maps = allNamespaces + "/place", allNamespaces + "/place/configmaps"
 	labels := []string{`{"metadata":{"labels":{"new":"yes"}}}`, "Content-Type: " + mergeType}
 	for _, test := range []struct {
@@ -42,7 +41,7 @@ func TestNamespacesThatChangeMeanwhile(t *testing.T) {
 			for _, write := range []struct{ verb, path, mediaType string }{{"POST", maps, "application/json"}, {"PATCH", maps + "/new?fieldManager=alice", "application/apply-patch+yaml"}} {
 				c := start(t, Config{})
 				c.makeNamespace("place", "")
-				asked := c.askMeanwhile(test.meanwhile)
+				asked := c.duringWebhook(test.meanwhile)
 				c.call(write.verb, write.path, mapBody("new", `{"a":"1"}`), "Content-Type: "+write.mediaType).want(test.code, test.text)
 				if got := asked.Load(); got != test.asked {
 					t.Errorf("%s: the webhook was asked %d times, expected %d", write.verb, got, test.asked)
@@ -55,9 +54,8 @@ func TestNamespacesThatChangeMeanwhile(t *testing.T) {
 	}
 }
 
-// askMeanwhile has a mutating webhook asked about ConfigMaps that are called new. When it is asked first, something is
-// done meanwhile.
-func (c *client) askMeanwhile(do func(c *client)) *atomic.Int32 {
+// duringWebhook configures a mutating webhook for ConfigMaps named new. During its first call, it calls a function.
+func (c *client) duringWebhook(do func(c *client)) *atomic.Int32 {
 	c.t.Helper()
 	var asked atomic.Int32
 	hook := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -11,9 +11,9 @@ func template(volume string) string {
 	return `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{"volumes":[{"name":"data",` + volume + `}]}}}`
 }
 
-// TestWarningsOfSiblings: no field has two values when two appliers set different members of a one-of. The
-// warning says whose the other one is, and how to remove it, which works.
-func TestWarningsOfSiblings(t *testing.T) {
+// TestWarningsOfOneOfs checks the warning if two appliers set different members of a one-of: it names the field manager of the other
+// member and how to remove it.
+func TestWarningsOfOneOfs(t *testing.T) {
 	c := start(t, Config{})
 	c.apply(templates+"/t", "alice", `{"apiVersion":"v1","kind":"PodTemplate","metadata":{"name":"t"},"template":{"spec":{
 		"containers":[{"name":"c","image":"i"}],"volumes":[{"name":"data","emptyDir":{}}]}}}`).want(201)
@@ -31,8 +31,8 @@ func TestWarningsOfSiblings(t *testing.T) {
 	}
 }
 
-// TestWarningsOfDiscriminators: what a discriminator no longer goes with may be there although nobody ever
-// sent it.
+// TestWarningsOfDiscriminators checks the warning for a field that does not match the discriminator of its one-of, also if a default has
+// set the field.
 func TestWarningsOfDiscriminators(t *testing.T) {
 	c := start(t, Config{})
 	const deployments = "/apis/apps/v1/namespaces/default/deployments"
@@ -62,8 +62,8 @@ func TestWarningsOfDiscriminators(t *testing.T) {
 		`rollingUpdate was applied, but requires type RollingUpdate, and type has another value (owned by \"alice\"); apply type: RollingUpdate as well, by force`)
 }
 
-// TestSiblingsThatAreAllowed: where Kubernetes accepts both, every apply says so, also one that changes nothing.
-func TestSiblingsThatAreAllowed(t *testing.T) {
+// TestAllowedOneOfs checks that every apply warns of one-ofs with two members that Kubernetes accepts, no-ops included.
+func TestAllowedOneOfs(t *testing.T) {
 	c := start(t, Config{})
 	const sets = "/apis/apps/v1/namespaces/default/daemonsets"
 	config := func(rest string) string {

@@ -2,50 +2,48 @@ package rbac
 
 import "github.com/cadastre/cadastre/internal/watchcache"
 
-// Resources are the resources of roles and bindings, as they are named in keys. Roles come before the bindings that refer to
-// them.
+// Resources are the resources of roles and bindings, as storage keys name them: roles before the bindings that refer to them.
 var Resources = []string{ClusterRoles, Roles, ClusterRoleBindings, RoleBindings}
 
-// keeper keeps the index of an Authorizer.
-type keeper struct{ *Authorizer }
+// indexUpdater updates the index of an Authorizer from the watch cache. It implements informer.Keeper.
+type indexUpdater struct{ *Authorizer }
 
-// Change implements follow.Keeper.
-func (k keeper) Change(kind string, events []watchcache.Event) {
+// Change implements informer.Keeper.
+func (k indexUpdater) Change(kind string, events []watchcache.Event) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, e := range events {
 		k.put(kind, e.Object, e.Type == watchcache.Deleted)
 	}
-	k.index.settle()
+	k.index.aggregate()
 }
 
-// Replace implements follow.Keeper.
-func (k keeper) Replace(kind string, objects []*watchcache.Object) {
+// Replace implements informer.Keeper.
+func (k indexUpdater) Replace(kind string, objects []*watchcache.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	there := map[place]bool{}
+	current := map[namespacedName]bool{}
 	for _, o := range objects {
-		there[place{o.Namespace(), o.Name()}] = true
+		current[namespacedName{o.Namespace(), o.Name()}] = true
 	}
-	for _, at := range k.index.places(kind) {
-		if !there[at] {
+	for _, at := range k.index.names(kind) {
+		if !current[at] {
 			k.index.remove(kind, at)
 		}
 	}
 	for _, o := range objects {
 		k.put(kind, o, false)
 	}
-	k.index.settle()
+	k.index.aggregate()
 }
 
-// put puts an object into the index. One that does not have the form of its kind gives nothing to
-// anybody. The caller holds the lock.
+// put updates the index for one object. An object that cannot be decoded grants nothing. The caller holds the lock.
 func (a *Authorizer) put(kind string, from *watchcache.Object, deleted bool) {
-	at := place{from.Namespace(), from.Name()}
+	at := namespacedName{from.Namespace(), from.Name()}
 	var o object
 	if !deleted {
 		if err := decode(from.JSONWithoutManagedFields(), &o); err != nil {
-			a.log.Error("cannot understand what says who may do what: it is left out", "key", from.Key(), "error", err)
+			a.log.Error("decoding role or binding failed; it grants nothing", "key", from.Key(), "error", err)
 			deleted = true
 		}
 	}
@@ -61,7 +59,7 @@ func (a *Authorizer) put(kind string, from *watchcache.Object, deleted bool) {
 
 func isRoles(kind string) bool { return kind == ClusterRoles || kind == Roles }
 
-func (x *index) remove(kind string, at place) {
+func (x *index) remove(kind string, at namespacedName) {
 	if isRoles(kind) {
 		x.removeRole(at)
 	} else {
@@ -69,8 +67,8 @@ func (x *index) remove(kind string, at place) {
 	}
 }
 
-// places returns where there are objects of a kind.
-func (x *index) places(kind string) (found []place) {
+// names returns the names of the indexed objects of a resource.
+func (x *index) names(kind string) (found []namespacedName) {
 	cluster := kind == ClusterRoles || kind == ClusterRoleBindings
 	if !isRoles(kind) {
 		for at := range x.bindings {

@@ -12,13 +12,13 @@ import (
 
 var managedFields = regexp.MustCompile(`"managedFields":\[.*?\}\],"name"`)
 
-// What managedFields are that nobody can read: not of their type, or not even JSON.
+// Undecodable managedFields: of a wrong type, or not JSON.
 const (
 	unreadable = `"unreadable"`
 	noJSON     = `[unreadable]`
 )
 
-// spoil gives an object managedFields that nobody can read, as well as another text somewhere.
+// spoil replaces the stored managedFields of an object with undecodable ones, and optionally another text.
 func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	c.t.Helper()
 	o, err := c.server.cache.Get(c.t.Context(), key, watchcache.Latest)
@@ -38,7 +38,7 @@ func (c *client) spoil(key watchcache.Key, managed, was, is string) {
 	}
 }
 
-// until calls until an answer contains something.
+// until repeats a call until the response contains a text.
 func (c *client) until(part, method, path, body string) {
 	c.t.Helper()
 	var answer *answered
@@ -47,9 +47,9 @@ func (c *client) until(part, method, path, body string) {
 	}
 }
 
-// TestInsideWithoutManagedFields: what the server does by itself it does without managedFields. So objects whose
-// managedFields can't be read have roles, policies and webhooks all the same, and namespaces are emptied.
-func TestInsideWithoutManagedFields(t *testing.T) {
+// TestConfigurationWithUndecodableManagedFields checks that roles, policies, webhooks and namespaces with undecodable managedFields work:
+// the server itself does not read managedFields.
+func TestConfigurationWithUndecodableManagedFields(t *testing.T) {
 	c := start(t, Config{}, `secret,reader,1`)
 	const rbac = "/apis/rbac.authorization.k8s.io/v1/"
 	c.call("POST", rbac+"clusterroles", `{"metadata":{"name":"reading"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["list"]}]}`).want(201)
@@ -78,8 +78,8 @@ func TestInsideWithoutManagedFields(t *testing.T) {
 	c.waitFor(allNamespaces+"/odd", 404)
 }
 
-// TestControllersWithoutManagedFields: controllers judge and change objects whose managedFields can't be read as all others.
-func TestControllersWithoutManagedFields(t *testing.T) {
+// TestControllersWithUndecodableManagedFields checks that controllers treat objects with undecodable managedFields as others.
+func TestControllersWithUndecodableManagedFields(t *testing.T) {
 	c := start(t, Config{})
 	here := func(name string) watchcache.Key {
 		return watchcache.Key{Kind: "core/configmaps", Namespace: "default", Name: name}
@@ -105,8 +105,8 @@ func TestControllersWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// TestNamespacesOfUnreadableObjects: what waits in a namespace that goes is told, and what was given time goes when that is over.
-func TestNamespacesOfUnreadableObjects(t *testing.T) {
+// TestNamespaceDeletionWithUndecodableObjects checks the conditions and the grace periods of a namespace deletion with undecodable objects.
+func TestNamespaceDeletionWithUndecodableObjects(t *testing.T) {
 	c := start(t, Config{})
 	c.makeNamespace("odd", "")
 	inside := allNamespaces + "/odd/"

@@ -15,7 +15,7 @@ import (
 
 const registration = "/apis/admissionregistration.k8s.io/v1/"
 
-// hookServer is a webhook that says no to what has a key "no", and counts.
+// hookServer is a webhook that rejects objects with a key "no" and counts its calls.
 func hookServer(t *testing.T) (server *httptest.Server, calls *atomic.Int32) {
 	t.Helper()
 	calls = &atomic.Int32{}
@@ -48,8 +48,9 @@ func mapBody(name, data string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":%s}`, name, data)
 }
 
-// TestWebhookCountsAtOnce: what is configured counts for the next request, and no more when it is gone.
-func TestWebhookCountsAtOnce(t *testing.T) {
+// TestWebhookConfigurationIsImmediate checks that a configuration applies to the first request after it is written, and not after it is
+// deleted.
+func TestWebhookConfigurationIsImmediate(t *testing.T) {
 	c := start(t, Config{})
 	hook, calls := hookServer(t)
 	maps := "/api/v1/namespaces/default/configmaps"
@@ -59,12 +60,12 @@ func TestWebhookCountsAtOnce(t *testing.T) {
 		c.call("DELETE", registration+"validatingwebhookconfigurations/h", "").want(200)
 		c.call("POST", maps+"?dryRun=All", mapBody("c", `{"no":"1"}`)).want(201)
 		if got := int(calls.Load()); got != i+1 {
-			t.Fatalf("the webhook was called %d times after %d requests that concern it", got, i+1)
+			t.Fatalf("the webhook was called %d times after %d matching requests", got, i+1)
 		}
 	}
 }
 
-// TestWebhooksAfterRestart: webhooks that were configured before the server was started are asked from its first request.
+// TestWebhooksAfterRestart checks that stored configurations apply from the first request after a restart.
 func TestWebhooksAfterRestart(t *testing.T) {
 	hook, _ := hookServer(t)
 	folder := t.TempDir()
@@ -83,7 +84,7 @@ func TestWebhooksAfterRestart(t *testing.T) {
 	c.call("POST", "/api/v1/namespaces/default/configmaps", mapBody("c", `{"yes":"1"}`)).want(201)
 }
 
-// TestWebhookMetrics: calls are counted by Kubernetes' names.
+// TestWebhookMetrics checks the metrics of webhook calls, which have Kubernetes' names.
 func TestWebhookMetrics(t *testing.T) {
 	c := start(t, Config{})
 	hook, _ := hookServer(t)
@@ -106,12 +107,12 @@ func TestWebhookMetrics(t *testing.T) {
 		`apiserver_admission_match_condition_evaluation_seconds_count{kind="webhook",name="h.example.com",operation="CREATE",type="admit"} 3`,
 	} {
 		if !strings.Contains(metrics.text, line+"\n") {
-			t.Errorf("there is no %s", line)
+			t.Errorf("/metrics does not have %s", line)
 		}
 	}
 }
 
-// TestPolicyMetrics: what policies refuse, warn of and let pass is counted.
+// TestPolicyMetrics checks the metrics of denied, warned and allowed requests.
 func TestPolicyMetrics(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
@@ -122,13 +123,13 @@ func TestPolicyMetrics(t *testing.T) {
 	for _, action := range []string{"deny", "audit"} {
 		line := `apiserver_validating_admission_policy_check_total{enforcement_action="` + action + `",error_type="invalid_error",policy="p",policy_binding="b"} 1`
 		if !strings.Contains(metrics.text, line+"\n") {
-			t.Errorf("there is no %s", line)
+			t.Errorf("/metrics does not have %s", line)
 		}
 	}
 }
 
-// TestRefusedDeletions: a policy that refuses to delete keeps all of a collection, and nothing is half done.
-func TestRefusedDeletions(t *testing.T) {
+// TestDeniedDeletions checks that a policy that denies deletions keeps all objects of a collection unchanged.
+func TestDeniedDeletions(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
 		"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"],"operations":["DELETE"]}]},"validations":[{"expression":"oldObject.metadata.name != 'kept'","message":"kept"}]}}`).want(201)
@@ -143,7 +144,7 @@ func TestRefusedDeletions(t *testing.T) {
 	c.call("GET", maps+"/kept", "").want(200)
 }
 
-// TestPolicyOrder: of several policies that refuse, the client hears the first by name.
+// TestPolicyOrder checks that of several policies that deny a request the client receives the first by name.
 func TestPolicyOrder(t *testing.T) {
 	c := start(t, Config{})
 	for _, name := range []string{"c", "a", "b"} {
@@ -154,13 +155,13 @@ func TestPolicyOrder(t *testing.T) {
 	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "ValidatingAdmissionPolicy 'a' with binding 'a' denied request")
 }
 
-// renaming is a webhook that gives objects another name.
+// renaming is a mutating webhook that changes metadata.name.
 func renaming(t *testing.T) *httptest.Server {
 	t.Helper()
 	return replacing(t, "/metadata/name", `"another"`)
 }
 
-// replacing is a mutating webhook that replaces one value, by what it is given as JSON, of all that it is asked about.
+// replacing is a mutating webhook that replaces one value of every object with the given JSON.
 func replacing(t *testing.T, path, value string) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,8 +176,8 @@ func replacing(t *testing.T, path, value string) *httptest.Server {
 	return server
 }
 
-// TestDifferenceWebhooksDoNotRename: the object that a client is answered with, and that others were asked about, is
-// the one that it has named.
+// TestDifferenceWebhooksDoNotRename checks that a webhook cannot change metadata.name: other webhooks have admitted the object under
+// the name that the client sent.
 func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c := start(t, Config{})
 	c.call("POST", configMaps, mapBody("there", `{"a":"1"}`)).want(201)
@@ -189,8 +190,8 @@ func TestDifferenceWebhooksDoNotRename(t *testing.T) {
 	c.call("GET", configMaps+"/new", "").want(404)
 }
 
-// TestWebhooksDoNotMakeOtherKinds: what a webhook makes of an object is one of the same kind, in the same namespace.
-func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
+// TestWebhooksKeepKindAndNamespace checks that a webhook cannot change the kind or namespace of an object.
+func TestWebhooksKeepKindAndNamespace(t *testing.T) {
 	for _, test := range []struct {
 		path, value string
 		code        int
@@ -213,8 +214,8 @@ func TestWebhooksDoNotMakeOtherKinds(t *testing.T) {
 	}
 }
 
-// TestWebhooksAndCustomResources: what a webhook makes of a custom resource has to follow its schema, in which null is
-// not nothing, and what it makes of a scale is one.
+// TestWebhooksAndCustomResources checks that a custom resource that a webhook returns is validated by its schema, nulls included, and
+// that a Scale stays a Scale.
 func TestWebhooksAndCustomResources(t *testing.T) {
 	for _, test := range []struct {
 		resource, path, value string
@@ -247,11 +248,11 @@ func TestWebhooksAndCustomResources(t *testing.T) {
 	}
 }
 
-// ofWidgets makes a configuration one for widgets.
+// ofWidgets returns a webhook configuration for widgets.
 var ofWidgets = strings.NewReplacer(`"apiGroups":[""]`, `"apiGroups":["example.com"]`, `"configmaps"`, `"widgets"`)
 
-// TestDifferenceWhatWebhooksAddInVainIsNoChange: what a webhook sets and the kind does not have is dropped before it is
-// asked whether something changes.
+// TestDifferenceWhatWebhooksAddInVainIsNoChange checks that unknown fields that a webhook sets are dropped before the object is compared
+// with the stored one, so that the write is a no-op.
 func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	c := start(t, Config{})
 	c.defineUnconverted()
@@ -265,9 +266,9 @@ func TestDifferenceWhatWebhooksAddInVainIsNoChange(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeConvertedIsNotIgnored: an object that can't be shown to a webhook is not written without it, though
-// failures of the webhook may be ignored.
-func TestWhatCannotBeConvertedIsNotIgnored(t *testing.T) {
+// TestConversionFailureIsNotIgnored checks that a failed conversion for a webhook rejects the write, also if the failurePolicy of the
+// webhook is Ignore.
+func TestConversionFailureIsNotIgnored(t *testing.T) {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		t.Run(kind, func(t *testing.T) {
 			c := start(t, Config{})
@@ -278,15 +279,14 @@ func TestWhatCannotBeConvertedIsNotIgnored(t *testing.T) {
 			c.call("POST", atV1, `{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`).want(500, "conversion webhook for example.com/v1, Kind=Widget failed: Post")
 			c.call("GET", atV1+"/a", "").want(404)
 			if calls.Load() != 0 {
-				t.Errorf("the webhook was asked about what can't be shown to it")
+				t.Errorf("the webhook was called for an object that cannot be converted")
 			}
 		})
 	}
 }
 
-// TestWebhooksAreAskedAboutReviews: questions about users are not stored, but webhooks are asked about them as in
-// Kubernetes, and may refuse to have them answered.
-func TestWebhooksAreAskedAboutReviews(t *testing.T) {
+// TestWebhooksAdmitReviews checks that access reviews, which are not stored, pass admission webhooks, as in Kubernetes.
+func TestWebhooksAdmitReviews(t *testing.T) {
 	const reviews = "/apis/authorization.k8s.io/v1/"
 	question := `{"apiVersion":"authorization.k8s.io/v1","kind":"%s","spec":{"user":"joe","resourceAttributes":{"verb":"get","resource":"pods","namespace":"default"}}}`
 	c := start(t, Config{})
@@ -296,9 +296,9 @@ func TestWebhooksAreAskedAboutReviews(t *testing.T) {
 	c.call("POST", registration+"validatingadmissionpolicies", `{"apiVersion":"admissionregistration.k8s.io/v1","kind":"ValidatingAdmissionPolicy","metadata":{"name":"p"},"spec":{
 		"matchConstraints":{"resourceRules":[{"apiGroups":["*"],"apiVersions":["*"],"resources":["*"],"operations":["CREATE"]}]},"validations":[{"expression":"object.kind.endsWith('Configuration')"}]}}`).want(201)
 	c.call("POST", registration+"validatingadmissionpolicybindings", `{"metadata":{"name":"p"},"spec":{"policyName":"p","validationActions":["Deny"]}}`).want(201)
-	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // policies are not asked about reviews
+	c.call("POST", configMaps, mapBody("m", `{}`)).want(422, "denied request") // policies do not apply to reviews
 	c.call("POST", reviews+"subjectaccessreviews", fmt.Sprintf(question, "SubjectAccessReview")).want(201, `"user":"jane"`, `"allowed":false`)
-	// There need not be such a namespace.
+	// The namespace of a review need not exist.
 	c.call("POST", reviews+"namespaces/nowhere/localsubjectaccessreviews", strings.Replace(fmt.Sprintf(question, "LocalSubjectAccessReview"), "default", "nowhere", 1)).want(201, `"user":"jane"`)
 
 	gone := strings.Replace(ofReviews.Replace(configuration("ValidatingWebhookConfiguration", "https://127.0.0.1:1/", hook.Certificate().Raw, "")), `"localsubjectaccessreviews"`, `"selfsubjectaccessreviews"`, 1)

@@ -1,53 +1,48 @@
 package admission
 
 import (
-	"context"
-	"fmt"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/authentication/user"
 
+	"github.com/cadastre/cadastre/apiserver/admission"
 	"github.com/cadastre/cadastre/document"
-	"github.com/cadastre/cadastre/internal/auth/authn"
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Operation is the effect of a request on an object.
-type Operation string
+// The interface of plugins is public. The aliases spare the server's packages a second import.
+type (
+	Plugin            = admission.Plugin
+	Phase             = admission.Phase
+	MutatingOnly      = admission.MutatingOnly
+	ValidatingOnly    = admission.ValidatingOnly
+	Operation         = admission.Operation
+	Resource          = admission.Resource
+	VersionedResource = admission.VersionedResource
+	Attributes        = admission.Attributes
+	Reader            = admission.Reader
+	Object            = admission.Object
+)
 
-// The operations, spelled as in AdmissionReviews.
+// The operations and phases of the public package.
 const (
-	Create Operation = "CREATE"
-	Update Operation = "UPDATE"
-	Delete Operation = "DELETE"
+	Create = admission.Create
+	Update = admission.Update
+	Delete = admission.Delete
+
+	Mutating   = admission.Mutating
+	Validating = admission.Validating
+	NoOps      = admission.NoOps
 )
 
 // operations lists every Operation; its order numbers them.
 var operations = [...]Operation{Create, Update, Delete}
 
-// Attributes describe one write to the plugins of the chain. One goroutine uses them at a time.
-type Attributes struct {
-	Resource
-	Operation Operation
-	// Verb is the RBAC verb of the request: create, update, patch, delete or deletecollection.
-	// A patch that creates has Operation Create and Verb patch.
-	Verb string
-	// Namespace is "" for cluster-scoped objects, except that a Namespace is in the namespace of its own name. Name is
-	// "" if the request does not name the object, or the server generates the name.
-	Namespace, Name string
-	User            *authn.User
-	DryRun          bool
-	// Object is the object as it would be stored, at the version of the request and with defaults, without
-	// managedFields and resourceVersion; absent for Delete. Mutating plugins assign it. OldObject is the stored object
-	// in the same form; absent for Create.
-	Object, OldObject document.Value
-	// Reader reads other objects.
-	Reader Reader
-	// Warn adds a warning to the response.
-	Warn func(text string)
-	// Source provides the parts that most plugins do not need.
+// Record is one write in the chain: the Attributes that all plugins see, and the state that only the chain, webhooks and
+// policies use. It implements admission.Request. One goroutine uses it at a time.
+type Record struct {
+	Attributes
+	// Source provides the parts of the request that are computed on demand.
 	Source Source
 	// Reinvocation tracks which mutating webhooks and policies run again.
 	Reinvocation Reinvocation
@@ -55,6 +50,30 @@ type Attributes struct {
 	errs    field.ErrorList
 	commits []storage.Write
 	current versioned
+}
+
+// NewRecord returns the record of a write. A write of the server itself may have no user; plugins see one without a name.
+func NewRecord(a Attributes, source Source) *Record {
+	r := &Record{Attributes: a, Source: source}
+	r.Request = r
+	if r.User == nil {
+		r.User = &user.DefaultInfo{}
+	}
+	return r
+}
+
+// RecordOf returns the record of the write that the server has passed to a plugin.
+func RecordOf(a *Attributes) *Record { return a.Request.(*Record) }
+
+// Options implements admission.Request.
+func (a *Record) Options() runtime.Object { return a.Source.Options() }
+
+// AddErrors implements admission.Request.
+func (a *Record) AddErrors(errs ...*field.Error) { a.errs = append(a.errs, errs...) }
+
+// RequireUnchanged implements admission.Request.
+func (a *Record) RequireUnchanged(o Object) {
+	a.CommitWith(storage.Write{Key: o.Key, Expected: storage.Revision(o.Revision), Keep: true})
 }
 
 // Source provides the parts of a request that only webhooks and policies need. They are computed on demand.
@@ -81,47 +100,18 @@ type Converter interface {
 	Default(doc document.Value) document.Value
 }
 
-// Forbidden returns the 403 with which a plugin rejects the request. It names the resource and the object, by its
-// generateName if the object has no name yet.
-func (a *Attributes) Forbidden(err error) *apierrors.StatusError {
-	return apierrors.NewForbidden(a.GroupResource(), a.objectName(), err)
-}
-
-// objectName is the name of the object in errors: its name, or else its generateName.
-func (a *Attributes) objectName() string {
-	if a.Name != "" {
-		return a.Name
-	}
-	metadata := a.Object.Get("metadata")
-	if generated := metadata.Get("generateName").Text(); generated != "" {
-		return generated
-	}
-	return metadata.Get("name").Text()
-}
-
-// AddErrors adds field errors that are reported together with those of the resource's validation, before them. Only mutating
-// plugins may call it.
-func (a *Attributes) AddErrors(errs ...*field.Error) { a.errs = append(a.errs, errs...) }
-
 // Errors returns the field errors that the plugins have added.
-func (a *Attributes) Errors() field.ErrorList {
+func (a *Record) Errors() field.ErrorList {
 	if a == nil {
 		return nil
 	}
 	return a.errs
 }
 
-// RequireUnchanged makes the commit of the write conditional on an object that the plugin has read: if the object
-// changes before the commit, the write is repeated from the start, admission included. A request that stores nothing, such
-// as a SubjectAccessReview, is repeated if the object has changed when admission ends.
-func (a *Attributes) RequireUnchanged(o Object) {
-	a.CommitWith(storage.Write{Key: o.key, Expected: o.revision, Keep: true})
-}
-
 // CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
 // it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction has one write per
 // key: a later write replaces an earlier one of the same key, and a condition never replaces a write. So plugins may run twice.
-func (a *Attributes) CommitWith(w storage.Write) {
+func (a *Record) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
 			if !w.Keep || earlier.Keep {
@@ -134,7 +124,7 @@ func (a *Attributes) CommitWith(w storage.Write) {
 }
 
 // Commits returns the writes and conditions that the plugins have added to the commit of the object.
-func (a *Attributes) Commits() []storage.Write {
+func (a *Record) Commits() []storage.Write {
 	if a == nil {
 		return nil
 	}
@@ -152,9 +142,9 @@ type versioned struct {
 	hasOld   bool
 }
 
-// At returns the object and the old object as clients see them at a version. A webhook that is sent the version at which
-// another webhook returned the object receives exactly the returned object.
-func (a *Attributes) At(v VersionedResource) (object, old document.Value, err error) {
+// At implements admission.Request. A webhook that is sent the version at which another webhook returned the object receives
+// exactly the returned object.
+func (a *Record) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
 	}
@@ -165,11 +155,11 @@ func (a *Attributes) At(v VersionedResource) (object, old document.Value, err er
 	return object, old, err
 }
 
-func (a *Attributes) objectAt(v VersionedResource) (document.Value, error) {
+func (a *Record) objectAt(v VersionedResource) (document.Value, error) {
 	if err := a.refresh(); err != nil {
 		return document.Value{}, err
 	}
-	if a.current.returned == v.apiVersion() {
+	if a.current.returned == v.APIVersion() {
 		return a.current.whole, nil
 	}
 	own, err := a.atRequestVersion()
@@ -181,7 +171,7 @@ func (a *Attributes) objectAt(v VersionedResource) (document.Value, error) {
 
 // refresh composes the whole object again if a plugin has assigned Object since. An object that a webhook has returned keeps
 // the managedFields and the resourceVersion of that one.
-func (a *Attributes) refresh() (err error) {
+func (a *Record) refresh() (err error) {
 	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.of, a.Object) {
 		return nil
 	}
@@ -191,7 +181,7 @@ func (a *Attributes) refresh() (err error) {
 		if err != nil {
 			return err
 		}
-		whole, a.current.returned = withServerMetadata(a.Object, returned), a.Versioned().apiVersion()
+		whole, a.current.returned = withServerMetadata(a.Object, returned), a.Versioned().APIVersion()
 	} else if whole, err = a.Source.Whole(a.Object); err != nil {
 		return err
 	}
@@ -213,7 +203,7 @@ func withServerMetadata(obj, from document.Value) document.Value {
 	return obj.With("metadata", metadata)
 }
 
-func (a *Attributes) oldWhole() (document.Value, error) {
+func (a *Record) oldWhole() (document.Value, error) {
 	if a.current.hasOld {
 		return a.current.old, nil
 	}
@@ -224,21 +214,21 @@ func (a *Attributes) oldWhole() (document.Value, error) {
 	return old, err
 }
 
-func (a *Attributes) convert(doc document.Value, v VersionedResource) (document.Value, error) {
-	own := a.Versioned().apiVersion()
-	if doc.IsAbsent() || v.apiVersion() == own {
+func (a *Record) convert(doc document.Value, v VersionedResource) (document.Value, error) {
+	own := a.Versioned().APIVersion()
+	if doc.IsAbsent() || v.APIVersion() == own {
 		return doc, nil
 	}
-	return a.Source.Convert(doc, own, v.apiVersion())
+	return a.Source.Convert(doc, own, v.APIVersion())
 }
 
 // Return records the object that a webhook returned after it was sent at a version. Object is stale until Settle.
-func (a *Attributes) Return(doc document.Value, v VersionedResource) {
-	a.current.whole, a.current.of, a.current.returned = doc, a.Object, v.apiVersion()
+func (a *Record) Return(doc document.Value, v VersionedResource) {
+	a.current.whole, a.current.of, a.current.returned = doc, a.Object, v.APIVersion()
 }
 
 // latest returns the object as the last webhook returned it, which may be at another version, or else Object.
-func (a *Attributes) latest() document.Value {
+func (a *Record) latest() document.Value {
 	if a.WasReturned() {
 		return a.current.whole
 	}
@@ -246,11 +236,11 @@ func (a *Attributes) latest() document.Value {
 }
 
 // WasReturned reports whether a webhook replaced the object, so that its managedFields may have changed, too.
-func (a *Attributes) WasReturned() bool { return a.current.returned != "" }
+func (a *Record) WasReturned() bool { return a.current.returned != "" }
 
 // Returned returns the object as clients see it, at the version of the request, after webhooks have returned it and plugins
 // have changed it.
-func (a *Attributes) Returned() (document.Value, error) {
+func (a *Record) Returned() (document.Value, error) {
 	if err := a.refresh(); err != nil {
 		return document.Value{}, err
 	}
@@ -258,15 +248,15 @@ func (a *Attributes) Returned() (document.Value, error) {
 }
 
 // atRequestVersion returns the whole object, which a webhook may have returned at another version.
-func (a *Attributes) atRequestVersion() (document.Value, error) {
+func (a *Record) atRequestVersion() (document.Value, error) {
 	if a.current.returned == "" {
 		return a.current.whole, nil
 	}
-	return a.Source.Convert(a.current.whole, a.current.whole.Get("apiVersion").Text(), a.Versioned().apiVersion())
+	return a.Source.Convert(a.current.whole, a.current.whole.Get("apiVersion").Text(), a.Versioned().APIVersion())
 }
 
 // Settle updates Object after webhooks have returned it.
-func (a *Attributes) Settle() error {
+func (a *Record) Settle() error {
 	if !a.WasReturned() {
 		return nil
 	}
@@ -282,31 +272,3 @@ func (a *Attributes) Settle() error {
 	a.current.of = a.Object
 	return nil
 }
-
-// Reader reads objects of any resource at their storage version, without managedFields. It is safe for concurrent use.
-// Reads are at least as fresh as the object that is being written was when it was loaded.
-type Reader interface {
-	// Get returns an object. It does not exist if its Document is absent.
-	Get(ctx context.Context, resource schema.GroupResource, namespace, name string) (Object, error)
-	// List returns the objects of a namespace, or of all namespaces if namespace is "", in the order of their names.
-	List(ctx context.Context, resource schema.GroupResource, namespace string) ([]Object, error)
-}
-
-// Object is a stored object that a [Reader] returned.
-type Object struct {
-	Document document.Value
-	key      string
-	revision storage.Revision
-}
-
-// NewObject returns an object as a [Reader] returns it: with its key and revision in the store, which
-// [Attributes.RequireUnchanged] needs.
-func NewObject(doc document.Value, key string, revision storage.Revision) Object {
-	return Object{doc, key, revision}
-}
-
-// Exists reports whether the object exists.
-func (o Object) Exists() bool { return !o.Document.IsAbsent() }
-
-// String names the stored object.
-func (o Object) String() string { return fmt.Sprintf("%s at revision %d", o.key, o.revision) }

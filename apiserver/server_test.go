@@ -1,0 +1,613 @@
+package apiserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apiserver/pkg/authentication/authenticator"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
+	corev1apply "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/cadastre/cadastre/apiserver"
+	"github.com/cadastre/cadastre/apiserver/admission"
+)
+
+// running is a server of a test.
+type running struct {
+	*apiserver.Server
+	stop func() error // stops the server and returns the result of Run
+}
+
+// run starts a server, and stops it when the test ends.
+func run(t testing.TB, options apiserver.Options) *running {
+	t.Helper()
+	options.Log = slog.New(slog.DiscardHandler)
+	s, err := apiserver.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- s.Run(ctx) }()
+	r := &running{Server: s, stop: sync.OnceValue(func() error { cancel(); return <-stopped })}
+	if err := s.WaitReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.stop() }) // a test that expects a result has called it
+	return r
+}
+
+// client returns a client of a config.
+func client(t testing.TB, config *rest.Config) *kubernetes.Clientset {
+	t.Helper()
+	c, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func configMap(name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+func TestInProcessWatch(t *testing.T) {
+	t.Parallel()
+	s := run(t, apiserver.Options{InProcess: true})
+	maps := client(t, s.RESTConfig()).CoreV1().ConfigMaps("default")
+	ctx, cancel := context.WithCancel(t.Context())
+	w, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		name := fmt.Sprintf("c%d", i)
+		if _, err := maps.Create(t.Context(), configMap(name), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if event := <-w.ResultChan(); event.Type != watch.Added || event.Object.(*corev1.ConfigMap).Name != name {
+			t.Fatalf("event = %v, want ADDED of %s", event, name)
+		}
+	}
+	cancel()
+	for event := range w.ResultChan() {
+		if event.Type != watch.Error {
+			t.Errorf("event after the context of the watch has ended = %v, want none or an error", event)
+		}
+	}
+	second, err := maps.Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.stop(); err != nil {
+		t.Errorf("Run() = %v with an open watch, want nil", err)
+	}
+	for range second.ResultChan() { // ends
+	}
+	if _, err := maps.Get(t.Context(), "c0", metav1.GetOptions{}); err == nil || !strings.Contains(err.Error(), "stopped") {
+		t.Errorf("Get() after the server has stopped = %v, want an error that says so", err)
+	}
+}
+
+func TestInProcessContext(t *testing.T) {
+	t.Parallel()
+	entered, left := make(chan struct{}, 2), make(chan error, 2)
+	s := run(t, apiserver.Options{InProcess: true, Handlers: map[string]http.Handler{
+		"/wait": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			entered <- struct{}{}
+			<-r.Context().Done()
+			left <- r.Context().Err()
+		}),
+	}})
+	c := client(t, s.RESTConfig()).CoreV1().RESTClient()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-entered; cancel() }()
+	if err := c.Get().AbsPath("/wait").Do(ctx).Error(); !errors.Is(err, context.Canceled) {
+		t.Errorf("request with a canceled context: %v, want context.Canceled", err)
+	}
+	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := c.Get().AbsPath("/wait").Do(ctx).Error(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("request with a deadline: %v, want context.DeadlineExceeded", err)
+	}
+	for range 2 {
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Errorf("context of the handler: %v, want context.Canceled", err)
+		}
+	}
+}
+
+func TestInProcessLargeListConcurrently(t *testing.T) {
+	t.Parallel()
+	s := run(t, apiserver.Options{InProcess: true})
+	maps := client(t, s.RESTConfig()).CoreV1().ConfigMaps("default")
+	large := strings.Repeat("x", 32<<10)
+	var writers sync.WaitGroup
+	for i := range 64 {
+		writers.Go(func() {
+			c := corev1apply.ConfigMap(fmt.Sprintf("c%d", i), "default").WithData(map[string]string{"large": large})
+			if _, err := maps.Apply(t.Context(), c, metav1.ApplyOptions{FieldManager: "test"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	var readers sync.WaitGroup
+	for range 8 {
+		readers.Go(func() {
+			list, err := maps.List(t.Context(), metav1.ListOptions{})
+			if err != nil || len(list.Items) != 64 || list.Items[63].Data["large"] != large {
+				t.Errorf("List() = %d items, %v, want 64 complete ones", len(list.Items), err)
+			}
+		})
+	}
+	readers.Wait()
+}
+
+// TestInProcessStreams checks the transport itself: streamed responses, unread responses, HEAD, and panics.
+func TestInProcessStreams(t *testing.T) {
+	t.Parallel()
+	closed := make(chan error, 1)
+	s := run(t, apiserver.Options{InProcess: true, Handlers: map[string]http.Handler{
+		"/echo": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
+		"/endless": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(make([]byte, 10<<10)); err != nil {
+					closed <- err
+					return
+				}
+			}
+		}),
+		"/aborts": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "half")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}),
+		"/panics": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }),
+	}})
+	c := &http.Client{Transport: s.RESTConfig().Transport}
+	do := func(method, path, body string) (*http.Response, error) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, s.RESTConfig().Host+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Do(r)
+	}
+	text := strings.Repeat("0123456789", 100<<10)
+	response, err := do("POST", "/echo", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(response.Body); err != nil || string(got) != text || response.Header.Get("Content-Type") == "" {
+		t.Errorf("echo = %d bytes, %v, %v, want %d", len(got), err, response.Header, len(text))
+	}
+	response, err = do("HEAD", "/echo", "")
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(response, err)
+	}
+	response, err = do("GET", "/endless", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if err := <-closed; err == nil {
+		t.Error("write to a closed response = nil, want an error")
+	}
+	response, err = do("GET", "/aborts", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("aborted response = %q, nil, want an error", got)
+	}
+	response, err = do("GET", "/panics", "")
+	if err != nil || response.StatusCode != http.StatusInternalServerError {
+		t.Errorf("response of a handler that panics: %v, %v, want 500", response, err)
+	}
+	response, err = do("POST", "/echo", strings.Repeat("x", 4<<20))
+	if err == nil {
+		got, _ := io.ReadAll(response.Body)
+		if len(got) > 3<<20 {
+			t.Errorf("handler received %d bytes, want at most the limit", len(got))
+		}
+	}
+}
+
+// checker is an admission plugin that rejects ConfigMaps with the label forbidden.
+type checker struct {
+	admission.ValidatingOnly
+	seen sync.Map // names of users
+}
+
+func (*checker) Name() string { return "Checker" }
+
+func (*checker) Handles(_ admission.Operation, r admission.Resource) admission.Phase {
+	if r.Is("", "configmaps") || r.Is("", "namespaces") {
+		return admission.Validating
+	}
+	return 0
+}
+
+func (c *checker) Validate(_ context.Context, a *admission.Attributes) error {
+	c.seen.Store(a.User.GetName(), true)
+	if !a.Object.Lookup("metadata", "labels", "forbidden").IsAbsent() {
+		return a.Forbidden(errors.New("the label is forbidden"))
+	}
+	if a.Object.Lookup("metadata", "name").Text() == "panic" {
+		panic("broken plugin")
+	}
+	return nil
+}
+
+func TestAdmissionPlugins(t *testing.T) {
+	t.Parallel()
+	check := &checker{}
+	s := run(t, apiserver.Options{InProcess: true, Admission: []admission.Plugin{teamLabel{}, check}})
+	maps := client(t, s.RESTConfigFor(&user.DefaultInfo{Name: "ann", Groups: []string{"system:masters"}})).CoreV1().ConfigMaps("default")
+	created, err := maps.Create(t.Context(), configMap("a"), metav1.CreateOptions{})
+	if err != nil || created.Labels["team"] != "ann" {
+		t.Errorf("Create() = labels %v, %v, want team: ann", created.Labels, err)
+	}
+	bad := configMap("b")
+	bad.Labels = map[string]string{"forbidden": "1"}
+	if _, err := maps.Create(t.Context(), bad, metav1.CreateOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `configmaps "b" is forbidden: the label is forbidden`) {
+		t.Errorf("Create() = %v, want a 403 of the plugin", err)
+	}
+	if _, err := maps.Create(t.Context(), configMap("panic"), metav1.CreateOptions{}); !apierrors.IsInternalError(err) {
+		t.Errorf("Create() = %v with a plugin that panics, want a 500", err)
+	}
+	if _, ok := check.seen.Load("system:apiserver"); ok {
+		t.Error("the plugin was called for objects that the server created at its start")
+	}
+}
+
+// decide returns an authorizer that decides requests of one user.
+func decide(name string, decision authorizer.Decision) authorizer.Authorizer {
+	return authorizer.AuthorizerFunc(func(_ context.Context, a authorizer.Attributes) (authorizer.Decision, string, error) {
+		switch {
+		case a.GetUser().GetName() != name:
+			return authorizer.DecisionNoOpinion, "", nil
+		case a.GetResource() == "secrets":
+			return authorizer.DecisionNoOpinion, "", errors.New("backend is down")
+		}
+		return decision, "by the platform", nil
+	})
+}
+
+func TestAuthenticatorsAndAuthorizers(t *testing.T) {
+	t.Parallel()
+	tokens := authenticator.TokenFunc(func(_ context.Context, token string) (*authenticator.Response, bool, error) {
+		if name, ok := strings.CutPrefix(token, "token-of-"); ok {
+			return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, true, nil
+		}
+		return nil, false, nil
+	})
+	s := run(t, apiserver.Options{
+		TokenAuthenticators: []authenticator.Token{tokens},
+		Authorizers:         []authorizer.Authorizer{decide("ann", authorizer.DecisionAllow), decide("eve", authorizer.DecisionDeny)},
+		Handlers:            map[string]http.Handler{"/info/": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})},
+	})
+	as := func(token string) *kubernetes.Clientset {
+		config := rest.AnonymousClientConfig(s.RESTConfig())
+		config.BearerToken = token
+		return client(t, config)
+	}
+	if _, err := as("token-of-ann").CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("List() as ann = %v, want nil", err)
+	}
+	if _, err := as("token-of-eve").CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "by the platform") {
+		t.Errorf("List() as eve = %v, want a 403 with the authorizer's reason", err)
+	}
+	if _, err := as("token-of-bob").CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("List() as bob = %v, want a 403 of RBAC", err)
+	}
+	if _, err := as("token-of-ann").CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsInternalError(err) {
+		t.Errorf("List() with an authorizer that fails = %v, want a 500", err)
+	}
+	for _, token := range []string{"", "unknown"} {
+		if _, err := as(token).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+			t.Errorf("List() with token %q = %v, want a 401", token, err)
+		}
+	}
+	for token, want := range map[string]int{"": 401, "token-of-ann": 200, "token-of-bob": 403, "token-of-eve": 403} {
+		var code int
+		result := as(token).CoreV1().RESTClient().Get().AbsPath("/info/x").Do(t.Context()).StatusCode(&code)
+		if code != want {
+			t.Errorf("/info/x with token %q: %d, %v, want %d", token, code, result.Error(), want)
+		}
+	}
+	masters := s.RESTConfigFor(&user.DefaultInfo{Name: "eve", Groups: []string{"system:masters"}})
+	if _, err := client(t, masters).CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{}); err != nil {
+		t.Errorf("List() as a member of system:masters = %v, want nil", err)
+	}
+}
+
+func TestInProcessUsers(t *testing.T) {
+	t.Parallel()
+	s := run(t, apiserver.Options{InProcess: true})
+	nobody := s.RESTConfigFor(&user.DefaultInfo{Name: "nobody"})
+	if _, err := client(t, nobody).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		t.Errorf("List() of a user without permissions = %v, want a 403", err)
+	}
+	impersonating := s.RESTConfig()
+	impersonating.Impersonate.UserName = "nobody"
+	if _, err := client(t, impersonating).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"nobody"`) {
+		t.Errorf("List() with impersonation = %v, want a 403 for nobody", err)
+	}
+	token := s.RESTConfig()
+	token.BearerToken = "unknown"
+	if _, err := client(t, token).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
+		t.Errorf("List() with an unknown token = %v, want a 401", err)
+	}
+}
+
+func TestTwoServers(t *testing.T) {
+	t.Parallel()
+	one, other := run(t, apiserver.Options{InProcess: true}), run(t, apiserver.Options{})
+	if _, err := client(t, one.RESTConfig()).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client(t, other.RESTConfig()).CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		t.Errorf("Get() on the other server = %v, want a 404", err)
+	}
+	if err := one.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := client(t, other.RESTConfig()).CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{}); err != nil {
+		t.Errorf("Get() after the other server has stopped = %v, want nil", err)
+	}
+}
+
+func TestListenerOfCaller(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := run(t, apiserver.Options{Listener: listener})
+	if want := "https://" + listener.Addr().String(); s.URL() != want || s.RESTConfig().Host != want {
+		t.Errorf("URL() = %s, want %s", s.URL(), want)
+	}
+	for name, config := range map[string]*rest.Config{"listener": s.RESTConfig(), "in process": s.RESTConfigFor(nil)} {
+		if _, err := client(t, config).CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{}); err != nil {
+			t.Errorf("%s: Get() = %v, want nil", name, err)
+		}
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Accept() after the server has stopped = %v, want net.ErrClosed", err)
+	}
+}
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	directory := filepath.Join(t.TempDir(), "data")
+	first := run(t, apiserver.Options{InProcess: true, Directory: directory})
+	if _, err := client(t, first.RESTConfig()).CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	second := run(t, apiserver.Options{Directory: directory})
+	if _, err := client(t, second.RESTConfig()).CoreV1().ConfigMaps("default").Get(t.Context(), "a", metav1.GetOptions{}); err != nil {
+		t.Errorf("Get() after a restart = %v, want nil", err)
+	}
+}
+
+// TestRunLeavesNoGoroutines is not parallel: goleak looks at all goroutines.
+func TestRunLeavesNoGoroutines(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	for _, options := range []apiserver.Options{{InProcess: true}, {}, {Directory: t.TempDir()}} {
+		s := run(t, options)
+		config := s.RESTConfig()
+		transport, err := rest.HTTPClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := kubernetes.NewForConfigAndClient(config, transport)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := c.CoreV1().ConfigMaps("").Watch(t.Context(), metav1.ListOptions{ResourceVersion: "1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("a"), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.stop(); err != nil {
+			t.Errorf("Run() = %v, want nil", err)
+		}
+		w.Stop()
+		transport.CloseIdleConnections()
+	}
+}
+
+// TestShutdownTimeout checks that a request that does not end does not keep Run from returning.
+func TestShutdownTimeout(t *testing.T) {
+	t.Parallel()
+	for name, options := range map[string]apiserver.Options{"in process": {InProcess: true}, "listener": {}} {
+		entered, release := make(chan struct{}), make(chan struct{})
+		options.ShutdownTimeout = time.Nanosecond
+		options.Handlers = map[string]http.Handler{"/hang": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			close(entered)
+			<-release
+		})}
+		s := run(t, options)
+		failed := make(chan error, 1)
+		go func() {
+			failed <- client(t, s.RESTConfig()).CoreV1().RESTClient().Get().AbsPath("/hang").Do(t.Context()).Error()
+		}()
+		<-entered
+		begun := time.Now()
+		if err := s.stop(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: Run() = %v with an active request, want context.DeadlineExceeded", name, err)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("%s: stopping took %v", name, took)
+		}
+		if err := <-failed; err == nil {
+			t.Errorf("%s: the aborted request succeeded", name)
+		}
+		close(release)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	t.Parallel()
+	s, err := apiserver.New(apiserver.Options{InProcess: true, TokenFile: "/does/not/exist"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.RESTConfig() != nil || s.RESTConfigFor(nil) != nil || s.URL() != "" || s.WriteKubeconfig("x") == nil {
+		t.Error("a server that does not run has a client config")
+	}
+	waited := make(chan error, 1)
+	go func() { waited <- s.WaitReady(t.Context()) }()
+	runErr := s.Run(t.Context())
+	if runErr == nil || !strings.Contains(runErr.Error(), "/does/not/exist") {
+		t.Errorf("Run() = %v, want an error that names the file", runErr)
+	}
+	if err := <-waited; !errors.Is(err, runErr) {
+		t.Errorf("WaitReady() = %v, want the error of Run", err)
+	}
+	if err := s.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "second") {
+		t.Errorf("second Run() = %v, want an error", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	idle, err := apiserver.New(apiserver.Options{InProcess: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := idle.WaitReady(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("WaitReady() = %v, want context.Canceled", err)
+	}
+	if err := idle.Run(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run() with an ended context = %v, want context.Canceled", err)
+	}
+}
+
+func TestOptionErrors(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	handler := http.NotFoundHandler()
+	for _, test := range []struct {
+		options apiserver.Options
+		want    string
+	}{
+		{apiserver.Options{Address: "localhost"}, `Options.Address: expected HOST:PORT, received "localhost"`},
+		{apiserver.Options{Address: "localhost:http"}, `Options.Address: expected a port from 0 to 65535, received "http"`},
+		{apiserver.Options{Address: ":0", InProcess: true}, `Options.Address: expected none with InProcess, received ":0"`},
+		{apiserver.Options{Listener: listener, InProcess: true}, `Options.Listener: expected none with InProcess`},
+		{apiserver.Options{Listener: listener, Address: ":0"}, `Options.Address: expected none with Listener, received ":0"`},
+		{apiserver.Options{InProcess: true, TLS: apiserver.TLS{ClientCAFile: "x"}}, `Options.TLS: expected none with InProcess`},
+		{apiserver.Options{TLS: apiserver.TLS{CertFile: "x"}}, `Options.TLS: expected CertFile and KeyFile, received CertFile "x" and KeyFile ""`},
+		{apiserver.Options{ShutdownTimeout: -1}, `Options.ShutdownTimeout: expected a positive value`},
+		{apiserver.Options{Limits: apiserver.Limits{MaxBodyBytes: -1}}, `Options.Limits.MaxBodyBytes: expected a positive value`},
+		{apiserver.Options{FeatureGates: map[string]bool{"Unknown": true}}, `Options.FeatureGates: expected ServerSideApplyUnsettingFields or ManagedFieldsOptOut, received "Unknown"`},
+		{apiserver.Options{Admission: []admission.Plugin{nil}}, `Options.Admission[0]: expected a value, received nil`},
+		{apiserver.Options{Admission: []admission.Plugin{teamLabel{}, teamLabel{}}}, `Options.Admission[1]: expected a plugin with a unique name, received "TeamLabel"`},
+		{apiserver.Options{Authenticators: []authenticator.Request{nil}}, `Options.Authenticators[0]: expected a value`},
+		{apiserver.Options{TokenAuthenticators: []authenticator.Token{nil}}, `Options.TokenAuthenticators[0]: expected a value`},
+		{apiserver.Options{Authorizers: []authorizer.Authorizer{nil}}, `Options.Authorizers[0]: expected a value`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/info": nil}}, `Options.Handlers["/info"]: expected a handler`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"info": handler}}, `expected a path prefix such as /info, received "info"`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/": handler}}, `expected a path prefix such as /info, received "/"`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/apis/x": handler}}, `received "/apis/x"; choose a prefix other than /api, /apis`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/healthz": handler}}, `received "/healthz"`},
+		{apiserver.Options{Handlers: map[string]http.Handler{"/info": handler, "/info/": handler}}, `expected one handler for /info, received two`},
+	} {
+		if _, err := apiserver.New(test.options); err == nil || !strings.HasPrefix(err.Error(), "apiserver: ") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("New() = %v, want an error with %q", err, test.want)
+		}
+	}
+}
+
+func TestLimitsCountHandlers(t *testing.T) {
+	t.Parallel()
+	entered, release := make(chan struct{}), make(chan struct{})
+	s := run(t, apiserver.Options{
+		InProcess: true, Limits: apiserver.Limits{MaxReadsInFlight: 1},
+		Authorizers: []authorizer.Authorizer{decide("ann", authorizer.DecisionAllow)},
+		Handlers: map[string]http.Handler{"/hold": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			entered <- struct{}{}
+			<-release
+		})},
+	})
+	config := s.RESTConfigFor(&user.DefaultInfo{Name: "ann"})
+	config.Timeout = 10 * time.Second
+	c := client(t, config).CoreV1().RESTClient()
+	first := make(chan error, 1)
+	go func() { first <- c.Get().AbsPath("/hold").Do(t.Context()).Error() }()
+	<-entered
+	var code int
+	c.Get().AbsPath("/api/v1/configmaps").MaxRetries(0).Do(t.Context()).StatusCode(&code)
+	if code != http.StatusTooManyRequests {
+		t.Errorf("second request: %d, want 429", code)
+	}
+	close(release)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	for name, options := range map[string]apiserver.Options{"listener": {}, "in process": {InProcess: true}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s := run(b, options)
+				if _, err := client(b, s.RESTConfig()).CoreV1().Namespaces().Get(b.Context(), "default", metav1.GetOptions{}); err != nil {
+					b.Fatal(err)
+				}
+				b.StopTimer()
+				if err := s.stop(); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}
+
+// BenchmarkGet compares a get over the listener with one in process.
+func BenchmarkGet(b *testing.B) {
+	s := run(b, apiserver.Options{})
+	for name, config := range map[string]*rest.Config{"listener": s.RESTConfig(), "in process": s.RESTConfigFor(nil)} {
+		b.Run(name, func(b *testing.B) {
+			namespaces := client(b, config).CoreV1().Namespaces()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := namespaces.Get(b.Context(), "default", metav1.GetOptions{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

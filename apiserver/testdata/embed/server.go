@@ -1,0 +1,39 @@
+// Program server embeds a server, in memory and without a socket, and prints how long it took from apiserver.New to the first
+// answered request.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"log/slog"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/cadastre/cadastre/apiserver"
+)
+
+func main() {
+	begun := time.Now()
+	server, err := apiserver.New(apiserver.Options{InProcess: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stopped := make(chan error)
+	go func() { stopped <- server.Run(ctx) }()
+	if err := server.WaitReady(ctx); err != nil {
+		log.Fatal(err)
+	}
+	client := kubernetes.NewForConfigOrDie(server.RESTConfig())
+	if _, err := client.CoreV1().Namespaces().Get(ctx, "default", metav1.GetOptions{}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(time.Since(begun))
+	stop()
+	if err := <-stopped; err != nil {
+		log.Fatal(err)
+	}
+}

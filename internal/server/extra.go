@@ -1,0 +1,41 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// ReservedPaths are the first path segments that the server itself serves.
+var ReservedPaths = []string{"api", "apis", "openapi", "version", "healthz", "livez", "readyz", "metrics"}
+
+// findExtra finds the handler of Options.Handlers with the longest prefix of the path.
+func (q *request) findExtra() {
+	if len(q.h.Handlers) == 0 || q.target.isResource() {
+		return
+	}
+	for prefix := strings.TrimRight(q.target.path, "/"); prefix != ""; prefix = prefix[:strings.LastIndexByte(prefix, '/')] {
+		if h := q.h.Handlers[prefix]; h != nil {
+			q.extra = h
+			return
+		}
+		if !strings.Contains(prefix, "/") {
+			return
+		}
+	}
+}
+
+// serveExtra calls a handler of Options.Handlers, with the user in the context of the request.
+func (q *request) serveExtra() error {
+	r := q.r.WithContext(apirequest.WithUser(q.r.Context(), q.user))
+	r.Body = http.MaxBytesReader(&q.w, r.Body, q.h.Limits.MaxBodyBytes)
+	q.extra.ServeHTTP(extraWriter{&q.w}, r)
+	return nil
+}
+
+// extraWriter is the response of a handler of Options.Handlers, which may expect an http.Flusher.
+type extraWriter struct{ *responseWriter }
+
+// Flush implements http.Flusher.
+func (w extraWriter) Flush() { _ = http.NewResponseController(w.responseWriter).Flush() }
