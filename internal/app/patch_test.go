@@ -89,8 +89,8 @@ func TestPatchLimits(t *testing.T) {
 	}
 	send(operations(10_000, add)).want(200)
 	send(operations(10_001, add)).want(413, "at most 10000 operations")
-	send(operations(50, double)).want(422, "copied by one patch")
-	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value at \"/data/a\" to be \"2\", received \"1\"`)
+	send(operations(50, double)).want(422, "bytes copied by one patch")
+	send(`[{"op":"test","path":"/data/a","value":"1"},{"op":"test","path":"/data/a","value":"2"}]`).want(422, `[1]: expected the value \"2\" at \"/data/a\", received \"1\"`)
 }
 
 // TestConcurrentPatches checks that concurrent patches succeed without conflicts, and that no change is lost.
