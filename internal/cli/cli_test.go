@@ -1,7 +1,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -48,11 +47,12 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await,
-			"code":  code,
-			"mode":  mode,
-			"call":  call,
-			"cut":   cut,
+			"await":  await,
+			"code":   code,
+			"mode":   mode,
+			"call":   call,
+			"served": served,
+			"cut":    cut,
 		},
 	})
 }
@@ -117,6 +117,30 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 4 {
 		ts.Fatalf("usage: call FOLDER READYFILE METHOD PATH [BODY]")
 	}
+	status, text := send(ts, args)
+	fmt.Fprintf(ts.Stdout(), "%d %s\n", status, text)
+	if failed := status >= http.StatusBadRequest; failed != neg {
+		ts.Fatalf("%s %s: %d %s", args[2], args[3], status, text)
+	}
+}
+
+// served waits until a GET succeeds, for paths of CustomResourceDefinitions that were just created: served FOLDER READYFILE PATH.
+func served(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: served FOLDER READYFILE PATH")
+	}
+	var status int
+	var text string
+	if !testwait.Within(timeout, func() bool {
+		status, text = send(ts, []string{args[0], args[1], http.MethodGet, args[2]})
+		return status == http.StatusOK
+	}) {
+		ts.Fatalf("waited for GET %s to succeed: %d %s", args[2], status, text)
+	}
+}
+
+// send sends the request that the arguments of call describe, as the administrator.
+func send(ts *testscript.TestScript, args []string) (status int, text string) {
 	line, _, _ := strings.Cut(ts.ReadFile(args[1]), "\n")
 	url := strings.TrimPrefix(line, "ready ")
 	client := adminOf(ts, args[0])
@@ -134,13 +158,9 @@ func call(ts *testscript.TestScript, neg bool, args []string) {
 	response, err := client.Do(request)
 	ts.Check(err)
 	defer response.Body.Close()
-	var text bytes.Buffer
-	_, err = io.Copy(&text, response.Body)
+	content, err := io.ReadAll(response.Body)
 	ts.Check(err)
-	fmt.Fprintf(ts.Stdout(), "%d %s\n", response.StatusCode, text.String())
-	if failed := response.StatusCode >= http.StatusBadRequest; failed != neg {
-		ts.Fatalf("%s %s: %d %s", args[2], args[3], response.StatusCode, text.String())
-	}
+	return response.StatusCode, string(content)
 }
 
 func adminOf(ts *testscript.TestScript, folder string) *http.Client {
