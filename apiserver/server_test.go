@@ -351,7 +351,7 @@ func TestInProcessUsers(t *testing.T) {
 	impersonating := s.RESTConfig()
 	impersonating.Impersonate.UserName = "nobody"
 	if _, err := client(t, impersonating).CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `"nobody"`) {
-		t.Errorf("List() with impersonation = %v, want a 403 for nobody", err)
+		t.Errorf("List() with impersonation = %v, want a 403 for the impersonated user", err)
 	}
 	token := s.RESTConfig()
 	token.BearerToken = "unknown"

@@ -102,7 +102,7 @@ func TestDifferenceMutatingPoliciesChangeNothing(t *testing.T) {
 	}
 }
 
-// Kubernetes: neither data nor binaryData is there, and nobody owns them.
+// Kubernetes: data and binaryData are absent and have no owner.
 func TestDifferenceEmptyContainersAreKept(t *testing.T) {
 	c := newClient(t)
 	created := c.call("POST", configMaps, configMap("c", `"data":{},"binaryData":{}`)).want(201)

@@ -257,7 +257,7 @@ func TestReinvocation(t *testing.T) {
 	}
 }
 
-// TestReinvocationError: an error in the second run rejects the write.
+// TestReinvocationCollectsOnce: the second run of a plugin adds no duplicates of the conditions and errors of the first.
 func TestReinvocationCollectsOnce(t *testing.T) {
 	var log []string
 	var attributes *Record

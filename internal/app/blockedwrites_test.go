@@ -33,7 +33,7 @@ func startBlocked(t *testing.T, config Config) (c *client, release func()) {
 	select {
 	case <-asked:
 	case <-time.After(30 * time.Second):
-		t.Fatal("nobody brings owners over")
+		t.Fatal("the migration of managedFields did not start within 30 s")
 	}
 	release = sync.OnceFunc(func() { close(released) })
 	t.Cleanup(release)
@@ -52,7 +52,7 @@ func TestBlockedWriteTimesOut(t *testing.T) {
 	release()
 	for deadline := time.Now().Add(30 * time.Second); patch().code != 200; {
 		if time.Now().After(deadline) {
-			t.Fatal("nobody can write any more")
+			t.Fatal("writes are still blocked at the deadline")
 		}
 	}
 	c.call("GET", atV1+"/a", "").want(200, `"size":"large"`)
@@ -76,7 +76,7 @@ func TestBlockedWriteOfDisconnectedClient(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	if response, err := c.http.Do(r); err == nil {
 		_ = response.Body.Close()
-		t.Fatalf("nobody was held: %s", response.Status)
+		t.Fatalf("the write was not blocked: %s", response.Status)
 	}
 	c.waitIdle()
 	release()

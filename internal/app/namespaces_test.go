@@ -84,7 +84,7 @@ func TestNamespaceDeletionWaits(t *testing.T) {
 	revision := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion")
 	time.Sleep(300 * time.Millisecond) // proves that nothing happens: the controller retries several times in that time
 	if now := c.call("GET", allNamespaces+"/waiting", "").want(200).get("metadata", "resourceVersion"); now != revision {
-		t.Errorf("the same is told again: %s, then %s", revision, now)
+		t.Errorf("resourceVersion changed from %s to %s although the conditions did not", revision, now)
 	}
 	c.call("PATCH", allNamespaces+"/waiting/configmaps/held", unheld[0], unheld[1]).want(200)
 	c.waitFor(allNamespaces+"/waiting", 404)

@@ -153,7 +153,7 @@ func TestDropDoesNotChangeWrites(t *testing.T) {
 		}
 	}
 	if !strings.Contains(whole[0], "managedFields") {
-		t.Errorf("a watch without the parameter tells no managedFields: %s", whole[0])
+		t.Errorf("a watch without the parameter omits managedFields: %s", whole[0])
 	}
 }
 

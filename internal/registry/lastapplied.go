@@ -15,7 +15,7 @@ import (
 // kubectl's client-side apply keeps its last configuration in an annotation and writes as another field manager. When its
 // user moves to server-side apply, the fields of the annotation would be in conflict with kubectl itself. So Kubernetes
 // lets the field manager "kubectl" take over the fields that the annotation lists, and keeps the annotation up to date for
-// those who move back. Fields that the configuration leaves out stay with their former owner. TakeOver takes over
+// clients that return to client-side apply. Fields that the configuration leaves out stay with their former owner. TakeOver takes over
 // all fields of client-side apply, for any field manager, and so removes those too (KEP-3517).
 
 // applyConfiguration applies a configuration to an object. With TakeOver, an object without managed fields gets its first
