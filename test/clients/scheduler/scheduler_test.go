@@ -146,7 +146,7 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("%s is bound, expected that its condition says so, received %+v", pod.Name, c)
 		}
 		for _, entry := range pod.ManagedFields {
-			if strings.Contains(string(entry.FieldsV1.Raw), "f:nodeName") {
+			if strings.Contains(string(entry.FieldsV1.GetRawBytes()), "f:nodeName") {
 				t.Errorf("expected that spec.nodeName has no owner, received %s", entry.Manager)
 			}
 		}
