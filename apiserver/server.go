@@ -68,7 +68,7 @@ func (s *Server) run(ctx context.Context) error {
 	}
 	running, err := app.Start(ctx, s.config)
 	if err != nil {
-		return err
+		return errors.Join(context.Cause(ctx), err) // a start that ctx interrupts fails with the error of the interrupted step
 	}
 	s.running = running
 	close(s.ready)

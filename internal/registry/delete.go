@@ -29,8 +29,8 @@ type Deletion struct {
 	Endpoint        *Endpoint
 	Namespace, Name string
 	DryRun          bool
-	// UID and ResourceVersion are preconditions; "" is none.
-	UID, ResourceVersion string
+	// UID and ResourceVersion are preconditions; nil is none. An empty string is a precondition that no object meets.
+	UID, ResourceVersion *string
 	// Precondition is called with the object that is about to be deleted; nil allows it. If it returns false, Delete
 	// returns ErrPrecondition.
 	Precondition func(doc document.Value) bool
@@ -57,10 +57,10 @@ func (d *Deletion) SetOptions(o metav1.DeleteOptions) {
 	}
 	if p := o.Preconditions; p != nil {
 		if p.UID != nil {
-			d.UID = string(*p.UID)
+			d.UID = new(string(*p.UID))
 		}
 		if p.ResourceVersion != nil {
-			d.ResourceVersion = *p.ResourceVersion
+			d.ResourceVersion = new(*p.ResourceVersion)
 		}
 	}
 }
@@ -217,11 +217,11 @@ func (d *Deletion) checkPreconditions(live *watchcache.Object, doc document.Valu
 		return apierrors.NewConflict(schema.GroupResource{Group: kind.Group, Resource: kind.Name}, d.Name, fmt.Errorf(
 			"the %[1]s in the precondition (%[2]s) does not match the %[1]s in record (%[3]s). The object might have been %[4]s", field, expected, is, happened))
 	}
-	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != "" && d.UID != uid {
-		return mismatch("UID", d.UID, uid, "deleted and then recreated")
+	if uid := doc.Lookup("metadata", "uid").Text(); d.UID != nil && *d.UID != uid {
+		return mismatch("UID", *d.UID, uid, "deleted and then recreated")
 	}
-	if is := fmt.Sprint(live.Revision()); d.ResourceVersion != "" && d.ResourceVersion != is {
-		return mismatch("ResourceVersion", d.ResourceVersion, is, "modified")
+	if is := fmt.Sprint(live.Revision()); d.ResourceVersion != nil && *d.ResourceVersion != is {
+		return mismatch("ResourceVersion", *d.ResourceVersion, is, "modified")
 	}
 	return nil
 }

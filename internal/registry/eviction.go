@@ -228,9 +228,9 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 	// As in kube-apiserver the eviction was admitted, not the deletion.
 	d := &Deletion{Endpoint: pods, Namespace: e.Namespace, Name: e.Name, User: e.User, Warn: e.Warn, isAdmitted: true}
 	d.SetOptions(e.options)
-	hasRevision := d.ResourceVersion != ""
+	hasRevision := d.ResourceVersion != nil
 	if pinned && !hasRevision {
-		d.ResourceVersion = fmt.Sprint(live.Revision())
+		d.ResourceVersion = new(fmt.Sprint(live.Revision()))
 	}
 	if !e.dryRun {
 		err = e.markDisrupted(ctx, d)
@@ -253,8 +253,8 @@ func (e *eviction) markDisrupted(ctx context.Context, d *Deletion) error {
 		return pod.With("status", withPodCondition(pod.Get("status"), e.Now().UTC().Format(timeFormat),
 			podCondition{"DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting"})), nil
 	})
-	if err == nil && d.ResourceVersion != "" {
-		d.ResourceVersion = fmt.Sprint(written.Revision())
+	if err == nil && d.ResourceVersion != nil {
+		d.ResourceVersion = new(fmt.Sprint(written.Revision()))
 	}
 	return err
 }

@@ -157,7 +157,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 		return err
 	}
 	_, err = x.Objects.Delete(ctx, &registry.Deletion{
-		Endpoint: endpoint, Namespace: key.Namespace, Name: key.Name, ResourceVersion: fmt.Sprint(event.Revision()),
+		Endpoint: endpoint, Namespace: key.Namespace, Name: key.Name, ResourceVersion: new(fmt.Sprint(event.Revision())),
 	})
 	switch {
 	case apierrors.IsNotFound(err):

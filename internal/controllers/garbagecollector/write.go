@@ -31,7 +31,7 @@ func (c *Collector) delete(ctx context.Context, object *subject, dependents regi
 	owners := object.OwnerReferences()
 	_, err = c.Objects.Delete(ctx, &registry.Deletion{
 		Endpoint: endpoint, Namespace: object.Namespace(), Name: object.Name(),
-		UID: object.UID(), Propagation: dependents,
+		UID: new(object.UID()), Propagation: dependents,
 		Precondition: func(doc document.Value) bool {
 			return doc.Lookup("metadata", "ownerReferences").JSON() == owners
 		},

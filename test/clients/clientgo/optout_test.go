@@ -261,7 +261,7 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 	less, err := kubernetes.NewForConfigOrDie(client.WithoutManagedFields(server)).CoreV1().ConfigMaps("default").Apply(t.Context(), apply, options)
 	check(t, err)
 	_, err = client.Extract(less, "me", applycore.ExtractConfigMap)
-	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || !strings.Contains(err.Error(), "default/extracted has no managedFields") {
+	if none := (*client.NoManagedFieldsError)(nil); !errors.As(err, &none) || !strings.Contains(err.Error(), "default/extracted: expected managedFields") {
 		t.Errorf("Extract() = %v, want NoManagedFieldsError", err)
 	}
 }
