@@ -195,9 +195,12 @@ func (o Options) isEnabled(name string) bool {
 	return on || !ok
 }
 
-// checkExtensions rejects nil extensions and admission plugins without a unique name.
+// checkExtensions rejects nil extensions and admission plugins whose name is empty or that of another plugin, built-in or not.
 func (o Options) checkExtensions() error {
 	names := map[string]bool{}
+	for _, name := range app.PluginNames() {
+		names[name] = true
+	}
 	for i, plugin := range o.Admission {
 		switch {
 		case plugin == nil:

@@ -28,6 +28,7 @@ import (
 
 	"github.com/cadastre/cadastre/apiserver"
 	"github.com/cadastre/cadastre/apiserver/admission"
+	"github.com/cadastre/cadastre/document"
 )
 
 // running is a server of a test.
@@ -278,6 +279,84 @@ func TestAdmissionPlugins(t *testing.T) {
 	if _, ok := check.seen.Load("system:apiserver"); ok {
 		t.Error("the plugin was called for objects that the server created at its start")
 	}
+}
+
+// assigner is a mutating plugin that replaces the objects of one resource.
+type assigner struct {
+	admission.MutatingOnly
+	name, resource string
+	change         func(obj document.Value) document.Value
+}
+
+func (p assigner) Name() string { return p.name }
+
+func (p assigner) Handles(_ admission.Operation, r admission.Resource) admission.Phase {
+	if r.Resource == p.resource && r.Subresource == "" {
+		return admission.Mutating
+	}
+	return 0
+}
+
+func (p assigner) Admit(_ context.Context, a *admission.Attributes) error {
+	a.Object = p.change(a.Object)
+	return nil
+}
+
+// TestAssignedObjectsAreDecoded checks that the object a plugin assigns is decoded before it is stored: another identity or
+// type is a 500 that names the plugin and the field; unknown fields are dropped, and defaults are set.
+func TestAssignedObjectsAreDecoded(t *testing.T) {
+	t.Parallel()
+	field := func(value document.Value, path ...string) func(document.Value) document.Value {
+		return func(obj document.Value) document.Value { return withField(obj, value, path...) }
+	}
+	text := document.NewString("x")
+	for _, test := range []struct {
+		change func(document.Value) document.Value
+		want   string
+	}{
+		{field(text, "kind"), `kind: expected "Service", received "x"`},
+		{field(text, "apiVersion"), `apiVersion: expected "v1", received "x"`},
+		{field(text, "metadata", "name"), `metadata.name: expected "a", received "x"`},
+		{field(text, "metadata", "namespace"), `metadata.namespace: expected "default", received "x"`},
+		{field(text, "metadata", "resourceVersion"), `metadata.resourceVersion: expected <absent>, received "x"`},
+		{field(document.NewInt(1), "metadata", "labels"), `metadata.labels`},
+		{field(text, "metadata"), `metadata: expected an object, received a string`},
+		{field(text, "spec", "ports"), `spec.ports`},
+		{func(document.Value) document.Value { return text }, `expected an object, received a string`},
+		{func(document.Value) document.Value { return document.Value{} }, `expected an object, received a`},
+	} {
+		s := run(t, apiserver.Options{InProcess: true, Admission: []admission.Plugin{assigner{name: "Faulty", resource: "services", change: test.change}}})
+		services := client(t, s.RESTConfig()).CoreV1().Services("default")
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.ServiceSpec{ClusterIP: "None"}}
+		_, err := services.Create(t.Context(), service, metav1.CreateOptions{})
+		if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "admission plugin Faulty: Attributes.Object: ") || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("Create() = %v, want a 500 with %q", err, test.want)
+		}
+		if _, err := services.Get(t.Context(), "a", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("Get() = %v after %q, want a 404: nothing is stored", err, test.want)
+		}
+	}
+
+	ports := document.NewList(document.NewMap(document.Field{Name: "port", Value: document.NewInt(80)}, document.Field{Name: "unknown", Value: text}))
+	s := run(t, apiserver.Options{InProcess: true, Admission: []admission.Plugin{assigner{name: "AddsPort", resource: "services", change: field(ports, "spec", "ports")}}})
+	services := client(t, s.RESTConfig()).CoreV1().Services("default")
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.ServiceSpec{ClusterIP: "None"}}
+	created, err := services.Create(t.Context(), service, metav1.CreateOptions{})
+	if err != nil || len(created.Spec.Ports) != 1 || created.Spec.Ports[0].Protocol != corev1.ProtocolTCP || created.Spec.Ports[0].TargetPort.IntVal != 80 {
+		t.Errorf("Create() = ports %+v, %v, want port 80 with its defaults", created.Spec.Ports, err)
+	}
+	raw, err := client(t, s.RESTConfig()).CoreV1().RESTClient().Get().AbsPath("/api/v1/namespaces/default/services/a").DoRaw(t.Context())
+	if err != nil || strings.Contains(string(raw), "unknown") {
+		t.Errorf("Get() = %s, %v, want no unknown field", raw, err)
+	}
+}
+
+// withField returns obj with the value at a path of map fields.
+func withField(obj, value document.Value, path ...string) document.Value {
+	if len(path) == 0 {
+		return value
+	}
+	return obj.With(path[0], withField(obj.Get(path[0]), value, path[1:]...))
 }
 
 // decide returns an authorizer that decides requests of one user.
@@ -534,6 +613,7 @@ func TestOptionErrors(t *testing.T) {
 		{apiserver.Options{FeatureGates: map[string]bool{"Unknown": true}}, `Options.FeatureGates: expected ServerSideApplyUnsettingFields or ManagedFieldsOptOut, received "Unknown"`},
 		{apiserver.Options{Admission: []admission.Plugin{nil}}, `Options.Admission[0]: expected a value, received nil`},
 		{apiserver.Options{Admission: []admission.Plugin{teamLabel{}, teamLabel{}}}, `Options.Admission[1]: expected a plugin with a unique name, received "TeamLabel"`},
+		{apiserver.Options{Admission: []admission.Plugin{assigner{name: "LimitRanger"}}}, `Options.Admission[0]: expected a plugin with a unique name, received "LimitRanger"`},
 		{apiserver.Options{Authenticators: []authenticator.Request{nil}}, `Options.Authenticators[0]: expected a value`},
 		{apiserver.Options{TokenAuthenticators: []authenticator.Token{nil}}, `Options.TokenAuthenticators[0]: expected a value`},
 		{apiserver.Options{Authorizers: []authorizer.Authorizer{nil}}, `Options.Authorizers[0]: expected a value`},

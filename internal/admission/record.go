@@ -96,6 +96,9 @@ type Converter interface {
 	// version of the resource. Unknown fields of built-in kinds are dropped; a document that is not of the kind is an
 	// error.
 	Read(doc document.Value, apiVersion string) (document.Value, error)
+	// Decode decodes an object that a plugin assigned to [Attributes.Object]: it drops fields that the schema does not
+	// define and sets defaults. A document that is not of the endpoint's type is an error.
+	Decode(doc document.Value) (document.Value, error)
 	// Default sets the defaults of the object's own version.
 	Default(doc document.Value) document.Value
 }

@@ -48,10 +48,19 @@ func plugins(roles *rbac.Authorizer, authorizes authorizer.Authorizer, extension
 	})
 }
 
+// PluginNames returns the names of the built-in admission plugins.
+func PluginNames() []string {
+	var names []string
+	for _, plugin := range plugins(nil, nil, nil, &policy.Policies{}, &webhook.Webhooks{}) {
+		names = append(names, plugin.Name())
+	}
+	return names
+}
+
 // extension is a plugin of the embedding program. Like webhooks, it does not see the objects that the server creates when it
 // starts: a faulty plugin must not keep the server from starting.
 type extension struct {
-	admission.Plugin
+	admission.Extension
 	isStarted *atomic.Bool
 }
 

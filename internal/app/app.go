@@ -195,7 +195,7 @@ func (s *Server) newAdmission(resources *api.Register, counted *metrics.Metrics)
 	s.admission = &dynamicAdmission{webhooks: webhooks, policies: policies}
 	extensions := make([]admission.Plugin, len(s.config.Admission))
 	for i, plugin := range s.config.Admission {
-		extensions[i] = extension{plugin, &s.admission.isStarted}
+		extensions[i] = extension{admission.Extension{Plugin: plugin}, &s.admission.isStarted}
 	}
 	s.admission.chain = admission.NewChain(plugins(s.rbac, s.authorizer, extensions, policies, webhooks)...)
 	return nil

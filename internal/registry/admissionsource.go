@@ -60,6 +60,11 @@ func (s source) Read(doc document.Value, apiVersion string) (document.Value, err
 	return converter{s.Endpoint}.Read(doc, apiVersion)
 }
 
+// Decode implements admission.Converter.
+func (s source) Decode(doc document.Value) (document.Value, error) {
+	return converter{s.Endpoint}.Decode(doc)
+}
+
 // Default implements admission.Converter.
 func (s source) Default(doc document.Value) document.Value { return converter{s.Endpoint}.Default(doc) }
 
@@ -162,6 +167,15 @@ func (c converter) Read(doc document.Value, apiVersion string) (document.Value, 
 		return doc, nil
 	}
 	return read, err
+}
+
+// Decode implements admission.Converter.
+func (c converter) Decode(doc document.Value) (document.Value, error) {
+	decoded, _, err := readSilently(c.at.body, doc)
+	if err != nil {
+		return doc, err
+	}
+	return c.at.body.Default(decoded), nil
 }
 
 // readSilently decodes an object that the client did not send. Its managedFields are decoded later.

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -52,6 +54,8 @@ type eviction struct {
 	*Action
 	options metav1.DeleteOptions
 	dryRun  bool
+	// ignoresRevision reports whether the precondition resourceVersion of the client is not checked.
+	ignoresRevision bool
 }
 
 func evictPod(ctx context.Context, a *Action) (metav1.Status, error) {
@@ -99,6 +103,15 @@ func newEviction(a *Action) (*eviction, error) {
 	return e, nil
 }
 
+// checkOptions validates deleteOptions. Like kube-apiserver it is called after the budget was checked, which has the other
+// error codes take precedence; unlike there, before the first write.
+func (e *eviction) checkOptions() error {
+	if errs := metav1validation.ValidateDeleteOptions(&e.options); len(errs) > 0 {
+		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
+	return nil
+}
+
 // errPodChanged is the error of an attempt that lost a race for the pod and is repeated.
 var errPodChanged = errors.New("the pod has changed since the budget was checked")
 
@@ -133,6 +146,9 @@ func (e *eviction) attempt(ctx context.Context) (metav1.Status, error) {
 		return metav1.Status{}, err
 	}
 	if unhealthy {
+		// The pod must not become ready before it is deleted. As in kube-apiserver this precondition replaces a
+		// resourceVersion of the client, which is not checked.
+		e.ignoresRevision = true
 		return success, e.deletePod(ctx, live, true, tooManyRequests(name))
 	}
 	if err := e.countDisruption(ctx, name); err != nil {
@@ -221,6 +237,9 @@ func tooManyRequests(budget string) error {
 // deletePod marks the pod as a disruption target and deletes it. If pinned, the pod must not have changed since live was
 // loaded; onChange is the error if it has.
 func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinned bool, onChange error) error {
+	if err := e.checkOptions(); err != nil {
+		return err
+	}
 	pods, err := e.Registry.Endpoint(e.target.Kind, e.target.Version, "")
 	if err != nil {
 		return err
@@ -229,7 +248,7 @@ func (e *eviction) deletePod(ctx context.Context, live *watchcache.Object, pinne
 	d := &Deletion{Endpoint: pods, Namespace: e.Namespace, Name: e.Name, User: e.User, Warn: e.Warn, isAdmitted: true}
 	d.SetOptions(e.options)
 	hasRevision := d.ResourceVersion != nil
-	if pinned && !hasRevision {
+	if pinned && (!hasRevision || e.ignoresRevision) {
 		d.ResourceVersion = new(fmt.Sprint(live.Revision()))
 	}
 	if !e.dryRun {
@@ -278,7 +297,7 @@ func (e *eviction) countDisruption(ctx context.Context, name string) error {
 		if err != nil {
 			return apierrors.NewInternalError(err)
 		}
-		if err := checkBudget(budget); err != nil || e.dryRun {
+		if err := cmp.Or(checkBudget(budget), e.checkOptions()); err != nil || e.dryRun {
 			return err
 		}
 		_, err = e.touch(endpoint, live, budgetManager, func(doc document.Value) document.Value {
