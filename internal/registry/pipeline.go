@@ -157,7 +157,7 @@ func (w *write) attempt(ctx context.Context) (Result, error) {
 		w.warn(live, live.stored)
 		return Result{Object: live.object}, w.validateAdmission(ctx, live, a, p, true)
 	}
-	if err := w.allocate(ctx, live, p); err != nil {
+	if p, err = w.allocate(ctx, live, p); err != nil {
 		return Result{}, err
 	}
 	if err := w.validate(live, a, p); err != nil {

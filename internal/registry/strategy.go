@@ -30,10 +30,10 @@ type Allocation struct {
 }
 
 // allocate runs the resource's allocation on a prepared object.
-func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) error {
+func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) (*prepared, error) {
 	allocate := w.Endpoint.strategy.Allocate
 	if allocate == nil {
-		return nil
+		return p, nil
 	}
 	// The last write of an object whose deletion is complete is validated like any other, but it allocates nothing.
 	final := isDeletionComplete(w.Endpoint.Kind, p.object.Document)
@@ -41,8 +41,9 @@ func (w *write) allocate(ctx context.Context, live *loaded, p *prepared) error {
 	if err == nil && final {
 		_, writes, err = allocate(ctx, &Allocation{w.Registry, w.DryRun}, document.Value{}, live.stored)
 	}
-	p.object.Document, p.validated, p.allocations = doc, doc, writes
-	return err
+	allocated := *p
+	allocated.object.Document, allocated.validated, allocated.allocations = doc, doc, writes
+	return &allocated, err
 }
 
 // releases returns the writes that release the reservations of a deleted object.
