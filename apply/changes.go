@@ -7,12 +7,12 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// versionedChanges compares the object before and after an operation at each version that a managed fields entry has.
-// Each version is compared once.
+// versionedChanges compares the object before and after an operation at the versions of its managed fields entries. It
+// compares each version at most once.
 type versionedChanges struct {
 	engine        *Engine
 	before, after versioned
-	// afterUnset is before without the fields at which the configuration has unset markers.
+	// afterUnset is the object before the operation, without the fields at which the configuration has unset markers.
 	afterUnset versioned
 	// unchanged reports that the documents are equal, so that there are no changes at any version.
 	unchanged bool
@@ -29,25 +29,28 @@ type versionedChanges struct {
 // changesAtVersion are the changes between two documents at one version.
 type changesAtVersion struct {
 	before, after versioned
-	// all are all changes, tracked are the changes without reset fields.
+	// all contains all changes, and tracked the changes outside of reset fields.
 	all, tracked Changes
-	// conflicting are the tracked changes that conflict with an owner: added and modified fields, and fields removed
-	// by unset markers. Other removed fields were released and do not conflict.
+	// conflicting are the tracked changes that conflict if another manager owns the field: added and modified fields,
+	// and fields removed by unset markers. All other removed fields were pruned, and do not conflict.
 	conflicting fieldset.Set
 }
 
-// newVersionedChanges compares only whether the documents are equal; the changes are computed on demand.
+// newVersionedChanges returns the changes between before and after. It only determines whether the documents are equal;
+// the changes are computed on demand.
 func newVersionedChanges(e *Engine, before, after, afterUnset versioned) *versionedChanges {
 	return &versionedChanges{engine: e, before: before, after: after, afterUnset: afterUnset, unchanged: document.Equal(before.doc, after.doc)}
 }
 
-// atRequestVersion returns the changes at the version of the request.
+// atRequestVersion returns the changes at the version of the request, which it computes on the first call. It is safe
+// for concurrent use.
 func (c *versionedChanges) atRequestVersion() changesAtVersion {
 	c.requestedOnce.Do(func() { c.requested = c.compare(c.before, c.after, c.afterUnset) })
 	return c.requested
 }
 
-// at returns the changes at a version.
+// at returns the changes at a version. It returns an error if the documents can't be converted to the version. It is
+// not safe for concurrent use.
 func (c *versionedChanges) at(version string) (changesAtVersion, error) {
 	if version == c.after.version {
 		return c.atRequestVersion(), nil
@@ -73,7 +76,7 @@ func (c *versionedChanges) at(version string) (changesAtVersion, error) {
 	return changes, nil
 }
 
-// compareAt converts the documents to a version other than that of the request and compares them there.
+// compareAt converts the documents to a version other than the request's, and compares the converted documents.
 func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
 	before, err := c.engine.convertTo(c.before, version)
 	if err != nil {
@@ -92,7 +95,7 @@ func (c *versionedChanges) compareAt(version string) (changesAtVersion, error) {
 	return c.compare(before, after, afterUnset), nil
 }
 
-// compare compares the documents at one version.
+// compare returns the changes between documents that are at the same version.
 func (c *versionedChanges) compare(before, after, afterUnset versioned) changesAtVersion {
 	changes := changesAtVersion{before: before, after: after}
 	if c.unchanged {
@@ -100,7 +103,7 @@ func (c *versionedChanges) compare(before, after, afterUnset versioned) changesA
 	}
 	changes.all = c.engine.compare(before.t, before.doc, after.doc)
 	changes.tracked = changes.all.without(c.engine.options.Reset[before.version])
-	changes.conflicting = changes.tracked.set()
+	changes.conflicting = changes.tracked.addedOrModified()
 	if afterUnset.doc != before.doc {
 		unset := c.engine.compare(before.t, before.doc, afterUnset.doc).Removed
 		changes.conflicting = changes.conflicting.Union(changes.tracked.Removed.Intersection(unset))

@@ -10,18 +10,19 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Changes are the fields in which two documents differ. Each field is in one of the sets, except list items that
-// became duplicates or stopped being duplicates: these are in Removed in one form and in Added in the other.
+// Changes are the fields in which two documents differ. Each field is in one of the three sets. The exception are list
+// items that became duplicates or stopped being duplicates: Removed contains them as they were before, and Added
+// contains them as they are now.
 type Changes struct {
 	Added, Modified, Removed fieldset.Set
 }
 
-// IsEmpty reports whether all sets are empty.
+// IsEmpty reports whether the documents do not differ: all three sets are empty.
 func (c Changes) IsEmpty() bool {
 	return c.Added.IsEmpty() && c.Modified.IsEmpty() && c.Removed.IsEmpty()
 }
 
-// without returns the changes without the given fields and everything below them.
+// without returns the changes except those at or below one of the fields.
 func (c Changes) without(fields fieldset.Set) Changes {
 	if fields.IsEmpty() {
 		return c
@@ -33,10 +34,10 @@ func (c Changes) without(fields fieldset.Set) Changes {
 	}
 }
 
-// set returns the fields that were added or modified.
-func (c Changes) set() fieldset.Set { return c.Modified.Union(c.Added) }
+// addedOrModified returns the union of Added and Modified.
+func (c Changes) addedOrModified() fieldset.Set { return c.Modified.Union(c.Added) }
 
-// compare returns the changes between two documents. Subtrees that the documents share are skipped.
+// compare returns the changes between two documents. It skips subtrees that both documents share in memory.
 func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	c := comparers.Get().(*comparer)
 	c.plain = e.options.plain
@@ -49,11 +50,11 @@ func (e *Engine) compare(t *schema.Type, before, after document.Value) Changes {
 	for i := range c.sets {
 		c.sets[i].Reset()
 	}
-	comparers.Put(c) // not deferred: after a panic the comparer's builders are inconsistent
+	comparers.Put(c) // not deferred: after a panic the builders are inconsistent, and the comparer must not return to the pool
 	return found
 }
 
-// changeKind is the kind of change of one field.
+// changeKind is the kind of a change: added, modified or removed. It is an index in comparer.sets.
 type changeKind uint8
 
 const (
@@ -63,10 +64,11 @@ const (
 	changeKinds = int(iota)
 )
 
-// changeFlags reports for each changeKind whether the path of a value is itself in that set.
+// changeFlags reports for each changeKind whether the value itself, and not only a part of it, was added, modified or
+// removed.
 type changeFlags [changeKinds]bool
 
-// comparer builds the three sets of Changes in one recursive comparison.
+// comparer builds the three sets of Changes in one recursive walk of both documents.
 type comparer struct {
 	sets  [changeKinds]fastset.Builder
 	plain bool // disables the fast path for lists
@@ -74,8 +76,8 @@ type comparer struct {
 
 var comparers = sync.Pool{New: func() any { return new(comparer) }}
 
-// value compares two values, at most one of which is absent. It leaves the changes below their path on the current
-// level of the builders and returns the changes of the path itself.
+// value compares two values, at most one of which is absent. It adds the changes below the values to c.sets, and
+// returns the changes of the values themselves.
 func (c *comparer) value(t *schema.Type, before, after document.Value) (self changeFlags) {
 	if document.Same(before, after) {
 		return self
@@ -85,15 +87,15 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	}
 	leaf := false
 	handle := func(alternative schema.Alternative) {
-		if c.alternative(t, alternative, before, after) {
+		if c.compareAs(t, alternative, before, after) {
 			leaf = true
-			self = self.with(leafChange(before, after))
+			self = self.union(leafChange(before, after))
 		}
 	}
 	first, second := c.alternatives(t, before, after)
 	if first != second && first != schema.NoAlternative {
-		// A value that changes between map, list and scalar is compared in both shapes: all fields of the old
-		// value are removed, and all fields of the new value are added.
+		// A value that changes between map, list and scalar is compared twice, as the old and as the new kind: all
+		// fields of the old value are removed, and all fields of the new value are added.
 		handle(first)
 		leaf = false
 	}
@@ -109,8 +111,8 @@ func (c *comparer) value(t *schema.Type, before, after document.Value) (self cha
 	return self
 }
 
-// alternatives returns the alternatives of the type in which the values are compared. first is NoAlternative if one
-// comparison is enough.
+// alternatives returns the alternatives of the type, map, list or scalar, as which the two values must be compared.
+// first is NoAlternative if one comparison is enough because one of the values is absent.
 func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (first, second schema.Alternative) {
 	if after.IsAbsent() {
 		return schema.NoAlternative, t.Resolve(before.Kind())
@@ -121,8 +123,9 @@ func (c *comparer) alternatives(t *schema.Type, before, after document.Value) (f
 	return t.Resolve(before.Kind()), t.Resolve(after.Kind())
 }
 
-// alternative compares two values as the given alternative of their type, and reports whether they are leaves in it.
-func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
+// compareAs compares two values as maps, lists or scalars, and adds the changes below them to c.sets. It returns true,
+// and adds nothing, if the values are leaves: scalars, atomic values or empty containers.
+func (c *comparer) compareAs(t *schema.Type, shape schema.Alternative, before, after document.Value) (leaf bool) {
 	switch shape {
 	case schema.MapAlternative:
 		if t.Map.Atomic || isEmptyAs(before, document.Map) && isEmptyAs(after, document.Map) {
@@ -140,7 +143,7 @@ func (c *comparer) alternative(t *schema.Type, shape schema.Alternative, before,
 	return true
 }
 
-// leafChange returns the change of a leaf.
+// leafChange returns the change of a scalar or atomic value, of which at most one version is absent.
 func leafChange(before, after document.Value) (self changeFlags) {
 	switch {
 	case before.IsAbsent():
@@ -153,25 +156,25 @@ func leafChange(before, after document.Value) (self changeFlags) {
 	return self
 }
 
-// with returns the union of two changeFlags.
-func (f changeFlags) with(other changeFlags) changeFlags {
+// union returns the flags that are set in f or in other.
+func (f changeFlags) union(other changeFlags) changeFlags {
 	for i := range f {
 		f[i] = f[i] || other[i]
 	}
 	return f
 }
 
-// maps compares two granular maps by a merge join of their sorted fields.
+// maps compares two granular maps in one pass over their sorted fields.
 func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	for i, j := 0, 0; i < before.Len() || j < after.Len(); {
-		side := compareNames(before, i, after, j)
+		order := compareNames(before, i, after, j)
 		var name string
 		var old, new document.Value
-		if side <= 0 {
+		if order <= 0 {
 			name, old = before.Name(i), before.At(i)
 			i++
 		}
-		if side >= 0 {
+		if order >= 0 {
 			name, new = after.Name(j), after.At(j)
 			j++
 		}
@@ -183,7 +186,8 @@ func (c *comparer) maps(t *schema.Map, before, after document.Value) {
 	}
 }
 
-// child compares two values of a field or item and adds the changes to the builders' current level.
+// child compares the values of a field or list item before and after, and adds the changes to c.sets below the path
+// element e.
 func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after document.Value) {
 	var marks [changeKinds]int
 	for i := range marks {
@@ -196,7 +200,7 @@ func (c *comparer) child(e fieldset.Element, t *schema.Type, before, after docum
 	}
 }
 
-// lists compares two granular lists by the path elements of their items. The order of items is irrelevant.
+// lists compares two granular lists by the path elements of their items. A change of the order alone is not a change.
 func (c *comparer) lists(t *schema.List, before, after document.Value) {
 	if !c.plain && c.compareInOrder(t, before, after) {
 		return
@@ -220,9 +224,9 @@ func (c *comparer) lists(t *schema.List, before, after document.Value) {
 	}
 }
 
-// compareInOrder is the fast path of lists: it compares lists whose common items have the same order and of which at
-// most 16 items were added, removed or changed, each without duplicates. It computes path elements only for these
-// items. It returns false, and adds no change, if the lists do not meet the conditions.
+// compareInOrder is the fast path of lists. It compares two lists if their common items have the same order, and if at
+// most 16 items were added, removed or modified, none of which has duplicates. It computes path elements only for these
+// items. If the lists do not meet these conditions, it returns false and adds no changes.
 func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) bool {
 	var array [16]changedItem
 	changed := array[:0]
@@ -261,16 +265,16 @@ func (c *comparer) compareInOrder(t *schema.List, before, after document.Value) 
 	return true
 }
 
-// changedItem is a list item that was added, removed or modified. The absent value is old for an added item and new
-// for a removed one.
+// changedItem is a list item that was added, removed or modified. old is absent if the item was added; new is absent if
+// it was removed.
 type changedItem struct {
 	old, new document.Value
 	element  fieldset.Element
 }
 
-// identify sets the path element of a changed item, and reports whether no other item has it. An item that existed
-// before is compared with the list before; an added item has no equal there, so that only another added item can be
-// its duplicate.
+// identify sets the path element of a changed item and reports whether the path element is unique. An item that existed
+// before is compared with all items of the list before. An added item does not occur in that list, so that it is
+// compared only with the other added items.
 func (c *changedItem) identify(t *schema.List, before document.Value, others []changedItem) (ok bool) {
 	if !c.old.IsAbsent() {
 		c.element, ok = elementOf(t, c.old)
@@ -282,7 +286,7 @@ func (c *changedItem) identify(t *schema.List, before document.Value, others []c
 	})
 }
 
-// countItems returns the number of items in a list that have the same path element as the given item.
+// countItems returns the number of items in list that have the same path element as item.
 func countItems(t *schema.List, list, item document.Value) (count int) {
 	for i := range list.Len() {
 		if sameItem(t, list.At(i), item) {
@@ -292,18 +296,18 @@ func countItems(t *schema.List, list, item document.Value) (count int) {
 	return count
 }
 
-// linkDuplicates returns for each item the index of the next item with the same path element, -1 if there is none,
-// and whether the item has duplicates at all. It returns nil if no path element occurs twice.
-func linkDuplicates(elements []fieldset.Element) []occurrence {
+// linkDuplicates returns a duplicateLink for each item of a list with these path elements, nil if no path element
+// occurs twice.
+func linkDuplicates(elements []fieldset.Element) []duplicateLink {
 	if newElementIndex(elements).duplicates() == nil {
 		return nil
 	}
-	next := make([]occurrence, len(elements))
+	next := make([]duplicateLink, len(elements))
 	last := make(map[fieldset.Element]int, len(elements))
 	for i := len(elements) - 1; i >= 0; i-- {
 		next[i].next = -1
 		if later, ok := last[elements[i]]; ok {
-			next[i] = occurrence{later, true}
+			next[i] = duplicateLink{later, true}
 			next[later].duplicate = true
 		}
 		last[elements[i]] = i
@@ -311,20 +315,20 @@ func linkDuplicates(elements []fieldset.Element) []occurrence {
 	return next
 }
 
-// occurrence links a list item to its next duplicate.
-type occurrence struct {
-	next      int
-	duplicate bool
+// duplicateLink links a list item to the next item with the same path element.
+type duplicateLink struct {
+	next      int  // index of the next item with the same path element, -1 if there is none
+	duplicate bool // whether any other item has the same path element
 }
 
-// occurrences are the items of a list that have the same path element.
+// occurrences represents all items of a list that have the same path element: none, one or several duplicates.
 type occurrences struct {
 	list  document.Value
-	links []occurrence // links of all list items to their duplicates; nil if the list has none
-	first int          // index of the first list item with the path element, -1 if there is none
+	links []duplicateLink // one link per list item; nil if the list has no duplicates
+	first int             // index of the first list item with the path element, -1 if there is none
 }
 
-// item returns the first item, absent if there is none.
+// item returns the first of the items, absent if there are none.
 func (o occurrences) item() document.Value {
 	if o.first < 0 {
 		return document.Value{}
@@ -332,12 +336,13 @@ func (o occurrences) item() document.Value {
 	return o.list.At(o.first)
 }
 
-// duplicate reports whether there is more than one item.
+// duplicate reports whether more than one item has the path element.
 func (o occurrences) duplicate() bool {
 	return o.first >= 0 && o.links != nil && o.links[o.first].duplicate
 }
 
-// equal compares the items pairwise, in their order. Both sides must have duplicates.
+// equal reports whether o and other have the same number of items and equal items in the same order. Both must have
+// more than one item.
 func (o occurrences) equal(other occurrences) bool {
 	i, j := o.first, other.first
 	for i >= 0 && j >= 0 {
@@ -349,8 +354,8 @@ func (o occurrences) equal(other occurrences) bool {
 	return i == j
 }
 
-// items compares the items that two lists have for one path element. Duplicates are compared as one unit, without the
-// fields inside.
+// items compares the items with the path element e in two lists. Duplicates are compared as one unit, without the
+// fields inside of them.
 func (c *comparer) items(e fieldset.Element, t *schema.Type, before, after occurrences) {
 	switch {
 	case !before.duplicate() && !after.duplicate():

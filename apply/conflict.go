@@ -11,27 +11,27 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Conflict is a field that an apply would change and that other managers own.
+// Conflict is a field that an apply request would change and that other field managers own.
 type Conflict struct {
 	Path fieldset.Path
-	// Owners are the entries of the other managers that own the field.
+	// Owners are the managed fields entries that contain the field, except the applier's own entry.
 	Owners []Entry
-	// Live is the live value; absent if an owner unset the field. Live and Wanted are valid only as long as the
-	// documents of the request.
+	// Live is the live value; absent if an owner of the field removed it with an unset marker. Live and Wanted are
+	// valid only as long as the documents of the request.
 	Live document.Value
 	// Wanted is the value that the apply would set: the applied value, or the default of an unset field; absent if
 	// the field would be removed.
 	Wanted document.Value
 }
 
-// ConflictError is returned for an apply that would change fields owned by other managers.
+// ConflictError is returned if an apply request would change fields that other managers own, and is not forced.
 type ConflictError struct {
 	// Manager is the field manager of the apply request.
 	Manager   string
 	Conflicts []Conflict
 
-	// text is the result of Error. It is rendered when the error is created, because Live and Wanted may become
-	// invalid later.
+	// text is the result of Error. The engine renders it when it creates the error, because Conflict.Live and
+	// Conflict.Wanted may become invalid later.
 	text string
 }
 
@@ -72,11 +72,11 @@ func (e *ConflictError) describe() string {
 	return string(b)
 }
 
-// maxShownConflicts is the maximum number of conflicts in the text of a ConflictError. Its Conflicts field has all of
-// them.
+// maxShownConflicts is the maximum number of conflicts that ConflictError.Error lists. ConflictError.Conflicts contains
+// all of them.
 const maxShownConflicts = 50
 
-// appendManager appends the entry's manager, operation, version, subresource and time, for messages.
+// appendManager appends the entry's manager, operation, version, subresource and time for error messages.
 func (e Entry) appendManager(b []byte) []byte {
 	b = append(strconv.AppendQuote(b, e.Manager), " ("...)
 	b = append(append(b, e.Operation...), " with "...)
@@ -97,14 +97,14 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// conflictCandidate is a managed fields entry with the fields that it owns and that the apply would change.
+// conflictCandidate is a managed fields entry with the subset of its fields that the apply request would change.
 type conflictCandidate struct {
 	entry   Entry
 	fields  fieldset.Set
 	changes changesAtVersion
 }
 
-// checkConflicts returns a ConflictError unless all candidate fields are forced.
+// checkConflicts returns a ConflictError unless the request forces all fields of the candidates.
 func checkConflicts(candidates []conflictCandidate, r Request) error {
 	if r.Force || len(candidates) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func checkConflicts(candidates []conflictCandidate, r Request) error {
 	return e
 }
 
-// mergeOwners merges adjacent conflicts that have the same path into one conflict with the owners of all.
+// mergeOwners merges adjacent conflicts with the same path into one conflict with the Owners of all of them.
 func mergeOwners(conflicts []Conflict) []Conflict {
 	last := 0
 	for _, c := range conflicts[1:] {
@@ -146,14 +146,14 @@ func mergeOwners(conflicts []Conflict) []Conflict {
 // version, and collects a Conflict for each field.
 type conflictWalker struct {
 	changes changesAtVersion
-	// entries are the managed fields entries and sets their candidate fields, by the same index; union is the union
-	// of sets.
+	// entries are the managed fields entries; sets[i] are the fields of entries[i] that conflict; union is the union of
+	// sets.
 	entries []Entry
 	sets    []fieldset.Set
 	union   fieldset.Set
 
 	path   fieldset.Path
-	frozen int // length of the prefix of path that a found Conflict shares, and that must not be overwritten
+	frozen int // number of elements of path that a Conflict in found shares and that must not be overwritten
 	found  []Conflict
 }
 
@@ -161,7 +161,8 @@ func newConflictWalker(changes changesAtVersion) *conflictWalker {
 	return &conflictWalker{changes: changes}
 }
 
-// add adds the fields of a candidate that are not forced. It returns false if the candidate is at another version.
+// add adds the fields of a candidate that are not forced. It returns false, and adds nothing, if the version of the
+// candidate differs from that of the walker.
 func (w *conflictWalker) add(c conflictCandidate, forced fieldset.Set) bool {
 	if c.changes.before.version != w.changes.before.version {
 		return false
@@ -181,7 +182,8 @@ func (w *conflictWalker) conflicts() []Conflict {
 	return w.found
 }
 
-// walk collects the conflicts below the current path.
+// walk appends to w.found the conflicts below the current path. before and after are the values at that path, and sets
+// the fields of each entry below it.
 func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fields fieldset.Set, sets []fieldset.Set) {
 	if t == nil {
 		t = schema.Untyped
@@ -205,8 +207,8 @@ func (w *conflictWalker) walk(t *schema.Type, before, after document.Value, fiel
 	w.path = w.path[:at]
 }
 
-// descend replaces the path after its first at elements by e. Paths of conflicts share memory if one is a prefix of
-// the other; otherwise the path is cloned, so that a conflict's path is not overwritten.
+// descend sets the path to its first at elements followed by e. Conflicts share the memory of their paths if one path
+// is a prefix of the other; otherwise descend clones the path, so that it does not overwrite the path of a Conflict.
 func (w *conflictWalker) descend(at int, e fieldset.Element) {
 	if w.frozen > at {
 		w.path, w.frozen = slices.Clone(w.path[:at]), 0
@@ -214,7 +216,7 @@ func (w *conflictWalker) descend(at int, e fieldset.Element) {
 	w.path = append(w.path[:at], e)
 }
 
-// ownersOf returns the entries that own the field of an element.
+// ownersOf returns the managed fields entries whose field set has the path element e as a member.
 func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Entry {
 	var owners []Entry
 	for i, set := range sets {
@@ -225,7 +227,7 @@ func (w *conflictWalker) ownersOf(e fieldset.Element, sets []fieldset.Set) []Ent
 	return owners
 }
 
-// setsBelow returns the children of each set below an element.
+// setsBelow returns, for each set, the part of it below the path element e.
 func setsBelow(sets []fieldset.Set, e fieldset.Element) []fieldset.Set {
 	below := make([]fieldset.Set, len(sets))
 	for i, set := range sets {

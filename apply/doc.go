@@ -12,24 +12,25 @@
 //	result, err := engine.Apply(live, config, apply.Request{Manager: "ci", Version: "v1", Time: time.Now()})
 //	var conflict *apply.ConflictError
 //	if errors.As(err, &conflict) {
-//		… // conflict.Conflicts has the fields, their owners and both values
+//		… // conflict.Conflicts lists the fields, their field managers, the live and the applied values
 //	}
 //	stored = result.Object.JSON() // managedFields included
 //
-// The package example runs this; example_test.go and example_versions_test.go have more.
+// The package example runs this code; example_test.go and example_versions_test.go contain more examples.
 //
 // # Operations
 //
-// [Engine.Apply] merges a configuration into the live object, removes the fields that the manager applied before and
-// no longer applies, and makes the manager the owner of exactly the fields that it applies. [Engine.Update] records any
-// other write: it compares the object before and after and makes the manager the owner of the changed fields. A no-op
-// returns the live object itself. [Engine.Extract] returns the configuration of a manager, and [Reconcile] adjusts
-// managedFields to a schema that changed.
+// [Engine.Apply] merges a configuration into the live object, removes the fields that the field manager applied before
+// and no longer applies, and makes the field manager the owner of exactly the fields that it applies. [Engine.Update]
+// records any other write: it compares the object before and after and makes the field manager the owner of the changed
+// fields. A no-op returns the live object itself. [Engine.Extract] returns the fields that a manager owns, with their
+// live values, as a configuration, and [Reconcile] adjusts managedFields to a schema that changed.
 //
 // An [Entry] is a managedFields entry: the fields that one manager owns, by operation, version and subresource. Several
-// managers may own a field. A conflict is a field that an apply would change and that other managers own; forcing takes
-// it over. An unset marker, {k8s_io__value: unset}, is a value in a configuration that owns a field and requires it to
-// be absent. Reset fields are the fields that an endpoint ignores.
+// managers may own a field. A conflict is a field that an apply would change and that other managers own; a forced
+// apply takes the field over. An unset marker, {k8s_io__value: unset}, is a value in a configuration that makes the
+// applier the owner of the field and requires the field to be absent. Reset fields are the fields that an endpoint
+// ignores in writes, for instance .status at the endpoint of the resource itself.
 //
 // # Guarantees
 //

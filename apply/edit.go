@@ -9,23 +9,23 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// edited is a container of which some fields or items are replaced or removed, in ascending order. If none is, the
-// result is the container itself.
-type edited struct {
+// containerEdit replaces and removes fields of a map, or items of a list. If nothing changes, its result is the
+// original container.
+type containerEdit struct {
 	docs    *fastdoc.Builder
 	from    document.Value
 	mark    int
-	done    int // number of fields or items of from that are in the result already, or replaced
+	done    int // number of fields or items of from that have been copied, replaced or removed so far
 	changed bool
 }
 
-// edit starts the modification of a container.
-func edit(docs *fastdoc.Builder, from document.Value) edited {
-	return edited{docs: docs, from: from, mark: docs.Mark()}
+// edit returns a containerEdit of the map or list from, which builds its result in docs.
+func edit(docs *fastdoc.Builder, from document.Value) containerEdit {
+	return containerEdit{docs: docs, from: from, mark: docs.Mark()}
 }
 
 // set replaces the i-th field or item. An absent value removes it. Calls must be in ascending order of i.
-func (e *edited) set(i int, v document.Value) {
+func (e *containerEdit) set(i int, v document.Value) {
 	if v == e.from.At(i) {
 		return
 	}
@@ -39,8 +39,8 @@ func (e *edited) set(i int, v document.Value) {
 	e.done = i + 1
 }
 
-// result returns the modified container.
-func (e *edited) result() document.Value {
+// result returns the container with all changes, the original container if there are none.
+func (e *containerEdit) result() document.Value {
 	if !e.changed {
 		return e.from
 	}
@@ -51,8 +51,9 @@ func (e *edited) result() document.Value {
 	return e.docs.List(e.mark)
 }
 
-// remove returns a value without the given fields, each with everything below it. A container that loses all its
-// fields or items stays, empty, unless it is in the set itself. Unchanged parts are shared with the value.
+// remove returns v without the members of the set fields and everything below them. A container that loses all its
+// fields or items remains as an empty container, unless it is a member itself. The result shares the unchanged parts of
+// v.
 func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
 	if fields.IsEmpty() {
 		return v
@@ -66,7 +67,7 @@ func remove(t *schema.Type, v document.Value, fields fieldset.Set) document.Valu
 
 var builders = sync.Pool{New: func() any { return new(fastdoc.Builder) }}
 
-// remover removes the fields of a set from a document.
+// remover removes the members of a field set from a document; see remove.
 type remover struct{ docs *fastdoc.Builder }
 
 func (r remover) value(t *schema.Type, v document.Value, fields fieldset.Set) document.Value {
@@ -115,8 +116,8 @@ func (r remover) items(l *schema.List, v document.Value, fields fieldset.Set) do
 	return rest.result()
 }
 
-// withKeysOf restores the list map keys in the rest of an item, so that the item keeps its identity as long as it
-// exists. Keys that equal their default are not restored.
+// withKeysOf returns rest, which is a list item after some of its fields were removed, with the list map keys of the
+// original item, so that the item keeps its identity. Keys that equal their default are not restored.
 func withKeysOf(l *schema.List, item, rest document.Value) document.Value {
 	if rest == item {
 		return rest

@@ -10,20 +10,20 @@ import (
 
 // Options configure the engine of one resource or subresource of a kind.
 type Options struct {
-	// Versions returns the schemas of the kind's versions and converts between them; see [OneVersion]. It is
-	// required, and must return the same results for as long as the engine is used: when the schema of a kind
-	// changes, create a new engine.
+	// Versions returns the schemas of the kind's versions and converts documents between these versions; see
+	// [OneVersion]. It is required, and must return the same results for as long as the engine is used: when the schema
+	// of a kind changes, create a new engine.
 	Versions Versions
-	// Reset maps a version to its reset fields: fields that this endpoint ignores, with everything below them. Writes
-	// through this endpoint neither gain nor lose ownership of reset fields.
+	// Reset maps a version to its reset fields: the fields that this endpoint ignores, with everything below them.
+	// Writes through this endpoint neither gain nor lose ownership of reset fields.
 	Reset map[string]fieldset.Set
 	// Unset enables unset markers. If it is false, markers are ordinary data.
 	Unset bool
 	// Default returns the document with the defaults of the kind added. It is called only for configurations with
 	// unset markers, to decide whether an unset field gets a default. Nil means that the kind has no defaults.
 	Default func(document.Value) document.Value
-	// MaxUpdateEntries is the maximum number of Update entries in an object; if there are more, the oldest are
-	// merged. 0 means 10, as in Kubernetes.
+	// MaxUpdateEntries is the maximum number of managed fields entries with operation Update in an object; if there are
+	// more, the oldest are merged into one entry. 0 means 10, as in Kubernetes.
 	MaxUpdateEntries int
 
 	// plain disables the fast paths, for tests that compare the results with and without them.
@@ -34,7 +34,7 @@ type Options struct {
 // managedFields. It is safe for concurrent use, and its results depend only on its options and arguments.
 type Engine struct {
 	options Options
-	// reconciled caches which field sets are known to need no reconciliation with the schema.
+	// reconciled caches the hashes of encoded field sets that are known to fit the current schema.
 	reconciled *fieldsCache
 }
 
@@ -56,13 +56,13 @@ func New(options Options) (*Engine, error) {
 type Result struct {
 	// Object is the new object. It shares the unchanged parts of the live object.
 	Object Object
-	// NoOp reports that neither the document nor any entry changed.
+	// NoOp reports that neither the document nor any managed fields entry changed.
 	NoOp bool
-	// Dropped are the entries that were removed because their version no longer exists. Their fields have no owner
-	// any more, as in Kubernetes.
+	// Dropped are the managed fields entries that were removed because the kind no longer has their version. No field
+	// manager owns their fields any more, as in Kubernetes.
 	Dropped []Entry
-	// Kept are the entries that were left unchanged although the object changed, because the conversion to their
-	// version is temporarily unavailable. They may own fields that have changed.
+	// Kept are the managed fields entries that were left unchanged although the object changed, because the conversion
+	// to their version is temporarily unavailable. They may still list fields that another manager changed.
 	Kept []Entry
 
 	changes *versionedChanges
@@ -77,8 +77,8 @@ func (r Result) Changes() Changes {
 	return r.changes.atRequestVersion().all
 }
 
-// typeAt returns the topology of a version. It fails if the kind does not have the version, or if its topology is not
-// a map.
+// typeAt returns the topology of a version: its schema, reduced to list types and map types. It returns an error if the
+// kind does not have the version, or if the topology is not that of a map.
 func (e *Engine) typeAt(version string) (*schema.Type, error) {
 	t, ok := e.options.Versions.Type(version)
 	if !ok {
@@ -95,7 +95,7 @@ func (e *Engine) typeAt(version string) (*schema.Type, error) {
 // change fields of other managers, an [*EntryError] if managedFields can't be decoded, and an error that wraps
 // [ErrVersionGone] if the kind does not have the version of the request.
 func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, error) {
-	// 1. Validate the request.
+	// 1. Validate the request and the configuration.
 	t, err := e.typeAt(r.Version)
 	if err != nil {
 		return Result{}, err
@@ -120,7 +120,8 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 	}
 	self, previous := managed.recordApply(Entry{Manager: r.Manager, Operation: Apply, APIVersion: r.Version, Subresource: r.Subresource}, in)
 
-	// 3. Prune the fields that the applier released. in.merged has no unset fields; defaulting may add them again.
+	// 3. Prune the fields that the applier released. in.merged does not contain the fields that unset markers remove;
+	// defaulting may add them again.
 	after, afterUnset := versioned{in.merged, t, r.Version}, before
 	afterUnset.doc = remove(t, before.doc, in.unset)
 	if previous != nil {
@@ -129,8 +130,8 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 			return Result{}, err
 		}
 		if pruned != after.doc && in.setsUntracked {
-			// Merging null into a non-empty container keeps the container. If pruning emptied the container, the
-			// null of the configuration takes effect, so that the configuration is merged again.
+			// Merging null into a non-empty container keeps the container. If pruning emptied the container, the null
+			// of the configuration must replace it, so the configuration is merged a second time.
 			var m merger
 			pruned = m.merge(t, pruned, in.config)
 		}
@@ -140,25 +141,26 @@ func (e *Engine) Apply(live Object, config document.Value, r Request) (Result, e
 		after.doc = e.options.Default(after.doc)
 	}
 
-	// 4. Compare, and take the changed fields from the other managers unless they conflict.
+	// 4. Compare the object before and after, and remove the changed fields from the entries of other managers; return
+	// a ConflictError if they own such a field and it is not forced.
 	c := newVersionedChanges(e, before, after, afterUnset)
 	if err := managed.disownChanged(c, self, r); err != nil {
 		return Result{}, err
 	}
 
-	// 5. Record the time of the change.
+	// 5. Set the time of the applier's entry if the object changed.
 	if !c.unchanged {
 		managed.setTime(self, r.Time)
 	}
 	return managed.result(live, after.doc, c), nil
 }
 
-// Update records the effect of a write other than an apply: the updated document replaces the live object, which is
-// the zero Object if it does not exist. The manager becomes the owner of the fields that it changed; all other
-// managers lose ownership of the fields that were changed or removed. managedFields in the updated document are
-// ignored; to change them, pass a live object with other entries. Update returns an [*InvalidError] if the updated
-// document is not an object, an [*EntryError] if managedFields can't be decoded, and an error that wraps
-// [ErrVersionGone] if the kind does not have the version of the request.
+// Update records the effect of a write other than an apply: the updated document replaces the live object, which is the
+// zero Object if it does not exist. The manager becomes the owner of the fields that it changed; all other managers
+// lose ownership of the fields that were changed or removed. metadata.managedFields of the updated document is ignored;
+// to change managed fields entries, change live.Entries. Update returns an [*InvalidError] if the updated document is
+// not an object, an [*EntryError] if managedFields can't be decoded, and an error that wraps [ErrVersionGone] if the
+// kind does not have the version of the request.
 func (e *Engine) Update(live Object, updated document.Value, r Request) (Result, error) {
 	t, err := e.typeAt(r.Version)
 	if err != nil {
@@ -188,12 +190,12 @@ func (e *Engine) Update(live Object, updated document.Value, r Request) (Result,
 		return managed.result(live, updated, c), nil
 	}
 
-	// 2. Take the changed fields from all managers and add them to the entry of the updating manager.
+	// 2. Remove the changed fields from all entries and add them to the entry of the updating manager.
 	if err := managed.disownChanged(c, noEntry, r); err != nil {
 		return Result{}, err
 	}
 	entry := Entry{Manager: r.Manager, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	if err := managed.addFields(entry, c.atRequestVersion().tracked.set().Difference(untrackedFields), r.Time); err != nil {
+	if err := managed.addFields(entry, c.atRequestVersion().tracked.addedOrModified().Difference(untrackedFields), r.Time); err != nil {
 		return Result{}, err
 	}
 	if err := managed.mergeOldestUpdates(e.options.MaxUpdateEntries); err != nil {
@@ -210,9 +212,9 @@ func emptyIfAbsent(doc document.Value) document.Value {
 	return doc
 }
 
-// isUntracked reports whether the object exists but has no managed fields entries: they were cleared, or the object
-// was created before managedFields existed. An update does not start tracking of such an object; the first apply
-// does.
+// isUntracked reports whether the object exists but has no managed fields entries: they were cleared, or the object was
+// created before managedFields existed. An update of such an object records no field manager; the first apply starts
+// tracking.
 func isUntracked(live Object) bool {
 	return len(live.Entries) == 0 && live.Document.Lookup("metadata", "uid").Text() != ""
 }

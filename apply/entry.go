@@ -9,14 +9,14 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Operation is the operation of a managedFields entry.
+// Operation is the operation of a managedFields entry, Apply or Update.
 type Operation string
 
 // Operations of managedFields entries.
 const (
-	// Apply is the operation of Server-Side Apply.
+	// Apply is the operation of entries that Server-Side Apply writes.
 	Apply Operation = "Apply"
-	// Update is the operation of all other writes.
+	// Update is the operation of entries that all other writes create: create, update and patch requests.
 	Update Operation = "Update"
 )
 
@@ -35,14 +35,15 @@ type Entry struct {
 // Fields decodes the field set of the entry.
 func (e Entry) Fields() (fieldset.Set, error) { return fieldset.ParseFieldsV1(e.FieldsV1) }
 
-// sameManager reports whether two entries have the same identity. An applier has one entry per subresource,
-// independent of the version; a manager with operation Update has one entry per subresource and version.
+// sameManager reports whether two entries have the same identity, so that an object can contain only one of them. An
+// applier has one entry per subresource, independent of the version; a manager with operation Update has one entry per
+// subresource and version.
 func (e Entry) sameManager(other Entry) bool {
 	return e.Manager == other.Manager && e.Operation == other.Operation && e.Subresource == other.Subresource &&
 		(e.Operation == Apply || e.APIVersion == other.APIVersion)
 }
 
-// identity returns a comparable key; two entries have equal keys if sameManager is true for them.
+// identity returns a map key for the entry. Two entries have equal keys if and only if sameManager is true for them.
 func (e Entry) identity() [4]string {
 	version := e.APIVersion
 	if e.Operation == Apply {
@@ -62,7 +63,7 @@ func compareEntries(a, b Entry) int {
 	)
 }
 
-// seconds returns Unix seconds, and 0 for the zero time.
+// seconds returns t in Unix seconds, 0 for the zero time.
 func seconds(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -70,8 +71,8 @@ func seconds(t time.Time) int64 {
 	return t.Unix()
 }
 
-// SortEntries sorts entries as Kubernetes does. The entries of a [Result] are sorted if the live object's were
-// sorted, or if any entry changed.
+// SortEntries sorts entries as Kubernetes does: by operation, time, manager, version and subresource. The entries of a
+// [Result] are sorted if those of the live object were sorted, or if any entry changed.
 func SortEntries(entries []Entry) {
 	if !slices.IsSortedFunc(entries, compareEntries) {
 		slices.SortStableFunc(entries, compareEntries)
@@ -83,7 +84,7 @@ func SortEntries(entries []Entry) {
 func UntrackedFields() fieldset.Set { return untrackedFields }
 
 var untrackedFields = fieldset.New(
-	// The identity of the object.
+	// These fields identify the object.
 	fieldset.Names("apiVersion"),
 	fieldset.Names("kind"),
 	fieldset.Names("metadata", "clusterName"),
@@ -91,11 +92,11 @@ var untrackedFields = fieldset.New(
 	fieldset.Names("metadata", "namespace"),
 	fieldset.Names("metadata", "selfLink"),
 	fieldset.Names("metadata", "uid"),
-	// Metadata that the server maintains.
+	// The server maintains this metadata.
 	fieldset.Names("metadata", "creationTimestamp"),
 	fieldset.Names("metadata", "generation"),
 	fieldset.Names("metadata", "managedFields"),
 	fieldset.Names("metadata", "resourceVersion"),
-	// The container metadata itself, which every object has.
+	// Every object contains the map metadata itself.
 	fieldset.Names("metadata"),
 )

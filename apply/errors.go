@@ -38,7 +38,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("invalid configuration: %d problems:%s", len(e.Fields), strings.Join(lines, ""))
 }
 
-// EntryError is returned for managedFields that can't be decoded.
+// EntryError is returned if metadata.managedFields of an object can't be decoded.
 type EntryError struct {
 	// Index is the index of the invalid entry, -1 if managedFields is not a list.
 	Index   int
@@ -61,10 +61,11 @@ func (e *EntryError) Error() string {
 
 func (e *EntryError) Unwrap() error { return e.Err }
 
-// describe returns the kind of a value and the first bytes of its JSON, for error messages.
+// describe returns the kind of a value and the first 60 bytes of its JSON for error messages, for instance: string
+// "nginx".
 func describe(v document.Value) string { return string(appendDescription(nil, v)) }
 
-// appendDescription appends the result of describe.
+// appendDescription appends the result of describe(v) to dst.
 func appendDescription(dst []byte, v document.Value) []byte {
 	const maxBytes = 60
 	switch v.Kind() {
@@ -83,8 +84,8 @@ func appendDescription(dst []byte, v document.Value) []byte {
 	return append(dst, text...)
 }
 
-// appendPrefix appends at least the first maxBytes bytes of a value as JSON, and not much more, so that the cost is
-// bounded for values of any size. Containers that are cut off are closed.
+// appendPrefix appends the JSON of a value up to the first field or item that ends after maxBytes bytes, so that the
+// cost is bounded for values of any size. Truncated containers are closed.
 func appendPrefix(dst []byte, v document.Value, maxBytes int) []byte {
 	switch v.Kind() {
 	case document.String:

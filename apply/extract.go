@@ -14,12 +14,12 @@ import (
 // ErrNoManagedFields reports that an object has no managedFields: it was read without them, or they were cleared.
 var ErrNoManagedFields = errors.New("expected an object with managedFields, received none; read the object without removing them")
 
-// Extract returns the configuration that a manager can apply to keep the fields that it owns and to change nothing:
-// its fields with their live values, the keys of list items, and unset markers for the fields that it owns and that
-// are absent. The configuration is at the version of the manager's entry. For a manager without an Apply entry it
-// only identifies the object. Extract returns [ErrNoManagedFields] if the object has no entries, an [*EntryError] if
-// managedFields can't be decoded, and an error that wraps [ErrVersionGone] if the version of the request or of the
-// entry no longer exists.
+// Extract returns a configuration that contains the fields that a manager owns through its Apply entry, so that
+// applying it changes nothing. It contains the live values of these fields, the keys of list items, and unset markers
+// for owned fields that are absent. The configuration is at the version of the manager's entry. For a manager without
+// an Apply entry, it contains only apiVersion, kind, name and namespace. Extract returns [ErrNoManagedFields] if the
+// object has no entries, an [*EntryError] if managedFields can't be decoded, and an error that wraps [ErrVersionGone]
+// if the version of the request or of the entry no longer exists.
 func (e *Engine) Extract(live Object, r Request) (document.Value, error) {
 	if len(live.Entries) == 0 {
 		return document.Value{}, ErrNoManagedFields
@@ -70,16 +70,16 @@ func withIdentity(config, doc document.Value) document.Value {
 	return config.With("metadata", metadata)
 }
 
-// extractor builds a configuration from the values of a document that are in a field set.
+// extractor builds a configuration from the fields of a document that a field set contains.
 type extractor struct {
 	docs    fastdoc.Builder
-	markers bool // add unset markers for fields that are owned and absent
+	markers bool // whether to add unset markers for owned fields that are absent
 }
 
 var unsetMarker = document.NewMap(document.Field{Name: UnsetMarkerKey, Value: document.NewString(UnsetMarkerValue)})
 
-// value returns the part of a value that is owned. below has the owned fields below the value; if it is empty, the
-// value itself is owned.
+// value returns the owned part of a value. below contains the owned fields below the value; if it is empty, the value
+// itself is owned.
 func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) document.Value {
 	if t == nil {
 		t = schema.Untyped
@@ -98,7 +98,8 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	case isMap, v.IsAbsent() && t.Map != nil && !t.Map.Atomic:
 		return x.nonEmpty(v, below, x.fields(t.Map, v, below))
 	case isList && below.IsEmpty() && v.Len() > 0:
-		// A manager that owns a list but no items has applied null, because an applied empty list has no owner.
+		// A manager that owns a list but none of its items has applied null: applying an empty list does not make the
+		// manager an owner.
 		return document.NewNull()
 	case isList, v.IsAbsent() && t.List != nil && t.List.Relationship != schema.Atomic:
 		return x.nonEmpty(v, below, x.items(t.List, v, below))
@@ -106,8 +107,8 @@ func (x *extractor) value(t *schema.Type, v document.Value, below fieldset.Set) 
 	return v
 }
 
-// nonEmpty returns an absent value for a container from which nothing was extracted, unless the container itself is
-// owned.
+// nonEmpty returns the container extracted, or an absent value if it is empty and the container itself is not owned. v
+// is the live container, and below contains the owned fields below it.
 func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted document.Value) document.Value {
 	if extracted.Len() == 0 && (v.IsAbsent() || !below.IsEmpty()) {
 		return document.Value{}
@@ -115,7 +116,7 @@ func (x *extractor) nonEmpty(v document.Value, below fieldset.Set, extracted doc
 	return extracted
 }
 
-// fields extracts the owned fields of a map.
+// fields returns a map with the fields of v that set contains.
 func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) document.Value {
 	mark := x.docs.Mark()
 	for i := range set.Len() {
@@ -127,8 +128,8 @@ func (x *extractor) fields(m *schema.Map, v document.Value, set fieldset.Set) do
 	return x.docs.Map(mark)
 }
 
-// items extracts the owned items in the order of the list, followed by unset markers for the items that are owned and
-// absent.
+// items returns a list with the items of v that set contains, in the order of v, followed by unset markers for the
+// owned items that are absent.
 func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) document.Value {
 	present, _ := elements(l, v)
 	mark := x.docs.Mark()
@@ -148,7 +149,7 @@ func (x *extractor) items(l *schema.List, v document.Value, set fieldset.Set) do
 	return x.docs.List(mark)
 }
 
-// item extracts a list item, with the keys that differ from their default.
+// item returns the owned fields of a list item, and its keys except those that equal their default.
 func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) document.Value {
 	if l.Relationship != schema.Keyed || l.Item.Map == nil || l.Item.Map.Atomic {
 		return v
@@ -162,7 +163,7 @@ func (x *extractor) item(l *schema.List, v document.Value, below fieldset.Set) d
 	return extracted
 }
 
-// withKeys returns the item with the keys of a path element.
+// withKeys returns the item with its keys set to the values in a path element.
 func withKeys(item document.Value, e fieldset.Element) document.Value {
 	for _, key := range e.KeyFields() {
 		item = item.With(key.Name, key.Value)

@@ -7,9 +7,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// fieldsOf returns the field set of a document, which its applier owns: every scalar, atomic list and atomic map;
-// every item of a granular list and every element of a granular map; every empty map and every null. Declared fields
-// with a granular value are not members themselves.
+// fieldsOf returns the field set that a manager owns when it applies the document: every scalar, atomic list and atomic
+// map; every item of a granular list and every element of a granular map; every empty map and every null. A declared
+// field whose value is a granular map or list is not a member itself.
 func fieldsOf(t *schema.Type, v document.Value) fieldset.Set {
 	var b setBuilder
 	return b.below(t, v)
@@ -24,11 +24,11 @@ func pathsOf(t *schema.Type, v document.Value) fieldset.Set {
 // setBuilder builds field sets of documents.
 type setBuilder struct {
 	fastset.Builder
-	// containers adds the paths of declared granular containers, too.
+	// containers reports whether the paths of declared granular maps and lists are members, too.
 	containers bool
 }
 
-// below returns the field set below a value.
+// below returns the field set below a value, with paths relative to the value.
 func (b *setBuilder) below(t *schema.Type, v document.Value) fieldset.Set {
 	switch shapeOf(t, v) {
 	case mapShape:
@@ -70,16 +70,16 @@ func (b *setBuilder) items(l *schema.List, v document.Value) fieldset.Set {
 	return b.Set(mark)
 }
 
-// withNamedParents returns the set with the declared fields added that have members below them, as
-// EnsureNamedFieldsAreMembers of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a
-// member, but whether .spec may be pruned depends on the members below it. Elements of maps and items of lists are
-// not added, because they are members if they are owned.
+// withNamedParents returns the set and every declared field that has a member below it, as EnsureNamedFieldsAreMembers
+// of structured-merge-diff does. Ownership of .spec.replicas does not make .spec a member, but whether .spec may be
+// pruned depends on the members below it. Undeclared map elements and list items are not added, because an owned one is
+// already a member.
 func withNamedParents(s fieldset.Set, t *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	return addNamedParents(&b, s, t)
 }
 
-// addNamedParents is the recursion of withNamedParents.
+// addNamedParents is the recursive part of withNamedParents.
 func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldset.Set {
 	mark := b.Mark()
 	for i := range s.Len() {
@@ -91,8 +91,8 @@ func addNamedParents(b *fastset.Builder, s fieldset.Set, t *schema.Type) fieldse
 	return b.Set(mark)
 }
 
-// childType returns the type that a path element leads to, nil if there is none, and whether the element is a
-// declared field.
+// childType returns the type of the field or list item that a path element selects in a value of type t, nil if it is
+// unknown, and whether the element is a declared field.
 func childType(t *schema.Type, e fieldset.Element) (child *schema.Type, declared bool) {
 	switch {
 	case t == nil:

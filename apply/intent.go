@@ -8,11 +8,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// intent is the result of reading a configuration against the live document.
+// intent is the outcome of reading an applied configuration: the merged document and the field set that the applier
+// will own.
 type intent struct {
-	// config is the configuration; without unset markers if setsUntracked is true.
+	// config is the configuration. If setsUntracked is true, its unset markers have been removed.
 	config document.Value
-	// merged is the live document with the fields that the configuration sets, and without the fields that it unsets.
+	// merged is the live document with the fields that the configuration sets, and without the fields at which it has
+	// unset markers.
 	merged document.Value
 	// fieldsV1 is the encoded field set that the applier will own, unset fields included.
 	fieldsV1 string
@@ -27,7 +29,7 @@ type intent struct {
 func (in intent) fields() fieldset.Set {
 	set, err := fieldset.ParseFieldsV1(in.fieldsV1)
 	if err != nil {
-		panic("apply: decoding a field set that the engine encoded: " + err.Error())
+		panic("apply: decoding a FieldsV1 text that the engine itself encoded: " + err.Error())
 	}
 	return set
 }
@@ -38,7 +40,7 @@ func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version
 	markers := e.options.Unset && mayContainMarker(config)
 	in, done := e.walk(t, live, config, reset, markers)
 	if !done {
-		// The configuration is invalid, or has markers that one pass does not support, or fast paths are disabled.
+		// The configuration is invalid or contains markers that configWalker does not support, or Options.plain is set.
 		var err error
 		if in, err = e.readInSteps(t, live, config, reset, markers); err != nil {
 			return intent{}, err
@@ -50,7 +52,8 @@ func (e *Engine) readConfig(t *schema.Type, live, config document.Value, version
 	return in, nil
 }
 
-// walk reads a configuration in one pass. done is false if that is not possible, or fast paths are disabled.
+// walk computes the intent of a configuration in one pass. done is false if configWalker can't read the configuration,
+// or if Options.plain disables it.
 func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	if e.options.plain {
 		return intent{}, false
@@ -58,7 +61,7 @@ func (e *Engine) walk(t *schema.Type, live, config document.Value, reset fieldse
 	return walkConfig(t, live, config, reset, markers)
 }
 
-// readInSteps validates a configuration, splits off its unset markers, and reads the rest.
+// readInSteps validates a configuration, separates its unset markers, and computes the intent of the rest.
 func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (intent, error) {
 	rest, unset, err := config, fieldset.Set{}, error(nil)
 	if markers {
@@ -79,8 +82,8 @@ func (e *Engine) readInSteps(t *schema.Type, live, config document.Value, reset 
 	return in, nil
 }
 
-// fieldsWithDefaults returns the field set that the applier will own if defaulting sets fields that the configuration
-// unsets: the applier owns the defaulted values as if it had applied them (KEP-5051).
+// fieldsWithDefaults returns the field set that the applier will own. If defaulting sets fields at which the
+// configuration has unset markers, the applier owns the defaulted values as if it had applied them (KEP-5051).
 func (e *Engine) fieldsWithDefaults(t *schema.Type, in intent) fieldset.Set {
 	defaulted := e.options.Default(in.merged)
 	restored := pathsOf(t, defaulted).Intersection(in.unset)

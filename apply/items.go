@@ -13,10 +13,10 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// elements returns the path element of each item of a granular list. Items without a valid path element get the zero
-// element; the first such item is returned as an error.
+// elements returns the path element of each item of a granular list: its keys, or its value in a list of type set.
+// Items without a valid path element get the zero element, and the error describes the first of them.
 //
-// All elements of a list are encoded into one buffer, so that a list costs two allocations, whatever its length.
+// All elements are encoded into one buffer, so that a list of any length costs two allocations.
 func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemError) {
 	count := list.Len()
 	if count == 0 {
@@ -51,14 +51,14 @@ func elements(l *schema.List, list document.Value) ([]fieldset.Element, *itemErr
 	return out, first
 }
 
-// itemError reports why an item of a list has no valid path element.
+// itemError is the reason why the list item at an index has no valid path element.
 type itemError struct {
 	index   int
 	problem string
 }
 
-// appendElement appends the path element of an item in its FieldsV1 encoding. The problem is empty if the item has a
-// valid path element.
+// appendElement appends the path element of a list item in its FieldsV1 encoding, without the prefix of its kind.
+// problem is empty if the item has a valid path element.
 func appendElement(dst []byte, l *schema.List, item document.Value) (kind fieldset.ElementKind, spelled []byte, problem string) {
 	if l.Relationship == schema.Keyed {
 		spelled, problem = appendKey(dst, l, item)
@@ -68,14 +68,15 @@ func appendElement(dst []byte, l *schema.List, item document.Value) (kind fields
 	return fieldset.SetValue, spelled, problem
 }
 
-// elementOf returns the path element of an item; ok is false if the item has no valid one.
+// elementOf returns the path element of a list item; ok is false if the item has no valid path element.
 func elementOf(l *schema.List, item document.Value) (e fieldset.Element, ok bool) {
 	var array [256]byte
 	kind, spelled, problem := appendElement(array[:0], l, item)
 	return fastset.Element(kind, string(spelled)), problem == ""
 }
 
-// appendSetValue appends the path element of an item of a list of type set.
+// appendSetValue appends the path element of an item of a list of type set, which is the item itself. It returns a
+// problem if the item is not a scalar.
 func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	if !item.IsScalar() {
 		return dst, fmt.Sprintf("expected a string, number or boolean, as the list is a set; received %s", describe(item))
@@ -83,8 +84,8 @@ func appendSetValue(dst []byte, item document.Value) ([]byte, string) {
 	return fieldsv1.AppendValue(dst, item), ""
 }
 
-// appendKey appends the path element of an item of a list of type map. A missing key field takes its default; without
-// a default it is omitted from the path element.
+// appendKey appends the path element of an item of a list of type map. A missing key field takes its default; without a
+// default it is omitted from the path element. It returns a problem if the item is not a map or has no key.
 func appendKey(dst []byte, l *schema.List, item document.Value) ([]byte, string) {
 	if item.Kind() != document.Map {
 		return dst, fmt.Sprintf("expected a map with the key %s, received %s", keyNames(l), describe(item))
@@ -126,7 +127,8 @@ func sameItem(l *schema.List, a, b document.Value) bool {
 	return true
 }
 
-// keyValue returns the value of a key field of an item or its default, absent if the item has neither.
+// keyValue returns the value of a key field in a list item, the key's default if the item does not set it, and an
+// absent value if there is no default.
 func keyValue(key schema.Key, item document.Value) document.Value {
 	if v := item.Get(key.Name); !v.IsAbsent() {
 		return v
@@ -143,7 +145,7 @@ func sortedKeys(l *schema.List) []schema.Key {
 	return slices.SortedFunc(slices.Values(l.Keys), byName)
 }
 
-// keyNames returns the names of the key fields, separated by commas, for messages.
+// keyNames returns the names of a list's key fields, separated by commas, for error messages.
 func keyNames(l *schema.List) string {
 	names := make([]string, len(l.Keys))
 	for i, key := range l.Keys {
@@ -152,15 +154,15 @@ func keyNames(l *schema.List) string {
 	return strings.Join(names, ", ")
 }
 
-// elementIndex finds list items by their path element.
+// elementIndex finds the items of a list by their path elements.
 type elementIndex struct {
 	elements []fieldset.Element
-	// first maps an element to the index of the first item that has it. It is nil for short lists, which are searched
-	// linearly.
+	// first maps a path element to the index of the first item that has it. It is nil for short lists, which are
+	// searched linearly.
 	first map[fieldset.Element]int
 }
 
-// maxLinearItems is the maximum length of lists that are searched linearly.
+// maxLinearItems is the maximum number of items up to which elementIndex searches linearly, without a map.
 const maxLinearItems = 8
 
 func newElementIndex(elements []fieldset.Element) elementIndex {
@@ -174,7 +176,7 @@ func newElementIndex(elements []fieldset.Element) elementIndex {
 	return x
 }
 
-// find returns the index of the first item with the element, -1 if there is none.
+// find returns the index of the first item with the path element e, -1 if there is none.
 func (x elementIndex) find(e fieldset.Element) int {
 	if x.first == nil {
 		return slices.Index(x.elements, e)
@@ -185,8 +187,8 @@ func (x elementIndex) find(e fieldset.Element) int {
 	return -1
 }
 
-// duplicates reports for each item whether another item has the same element. It returns nil if there are no
-// duplicates.
+// duplicates reports for each item whether another item has the same path element. It returns nil if all path elements
+// differ.
 func (x elementIndex) duplicates() []bool {
 	var duplicates []bool
 	for i, e := range x.elements {
@@ -200,19 +202,19 @@ func (x elementIndex) duplicates() []bool {
 	return duplicates
 }
 
-// selectedItem is a list item whose path element is in the first level of a set.
+// selectedItem is a list item whose path element is in the first level of a field set.
 type selectedItem struct {
 	listIndex int  // index of the item in the list
 	setIndex  int  // index of the item's path element in the first level of the set
 	duplicate bool // another item of the list has the same path element
 }
 
-// maxLinearElements is the maximum number of elements that are compared with each item without an index. If a set has
-// more, the path elements of all items are computed.
+// maxLinearElements is the maximum number of path elements in the first level of a set up to which selectItems compares
+// each of them with each item. For larger sets, selectByIndex looks the items up in the set.
 const maxLinearElements = 4
 
-// selectItems appends the items of a granular list whose path elements are in the first level of a set, in the order
-// of the list.
+// selectItems appends to the slice to the items of a granular list whose path elements are in the first level of a set,
+// in the order of the list.
 func selectItems(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	if set.Len() > maxLinearElements {
 		return selectByIndex(to, l, list, set)
@@ -220,7 +222,7 @@ func selectItems(to []selectedItem, l *schema.List, list document.Value, set fie
 	var targets [maxLinearElements]struct {
 		kind fieldset.ElementKind
 		text string
-		last int // 1 + the index in the result of the last item with this path element, 0 if there is none
+		last int // 1 + the index in to of the last appended item with this path element, 0 if there is none
 	}
 	for at := range set.Len() {
 		targets[at].kind, targets[at].text = fastset.Spelling(set.Element(at))
@@ -247,7 +249,7 @@ func selectItems(to []selectedItem, l *schema.List, list document.Value, set fie
 	return to
 }
 
-// selectByIndex is selectItems for sets with many elements.
+// selectByIndex is the variant of selectItems for sets with more than maxLinearElements elements.
 func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set fieldset.Set) []selectedItem {
 	items, _ := elements(l, list)
 	duplicates := newElementIndex(items).duplicates()
@@ -260,7 +262,7 @@ func selectByIndex(to []selectedItem, l *schema.List, list document.Value, set f
 }
 
 // selectInSetOrder returns the items of a granular list whose path elements are in the first level of a set, in the
-// order of the set; duplicates are in the order of the list. It returns nil for all other values.
+// order of the set; duplicates are in the order of the list. It returns nil if v is not a granular list.
 func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set fieldset.Set) []selectedItem {
 	if v.Kind() != document.List || t.List == nil || t.List.Relationship == schema.Atomic {
 		return nil
@@ -270,8 +272,8 @@ func selectInSetOrder(to []selectedItem, t *schema.Type, v document.Value, set f
 	return to
 }
 
-// childOf returns the field or the first list item that an element selects, absent if there is none. at is the
-// element's index in the set that selectInSetOrder got.
+// childOf returns the field or the first list item of v that the path element e selects, absent if there is none. items
+// is the result of selectInSetOrder for v and a set; at is the index of e in that set.
 func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int) document.Value {
 	if e.Kind() == fieldset.FieldName {
 		return v.Get(e.Name())
@@ -282,11 +284,11 @@ func childOf(v document.Value, items []selectedItem, e fieldset.Element, at int)
 	return document.Value{}
 }
 
-// shape is how a value is split into owned parts.
+// shape is the granularity at which the parts of a value are owned.
 type shape uint8
 
 const (
-	leafShape shape = iota // a scalar or atomic value, owned as a whole
+	leafShape shape = iota // a scalar, atomic list or atomic map, which is owned as a whole
 	mapShape               // a granular map, or null in place of one
 	listShape              // a granular list, or null in place of one
 )
@@ -309,8 +311,8 @@ func shapeOf(t *schema.Type, v document.Value) shape {
 	return leafShape
 }
 
-// fieldType returns the type of a field of a value with map shape, and whether the field is declared. Undeclared
-// fields without an element type are untyped.
+// fieldType returns the type of a field in a value of type t, which is a granular map, and whether the schema declares
+// the field. Undeclared fields of a map without an element type are untyped.
 func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) {
 	if t == nil {
 		return schema.Untyped, false
@@ -321,8 +323,8 @@ func fieldType(t *schema.Type, name string) (field *schema.Type, declared bool) 
 	return field, declared
 }
 
-// isMember reports whether a declared field with this value is itself a member of the field set: it is a leaf, null,
-// or an empty map, which has no parts that could be owned.
+// isMember reports whether a declared field with this value is itself a member of the field set. That is so for leaves,
+// null and empty maps, which have no parts that could be owned.
 func isMember(t *schema.Type, v document.Value) bool {
 	return v.IsNull() || isEmptyMap(v) || shapeOf(t, v) == leafShape
 }

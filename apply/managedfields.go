@@ -12,13 +12,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// managedEntry is a managed fields entry during an operation, with its field set decoded on demand.
+// managedEntry is a managed fields entry during an apply or update, with its field set decoded on demand.
 type managedEntry struct {
 	entry Entry
-	// index is the index of the entry in managedFields.
+	// index is the index of the entry in metadata.managedFields of the live object, for error messages.
 	index int
-	// set is the field set if decoded is true. reencode reports that it differs from entry.FieldsV1; changed reports
-	// that the entry differs from the one that was read.
+	// set is the decoded field set; it is valid if decoded is true. reencode reports that set differs from
+	// entry.FieldsV1. changed reports that the entry differs from the entry of the live object.
 	//
 	//	reencode ⇒ decoded && changed
 	//	!decoded ⇒ entry.FieldsV1 is in the canonical encoding of Kubernetes
@@ -26,25 +26,26 @@ type managedEntry struct {
 	decoded, reencode, changed bool
 }
 
-// managedFields are the entries of an object during one operation.
+// managedFields holds the managed fields entries of an object during one apply or update.
 type managedFields struct {
 	list   []managedEntry
 	engine *Engine
-	// dropped are the entries that were read and whose version no longer exists.
+	// dropped are the entries of the live object whose version no longer exists; see Result.Dropped.
 	dropped []Entry
-	// kept are the entries whose lost fields are unknown, because the conversion to their version is unavailable.
+	// kept are the entries that remain unchanged because the conversion to their version is unavailable; see
+	// Result.Kept.
 	kept []Entry
-	// entryRemoved reports that an entry that was read was removed for another reason: it was a duplicate, or had no
-	// fields.
+	// entryRemoved reports that an entry of the live object was removed because it was a duplicate or had no fields.
 	entryRemoved bool
 }
 
-// BeforeFirstApply is the field manager that owns the fields that an object had before its managedFields were
-// tracked.
+// BeforeFirstApply is the field manager of the fields that an object without managedFields contained when it was first
+// applied to, as in Kubernetes.
 const BeforeFirstApply = "before-first-apply"
 
-// readManagedForApply reads the entries of an object for an apply. If the object exists without entries, its fields
-// get the owner BeforeFirstApply, so that the apply conflicts instead of overwriting them.
+// readManagedForApply reads the entries of an object for an apply. If the object exists without entries, it adds an
+// entry of the manager BeforeFirstApply for all fields of the object, so that the apply conflicts instead of
+// overwriting them.
 func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*managedFields, error) {
 	o, err := e.readManaged(live.Entries)
 	if err != nil || len(live.Entries) > 0 || live.Document.IsAbsent() {
@@ -56,11 +57,11 @@ func (e *Engine) readManagedForApply(live Object, t *schema.Type, r Request) (*m
 	}
 	all := e.compare(t, empty, live.Document).without(e.options.Reset[r.Version])
 	entry := Entry{Manager: BeforeFirstApply, Operation: Update, APIVersion: r.Version, Subresource: r.Subresource}
-	return o, o.addFields(entry, all.set().Difference(untrackedFields), r.Time)
+	return o, o.addFields(entry, all.addedOrModified().Difference(untrackedFields), r.Time)
 }
 
 // readManaged reads entries and reconciles their field sets with the current topology. Entries of versions that no
-// longer exist are dropped. Of several entries of the same manager the last one is used.
+// longer exist are dropped. If several entries have the same identity, the last of them is used.
 func (e *Engine) readManaged(entries []Entry) (*managedFields, error) {
 	o := &managedFields{engine: e, list: make([]managedEntry, 0, len(entries)+1)}
 	indexes := map[[4]string]int(nil)
@@ -87,8 +88,8 @@ func (e *Engine) readManaged(entries []Entry) (*managedFields, error) {
 	return o, nil
 }
 
-// reconcileEntry makes sure that the field set of an entry can be decoded and fits the topology. If the cache has the
-// set as valid, non-empty and canonical, it is not decoded.
+// reconcileEntry adapts the field set of an entry to the topology t. It returns an EntryError if the field set can't be
+// decoded. If the cache contains the FieldsV1 of the entry, the field set fits and is not decoded.
 func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
 	hash := e.reconciled.hash(m.entry.APIVersion, m.entry.FieldsV1)
 	if e.reconciled.has(hash) && !e.options.plain {
@@ -106,7 +107,8 @@ func (e *Engine) reconcileEntry(m *managedEntry, t *schema.Type) error {
 	return nil
 }
 
-// decode decodes the field set, unless that was done before.
+// decode decodes the field set into o.set, unless it is decoded already. It returns an EntryError if FieldsV1 is
+// invalid.
 func (o *managedEntry) decode() (err error) {
 	if o.decoded {
 		return nil
@@ -118,7 +120,8 @@ func (o *managedEntry) decode() (err error) {
 	return nil
 }
 
-// difference returns the fields of o that are not in other.
+// difference returns the fields that o owns and other does not. It decodes the field sets only if it can't compare them
+// as FieldsV1.
 func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	if !o.decoded && !other.decoded {
 		if missing, ok := fastset.Difference(o.entry.FieldsV1, other.entry.FieldsV1); ok {
@@ -131,8 +134,8 @@ func (o *managedEntry) difference(other *managedEntry) (fieldset.Set, error) {
 	return o.set.Difference(other.set), nil
 }
 
-// restrictTo returns the field set restricted to the elements of the given paths; it may return more. The result is
-// valid until the arena is reset.
+// restrictTo returns a part of the entry's field set that contains at least the members on or below the given paths; it
+// may contain other members, too. The result is valid until the arena is reset.
 func (o *managedEntry) restrictTo(arena *fastset.Arena, paths fieldset.Set) (fieldset.Set, error) {
 	if !o.decoded {
 		if restricted, ok := arena.Project(o.entry.FieldsV1, paths); ok {
@@ -149,16 +152,17 @@ func (o *managedFields) fields(i int) (fieldset.Set, error) {
 	return o.list[i].set, err
 }
 
-// find returns the index of the entry with the same identity, -1 if there is none.
+// find returns the index of the entry with the same identity as the argument, -1 if there is none.
 func (o *managedFields) find(entry Entry) int {
 	return slices.IndexFunc(o.list, func(m managedEntry) bool { return m.entry.sameManager(entry) })
 }
 
-// maxLinearEntries is the maximum number of entries that are searched linearly.
+// maxLinearEntries is the maximum number of entries up to which readManaged searches linearly, without a map.
 const maxLinearEntries = 16
 
-// findIndexed is find for a caller that adds entries one by one. If indexes is not nil, it is used for the lookup,
-// and an entry that is not found is added to it at the end of the list.
+// findIndexed is the variant of find for readManaged, which appends each entry that is not found. It uses the map
+// indexes, from identity to index, unless that is nil. It adds an entry that is not found to indexes, with the index at
+// which the caller will append it.
 func (o *managedFields) findIndexed(indexes map[[4]string]int, entry Entry) int {
 	if indexes == nil {
 		return o.find(entry)
@@ -185,8 +189,8 @@ func (o *managedFields) setsByVersion() (map[string][]fieldset.Set, error) {
 	return sets, nil
 }
 
-// recordApply replaces the field set of an applier by that of its intent. It returns the index of the applier's
-// entry, and the previous entry; nil if there was none, or its field set is the same.
+// recordApply sets the field set of the applier's entry to that of its configuration. It returns the index of the
+// entry, and the entry before the change. previous is nil if there was no entry, or if its field set is the same.
 func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous *managedEntry) {
 	entry.FieldsV1 = in.fieldsV1
 	if self = o.find(entry); self < 0 {
@@ -200,7 +204,7 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 	}
 	previousEntry := *m
 	if !m.decoded {
-		// Both field sets are in canonical encoding, so that different texts are different sets.
+		// Both texts are in the canonical encoding, so that different texts are different field sets.
 		m.entry.APIVersion, m.entry.FieldsV1, m.changed = entry.APIVersion, in.fieldsV1, true
 		return self, &previousEntry
 	}
@@ -212,11 +216,12 @@ func (o *managedFields) recordApply(entry Entry, in intent) (self int, previous 
 	return self, &previousEntry
 }
 
-// noEntry is the index of no entry.
+// noEntry is the argument of disownChanged that excludes no entry.
 const noEntry = -1
 
-// disownChanged removes the changed and removed fields from all entries except one. Added and modified fields, and
-// fields removed by unset markers, are conflicts; it returns a ConflictError unless they are forced.
+// disownChanged removes the fields that were changed or removed from all entries except the one at index except. Added
+// and modified fields, and fields removed by unset markers, are conflicts if one of these entries owns them; it returns
+// a ConflictError unless they are forced.
 func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request) error {
 	if c.unchanged {
 		return nil
@@ -249,14 +254,14 @@ func (o *managedFields) disownChanged(c *versionedChanges, except int, r Request
 	return o.removeFields(losses)
 }
 
-// dropEntry marks an entry as dropped because its version no longer exists, and returns its fields, all of which it
-// loses.
+// dropEntry adds the i-th entry to o.dropped, because its version no longer exists, and returns its whole field set,
+// which the caller removes from the entry.
 func (o *managedFields) dropEntry(i int) (all fieldset.Set, err error) {
 	o.dropped = append(o.dropped, o.list[i].entry)
 	return o.fields(i)
 }
 
-// lostFields returns the fields of an entry that changed or were removed, and the subset that conflicts.
+// lostFields returns the fields of the i-th entry that were changed or removed, and the subset of them that conflicts.
 func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting, all fieldset.Set, err error) {
 	if conflicting, err = o.intersection(i, changes.conflicting); err != nil {
 		return conflicting, all, err
@@ -265,7 +270,7 @@ func (o *managedFields) lostFields(i int, changes changesAtVersion) (conflicting
 	return conflicting, conflicting.Union(removed), err
 }
 
-// removeFields removes from the i-th entry the i-th set of fields.
+// removeFields removes losses[i] from the field set of the i-th entry, for every i.
 func (o *managedFields) removeFields(losses []fieldset.Set) error {
 	for i, loss := range losses {
 		if loss.IsEmpty() {
@@ -280,8 +285,8 @@ func (o *managedFields) removeFields(losses []fieldset.Set) error {
 	return nil
 }
 
-// intersection returns the given fields that the i-th entry owns. Most entries own none of the changed fields;
-// searching their encoded field set shows that without decoding it.
+// intersection returns the subset of fields that the i-th entry owns. Most entries own none of the changed fields; a
+// search in FieldsV1 finds that out without decoding the field set.
 func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, error) {
 	if fields.IsEmpty() {
 		return fieldset.Set{}, nil
@@ -295,8 +300,8 @@ func (o *managedFields) intersection(i int, fields fieldset.Set) (fieldset.Set, 
 	return set.Intersection(fields), err
 }
 
-// addFields adds fields to the entry of a manager, which is created if necessary. If the set is empty, nothing
-// changes.
+// addFields adds fields to the managed fields entry with the identity of entry and sets its time. It creates the entry
+// if necessary. It does nothing if the set is empty.
 func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) error {
 	if set.IsEmpty() {
 		return nil
@@ -316,14 +321,14 @@ func (o *managedFields) addFields(entry Entry, set fieldset.Set, now time.Time) 
 	return nil
 }
 
-// setFields replaces the field set.
+// setFields replaces the field set of the entry, which must be decoded.
 func (o *managedEntry) setFields(set fieldset.Set) {
 	if !set.Equal(o.set) {
 		o.set, o.reencode, o.changed = set, true, true
 	}
 }
 
-// setTime sets the time of the i-th entry, truncated to seconds.
+// setTime sets the time of the i-th entry to now in UTC, truncated to seconds.
 func (o *managedFields) setTime(i int, now time.Time) {
 	now = now.UTC().Truncate(time.Second)
 	if !o.list[i].entry.Time.Equal(now) {
@@ -335,7 +340,7 @@ func (o *managedFields) setTime(i int, now time.Time) {
 // emptyFieldsV1 is the encoding of the empty field set.
 const emptyFieldsV1 = "{}"
 
-// hasFields reports whether the field set is not empty.
+// hasFields reports whether the field set of the entry is not empty.
 func (o *managedEntry) hasFields() bool {
 	if o.decoded {
 		return !o.set.IsEmpty()
@@ -343,7 +348,7 @@ func (o *managedEntry) hasFields() bool {
 	return o.entry.FieldsV1 != emptyFieldsV1
 }
 
-// result returns the Result of an operation that ends with the given document.
+// result returns the Result of an apply or update whose new document is doc.
 func (o *managedFields) result(live Object, doc document.Value, c *versionedChanges) Result {
 	unchanged := c.unchanged && !live.Document.IsAbsent()
 	if unchanged {
@@ -363,8 +368,8 @@ func (o *managedFields) anyChanged() bool {
 	return o.entryRemoved || len(o.dropped) > 0 || slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.changed })
 }
 
-// entries returns the entries with their field sets encoded, sorted, without empty ones. If nothing changed, it
-// returns the live entries.
+// entries returns the new managed fields entries, sorted, with encoded field sets and without entries that own no
+// fields. If no entry changed, it returns the live entries.
 func (o *managedFields) entries(live []Entry) []Entry {
 	if !o.anyChanged() {
 		return live

@@ -10,7 +10,8 @@ import (
 // value, are shared with the live document; document.Same reports true for them.
 type merger struct{ docs fastdoc.Builder }
 
-// merge returns live with all fields that config sets. It removes nothing. Either value may be absent, but not both.
+// merge returns the live value with all fields that config sets. It removes no fields. Either value may be absent, but
+// not both.
 func (m *merger) merge(t *schema.Type, live, config document.Value) document.Value {
 	switch {
 	case config.IsAbsent():
@@ -37,13 +38,13 @@ func (m *merger) merge(t *schema.Type, live, config document.Value) document.Val
 	return config
 }
 
-// isEmptyAs reports whether a value, taken as a container of the given kind, has no fields or items. That includes
-// null and values of other kinds.
+// isEmptyAs reports whether a value is an empty map or list of the kind container. It returns true for null and for
+// values of any other kind.
 func isEmptyAs(v document.Value, container document.Kind) bool {
 	return v.Kind() != container || v.Len() == 0
 }
 
-// asKind returns the value if it has the given kind, and an absent value otherwise.
+// asKind returns v if its kind is the argument kind, and an absent value otherwise.
 func asKind(v document.Value, kind document.Kind) document.Value {
 	if v.Kind() != kind {
 		return document.Value{}
@@ -62,11 +63,11 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 	mark := m.docs.Mark()
 	changed := false
 	for i, j := 0, 0; i < live.Len() || j < config.Len(); {
-		switch side := compareNames(live, i, config, j); {
-		case side < 0:
+		switch order := compareNames(live, i, config, j); {
+		case order < 0:
 			m.docs.Push(live.Name(i), live.At(i))
 			i++
-		case side > 0:
+		case order > 0:
 			m.docs.Push(config.Name(j), config.At(j))
 			changed = true
 			j++
@@ -82,7 +83,8 @@ func (m *merger) mergeMaps(t *schema.Map, live, config document.Value) document.
 	return m.docs.MapIf(changed, mark, live)
 }
 
-// compareNames compares the i-th name of map a with the j-th name of map b. An exhausted map sorts last.
+// compareNames compares the i-th name of map a with the j-th name of map b. A map without an i-th or j-th name sorts
+// last. The callers use it to walk two maps in the order of their names.
 func compareNames(a document.Value, i int, b document.Value, j int) int {
 	switch {
 	case i == a.Len():
@@ -97,8 +99,8 @@ func compareNames(a document.Value, i int, b document.Value, j int) int {
 	return 1
 }
 
-// mergeLists merges two granular lists item by item. The applied items keep the order of config; see listMerger for
-// the order of the others.
+// mergeLists merges two granular lists item by item. The items of config keep their order; see listMerger for the
+// positions of the live items that are not in config.
 func (m *merger) mergeLists(t *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
 		return live
@@ -113,15 +115,16 @@ func (m *merger) mergeLists(t *schema.List, live, config document.Value) documen
 
 // matching maps the items of two lists to each other by path element.
 type matching struct {
-	// toLive has, for each item of config, the index of the first live item with the same path element; toConfig has,
-	// for each live item, the index of the item of config. -1 means that there is none.
+	// toLive[j] is the index of the first live item with the path element of the j-th item of config; toConfig[i] is
+	// the index of the item of config with the path element of the i-th live item. Both are -1 if there is no such
+	// item.
 	toLive, toConfig []int
 	// duplicate reports for each live item whether another live item has the same path element. It is nil if there
 	// are no duplicates.
 	duplicate []bool
 }
 
-// newMatching returns a matching without pairs for two lists of the given lengths.
+// newMatching returns a matching without pairs for a live list and a list of config with these numbers of items.
 func newMatching(live, config int) matching {
 	both := make([]int, live+config)
 	for i := range both {
@@ -157,7 +160,7 @@ func (m *matching) liveItem(live document.Value, j int) document.Value {
 }
 
 // listMerger merges two granular lists. The items of config keep their relative order. A live item that is not in
-// config keeps its position before the live item that followed it, as far as the order of config allows.
+// config stays before the item that follows it in the live list, as far as the order of config allows.
 type listMerger struct {
 	matching
 	docs         *fastdoc.Builder
@@ -166,12 +169,12 @@ type listMerger struct {
 	// in the order of config.
 	mergeItem func(j int, live, item document.Value) document.Value
 
-	done    []bool // done[j]: the j-th item of config is in the result
+	done    []bool // done[j] reports whether the j-th item of config is in the result
 	pending []int  // indexes of the items of config that have a live item and are not in the result yet
 	changed bool
 }
 
-// merge returns the merged list: the live list itself if nothing changed.
+// merge returns the merged list, which is the live list itself if nothing changed.
 func (z *listMerger) merge() document.Value {
 	z.done = make([]bool, z.config.Len())
 	z.pending = make([]int, 0, z.config.Len())
@@ -191,7 +194,8 @@ func (z *listMerger) merge() document.Value {
 	return z.docs.List(mark)
 }
 
-// step adds or skips the next item of either list and returns the next positions.
+// step appends the next item to the result, or skips a live item, and returns the next positions: i in the live list
+// and j in config.
 func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 	if i < z.live.Len() {
 		at := z.toConfig[i]
@@ -216,8 +220,8 @@ func (z *listMerger) step(i, j int) (nextI, nextJ int) {
 	return i, j
 }
 
-// addConfigItem adds the j-th item of config, merged with its live item. i is the current position in the live list;
-// the result changes if the live item is not at that position.
+// addConfigItem appends the j-th item of config, merged with its live item, to the result. i is the current position in
+// the live list; if the live item is not at that position, the order of the list changes.
 func (z *listMerger) addConfigItem(j, i int) {
 	old := z.liveItem(z.live, j)
 	merged := z.mergeItem(j, old, z.config.At(j))

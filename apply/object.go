@@ -20,7 +20,7 @@ type Object struct {
 var unlimitedSize = document.Limits{MaxBytes: -1}
 
 // ReadObject parses an object from JSON of any size. It returns a [*document.SyntaxError] if the text is not JSON, and
-// an [*EntryError] if managedFields can't be used.
+// an [*EntryError] if metadata.managedFields is invalid.
 func ReadObject[T document.Text](text T) (Object, error) {
 	doc, err := fastdoc.ParseJSONExcept(text, unlimitedSize, fastdoc.FieldsV1Path...)
 	if err != nil {
@@ -29,7 +29,8 @@ func ReadObject[T document.Text](text T) (Object, error) {
 	return SplitObject(doc)
 }
 
-// SplitObject splits a document into the object without managedFields and their entries.
+// SplitObject splits a document into the document without metadata.managedFields and the decoded managed fields
+// entries. It returns an [*EntryError] if managedFields is invalid.
 func SplitObject(doc document.Value) (Object, error) {
 	metadata := doc.Get("metadata")
 	list := metadata.Get("managedFields")
@@ -43,7 +44,7 @@ func SplitObject(doc document.Value) (Object, error) {
 	return Object{Document: doc.With("metadata", metadata.Without("managedFields")), Entries: entries}, nil
 }
 
-// readEntryList decodes the managedFields list.
+// readEntryList decodes metadata.managedFields. It returns nil for null, and an EntryError for the first invalid entry.
 func readEntryList(list document.Value) ([]Entry, error) {
 	if list.IsNull() {
 		return nil, nil
@@ -62,8 +63,8 @@ func readEntryList(list document.Value) ([]Entry, error) {
 	return entries, nil
 }
 
-// readEntry decodes a managedFields entry. The field set is kept as text and decoded on demand. The problem is empty
-// if the entry is valid.
+// readEntry decodes a managedFields entry. The field set remains encoded; Entry.Fields decodes it. problem is empty if
+// the entry is valid.
 func readEntry(v document.Value) (e Entry, problem string) {
 	if v.Kind() != document.Map {
 		return e, "expected a map, received " + describe(v)
@@ -125,8 +126,8 @@ func (o Object) AppendJSON(dst []byte) []byte {
 	})
 }
 
-// appendMapWith appends a map as JSON, with the value of one field encoded by the write function. The field is added
-// if the map does not have it.
+// appendMapWith appends a map as JSON, except that write encodes the value of the named field. The field is added if
+// the map does not contain it.
 func appendMapWith(dst []byte, m document.Value, name string, write func(dst []byte) []byte) []byte {
 	dst = append(dst, '{')
 	at, found := m.Find(name)
@@ -149,7 +150,7 @@ func appendField(dst []byte, name string, v document.Value) []byte {
 	return v.AppendJSON(append(dst, ':'))
 }
 
-// separate appends a comma unless a container has just been opened.
+// separate appends a comma unless dst ends with an opening brace or bracket.
 func separate(dst []byte) []byte {
 	if last := dst[len(dst)-1]; last == '{' || last == '[' {
 		return dst

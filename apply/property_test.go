@@ -365,7 +365,7 @@ func TestUnsetConflicts(t *testing.T) {
 				continue
 			}
 			fields, _ := entry.Fields()
-			want = want.Union(fields.Intersection(result.Changes().set().Union(removed)))
+			want = want.Union(fields.Intersection(result.Changes().addedOrModified().Union(removed)))
 		}
 		got := fieldset.Set{}
 		if conflicts {

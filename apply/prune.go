@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Pruning removes the fields that an applier owned before and released by not applying them again, unless another
-// manager owns them. pruneAcrossVersions defines it by operations on field sets, for entries at any number of versions;
-// the pruner handles the common case, all entries at one version, in one pass.
+// Pruning removes the fields that an applier owned and no longer applies, unless another manager owns them.
+// pruneAcrossVersions implements it with operations on field sets, for managed fields entries at any number of
+// versions. pruner implements it in one pass for the common case that all entries are at one version.
 
-// prune returns the merged document without the fields that only the applier owned and that it released. managed has
-// the applier's new field set already; previous is the applier's entry before the request.
+// prune returns the merged document without the fields that only the applier owned and that it released. managed
+// already contains the applier's new field set, at index self; previous is the applier's entry before the request.
 func (e *Engine) prune(merged versioned, managed *managedFields, self int, previous managedEntry) (document.Value, error) {
 	if !e.options.plain && managed.allAtVersion(merged.version) && previous.entry.APIVersion == merged.version {
 		return pruneAtVersion(merged, managed, self, previous)
@@ -35,12 +35,13 @@ func (e *Engine) prune(merged versioned, managed *managedFields, self int, previ
 	if err != nil {
 		return document.Value{}, err
 	}
-	// Untracked fields have no owner and are never pruned.
+	// Untracked fields have no field manager and are never pruned.
 	byVersion[merged.version] = append(byVersion[merged.version], untrackedFields)
 	return e.pruneAcrossVersions(merged, previous, byVersion)
 }
 
-// pruneAcrossVersions prunes if there are entries at several versions.
+// pruneAcrossVersions returns the merged document without the released fields, for managed fields entries at several
+// versions.
 //
 //	previous        the applier's entry before the request, at the version at which it applied
 //	ownedByVersion  the field sets of all entries by version, with the applier's new field set
@@ -79,8 +80,8 @@ func (e *Engine) pruneAcrossVersions(merged versioned, previous managedEntry, ow
 	return e.removeAt(merged, before, removed)
 }
 
-// removeAt returns doc without the fields that are removed from converted, which is doc at another version. Fields
-// that the other version does not represent stay.
+// removeAt returns doc without the removed fields. These are fields of converted, which is doc converted to another
+// version. Fields of doc that the other version can't represent are not removed.
 func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (document.Value, error) {
 	reduced := converted
 	reduced.doc = remove(converted.t, converted.doc, removed)
@@ -106,16 +107,16 @@ func (e *Engine) removeAt(doc, converted versioned, removed fieldset.Set) (docum
 	return remove(doc.t, doc.doc, excludeParents(invisible, removed, doc.t)), nil
 }
 
-// excludeParents removes from the set of removed fields the declared fields that contain a retained field. List items
-// and elements of maps are removed with everything in them.
+// excludeParents returns the removed fields without the declared fields that contain a retained field. List items and
+// undeclared map elements are removed together with the retained fields inside of them.
 func excludeParents(retained, removed fieldset.Set, t *schema.Type) fieldset.Set {
 	retained = retained.RecursiveDifference(removed.Difference(withNamedParents(retained, t)))
 	return removed.Difference(withNamedParents(retained, t))
 }
 
-// retainedAt restores the fields that are owned at another version and returns the resulting paths at the version of
-// rest. It returns the empty set if the other version no longer exists. Each version starts from the same rest, so
-// that a lossy version does not affect the others.
+// retainedAt adds to rest the fields that are owned at another version, converts the result back to the version of
+// rest, and returns its paths. It returns the empty set if the other version no longer exists. It is called with the
+// same rest for every version, so that a lossy conversion to one version does not affect the other versions.
 func (e *Engine) retainedAt(version string, full, rest versioned, owned []fieldset.Set) (fieldset.Set, error) {
 	restored, err := e.restoreOwned(full, rest, version, owned)
 	if err == nil {
@@ -130,7 +131,8 @@ func (e *Engine) retainedAt(version string, full, rest versioned, owned []fields
 	return pathsOf(restored.t, restored.doc), nil
 }
 
-// restoreOwned returns rest, converted to a version, with the fields of full added that are owned at that version.
+// restoreOwned converts full and rest to a version, and returns rest with the fields of full that the field sets in
+// owned contain.
 func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fieldset.Set) (versioned, error) {
 	full, err := e.convertTo(full, version)
 	if err != nil {
@@ -147,21 +149,22 @@ func (e *Engine) restoreOwned(full, rest versioned, version string, owned []fiel
 	return rest, nil
 }
 
-// pruner prunes in one pass if all entries are at the version of the document. It walks the merged document along the
-// released fields and looks only these up in the field sets.
+// pruner removes released fields in one pass if all managed fields entries are at the version of the document. It walks
+// the merged document along the released fields, and looks up only these fields in the field sets.
 //
-// A field is removed if the applier owned it and it, or a container of it, is abandoned. A field is abandoned if the
-// applier owned it, or a container of it, and no manager owns it now. Declared fields count as owned if anything
-// below them is owned.
+// A field is abandoned if the applier owned it, or a container around it, and no manager owns it now. A field is
+// removed if the applier owned it, and the field or a container around it is abandoned. A declared field counts as
+// owned if anything below it is owned.
 type pruner struct {
 	docs fastdoc.Builder
 	sets fastset.Arena
-	// owned is a stack: for each container that the walk is in, the non-empty field sets of all managers below it.
+	// owned is a stack that holds, for each container that the walk is in, the non-empty field sets of all managers
+	// below this container.
 	owned []fieldset.Set
 }
 
-// pruneAtVersion prunes if all entries are at the version of the document. Most applies release nothing, and return
-// early.
+// pruneAtVersion returns the merged document without the released fields, for managed fields entries that are all at
+// the version of the document. Most applies release no fields, so that it returns early.
 func pruneAtVersion(merged versioned, managed *managedFields, self int, previous managedEntry) (document.Value, error) {
 	released, err := previous.difference(&managed.list[self])
 	if err != nil || released.IsEmpty() {
@@ -187,7 +190,7 @@ func pruneAtVersion(merged versioned, managed *managedFields, self int, previous
 
 var pruners = sync.Pool{New: func() any { return new(pruner) }}
 
-// release returns the pruner to the pool, without references to sets and documents.
+// release clears the pruner's references to field sets and documents and returns it to the pool.
 func (p *pruner) release() {
 	p.docs.Reset()
 	p.sets.Reset()
@@ -198,24 +201,24 @@ func (p *pruner) release() {
 	}
 }
 
-// allAtVersion reports whether all entries have the given version.
+// allAtVersion reports whether the apiVersion of all entries is version.
 func (o *managedFields) allAtVersion(version string) bool {
 	return !slices.ContainsFunc(o.list, func(m managedEntry) bool { return m.entry.APIVersion != version })
 }
 
-// pruneScope is the state of the walk inside of a container that is not removed.
+// pruneScope is the state of pruner's walk inside of a map or list that is not removed.
 type pruneScope struct {
-	// previous are the fields below the container that the applier owned before, released the subset that it no
-	// longer applies.
+	// previous are the fields below the container that the applier owned before the request; released is the subset
+	// that it no longer applies.
 	previous, released fieldset.Set
 	// ownedStart is the index in pruner.owned at which the field sets below the container start.
 	ownedStart int
-	// wasOwned reports whether the applier owned the container or one that encloses it; abandoned reports whether one
-	// of these has no owner now.
+	// wasOwned reports whether the applier owned this container or one around it. abandoned reports whether no manager
+	// owns one of these containers now.
 	wasOwned, abandoned bool
 }
 
-// value prunes below a value.
+// value returns v without the released fields below it.
 func (p *pruner) value(t *schema.Type, v document.Value, s pruneScope) document.Value {
 	if s.released.IsEmpty() {
 		return v
@@ -261,7 +264,8 @@ func (p *pruner) items(l *schema.List, v document.Value, s pruneScope) document.
 	return rest.result()
 }
 
-// child prunes the field or item of the at-th released element. It returns an absent value if the field is removed.
+// child returns the field or list item v without its released fields, absent if v itself is removed. Its path element
+// is the at-th of s.released.
 func (p *pruner) child(t *schema.Type, v document.Value, at int, declared bool, s pruneScope) document.Value {
 	e := s.released.Element(at)
 	previous, member := s.previous.Below(e)

@@ -12,8 +12,8 @@ import (
 )
 
 // reconcile adapts a field set to a topology that may have changed since the set was written. Where a granular map or
-// list has become atomic, a manager that owned a part of it owns the whole. Unchanged parts are shared; usually the
-// result is the set itself.
+// list has become atomic, a manager that owned a part of it now owns the whole map or list. Usually the set fits, and
+// the result is the set itself.
 func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	if fits(s, t) {
 		return s
@@ -35,7 +35,7 @@ func reconcile(s fieldset.Set, t *schema.Type) fieldset.Set {
 	return b.Set(mark)
 }
 
-// fits reports whether a set needs no reconciliation.
+// fits reports whether a field set conforms to the topology, so that reconcile would return it unchanged.
 func fits(s fieldset.Set, t *schema.Type) bool {
 	for i := range s.Len() {
 		child := declaredChildType(t, s.Element(i))
@@ -49,7 +49,7 @@ func fits(s fieldset.Set, t *schema.Type) bool {
 	return true
 }
 
-// becameAtomic reports whether a set has fields below a value that is now atomic.
+// becameAtomic reports whether a field set contains fields below a value of type t, although t is atomic.
 func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	if below.IsEmpty() {
 		return false
@@ -63,8 +63,8 @@ func becameAtomic(t *schema.Type, below fieldset.Set) bool {
 	return t.List != nil && t.List.Relationship == schema.Atomic
 }
 
-// declaredChildType returns the declared type that a path element leads to, nil if there is none. Types that are
-// deduced from values can't have changed.
+// declaredChildType returns the declared type of the field or list item that a path element selects in a value of type
+// t. It returns nil if no type is declared: a type that is deduced from the value can't have changed.
 func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	switch {
 	case t.Map != nil:
@@ -82,7 +82,8 @@ func declaredChildType(t *schema.Type, e fieldset.Element) *schema.Type {
 	return nil
 }
 
-// isDeduced reports whether the map has no declared fields, so that types below it are deduced from values.
+// isDeduced reports whether a map type declares no fields and no element type, so that the types of its fields are
+// deduced from their values.
 func isDeduced(m *schema.Map) bool {
 	if len(m.Fields) > 0 || m.Element == nil {
 		return false
@@ -90,11 +91,11 @@ func isDeduced(m *schema.Map) bool {
 	return m.Element == schema.Untyped || m.Element.Name == "" && m.Element.Scalar == schema.AnyScalar
 }
 
-// Reconcile adapts the entries of one version to a schema that changed from before to now. Where a granular map or
-// list has become atomic, an owner of a part becomes an owner of the whole; an engine also does this by itself. Where
-// an atomic map or list has become granular, an owner of the whole becomes an owner of all its fields, which requires
-// the former schema. If the keys of a list changed, its items are owned by their new keys. It returns an
-// [*EntryError] if a field set can't be decoded.
+// Reconcile adapts the entries of one version to a schema that changed from before to now. Where a granular map or list
+// has become atomic, a manager that owned a part becomes an owner of the whole; Apply and Update do this, too. Where an
+// atomic map or list has become granular, a manager that owned the whole becomes an owner of all its fields; this
+// requires the former schema. If the keys of a list changed, the field sets identify its items by the new keys.
+// Reconcile returns an [*EntryError] if a field set can't be decoded.
 func Reconcile(o Object, version string, before, now *schema.Type) (Object, error) {
 	entries := slices.Clone(o.Entries)
 	for i, entry := range entries {
@@ -113,8 +114,8 @@ func Reconcile(o Object, version string, before, now *schema.Type) (Object, erro
 	return Object{Document: o.Document, Entries: entries}, nil
 }
 
-// expandSet replaces the members that were atomic before and are granular now by all fields of their value, and the
-// path elements of list items by those with the current keys.
+// expandSet returns the field set with two changes: members that were atomic before and are granular now are replaced
+// by all fields of their value, and list items get path elements with the current keys.
 func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fieldset.Set {
 	var b fastset.Builder
 	mark := b.Mark()
@@ -145,11 +146,11 @@ func expandSet(s fieldset.Set, doc document.Value, before, now *schema.Type) fie
 	if rekeyed == nil {
 		return rest
 	}
-	return rest.Union(unionOf(rekeyed)) // new keys may sort differently, and two items may have equal ones
+	return rest.Union(unionOf(rekeyed)) // the new keys may sort differently, and two items may have equal new keys
 }
 
-// rekeyedElement returns the path element of a list item for the current keys; ok is false if the keys did not change
-// or the item does not have the new ones.
+// rekeyedElement returns the path element of a list item with the current keys. ok is false if the keys did not change,
+// or if the item does not contain the current keys.
 func rekeyedElement(e fieldset.Element, item document.Value, before, now *schema.Type) (key fieldset.Element, ok bool) {
 	if e.Kind() != fieldset.Key || item.Kind() != document.Map || !isListMap(before) || !isListMap(now) || sameKeys(before.List, now.List) {
 		return e, false
@@ -163,12 +164,12 @@ func sameKeys(a, b *schema.List) bool {
 	return slices.EqualFunc(sortedKeys(a), sortedKeys(b), func(x, y schema.Key) bool { return x.Name == y.Name })
 }
 
-// fieldsCache remembers encoded field sets that need no reconciliation: they are valid, not empty, canonically
-// encoded and fit the current topology. The same texts recur with every write to an object and with every object of
-// the same manager, so that nearly all sets need not be decoded.
+// fieldsCache contains the hashes of FieldsV1 texts that need no reconciliation: they are valid, not empty, canonically
+// encoded and fit the current topology. The same texts recur with every write to an object and with every object of the
+// same manager, so that nearly all field sets need not be decoded.
 //
-// It is a set-associative hash table of fixed size, without locks. Newer hashes overwrite older ones. Hashes have 64
-// bits and a random seed, so that collisions are negligible.
+// It is a set-associative hash table of fixed size, without locks. A new hash may overwrite an older one. Hashes have
+// 64 bits and a random seed, so that collisions are negligible.
 type fieldsCache struct {
 	seed  maphash.Seed
 	slots [cacheSets][cacheWays]atomic.Uint64
@@ -181,12 +182,12 @@ const (
 
 func newFieldsCache() *fieldsCache { return &fieldsCache{seed: maphash.MakeSeed()} }
 
-// hash returns the cache key of an encoded field set at a version.
+// hash returns the cache key of a FieldsV1 text at a version. It is never 0.
 func (m *fieldsCache) hash(version, text string) uint64 {
-	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // never 0, which is an empty slot
+	return maphash.String(m.seed, text) ^ maphash.String(m.seed, version) | 1 // 0 is an empty slot
 }
 
-// has reports whether a key is in the cache.
+// has reports whether the cache contains a hash.
 func (m *fieldsCache) has(hash uint64) bool {
 	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {
@@ -197,7 +198,7 @@ func (m *fieldsCache) has(hash uint64) bool {
 	return false
 }
 
-// add adds a key; if all its slots are occupied, it replaces another key.
+// add adds a hash; if all slots for the hash are occupied, it overwrites one of them.
 func (m *fieldsCache) add(hash uint64) {
 	set := &m.slots[hash>>1%cacheSets]
 	for i := range set {

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// Request describes a write.
+// Request describes a write: an apply, or any other write that [Engine.Update] records.
 type Request struct {
 	// Manager is the name of the field manager. Apply requires it; the default for Update is "unknown".
 	Manager string
@@ -16,19 +16,21 @@ type Request struct {
 	Subresource string
 	// Version is the apiVersion of all documents of the request. The caller converts the live object to it.
 	Version string
-	// Time is the time of the request. Entries have a resolution of one second.
+	// Time is the time of the request. Managed fields entries record it in whole seconds.
 	Time time.Time
-	// Force takes over all conflicting fields from their owners.
+	// Force makes an apply take over all conflicting fields from their field managers.
 	Force bool
-	// ForcePaths takes over the conflicting fields at or below these paths. The empty path selects the whole object.
+	// ForcePaths makes an apply take over the conflicting fields at or below these paths. The empty path selects the
+	// whole object.
 	ForcePaths []fieldset.Path
-	// Empty is an object of this version without any field set, as its Go type is encoded: with structs that have no
-	// omitempty. When an object without managedFields is first applied to, only the fields that differ from Empty get
-	// an owner. It may be absent.
+	// Empty is the JSON encoding of the zero value of the kind's Go type at this version. It contains the fields
+	// without omitempty, for instance status: {}. When an object without managedFields is applied to for the first
+	// time, only the fields that differ from Empty are owned by [BeforeFirstApply]. Empty may be absent.
 	Empty document.Value
 }
 
-// checkConfiguration rejects configurations that are invalid for every kind.
+// checkConfiguration returns an error for an apply that is invalid for every kind: one without a field manager, with a
+// configuration that is not an object, or with metadata.managedFields.
 func checkConfiguration(config document.Value, r Request) error {
 	managedFields := config.Lookup("metadata", "managedFields")
 	switch {
@@ -42,7 +44,8 @@ func checkConfiguration(config document.Value, r Request) error {
 	return nil
 }
 
-// checkDocuments rejects documents that are not objects or that are not at the version of the request.
+// checkDocuments returns an error if the live or the sent document is not an object, or has an apiVersion other than
+// the request's.
 func checkDocuments(live Object, sent document.Value, r Request) error {
 	if v := live.Document.Get("apiVersion"); !v.IsAbsent() && v.Text() != r.Version {
 		return fmt.Errorf("apply: expected the live object at the version of the request, %q, received %s; convert it", r.Version, describe(v))
@@ -66,7 +69,7 @@ func invalid(path fieldset.Path, format string, args ...any) error {
 	return &InvalidError{[]FieldError{{path, fmt.Sprintf(format, args...)}}}
 }
 
-// withoutManagedFields removes metadata.managedFields from a document, because an Object has its entries in a
+// withoutManagedFields removes metadata.managedFields from a document, because an Object holds the entries in a
 // separate field.
 func withoutManagedFields(doc document.Value) document.Value {
 	metadata := doc.Get("metadata")

@@ -11,8 +11,9 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// An unset marker (KEP-5051) is the map {k8s_io__value: unset} in place of a value, or that field beside the keys of an
-// item of a list of type map. The applier owns the field, and the field must be absent.
+// An unset marker (KEP-5051) is the map {k8s_io__value: unset} in place of a value of a configuration. In an item of a
+// list of type map, the field k8s_io__value is added to the keys. The applier owns the field or item, which must be
+// absent from the object.
 
 // UnsetMarkerKey is the field name of an unset marker, {k8s_io__value: unset}.
 const UnsetMarkerKey = "k8s_io__value"
@@ -20,7 +21,7 @@ const UnsetMarkerKey = "k8s_io__value"
 // UnsetMarkerValue is the only valid value of UnsetMarkerKey.
 const UnsetMarkerValue = "unset"
 
-// isUnsetMarker reports whether a value is a map with the marker key, valid or not.
+// isUnsetMarker reports whether a value is a map that contains the field UnsetMarkerKey. The marker may be invalid.
 func isUnsetMarker(v document.Value) bool {
 	if v.Kind() != document.Map {
 		return false
@@ -29,8 +30,8 @@ func isUnsetMarker(v document.Value) bool {
 	return found
 }
 
-// mayContainMarker reports whether a configuration may contain a marker. For configurations without markers this
-// search is the only cost of the option.
+// mayContainMarker reports whether a configuration may contain an unset marker. For configurations without markers,
+// this search is the only cost of Options.Unset.
 func mayContainMarker(v document.Value) bool {
 	if v.Len() == 0 {
 		return false // scalars, null and empty containers contain no markers
@@ -56,10 +57,10 @@ type markerSplitter struct {
 	unset fastset.Builder
 }
 
-// splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A
-// container with nothing but markers is omitted, too: requiring a field to be absent does not create its container.
-// The configuration may be invalid; validate must also reject every configuration that splitMarkers rejects, and has
-// the better messages.
+// splitMarkers returns a configuration without its markers, and the set of fields at which it has markers. A container
+// that contains nothing but markers is removed, too: requiring a field to be absent does not create its container.
+// splitMarkers returns an InvalidError for invalid markers. Other errors in the configuration are reported better by
+// validate, whose error takes precedence.
 func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, unset fieldset.Set, err error) {
 	s := markerSplitter{}
 	rest, isMarker := s.value(t, config, nil)
@@ -81,8 +82,8 @@ func splitMarkers(t *schema.Type, config document.Value) (rest document.Value, u
 	return rest, unset, nil
 }
 
-// value returns a value without markers, absent if nothing remains, and whether the value itself is a marker. keys
-// are the fields that a marker may have beside it.
+// value returns a value without its markers, absent if nothing remains, and whether the value itself is a marker. keys
+// are the list map keys that a marker may contain besides UnsetMarkerKey.
 func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.Key) (rest document.Value, isMarker bool) {
 	if isUnsetMarker(v) {
 		s.checkMarker(t, v, keys)
@@ -108,7 +109,8 @@ func (s *markerSplitter) value(t *schema.Type, v document.Value, keys []schema.K
 	return v, false
 }
 
-// checkMarker validates a marker: its value, and the fields beside it, which must be keys.
+// checkMarker adds a problem if the value of a marker is not UnsetMarkerValue, or if the marker contains fields that
+// are not list map keys with valid values.
 func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []schema.Key) {
 	if value := v.Get(UnsetMarkerKey); value.Kind() != document.String || value.Text() != UnsetMarkerValue {
 		s.addProblem("expected %s: %s, received %s", UnsetMarkerKey, UnsetMarkerValue, describe(value))
@@ -132,7 +134,7 @@ func (s *markerSplitter) checkMarker(t *schema.Type, v document.Value, keys []sc
 	}
 }
 
-// fields splits the markers off a granular map.
+// fields returns a granular map without its markers, absent if nothing remains.
 func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value {
 	at := len(s.path)
 	docs := s.docs.Mark()
@@ -153,12 +155,12 @@ func (s *markerSplitter) fields(m *schema.Map, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // the container had nothing but unset markers
+		return document.Value{} // the container contained nothing but unset markers
 	}
 	return s.docs.MapIf(changed, docs, v)
 }
 
-// items splits the markers off a granular list.
+// items returns a granular list without its markers, absent if nothing remains.
 func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value {
 	items := s.uniqueElements(l, v)
 	at := len(s.path)
@@ -177,12 +179,12 @@ func (s *markerSplitter) items(l *schema.List, v document.Value) document.Value 
 		s.path = s.path[:at]
 	}
 	if changed && s.docs.Pushed(docs) == 0 {
-		return document.Value{} // the container had nothing but unset markers
+		return document.Value{} // the container contained nothing but unset markers
 	}
 	return s.docs.ListIf(changed, docs, v)
 }
 
-// rejectMarkedKeys rejects markers in place of the keys of a list item.
+// rejectMarkedKeys adds a problem for each key of a list item whose value is a marker.
 func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	for _, key := range l.Keys {
 		if isUnsetMarker(item.Get(key.Name)) {
@@ -191,7 +193,7 @@ func (s *markerSplitter) rejectMarkedKeys(l *schema.List, item document.Value) {
 	}
 }
 
-// rejectMarkersIn rejects markers inside of an atomic value.
+// rejectMarkersIn adds a problem for each marker inside of an atomic value.
 func (s *markerSplitter) rejectMarkersIn(v document.Value) {
 	at := len(s.path)
 	for i := range v.Len() {

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// defaultMaxUpdateEntries is the limit of Update entries in Kubernetes.
+	// defaultMaxUpdateEntries is the maximum number of managed fields entries with operation Update, as in Kubernetes.
 	defaultMaxUpdateEntries = 10
 	// ancientChangesManager is the manager of the entry that the oldest Update entries are merged into.
 	ancientChangesManager = "ancient-changes"
 )
 
-// mergeOldestUpdates merges the oldest Update entries of each version until at most limit Update entries remain, or
-// no version has two of them.
+// mergeOldestUpdates merges the oldest managed fields entries with operation Update, each with another one of its
+// version, until at most limit of them remain, or no version has two of them. It also removes entries without fields.
 func (o *managedFields) mergeOldestUpdates(limit int) error {
 	o.list = slices.DeleteFunc(o.list, func(m managedEntry) bool {
 		o.entryRemoved = o.entryRemoved || !m.hasFields()
@@ -51,12 +51,13 @@ func (o *managedFields) mergeOldestUpdates(limit int) error {
 	return nil
 }
 
-// updateMerger merges entries. An object may have thousands of entries, so that the entries are indexed, and each
-// field set is decoded and merged once, at the end.
+// updateMerger merges entries with operation Update. An object may have thousands of entries; therefore the entries are
+// indexed, and finish merges each field set once.
 type updateMerger struct {
 	*managedFields
-	indexes map[[4]string]int // maps Entry.identity to the position in the list
-	// sets are the field sets to merge into the entry at a position; merged are the positions of entries to remove.
+	indexes map[[4]string]int // maps Entry.identity to the index of the entry in managedFields.list
+	// sets maps the index of a target entry to the field sets to merge into it; merged contains the indexes of the
+	// entries to remove.
 	sets   map[int][]fieldset.Set
 	merged map[int]bool
 }
@@ -70,8 +71,8 @@ func newUpdateMerger(o *managedFields) *updateMerger {
 }
 
 // merge schedules an entry to be merged into the ancient-changes entry of its version. If that entry does not exist,
-// the oldest entry of the version becomes it. If the given entry is the ancient-changes entry itself, because the
-// oldest entry has the same time, the oldest entry is merged into it instead.
+// the oldest entry of the version is renamed to ancient-changes. If entry is itself the ancient-changes entry, because
+// both entries have the same time, the oldest entry is merged into it instead.
 func (a *updateMerger) merge(oldest, entry Entry) error {
 	ancient := Entry{Manager: ancientChangesManager, Operation: Update, APIVersion: entry.APIVersion}
 	target, ok := a.indexes[ancient.identity()]
@@ -113,7 +114,8 @@ func (a *updateMerger) finish() {
 	})
 }
 
-// unionOf returns the union of one or more sets. Merging halves recursively costs n log n instead of n².
+// unionOf returns the union of one or more sets. It merges the two halves recursively, at a cost of n log n instead of
+// n² for n sets.
 func unionOf(sets []fieldset.Set) fieldset.Set {
 	if len(sets) == 1 {
 		return sets[0]

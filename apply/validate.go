@@ -10,7 +10,7 @@ import (
 )
 
 // validator checks that a configuration conforms to its topology: every field is declared, every value has an allowed
-// kind, every item of a granular list has a unique key. It collects all problems, up to maxProblems.
+// kind, every item of a granular list has a unique key. It collects up to maxProblems problems.
 type validator struct {
 	path     fieldset.Path
 	problems []FieldError
@@ -19,9 +19,10 @@ type validator struct {
 // maxProblems is the maximum number of problems in an InvalidError.
 const maxProblems = 20
 
-// validate validates a configuration. Leaves that equal their live value are not validated again, so that values that
-// were accepted by an older schema may stay. If unset is true, markers are allowed in place of any value, and
-// splitMarkers validates them; otherwise markers are ordinary data.
+// validate returns an InvalidError if a configuration does not conform to its topology. Scalars and atomic values that
+// equal their live value are not validated, so that values that an older schema accepted may remain. If unset is true,
+// unset markers are allowed in place of any value, and splitMarkers validates them; otherwise markers are ordinary
+// data.
 func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	w := validator{path: make(fieldset.Path, 0, 16)}
 	w.value(t, live, config, unset)
@@ -31,14 +32,14 @@ func validate(t *schema.Type, live, config document.Value, unset bool) error {
 	return nil
 }
 
-// addProblem adds a problem at the current path.
+// addProblem adds a problem at the current path, unless there are maxProblems already.
 func (w *validator) addProblem(format string, args ...any) {
 	if len(w.problems) < maxProblems {
 		w.problems = append(w.problems, FieldError{Path: slices.Clone(w.path), Problem: fmt.Sprintf(format, args...)})
 	}
 }
 
-// value validates one value; v is from the configuration.
+// value validates the value v of a configuration; live is the live value at the same path.
 func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 	if v.IsNull() || v.IsAbsent() || unset && isUnsetMarker(v) {
 		return
@@ -63,7 +64,7 @@ func (w *validator) value(t *schema.Type, live, v document.Value, unset bool) {
 	}
 }
 
-// isGranular reports whether a value is a granular map or list.
+// isGranular reports whether a value of type t is a granular map or list.
 func isGranular(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Map:
@@ -74,7 +75,7 @@ func isGranular(t *schema.Type, v document.Value) bool {
 	return false
 }
 
-// acceptsScalar reports whether the type allows a scalar of the given kind.
+// acceptsScalar reports whether the type allows scalars of a kind: string, number or boolean.
 func acceptsScalar(t *schema.Type, kind document.Kind) bool {
 	switch t.Scalar {
 	case schema.AnyScalar:
@@ -146,8 +147,8 @@ func (w *validator) items(l *schema.List, live, v document.Value, unset bool) {
 	}
 }
 
-// uniqueElements returns the path elements of a granular list. It reports items without a valid path element and
-// duplicates as problems, and returns nil in these cases and for empty lists.
+// uniqueElements returns the path elements of the items of a granular list. If an item has no valid path element, or if
+// two items have the same one, it adds a problem and returns nil. It also returns nil for an empty list.
 func (w *validator) uniqueElements(l *schema.List, v document.Value) []fieldset.Element {
 	items, itemErr := elements(l, v)
 	if itemErr != nil {

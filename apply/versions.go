@@ -11,22 +11,23 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Versions are the versions of a kind: their schemas and the conversion between them. Implementations must be safe
+// Versions returns the schemas of a kind's versions and converts documents between them. Implementations must be safe
 // for concurrent use.
 type Versions interface {
 	// Type returns the schema of a version; ok is false if the kind does not have the version.
 	Type(version string) (t *schema.Type, ok bool)
 	// Convert converts a document between two different versions. It returns an error that wraps [ErrVersionGone] if
-	// one of them no longer exists, and one that wraps [ErrConversionUnavailable] if the conversion may succeed
-	// later.
+	// one of the versions no longer exists, and an error that wraps [ErrConversionUnavailable] if the conversion failed
+	// but may succeed later.
 	Convert(doc document.Value, from, to string) (document.Value, error)
 }
 
-// ErrVersionGone reports that a version of the kind does not exist, or no longer exists.
+// ErrVersionGone reports that the kind does not have a version, or no longer has it.
 var ErrVersionGone = errors.New("the kind does not have this version")
 
-// ErrConversionUnavailable reports that a conversion failed but may succeed later. Update then leaves the entries of
-// that version unchanged; Apply fails, because it could miss conflicts.
+// ErrConversionUnavailable reports that a conversion failed but may succeed later. Update then leaves the managed
+// fields entries of that version unchanged; Apply returns the error, because it can't detect conflicts with these
+// entries.
 var ErrConversionUnavailable = errors.New("the conversion is not available")
 
 // OneVersion returns the Versions of a kind with a single version.
@@ -50,7 +51,8 @@ type versioned struct {
 	version string
 }
 
-// convertTo converts a document to a version.
+// convertTo converts a document to a version. It returns an error that wraps ErrVersionGone if the kind does not have
+// the version, and an error if the converted document is not an object.
 func (e *Engine) convertTo(v versioned, version string) (versioned, error) {
 	if v.version == version {
 		return v, nil

@@ -18,19 +18,19 @@ import (
 //   - the merged document is the live document until the first difference
 //   - the field set is encoded as FieldsV1 and compared with the applier's previous encoding; it is decoded only if they
 //     differ
-//   - items of the two lists are matched without path elements
+//   - items of the live list and of the applied list are matched by their key values, without building path elements
 //
-// It has no error messages. If the configuration is invalid, it fails, and validate reports the problems. It supports
-// unset markers only in place of declared fields of existing containers; for others it fails, too, and the
-// configuration is read again without its markers.
+// It creates no error messages. If the configuration is invalid, it sets failed, and validate reports the problems. It
+// supports unset markers only in place of declared fields of existing containers; at any other marker it sets failed,
+// too, and the caller reads the configuration again without its markers.
 type configWalker struct {
 	docs   fastdoc.Builder
 	fields fieldsv1.Writer
-	// untracked and reset are the untracked fields and reset fields at and below the current value; hasExcluded
-	// reports whether there are any.
+	// untracked and reset are the untracked fields and the reset fields below the current value. Neither become members
+	// of the field set. hasExcluded reports whether one of the two sets is not empty.
 	untracked, reset fieldset.Set
 	hasExcluded      bool
-	setsUntracked    bool // see intent.setsUntracked
+	setsUntracked    bool // becomes intent.setsUntracked
 	failed           bool
 
 	// mayHaveMarkers reports that the configuration may have unset markers; markerCount counts the markers found so
@@ -39,14 +39,15 @@ type configWalker struct {
 	markerCount    int
 	unset          fastset.Builder
 
-	keys    []document.Field // stack: keys of the items of all open lists
-	maxKeys int              // maximum length that keys had, for clearing the whole stack
-	ints    []int            // stack: sorted order and end offsets of the items of all open lists
+	keys    []document.Field // stack of the list map keys of the items of all lists that the walk is in
+	maxKeys int              // maximum length of keys since the last release, which clears that part of the slice
+	ints    []int            // stack of the sorted order and the end offsets of these items; see itemMark
 }
 
 var configWalkers = sync.Pool{New: func() any { return new(configWalker) }}
 
-// walkConfig computes the intent of a configuration in one pass; done is false if that failed.
+// walkConfig computes the intent of a configuration in one pass. done is false if the configuration is invalid or
+// contains markers that configWalker does not support.
 func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set, markers bool) (in intent, done bool) {
 	w := configWalkers.Get().(*configWalker)
 	w.untracked, w.reset, w.hasExcluded = untrackedFields, reset, true
@@ -58,11 +59,11 @@ func walkConfig(t *schema.Type, live, config document.Value, reset fieldset.Set,
 	if done = !w.failed && !(w.setsUntracked && w.markerCount > 0); done {
 		in = intent{config: config, merged: merged, fieldsV1: string(w.fields.End()), unset: w.unset.Set(0), setsUntracked: w.setsUntracked}
 	}
-	w.release() // not deferred: after a panic the walker's builders are inconsistent
+	w.release() // not deferred: after a panic the builders are inconsistent, and the walker must not return to the pool
 	return in, done
 }
 
-// release returns the walker to the pool, without references to documents.
+// release clears the walker's references to documents and returns it to the pool.
 func (w *configWalker) release() {
 	w.docs.Reset()
 	w.unset.Reset()
@@ -73,11 +74,12 @@ func (w *configWalker) release() {
 	}
 }
 
-// maxPooledScratch is the maximum capacity of scratch slices that are kept in a pool.
+// maxPooledScratch is the maximum capacity, in elements, of the scratch slices of a pooled walker or pruner. Those with
+// larger slices are left to the Go garbage collector.
 const maxPooledScratch = 1 << 12
 
 // value walks a value of the configuration and its live value, which may be absent, and returns the merged value. It
-// encodes the fields below.
+// appends the fields below the value to w.fields.
 func (w *configWalker) value(t *schema.Type, live, config document.Value) document.Value {
 	switch kind := config.Kind(); {
 	case kind == document.Null:
@@ -92,7 +94,8 @@ func (w *configWalker) value(t *schema.Type, live, config document.Value) docume
 	return w.leaf(t, live, config)
 }
 
-// leaf walks a scalar or an atomic value. A value that equals its live value is not validated.
+// leaf walks a scalar or an atomic value and returns the merged value. A value that equals its live value is not
+// validated.
 func (w *configWalker) leaf(t *schema.Type, live, config document.Value) document.Value {
 	w.failed = w.failed || w.mayHaveMarkers && mayContainMarker(config)
 	if document.Equal(live, config) {
@@ -104,7 +107,8 @@ func (w *configWalker) leaf(t *schema.Type, live, config document.Value) documen
 	return config
 }
 
-// liveIfEqual returns the live value if both are equal, and the configuration's otherwise.
+// liveIfEqual returns the live value if the two values are equal, and the applied value otherwise. Returning the live
+// value lets callers detect unchanged values by comparing with ==.
 func liveIfEqual(live, config document.Value) document.Value {
 	if document.Equal(live, config) {
 		return live
@@ -112,7 +116,7 @@ func liveIfEqual(live, config document.Value) document.Value {
 	return config
 }
 
-// accepts reports whether a scalar or the inside of an atomic value is valid, as validate does.
+// accepts reports whether validate would accept a scalar, an atomic value or a value inside of an atomic value.
 func (w *configWalker) accepts(t *schema.Type, v document.Value) bool {
 	switch v.Kind() {
 	case document.Null:
@@ -151,7 +155,8 @@ func (w *configWalker) acceptsItems(l *schema.List, v document.Value) bool {
 	return true
 }
 
-// granularMap walks a granular map by a merge join of its fields with those of the live map.
+// granularMap walks a granular map in one pass over its sorted fields and those of the live map, and returns the merged
+// map.
 func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) document.Value {
 	old := asKind(live, document.Map)
 	if old.Len() == 0 && config.Len() == 0 {
@@ -205,7 +210,7 @@ func (w *configWalker) granularMap(m *schema.Map, live, config document.Value) d
 	return w.docs.Map(mark)
 }
 
-// field walks one field of a map.
+// field walks one field of a map and returns its merged value.
 func (w *configWalker) field(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if t == nil {
 		w.failed = true
@@ -221,7 +226,7 @@ func (w *configWalker) field(t *schema.Type, declared bool, name fieldsv1.Name, 
 	return w.container(t, declared, name, old, value)
 }
 
-// container walks a field of a map that is not a scalar, or that may be excluded from ownership.
+// container walks a map field whose value is not a scalar, or that may be an untracked or reset field.
 func (w *configWalker) container(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	member := !declared || isMember(t, value)
 	if w.hasExcluded {
@@ -233,7 +238,8 @@ func (w *configWalker) container(t *schema.Type, declared bool, name fieldsv1.Na
 	return merged
 }
 
-// fieldWithMarkers walks a field of a map that may be an unset marker, or contain markers.
+// fieldWithMarkers walks a map field whose value may be an unset marker or contain markers. It returns an absent value
+// for a marker.
 func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fieldsv1.Name, old, value document.Value) document.Value {
 	if isUnsetMarker(value) {
 		w.markerCount++
@@ -245,16 +251,16 @@ func (w *configWalker) fieldWithMarkers(t *schema.Type, declared bool, name fiel
 	mark, markerCount := w.unset.Mark(), w.markerCount
 	merged := w.container(t, declared, name, old, value)
 	if w.markerCount > markerCount {
-		// An undeclared field with nothing but markers must not become a member of the field set; readInSteps handles
-		// that case.
+		// An undeclared field that contains nothing but markers must not become a member of the field set; readInSteps
+		// handles that case.
 		w.failed = w.failed || !declared
 		w.unset.Push(fieldset.NameElement(name.Text), false, w.unset.Set(mark))
 	}
 	return merged
 }
 
-// fieldWithExclusions walks a field that is untracked or reset, or contains such fields. This happens only near the
-// root.
+// fieldWithExclusions walks a field that may be an untracked or reset field, or contain such fields. Most of them are
+// near the root of an object, so that the walk seldom takes this path.
 func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, member bool, old, value document.Value) document.Value {
 	untracked, reset := w.untracked, w.reset
 	var isUntracked, isReset bool
@@ -273,7 +279,7 @@ func (w *configWalker) fieldWithExclusions(t *schema.Type, name fieldsv1.Name, m
 	return merged
 }
 
-// granularList walks a granular list item by item.
+// granularList walks a granular list item by item and returns the merged list.
 func (w *configWalker) granularList(l *schema.List, live, config document.Value) document.Value {
 	if config.Len() == 0 {
 		w.setsUntracked = true
@@ -283,7 +289,7 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 		return live
 	}
 	if w.hasExcluded {
-		w.failed = true // no kind has untracked or reset fields inside of lists
+		w.failed = true // not supported: no built-in kind has untracked or reset fields inside of lists
 		return config
 	}
 	items := w.openItems(l, config)
@@ -300,7 +306,7 @@ func (w *configWalker) granularList(l *schema.List, live, config document.Value)
 	return merged
 }
 
-// mergeItems merges two lists; that of the configuration is not empty.
+// mergeItems merges the items of a configuration's list, which is not empty, into the live list.
 func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	old := asKind(live, document.List)
 	switch {
@@ -311,7 +317,7 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 		}
 		w.failed = w.failed || w.markerCount > markerCount
 		return config
-	case w.aligned(l, old, items):
+	case w.isAligned(l, old, items):
 		return w.mergeAligned(l, old, config, items)
 	}
 	z := listMerger{docs: &w.docs, live: old, config: config, matching: w.matchItems(l, old, config, items)}
@@ -319,7 +325,7 @@ func (w *configWalker) mergeItems(l *schema.List, live, config document.Value, i
 	return z.merge()
 }
 
-// mergeAligned merges two lists that have the same items at the same positions.
+// mergeAligned merges two lists whose items have the same keys at the same positions.
 func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value, items itemMark) document.Value {
 	mark := w.docs.Mark()
 	changed := false
@@ -339,7 +345,7 @@ func (w *configWalker) mergeAligned(l *schema.List, live, config document.Value,
 	return w.docs.List(mark)
 }
 
-// item walks the j-th item of a granular list.
+// item walks the j-th item of a configuration's granular list and returns it merged with its live item old.
 func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item document.Value) document.Value {
 	var opened fieldsv1.Opened
 	if l.Relationship == schema.Keyed {
@@ -356,7 +362,8 @@ func (w *configWalker) item(l *schema.List, items itemMark, j int, old, item doc
 	}
 	if w.markerCount > markerCount {
 		e, ok := elementOf(l, item)
-		// A list item with nothing but markers must not become a member of the field set; readInSteps handles that case.
+		// A list item that contains nothing but markers must not become a member of the field set; readInSteps handles
+		// that case.
 		w.failed = w.failed || !ok || !hasExplicitKey(l, item)
 		w.unset.Push(e, false, w.unset.Set(mark))
 	}
@@ -369,7 +376,7 @@ func hasExplicitKey(l *schema.List, item document.Value) bool {
 	return slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return !item.Get(key.Name).IsAbsent() })
 }
 
-// hasMarkedKey reports whether a list item is an unset marker, or has one in place of a key.
+// hasMarkedKey reports whether a list item is an unset marker, or contains one as the value of a key.
 func hasMarkedKey(l *schema.List, item document.Value) bool {
 	return isUnsetMarker(item) || slices.ContainsFunc(l.Keys, func(key schema.Key) bool { return isUnsetMarker(item.Get(key.Name)) })
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// configWalker identifies list items by the values of their keys, which it keeps on a stack with a sorted order of the
-// items. An item of a list of type set is its own key.
+// configWalker identifies list items by the values of their list map keys. It holds these keys, and the indexes of the
+// items sorted by key, on two stacks. In a list of type set, each item is its own key.
 
-// itemMark is the position of the items of an open list on the walker's stacks:
+// itemMark locates the items of one list on configWalker's stacks keys and ints. A list is open from openItems to
+// closeItems.
 //
 //	keys[keys : keys+count*width]     the keys of each item, sorted by name
 //	ints[ints : ints+count]           the indexes of the items, sorted by key
 //	ints[ints+count : ints+2*count]   the offset at which the encoded fields of each item end
 type itemMark struct{ keys, ints, count, width int }
 
-// openItems pushes the keys of a list's items. The walker fails if an item has no key.
+// openItems pushes the keys of a list's items on the stacks. It sets failed if an item has no key.
 func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	mark := itemMark{keys: len(w.keys), ints: len(w.ints), count: list.Len(), width: max(1, len(l.Keys))}
 	for i := range list.Len() {
@@ -32,13 +33,13 @@ func (w *configWalker) openItems(l *schema.List, list document.Value) itemMark {
 	return mark
 }
 
-// closeItems pops the items of a list.
+// closeItems pops the items of a list from the stacks.
 func (w *configWalker) closeItems(mark itemMark) {
 	w.maxKeys = max(w.maxKeys, len(w.keys))
 	w.keys, w.ints = w.keys[:mark.keys], w.ints[:mark.ints]
 }
 
-// pushKeys pushes the keys of one item.
+// pushKeys pushes the keys of one list item. It sets failed if the item has no key.
 func (w *configWalker) pushKeys(l *schema.List, item document.Value) {
 	if l.Relationship != schema.Keyed {
 		w.failed = w.failed || !item.IsScalar()
@@ -64,13 +65,13 @@ func (w *configWalker) keysOf(mark itemMark, j int) []document.Field {
 // order returns the indexes of the items, sorted by key after sortItems.
 func (w *configWalker) order(mark itemMark) []int { return w.ints[mark.ints : mark.ints+mark.count] }
 
-// ends returns the offsets at which the encoded fields of the items end.
+// ends returns, for each item, the offset in w.fields at which its encoded fields end.
 func (w *configWalker) ends(mark itemMark) []int {
 	return w.ints[mark.ints+mark.count : mark.ints+2*mark.count]
 }
 
-// sortItems sorts the indexes of the items by key, and by index for equal keys. It reports whether all keys are
-// different.
+// sortItems sorts the indexes of the items by key, and by index where keys are equal. It reports whether the keys of
+// all items differ.
 func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	order := w.order(mark)
 	sorted, unique := true, true
@@ -90,8 +91,8 @@ func (w *configWalker) sortItems(mark itemMark) (unique bool) {
 	return unique
 }
 
-// compareKeyFields compares the keys of two items of a list in the order of their path elements. An absent key is
-// omitted from the path element, so that the name of the next key is compared in its position.
+// compareKeyFields compares the keys of two items of a list in the order of their path elements. A path element omits
+// absent keys, so that the name of the next present key takes the position of an absent one.
 func compareKeyFields(a, b []document.Field) int {
 	for i := range a {
 		va, vb := a[i].Value, b[i].Value
@@ -99,9 +100,9 @@ func compareKeyFields(a, b []document.Field) int {
 		case va.IsAbsent() && vb.IsAbsent():
 			continue
 		case va.IsAbsent():
-			return compareWithout(a[i+1:])
+			return compareAfterAbsentKey(a[i+1:])
 		case vb.IsAbsent():
-			return -compareWithout(b[i+1:])
+			return -compareAfterAbsentKey(b[i+1:])
 		}
 		if va.Kind() == document.String && vb.Kind() == document.String {
 			if c := strings.Compare(va.Text(), vb.Text()); c != 0 {
@@ -116,10 +117,10 @@ func compareKeyFields(a, b []document.Field) int {
 	return 0
 }
 
-// compareWithout compares a path element that continues with the given keys with one that continues with an earlier
-// name. The first sorts before the second if it has no further keys, and after it otherwise, because names are
-// sorted.
-func compareWithout(rest []document.Field) int {
+// compareAfterAbsentKey compares two path elements with equal beginnings, of which the first omits the key that comes
+// next in the second; rest holds the keys of the first element that follow. Key names are sorted: if one of these keys
+// is present, its name is greater, and the result is 1. Otherwise the first element is shorter, and the result is -1.
+func compareAfterAbsentKey(rest []document.Field) int {
 	for _, f := range rest {
 		if !f.Value.IsAbsent() {
 			return 1
@@ -128,8 +129,9 @@ func compareWithout(rest []document.Field) int {
 	return -1
 }
 
-// aligned reports whether a list has the same items at the same positions as the open list.
-func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMark) bool {
+// isAligned reports whether list has the same number of items as the open list, with the same keys at the same
+// positions.
+func (w *configWalker) isAligned(l *schema.List, list document.Value, items itemMark) bool {
 	if list.Len() != items.count {
 		return false
 	}
@@ -146,8 +148,8 @@ func (w *configWalker) aligned(l *schema.List, list document.Value, items itemMa
 	return true
 }
 
-// matchItems matches the items of the live list with those of the open list by a merge join of their sorted keys.
-// Live lists with items that have no key are left to matchElements.
+// matchItems matches the items of the live list with the items of the configuration's list by a merge join of their
+// sorted keys. If a live item has no key, matchElements does it instead.
 func (w *configWalker) matchItems(l *schema.List, live, config document.Value, items itemMark) matching {
 	mark := w.openItems(l, live)
 	defer w.closeItems(mark)
@@ -166,14 +168,14 @@ func (w *configWalker) matchItems(l *schema.List, live, config document.Value, i
 			m.toConfig[old[a]] = m.toConfig[old[a-1]]
 			continue
 		}
-		side := -1
+		order := -1
 		for b < len(new) {
-			if side = compareKeyFields(w.keysOf(items, new[b]), w.keysOf(mark, old[a])); side >= 0 {
+			if order = compareKeyFields(w.keysOf(items, new[b]), w.keysOf(mark, old[a])); order >= 0 {
 				break
 			}
 			b++
 		}
-		if b < len(new) && side == 0 {
+		if b < len(new) && order == 0 {
 			m.toConfig[old[a]], m.toLive[new[b]] = new[b], old[a]
 		}
 	}
