@@ -8,7 +8,8 @@ import (
 
 // Parsing with a base document is for texts that are expected to be similar to the base, such as a configuration and
 // the live object. A list or map whose text is, byte for byte, the canonical text of the container at the same path in
-// the base is not parsed; the new document shares the base's container. [Same] reports the sharing at no cost.
+// the base is not parsed; the new document shares the base's container. [Same] detects a shared container without comparing
+// the contents.
 
 // baseCursor tracks the parser's position in the base document.
 type baseCursor struct {
@@ -16,12 +17,12 @@ type baseCursor struct {
 	// equals depth.
 	value Value
 	depth int
-	// shared are the base's containers that the new document shares.
+	// shared holds the containers of the base document that the new document references.
 	shared []Value
 }
 
-// newBaseCursor returns a cursor at the root of the base document. If base has no fields or items, the cursor is never
-// valid.
+// newBaseCursor returns a cursor at the root of the base document. If base has no fields or items, there is nothing to
+// share, and the cursor matches no position.
 func newBaseCursor(base Value) baseCursor {
 	if base.Len() == 0 {
 		return baseCursor{depth: -1}
@@ -29,13 +30,14 @@ func newBaseCursor(base Value) baseCursor {
 	return baseCursor{value: base, depth: 1}
 }
 
-// fieldWithBase parses the value of the field at slot, which must be a container.
+// fieldWithBase parses the list or map that is the value of the field at p.stack[slot], or shares it with the base
+// document if its text is the same there.
 func (p *parser) fieldWithBase(slot, i int) (end int, err *SyntaxError) {
 	name := p.name(slot)
 	return p.valueWithBase(slot, i, p.base.value.Get(name), name)
 }
 
-// itemWithBase parses the n-th item of a list.
+// itemWithBase parses the n-th item of a list, or shares it with the base document if its text is the same there.
 func (p *parser) itemWithBase(slot, i, n int) (end int, err *SyntaxError) {
 	var base Value
 	if p.base.value.Kind() == List && n < p.base.value.Len() {
@@ -44,12 +46,14 @@ func (p *parser) itemWithBase(slot, i, n int) (end int, err *SyntaxError) {
 	return p.valueWithBase(slot, i, base, access.AnyItem)
 }
 
-// valueWithBase parses a value; base is the value at the same path in the base document, which may be absent.
+// valueWithBase parses the value at offset i. base is the value at the same path in the base document, absent if that
+// document has none. If the text at i starts with the canonical JSON of the container base, the new document refers to
+// base and the text is not parsed.
 func (p *parser) valueWithBase(slot, i int, base Value, name string) (end int, err *SyntaxError) {
 	if base.form()&(canonical|unparsed) == canonical && strings.HasPrefix(p.text[i:], base.text()) {
 		end = i + len(base.text())
 		n := p.setSpan(slot, base.Kind(), i, end)
-		n.form |= canonical | foreign
+		n.form |= canonical | fromBase
 		n.first = uint32(len(p.base.shared))
 		p.base.shared = append(p.base.shared, base)
 		return end, nil

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// randomJSON returns a random JSON value as Go types.
+// randomJSON returns a random JSON value as the Go types that encoding/json uses (map[string]any, []any, …); depth
+// limits its nesting.
 func randomJSON(r *rand.Rand, depth int) any {
 	switch n := r.IntN(10); {
 	case depth > 0 && n < 4:
@@ -84,7 +85,7 @@ func TestParseWithBaseEqualsParse(t *testing.T) {
 		}
 		checkSameShape(t, alone, withBase)
 		if withBase.JSON() != alone.JSON() || string(withBase.With("z", NewNull()).AppendJSON(nil)) != string(alone.With("z", NewNull()).AppendJSON(nil)) {
-			t.Fatalf("parse %s with base %s: JSON() = %s", text, baseText, withBase.JSON())
+			t.Fatalf("parse %s with base %s: JSON() = %s, want %s", text, baseText, withBase.JSON(), alone.JSON())
 		}
 		if Same(withBase.Get("b"), base.Get("b")) && withBase.Get("b").Len() > 0 {
 			shared++
@@ -101,14 +102,14 @@ func checkSameShape(t *testing.T, a, b Value) {
 		t.Fatalf("Equal(%v, %v) = false, want true", a, b)
 	}
 	if a.isUnparsed() {
-		return // a container shared with the base may be parsed
+		return // b may share the base's container, which is parsed
 	}
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
-		t.Fatalf("%v and %v differ in kind or length", a, b)
+		t.Fatalf("%v and %v differ in kind or length, want the same", a, b)
 	}
 	for i := range a.Len() {
 		if a.Kind() == Map && a.Name(i) != b.Name(i) {
-			t.Fatalf("%v and %v differ in field names", a, b)
+			t.Fatalf("%v and %v differ in field names, want the same", a, b)
 		}
 		checkSameShape(t, a.At(i), b.At(i))
 	}

@@ -21,10 +21,10 @@ var (
 	emptyList = doc{kind: List, text: "[]", form: canonical}
 )
 
-// NewNull returns null.
+// NewNull returns the JSON value null.
 func NewNull() Value { return Value{d: &nullDoc} }
 
-// NewBool returns a boolean.
+// NewBool returns a JSON boolean.
 func NewBool(b bool) Value {
 	if b {
 		return Value{d: &trueDoc}
@@ -32,7 +32,7 @@ func NewBool(b bool) Value {
 	return Value{d: &falseDoc}
 }
 
-// NewString returns a string. Invalid UTF-8 is replaced by U+FFFD.
+// NewString returns a JSON string. Invalid UTF-8 is replaced by U+FFFD.
 func NewString(s string) Value {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	d := &doc{kind: String, text: s}
@@ -42,10 +42,10 @@ func NewString(s string) Value {
 	return Value{d: d}
 }
 
-// NewInt returns an integer.
+// NewInt returns a JSON number without fraction and exponent.
 func NewInt(i int64) Value { return newLiteral(strconv.FormatInt(i, 10)) }
 
-// NewNumber returns a number with the given JSON literal.
+// NewNumber returns a number that keeps the spelling of literal, or an error if literal is not a JSON number.
 func NewNumber(literal string) (Value, error) {
 	if end := scanNumber(literal, 0); end != len(literal) || end == 0 {
 		return Value{}, fmt.Errorf("expected a JSON number, received %q", literal)
@@ -55,7 +55,7 @@ func NewNumber(literal string) (Value, error) {
 
 func newLiteral(number string) Value { return Value{d: &doc{kind: Number, text: number}} }
 
-// NewList returns a list. It panics if an item is absent.
+// NewList returns a list of the items. It panics if an item is absent.
 func NewList(items ...Value) Value {
 	if len(items) == 0 {
 		return Value{d: &emptyList}
@@ -139,7 +139,7 @@ func (v Value) With(name string, value Value) Value {
 	return Value{d: &doc{kind: Map, members: members}}
 }
 
-// appendMembers appends the fields with the indexes from ≤ i < end.
+// appendMembers appends the fields of a map at the indexes from ≤ i < end to a slice.
 func (v Value) appendMembers(to []Field, from, end int) []Field {
 	for i := from; i < end; i++ {
 		to = append(to, Field{v.Name(i), v.At(i)})
@@ -147,9 +147,10 @@ func (v Value) appendMembers(to []Field, from, end int) []Field {
 	return to
 }
 
-// Without returns a copy of a map without the named field.
+// Without returns a copy of a map without the named field; see [Value.With].
 func (v Value) Without(name string) Value { return v.With(name, Value{}) }
 
+// isPlain reports whether a string needs no escapes in canonical JSON and is ASCII.
 func isPlain(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if byteClass[s[i]] != plainByte {

@@ -40,10 +40,10 @@ func TestWithAndWithout(t *testing.T) {
 		}
 	}
 	if got, want := v.JSON(), `{"b":1,"d":{"x":null}}`; got != want {
-		t.Errorf("With modified its receiver: %s", got)
+		t.Errorf("With modified its receiver: got %s, want %s", got, want)
 	}
 	if !Same(v.Get("d"), v.Without("b").Get("d")) {
-		t.Error("Without does not share the unchanged fields")
+		t.Error("Without copied the unchanged field d, want it shared with the original")
 	}
 }
 
@@ -56,7 +56,7 @@ func TestNewNumber(t *testing.T) {
 	for _, good := range trickyNumbers {
 		v, err := NewNumber(good)
 		if err != nil || v.JSON() != good {
-			t.Errorf("NewNumber(%s) = %s, %v", good, v, err)
+			t.Errorf("NewNumber(%s) = %s, %v, want the same literal", good, v, err)
 		}
 	}
 }
@@ -80,10 +80,10 @@ func TestNumbers(t *testing.T) {
 	} {
 		v := mustParse(t, test.text)
 		if i, ok := v.Int64(); ok != test.isInt || ok && i != test.integer {
-			t.Errorf("%s: Int64() = %d, %v", v, i, ok)
+			t.Errorf("%s: Int64() = %d, %v, want %d, %v", v, i, ok, test.integer, test.isInt)
 		}
 		if f, ok := v.Float64(); ok != test.isFloat || ok && f != test.float {
-			t.Errorf("%s: Float64() = %v, %v", v, f, ok)
+			t.Errorf("%s: Float64() = %v, %v, want %v, %v", v, f, ok, test.float, test.isFloat)
 		}
 	}
 }
@@ -112,10 +112,10 @@ func TestAccessors(t *testing.T) {
 		break
 	}
 	for name := range v.Get("b").Fields() {
-		t.Errorf("Fields() of a list returned %s", name)
+		t.Errorf("Fields() of a list returned %s, want no fields", name)
 	}
 	for range v.Items() {
-		t.Error("Items() of a map returned an item")
+		t.Error("Items() of a map returned an item, want none")
 	}
 }
 
@@ -160,7 +160,7 @@ func TestGoErrors(t *testing.T) {
 		{map[string]any{"a\xff": 1}, `.a�: expected a name in UTF-8, received "a\xff"`},
 	} {
 		if _, err := FromGo(test.in); err == nil || err.Error() != test.want {
-			t.Errorf("error = %v, want %s", err, test.want)
+			t.Errorf("FromGo: error = %v, want %s", err, test.want)
 		}
 	}
 }
@@ -170,10 +170,10 @@ func TestToGo(t *testing.T) {
 	m := v.ToGo().(map[string]any)
 	list := m["a"].([]any)
 	if list[0] != int64(1) || list[1] != 1.5 || list[2] != float64(1<<63) || list[3] != "s" || list[4] != true || list[5] != nil {
-		t.Errorf("ToGo() = %#v", list)
+		t.Errorf("ToGo() = %#v, want int64, float64, float64, string, bool and nil", list)
 	}
 	if b, ok := m["b"].(map[string]any); !ok || b == nil {
-		t.Errorf("ToGo() of an empty map = %#v", m["b"])
+		t.Errorf("ToGo() of an empty map = %#v, want an empty map[string]any", m["b"])
 	}
 	list[0] = "changed"
 	if v.JSON() != `{"a":[1,1.5,9223372036854775808,"s",true,null],"b":{}}` {
@@ -184,7 +184,7 @@ func TestToGo(t *testing.T) {
 		v := randomValue(r, 4)
 		back, err := FromGo(v.ToGo())
 		if err != nil || !Equal(v, back) {
-			t.Fatalf("FromGo(ToGo(%s)) = %s, %v", v, back, err)
+			t.Fatalf("FromGo(ToGo(%s)) = %s, %v, want an equal value", v, back, err)
 		}
 	}
 }
@@ -192,6 +192,6 @@ func TestToGo(t *testing.T) {
 func TestMarshalJSON(t *testing.T) {
 	text, err := json.Marshal(map[string]Value{"a": mustParse(t, `{ "x": 1.0 }`), "b": {}})
 	if err != nil || string(text) != `{"a":{"x":1.0},"b":null}` {
-		t.Errorf("Marshal() = %s, %v", text, err)
+		t.Errorf(`Marshal() = %s, %v, want {"a":{"x":1.0},"b":null}`, text, err)
 	}
 }

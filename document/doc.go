@@ -8,7 +8,7 @@
 //	v = v.With("replicas", document.NewInt(5))
 //	fmt.Println(v.Get("image").Text(), v.JSON()) // web:1 {"image":"web:1","replicas":5}
 //
-// This is the package example; example_test.go has one for each function.
+// This is the package example; example_test.go contains an example for each function.
 //
 // # Values
 //
@@ -50,4 +50,4 @@ package document
 //	gotypes.go        conversion from and to Go types
 //	equal.go          equality and order of values and numbers; field-by-field comparison of small maps
 //	error.go          SyntaxError and Limits
-//	internals.go      the access that internal/lib/fastdoc has to unexported parts
+//	internals.go      operations on unexported parts for internal/lib/fastdoc

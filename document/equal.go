@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Equal compares as Kubernetes does: numbers by value (1 equals 1.0), everything else exactly. An absent value equals
-// only an absent value.
+// Equal reports whether two values are equal in Kubernetes' sense: numbers are compared by value (1 equals 1.0),
+// everything else exactly. An absent value equals only an absent value.
 func Equal(a, b Value) bool {
 	if a == b {
 		return true
@@ -28,6 +28,7 @@ func Equal(a, b Value) bool {
 	return true
 }
 
+// equalContainers is [Equal] for two lists or two maps; either value may be unparsed.
 func equalContainers(a, b Value) bool {
 	if a.form()&b.form()&canonical != 0 && a.text() == b.text() {
 		return true
@@ -45,8 +46,9 @@ func equalContainers(a, b Value) bool {
 	return true
 }
 
-// Compare is the total order in which Kubernetes sorts path elements: numbers, strings, booleans, lists, maps, null. It
-// returns 0 for equal values.
+// Compare compares two values in the order in which Kubernetes sorts path elements: numbers, strings, booleans, lists,
+// maps, null, and absent values last. It returns a negative number if a is less than b, 0 if they are equal, otherwise
+// a positive number.
 func Compare(a, b Value) int {
 	if c := cmp.Compare(kindRank(a.Kind()), kindRank(b.Kind())); c != 0 {
 		return c
@@ -64,6 +66,7 @@ func Compare(a, b Value) int {
 	return 0
 }
 
+// kindRank returns the position of a kind in the order of [Compare].
 func kindRank(k Kind) int {
 	switch k {
 	case Number:
@@ -92,8 +95,8 @@ func compareLists(a, b Value) int {
 	return cmp.Compare(a.Len(), b.Len())
 }
 
-// compareMaps compares the fields in the order of their names: the first difference decides, in the name, then in the
-// value. If one map is a prefix of the other, the shorter map is less.
+// compareMaps compares the fields in the order of their names. The first field that differs decides: by its name, or by
+// its value if the names are equal. If one map is a prefix of the other, the shorter map is less.
 func compareMaps(a, b Value) int {
 	a, b = a.parsed(), b.parsed()
 	for i := 0; i < min(a.Len(), b.Len()); i++ {
@@ -107,12 +110,12 @@ func compareMaps(a, b Value) int {
 	return cmp.Compare(a.Len(), b.Len())
 }
 
-// equalNumbers reports whether two literals have the same value.
+// equalNumbers reports whether two number literals have the same value, such as 1 and 1.0.
 func equalNumbers(a, b string) bool { return a == b || compareNumbers(a, b) == 0 }
 
-// compareNumbers compares two literals by value: integers of any size exactly, literals with a fraction or an exponent
-// as float64. An integer is not rounded for the comparison with a float: otherwise two different integers could both
-// equal one float, and the order would not be transitive.
+// compareNumbers compares two number literals by value: integers of any size exactly, literals with a fraction or an
+// exponent as float64. An integer is not rounded for the comparison with a float: otherwise two different integers
+// could both equal one float, and the order would not be transitive.
 func compareNumbers(a, b string) int {
 	switch {
 	case isInteger(a) && isInteger(b):
@@ -124,26 +127,26 @@ func compareNumbers(a, b string) int {
 	}
 	x, y := asFloat(a), asFloat(b)
 	if math.IsInf(x, 0) && x == y {
-		return cmp.Compare(a, b) // both are out of range: compare the spelling
+		return cmp.Compare(a, b) // both literals are beyond the range of float64: order them by spelling
 	}
 	return cmp.Compare(x, y)
 }
 
-// asFloat converts a literal; one that is out of range becomes an infinity.
+// asFloat converts a number literal to a float64; a literal beyond the range of float64 becomes an infinity.
 func asFloat(literal string) float64 {
 	f, _ := strconv.ParseFloat(literal, 64)
 	return f
 }
 
-// compareMixed compares an integer literal with a float.
+// compareMixed compares an integer literal of any size with a float64.
 func compareMixed(integer string, f float64) int {
-	const exact = 1 << 53 // every integer up to this is exact as float64
+	const exact = 1 << 53 // float64 represents every integer up to 2^53 exactly
 	rounded := asFloat(integer)
 	switch {
 	case rounded != f:
 		return cmp.Compare(rounded, f)
 	case math.IsInf(f, 0):
-		return -cmp.Compare(f, 0) // both are out of range, but the integer is finite
+		return -cmp.Compare(f, 0) // f is an infinity; the integer is finite however long it is
 	case math.Abs(f) < exact:
 		return 0
 	}
@@ -179,7 +182,7 @@ func withoutMinusZero(literal string) string {
 // appendFloat formats a float as encoding/json does.
 func appendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
-		return append(dst, '0') // a negative zero loses its sign, as it equals zero
+		return append(dst, '0') // negative zero is written as 0, which it equals
 	}
 	format := byte('f')
 	if size := math.Abs(f); size < 1e-6 || size >= 1e21 {
@@ -187,7 +190,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	}
 	dst = strconv.AppendFloat(dst, f, format, -1, 64)
 	if n := len(dst); format == 'e' && n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
-		// e-09 is written e-9.
+		// The exponent e-09 is shortened to e-9.
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]
 	}
@@ -223,7 +226,7 @@ func scalarDifferences(a, b Value) (differ uint64, ok bool) {
 	return differ, true
 }
 
-// nodeDifferences is scalarDifferences for parsed maps.
+// nodeDifferences implements [scalarDifferences] for two parsed maps with the same number of fields.
 func nodeDifferences(a, b Value) (differ uint64, ok bool) {
 	x, y := a.children(), b.children()
 	for i := range y {

@@ -43,27 +43,28 @@ func TestEqual(t *testing.T) {
 	} {
 		a, b := mustParse(t, test.a), mustParse(t, test.b)
 		if got := Equal(a, b); got != test.want {
-			t.Errorf("Equal(%s, %s) = %v", a, b, got)
+			t.Errorf("Equal(%s, %s) = %v, want %v", a, b, got, test.want)
 		}
 		if got := Equal(b, a); got != test.want {
-			t.Errorf("Equal(%s, %s) = %v", b, a, got)
+			t.Errorf("Equal(%s, %s) = %v, want %v", b, a, got, test.want)
 		}
 		if got := Compare(a, b) == 0; got != test.want {
-			t.Errorf("Compare(%s, %s) is zero: %v", a, b, got)
+			t.Errorf("Compare(%s, %s) == 0 is %v, want %v", a, b, got, test.want)
 		}
 	}
 }
 
 func TestEqualAbsent(t *testing.T) {
 	if !Equal(Value{}, Value{}) || Equal(Value{}, NewNull()) || Equal(NewNull(), Value{}) {
-		t.Error("an absent value must equal an absent value only")
+		t.Error("Equal of absent and null values: an absent value must equal an absent value only")
 	}
 	if Compare(Value{}, Value{}) != 0 || Compare(NewNull(), Value{}) >= 0 || Compare(Value{}, NewNull()) <= 0 {
-		t.Error("an absent value must come last")
+		t.Error("Compare of absent and null values: an absent value must be the greatest")
 	}
 }
 
-func samples() []Value {
+// comparisonSamples returns an absent value, numbers at the limits of float64, and random values.
+func comparisonSamples() []Value {
 	r := newRand()
 	values := []Value{{}}
 	for _, s := range []string{"1e999", "-1e999", "1e998", "9007199254740993", "9007199254740992.0", "9007199254740992", "9007199254740994.0", "12345678901234567890123", "1.2345678901234568e22"} {
@@ -77,26 +78,27 @@ func samples() []Value {
 }
 
 func TestCompareIsATotalOrder(t *testing.T) {
-	values := samples()
+	values := comparisonSamples()
 	for _, a := range values {
 		for _, b := range values {
 			ab := Compare(a, b)
 			if ab != -Compare(b, a) {
-				t.Fatalf("Compare(%s, %s) = %d, with swapped arguments %d", a, b, ab, Compare(b, a))
+				t.Fatalf("Compare(%s, %s) = %d, with swapped arguments %d, want the opposite sign", a, b, ab, Compare(b, a))
 			}
 			if (ab == 0) != Equal(a, b) {
-				t.Fatalf("Compare(%s, %s) = %d, Equal %v", a, b, ab, Equal(a, b))
+				t.Fatalf("Compare(%s, %s) = %d but Equal = %v, want 0 exactly if Equal", a, b, ab, Equal(a, b))
 			}
 			for _, c := range values {
 				if ab <= 0 && Compare(b, c) <= 0 && Compare(a, c) > 0 {
-					t.Fatalf("%s ≤ %s ≤ %s, but Compare(first, last) > 0", a, b, c)
+					t.Fatalf("%s ≤ %s ≤ %s, but Compare(first, last) > 0; the order is not transitive", a, b, c)
 				}
 			}
 		}
 	}
 }
 
-// TestCompareAsKubernetes compares with structured-merge-diff, which converts numbers to int64 and float64.
+// TestCompareAsKubernetes checks that Compare and Equal return the same results as structured-merge-diff for random
+// values whose numbers fit into int64 and float64.
 func TestCompareAsKubernetes(t *testing.T) {
 	r := newRand()
 	for range 20_000 {

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is the error for text that can't be parsed.
+// SyntaxError is the error of the JSON and YAML parsers for text that is malformed or exceeds a limit.
 type SyntaxError struct {
 	// Line and Column count from 1; Column counts characters.
 	Line, Column int
 	// Path is the position in the document, such as .spec.containers[2].image; it is empty at the root.
 	Path string
-	// Problem has the expected and the received input.
+	// Problem describes the expected and the received input.
 	Problem string
 
 	first lineColumn // position of the first of two duplicate fields; zero for other problems
@@ -22,14 +22,15 @@ type SyntaxError struct {
 // lineColumn is a position in a text; line and column count from 1.
 type lineColumn struct{ line, column int }
 
-// duplicateField returns the error for a field that occurs twice.
+// duplicateField returns the error for a field name that occurs twice in one map; the error is reported at the second
+// occurrence.
 func duplicateField(first, second lineColumn, name string) *SyntaxError {
 	e := &SyntaxError{Line: second.line, Column: second.column, first: first}
 	e.addLines(0)
 	return e.prefixPath("." + name)
 }
 
-// addLines adds to the line numbers of an error, for a document that is a part of a larger text.
+// addLines adds lines to the line numbers of an error in a document that is a part of a larger text.
 func (e *SyntaxError) addLines(lines int) {
 	e.Line += lines
 	if e.first.line > 0 {
@@ -46,7 +47,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s: %s", e.Line, e.Column, e.displayPath(), e.Problem)
 }
 
-// displayPath returns the path, with its middle left out if it is very long.
+// displayPath returns the path for the error message; the middle of a very long path is left out.
 func (e *SyntaxError) displayPath() string {
 	const maxShown = 400
 	if len(e.Path) <= maxShown {
@@ -65,9 +66,10 @@ type Limits struct {
 }
 
 const (
-	// DefaultMaxBytes is the request size limit of kube-apiserver.
+	// DefaultMaxBytes is the default size limit of a document, which is the request size limit of kube-apiserver.
 	DefaultMaxBytes = 3 << 20
-	// DefaultMaxDepth is far beyond any real object, and recursion to this depth is safe.
+	// DefaultMaxDepth is the default and the maximum of Limits.MaxDepth. No real object nests this deep, and the
+	// recursion of the parser is safe up to this depth.
 	DefaultMaxDepth = 10_000 - unparsedDepth
 )
 
@@ -81,7 +83,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// checkSize returns an error if the text is larger than the limit.
+// checkSize returns an error if a text of size bytes is larger than MaxBytes or than the 4 GiB that nodes can address.
 func (l Limits) checkSize(size int) error {
 	if l.MaxBytes >= 0 && size > l.MaxBytes {
 		return &SyntaxError{Line: 1, Column: 1, Problem: fmt.Sprintf(
@@ -93,7 +95,7 @@ func (l Limits) checkSize(size int) error {
 	return nil
 }
 
-// position converts an offset to a line and a column.
+// position converts a byte offset in a text to a line and a column.
 func position(text string, offset int) lineColumn {
 	before := text[:min(offset, len(text))]
 	return lineColumn{
@@ -102,13 +104,14 @@ func position(text string, offset int) lineColumn {
 	}
 }
 
-// errorAt returns an error at offset i.
+// errorAt returns a SyntaxError at byte offset i of the text; callers add its path with prefixPath.
 func (p *parser) errorAt(i int, format string, args ...any) *SyntaxError {
 	at := position(p.text, i)
 	return &SyntaxError{Line: at.line, Column: at.column, Problem: fmt.Sprintf(format, args...)}
 }
 
-// prefixPath prepends a path element to the error's path, while the parser unwinds.
+// prefixPath prepends a path element to the error's path. Each open container calls it while the parser returns from
+// the recursion.
 func (e *SyntaxError) prefixPath(element string) *SyntaxError {
 	if len(element) > maxErrorPath {
 		element = strings.ToValidUTF8(element[:maxErrorPath], "") + "…"
@@ -119,10 +122,11 @@ func (e *SyntaxError) prefixPath(element string) *SyntaxError {
 	return e
 }
 
-// maxErrorPath limits the size of errors for hostile nesting and names.
+// maxErrorPath is the approximate maximum size, in bytes, of an error's path, which deep nesting and long names could
+// make as large as the document.
 const maxErrorPath = 1000
 
-// tokenAt returns the text at i up to the next delimiter.
+// tokenAt returns the text from offset i up to the next delimiter, shortened for an error message.
 func (p *parser) tokenAt(i int) string {
 	token := p.text[i:]
 	if end := strings.IndexAny(token, " \t\r\n,:[]{}\""); end >= 0 {
@@ -131,7 +135,7 @@ func (p *parser) tokenAt(i int) string {
 	return shorten(token)
 }
 
-// describeAt describes the character at i for an error message.
+// describeAt describes the character at offset i for an error message.
 func (p *parser) describeAt(i int) string {
 	if i >= len(p.text) {
 		return "the end of the document"

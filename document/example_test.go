@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// A document is parsed, modified and written.
+// The package example parses a document, modifies it and writes it.
 func Example() {
 	v, err := document.ParseYAML([]byte("replicas: 3\nimage: web:1"))
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// FuzzParseJSON compares with encoding/json: all text that ParseJSON accepts is accepted by encoding/json with the same
-// result, and text that only ParseJSON rejects is a known difference.
+// FuzzParseJSON compares ParseJSON with encoding/json: encoding/json must accept every text that ParseJSON accepts,
+// with the same result; ParseJSON may reject a text that encoding/json accepts only for one of the reasons in
+// isKnownDifference.
 func FuzzParseJSON(f *testing.F) {
 	for _, text := range canonicalTexts {
 		f.Add([]byte(text))
@@ -31,10 +32,10 @@ func FuzzParseJSON(f *testing.F) {
 			}
 			return
 		} else if !valid {
-			t.Fatalf("encoding/json rejects %q, ParseJSON accepts it", text)
+			t.Fatalf("ParseJSON accepts %q, want an error as from encoding/json", text)
 		}
 		var std any
-		if err := json.Unmarshal(text, &std); err == nil { // encoding/json rejects 1e999
+		if err := json.Unmarshal(text, &std); err == nil { // encoding/json rejects numbers beyond float64, such as 1e999
 			want, _ := json.Marshal(std)
 			if !equalAsFloats(v, mustParse(t, string(want))) {
 				t.Fatalf("ParseJSON(%q) = %s, encoding/json returns %s", text, v, want)
@@ -45,6 +46,7 @@ func FuzzParseJSON(f *testing.F) {
 	})
 }
 
+// isKnownDifference reports whether ParseJSON is deliberately stricter than encoding/json in an error.
 func isKnownDifference(err error) bool {
 	problem := err.(*SyntaxError).Problem
 	for _, known := range []string{"the field occurs twice", "expected UTF-8", "expected both halves of a surrogate pair", "lists and maps are nested"} {
@@ -55,20 +57,20 @@ func isKnownDifference(err error) bool {
 	return false
 }
 
-// checkJSONRoundTrip compares the JSON that is copied from the parsed text with the JSON that is encoded from fields
-// and items, and parses it again.
+// checkJSONRoundTrip checks that the JSON of a parsed value, which is copied from its text, equals the JSON that is
+// encoded from its fields and items, and that parsing this JSON returns the same value.
 func checkJSONRoundTrip(t *testing.T, v Value) {
 	t.Helper()
 	written := v.JSON()
 	if plain := withoutText(v).JSON(); plain != written {
-		t.Fatalf("copied text = %s, encoded fields = %s", written, plain)
+		t.Fatalf("JSON() of the parsed value = %s, want the JSON of the rebuilt value %s", written, plain)
 	}
 	back := mustParse(t, written)
 	if !Equal(v, back) || Compare(v, back) != 0 || back.JSON() != written {
-		t.Fatalf("%s was parsed as %s", written, back)
+		t.Fatalf("ParseJSON(%s) = %s, want an equal value", written, back)
 	}
 	if back.Kind() >= List && back.form()&canonical == 0 {
-		t.Fatalf("%s is the output of JSON(), but is not marked as canonical", written)
+		t.Fatalf("%s is the output of JSON() but is not marked as canonical after parsing", written)
 	}
 }
 
@@ -93,7 +95,8 @@ func withoutText(v Value) Value {
 	return v
 }
 
-// checkUnparsed parses a text again with its first field unparsed.
+// checkUnparsed parses a text with its first field unparsed and checks that the result equals v, the result of parsing
+// all of the text.
 func checkUnparsed(t *testing.T, text []byte, v Value) {
 	t.Helper()
 	if v.Kind() != Map || v.Len() == 0 {
@@ -104,11 +107,11 @@ func checkUnparsed(t *testing.T, text []byte, v Value) {
 		t.Fatalf("%q with %q unparsed: %v", text, v.Name(0), err)
 	}
 	if !Equal(withUnparsed, v) || !json.Valid(withUnparsed.AppendJSON(nil)) {
-		t.Fatalf("%q with %q unparsed = %s", text, v.Name(0), withUnparsed)
+		t.Fatalf("%q with %q unparsed = %s, want %s", text, v.Name(0), withUnparsed, v)
 	}
 }
 
-// FuzzParseUnparsed checks that an unparsed part is valid JSON.
+// FuzzParseUnparsed checks that an unparsed value is written as valid JSON and equals the parsed value.
 func FuzzParseUnparsed(f *testing.F) {
 	for _, text := range []string{`{"f:a":{}}`, `{"f:b":{".":{},"k:{\"name\":\"x\"}":{}},"f:a":{}}`, `{"a":[1,{"b":{}}]}`, `{"a":{}`, `{"a":{}}}`, `{"a" :{}}`} {
 		f.Add([]byte(text))
@@ -123,13 +126,13 @@ func FuzzParseUnparsed(f *testing.F) {
 			t.Fatalf("%s with m unparsed: JSON() = %s, want valid JSON", text, written)
 		}
 		if open, err := ParseJSON([]byte(text)); err == nil && !Equal(open, v) {
-			t.Fatalf("%s with m unparsed = %s", text, v)
+			t.Fatalf("%s with m unparsed = %s, want the same value as ParseJSON", text, v)
 		}
 	})
 }
 
 // FuzzParseYAML compares with sigs.k8s.io/yaml: all text that ParseYAML accepts is accepted by sigs.k8s.io/yaml with
-// the same result. The tables of yaml_test.go have the texts that only sigs.k8s.io/yaml accepts.
+// the same result. Tables in yaml_test.go list the texts that only sigs.k8s.io/yaml accepts.
 func FuzzParseYAML(f *testing.F) {
 	for _, test := range yamlTexts {
 		f.Add([]byte(test.text))
@@ -143,7 +146,7 @@ func FuzzParseYAML(f *testing.F) {
 	f.Add([]byte(billionLaughs()))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, err := range ParseYAMLStream(text, Limits{}) {
-			_ = err // must not panic
+			_ = err // the fuzz test only checks that the stream parser does not panic
 		}
 		v, err := ParseYAML(text)
 		if err != nil {
@@ -154,7 +157,7 @@ func FuzzParseYAML(f *testing.F) {
 		}
 		checkJSONRoundTrip(t, v)
 		if _, err := ParseJSON(text); err == nil {
-			return // covered by FuzzParseJSON
+			return // JSON is covered by FuzzParseJSON
 		}
 		asJSON, err := sigs.YAMLToJSON(text)
 		if err != nil {
@@ -166,7 +169,7 @@ func FuzzParseYAML(f *testing.F) {
 	})
 }
 
-// FuzzRoundTrip encodes documents as YAML and parses them again.
+// FuzzRoundTrip checks that a document that is encoded as YAML and parsed again is unchanged.
 func FuzzRoundTrip(f *testing.F) {
 	for _, text := range canonicalTexts {
 		f.Add([]byte(text))

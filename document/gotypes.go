@@ -11,10 +11,10 @@ import (
 	"unicode/utf8"
 )
 
-// FromGo converts the Go types of unstructured JSON: nil, bool, integers and floats, json.Number, string, []any,
-// map[string]any and combinations of them. Other types are converted by encoding/json first. Strings must be UTF-8, and
-// nesting is limited as in ParseJSON. Map entries with an absent Value are left out. Errors with a path are of type
-// [*GoError].
+// FromGo converts a Go value to a document. It supports the Go types of unstructured JSON directly: nil, bool, integers
+// and floats, json.Number, string, []any, map[string]any and combinations of them. Values of other types are encoded
+// with encoding/json and parsed. Strings must be UTF-8, and nesting is limited as in ParseJSON. Map entries with an
+// absent Value are left out. Errors with a path are of type [*GoError].
 func FromGo(v any) (Value, error) { return fromGo(v, 0) }
 
 func fromGo(v any, depth int) (Value, error) {
@@ -95,9 +95,9 @@ func fromGoMap(m map[string]any, depth int) (Value, error) {
 	return NewMap(fields...), nil
 }
 
-// GoError is the error for a Go value that can't be converted.
+// GoError is the error of FromGo for a part of a Go value that can't be converted.
 type GoError struct {
-	// Path is the position in the value, such as .spec.weights[2].
+	// Path is the position in the Go value, such as .spec.weights[2].
 	Path string
 	Err  error
 }
@@ -107,7 +107,7 @@ func (e *GoError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns the underlying error, without the path.
 func (e *GoError) Unwrap() error { return e.Err }
 
-// prefixGoPath prepends a path element to the error's path.
+// prefixGoPath wraps an error in a GoError, or prepends the path element to the path if the error already is one.
 func prefixGoPath(element string, err error) error {
 	var inner *GoError
 	if errors.As(err, &inner) {
@@ -119,8 +119,8 @@ func prefixGoPath(element string, err error) error {
 	return &GoError{element, err}
 }
 
-// ToGo converts to the Go types of unstructured objects in Kubernetes: integers that fit are int64, other numbers
-// float64. Null and absent values are nil. The result shares no memory with the document.
+// ToGo returns the value as the Go types of unstructured objects in Kubernetes: integers that fit are int64, other
+// numbers float64. Null and absent values are nil. The result shares no memory with the document.
 func (v Value) ToGo() any {
 	v = v.parsed()
 	switch v.Kind() {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHostileGoValues converts Go values with cycles and with invalid UTF-8.
+// TestHostileGoValues checks that FromGo returns a short error for Go values with cycles and with invalid UTF-8.
 func TestHostileGoValues(t *testing.T) {
 	cyclicMap := map[string]any{}
 	cyclicMap["a"] = cyclicMap
@@ -22,10 +22,10 @@ func TestHostileGoValues(t *testing.T) {
 	} {
 		_, err := FromGo(c.value)
 		if err == nil || !strings.Contains(err.Error(), c.problem) || len(err.Error()) > 3*maxErrorPath {
-			t.Errorf("%s: error = %.200v", name, err)
+			t.Errorf("FromGo of %s: error = %.200v, want a short error that contains %q", name, err, c.problem)
 		}
 	}
 	if v := NewMap(Field{"\xff", NewString("a\xfe")}); v.JSON() != `{"\ufffd":"a\ufffd"}` && v.JSON() != "{\"\uFFFD\":\"a\uFFFD\"}" {
-		t.Errorf("JSON() = %s", v.JSON())
+		t.Errorf("NewMap with invalid UTF-8: JSON() = %s, want U+FFFD for each invalid byte", v.JSON())
 	}
 }

@@ -16,17 +16,17 @@ func mustParse(t testing.TB, text string) Value {
 	return v
 }
 
-// parseUnparsed parses a document with unparsed containers at a path.
+// parseUnparsed parses a document and leaves the containers at the given path unparsed.
 func parseUnparsed[T Text](text T, limits Limits, path ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, path, Value{})
 }
 
-// parseWithBase parses a document with a base document.
+// parseWithBase parses a document that shares unchanged containers with a base document.
 func parseWithBase[T Text](text T, limits Limits, base Value, unparsedPath ...string) (Value, error) {
 	return parseJSON(nil, string(text), limits, unparsedPath, base)
 }
 
-// equalAsFloats compares as Equal does, but compares numbers as float64.
+// equalAsFloats compares two values as Equal does, but rounds numbers to float64.
 func equalAsFloats(a, b Value) bool {
 	if a.Kind() != b.Kind() || a.Len() != b.Len() {
 		return false
@@ -47,7 +47,7 @@ func equalAsFloats(a, b Value) bool {
 	return true
 }
 
-// anyPart reports whether f returns true for v or a part of it.
+// anyPart reports whether f returns true for v or for a value that v contains.
 func anyPart(v Value, f func(Value) bool) bool {
 	if f(v) {
 		return true
@@ -60,7 +60,7 @@ func anyPart(v Value, f func(Value) bool) bool {
 	return false
 }
 
-// trickyStrings are strings that are special to some parser or encoder.
+// trickyStrings are strings that JSON or YAML must escape or quote, or that YAML could read as another type.
 var trickyStrings = []string{
 	"", "a", "name", "é", "日本", "😀", "\u2028", "\u2029", "\u0085", "\u007f", "\ufeff", "\ufffd", "\x00", "\x1b", "\t", "\r", "\r\n",
 	"<a&b>", `"`, `\`, `'`, "a'b", "it's: \"x\"", " a", "a ", " ", "\n", "a\nb", "a\nb\n", "a\n\nb\n\n", "\na", " a\nb", "a \nb", "a\n b", "a\nb ", "\n ",

@@ -42,10 +42,10 @@ func (internals) ScalarDifferences(a, b Value) (differ uint64, ok bool) {
 	return scalarDifferences(a, b)
 }
 
-// containers allocates the docs of lists and maps that are not parsed.
+// containers allocates lists and maps, in chunks, from fields or items that are not parsed from a text.
 type containers struct{ docs arena.Arena[doc] }
 
-// maxContainers is the maximum number of docs in one chunk.
+// maxContainers is the maximum number of docs in one chunk of the allocator.
 const maxContainers = 64
 
 func (c *containers) Map(fields []Field) Value { return c.container(Map, fields) }

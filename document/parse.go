@@ -16,12 +16,12 @@ import (
 //	             to nodes, as one contiguous range, when their container closes
 //	nodes        the fields and items of the containers that are closed
 //	extra        the contents of the strings that had escapes
-//	deviations   the number of deviations from canonical JSON so far; a container
-//	             during which it did not grow is canonical
+//	deviations   the number of deviations from canonical JSON so far; a container is
+//	             canonical if the number did not grow between its start and its end
 //
 // Parsers are pooled, and stack, nodes and extra are scratch memory: a finished document gets copies of the right size.
-// With a reusableParser the nodes are assembled in its memory and are not copied. string.go parses strings and sorts
-// names.
+// With a reusableParser the nodes are assembled in the memory of that parser and are not copied. The methods that parse
+// strings and sort names are in string.go.
 type parser struct {
 	text       string
 	depth      int
@@ -34,7 +34,8 @@ type parser struct {
 	base       baseCursor
 }
 
-// Text is the input of a parser. A document refers to a string and copies bytes, so passing a string saves the copy.
+// Text is the input of a parser. A document keeps a reference to a string but copies a byte slice, so passing a string
+// saves the copy.
 type Text interface{ string | []byte }
 
 // ParseJSON parses one JSON document with the default limits.
@@ -45,6 +46,8 @@ func ParseJSONLimited[T Text](text T, limits Limits) (Value, error) {
 	return parseJSON(nil, string(text), limits, nil, Value{})
 }
 
+// parseJSON parses one JSON document. A nil reuse means that the document gets memory of its own. Containers at
+// unparsedPath stay unparsed; unchanged containers are shared with base, which may be absent.
 func parseJSON(reuse *reusableParser, text string, limits Limits, unparsedPath []string, base Value) (Value, error) {
 	limits = limits.withDefaults()
 	if err := limits.checkSize(len(text)); err != nil {
@@ -68,7 +71,7 @@ func parseJSON(reuse *reusableParser, text string, limits Limits, unparsedPath [
 	return v, nil
 }
 
-// parseFirst parses the value at the start of the text and returns its end.
+// parseFirst parses the value at the start of the text and returns the offset after it; more text may follow.
 func (p *parser) parseFirst(reuse *reusableParser) (v Value, end int, err *SyntaxError) {
 	start := skipSpace(p.text, 0)
 	p.push().pos = uint32(start)
@@ -91,10 +94,11 @@ func newParser(text string, limits Limits) *parser {
 	return p
 }
 
-// maxScratch is the maximum capacity, in nodes or bytes, of scratch memory that is retained for the next text.
+// maxScratch is the maximum capacity, in nodes or bytes, of scratch memory that a pooled parser keeps for the next
+// text.
 const maxScratch = 1 << 18
 
-// release returns the parser to the pool without references to the document.
+// release returns the parser to the pool, without references to the parsed document.
 func (p *parser) release() {
 	if cap(p.stack) > maxScratch || cap(p.nodes) > maxScratch || cap(p.extra) > maxScratch {
 		return
@@ -103,8 +107,8 @@ func (p *parser) release() {
 	parsers.Put(p)
 }
 
-// value parses the value that starts at i into p.stack[slot], which already has its position and name. Like all parsing
-// methods it returns the offset after the value.
+// value parses the value that starts at offset i into p.stack[slot], whose position and name are already set. Like all
+// parsing methods it returns the offset after the value.
 func (p *parser) value(slot, i int) (end int, err *SyntaxError) {
 	s := p.text
 	if i >= len(s) {
@@ -153,8 +157,8 @@ func (p *parser) number(slot, i int) (end int, err *SyntaxError) {
 	return end, nil
 }
 
-// push adds a node to the stack. It does not use append, which would also store the unchanged slice pointer, and that
-// costs a write barrier.
+// push adds an empty node to the stack and returns it. It does not use append, which would also store the unchanged
+// slice pointer and thereby cost a write barrier.
 func (p *parser) push() *node {
 	if len(p.stack) == cap(p.stack) {
 		p.stack = slices.Grow(p.stack, 64)
@@ -222,7 +226,7 @@ func (p *parser) items(mark, i int) (end int, err *SyntaxError) {
 func (p *parser) mapValue(slot, start int) (i int, err *SyntaxError) {
 	mark, deviations := len(p.stack), p.deviations
 	if byteAt(p.text, start+1) == '}' && p.depth < p.limits.MaxDepth {
-		p.setSpan(slot, Map, start, start+2).form |= canonical // frequent in field sets
+		p.setSpan(slot, Map, start, start+2).form |= canonical // {} is frequent in field sets
 		return start + 2, nil
 	}
 	if i, err = p.open(start); err != nil {
@@ -270,7 +274,7 @@ func (p *parser) fields(mark, i int) (end int, err *SyntaxError) {
 	}
 }
 
-// field parses one field onto the stack. It also returns the sort key of the field's name.
+// field parses one field onto the stack and returns the sort key of its name; see scanName.
 func (p *parser) field(slot, start int) (i int, key uint64, err *SyntaxError) {
 	s := p.text
 	if byteAt(s, start) != '"' {
@@ -291,7 +295,7 @@ func (p *parser) field(slot, start int) (i int, key uint64, err *SyntaxError) {
 		i = p.skipInsignificantSpace(i)
 	}
 	switch {
-	case p.base.depth == p.depth && opensContainer(byteAt(s, i)): // only containers are shared
+	case p.base.depth == p.depth && opensContainer(byteAt(s, i)): // scalars are never shared with the base
 		i, err = p.fieldWithBase(slot, i)
 	case p.skip.matched == p.depth-1:
 		i, err = p.skippableValue(slot, i, p.name(slot))
@@ -307,7 +311,8 @@ func (p *parser) field(slot, start int) (i int, key uint64, err *SyntaxError) {
 // opensContainer reports whether c is the first byte of a map or a list.
 func opensContainer(c byte) bool { return c == '{' || c == '[' }
 
-// open enters the container that starts at i.
+// open enters the container that starts at offset i and returns the offset of its first field or item. It returns an
+// error beyond the maximum depth.
 func (p *parser) open(i int) (inside int, err *SyntaxError) {
 	if p.depth++; p.depth > p.limits.MaxDepth {
 		return i, p.errorAt(i, "lists and maps are nested more than %d deep", p.limits.MaxDepth)
@@ -318,7 +323,8 @@ func (p *parser) open(i int) (inside int, err *SyntaxError) {
 	return i, nil
 }
 
-// close finishes a container; its fields or items are on the stack from index mark.
+// close finishes the container at p.stack[slot]. Its fields or items are on the stack from index mark on and move to
+// p.nodes; deviations is the value of p.deviations at the start of the container.
 func (p *parser) close(slot int, kind Kind, start, end, mark, deviations int) {
 	p.depth--
 	count := len(p.stack) - mark

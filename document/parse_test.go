@@ -19,18 +19,18 @@ func TestCanonicalTextIsUnchanged(t *testing.T) {
 	for _, text := range canonicalTexts {
 		v := mustParse(t, text)
 		if got := v.JSON(); got != text {
-			t.Errorf("ParseJSON(%s).JSON() = %s", text, got)
+			t.Errorf("ParseJSON(%s).JSON() = %s, want the text unchanged", text, got)
 		}
 		if got := string(v.AppendJSON([]byte("x"))); got != "x"+text {
-			t.Errorf("ParseJSON(%s).AppendJSON(x) = %s", text, got)
+			t.Errorf("ParseJSON(%s).AppendJSON(x) = %s, want x and the text unchanged", text, got)
 		}
 		if v.Kind() >= List && v.form()&canonical == 0 {
-			t.Errorf("%s is not marked as canonical", text)
+			t.Errorf("ParseJSON(%s) is not marked as canonical", text)
 		}
 	}
 }
 
-// nonCanonicalTexts are valid JSON that is not canonical, with the canonical JSON.
+// nonCanonicalTexts are valid but not canonical JSON; want is the canonical JSON of text.
 var nonCanonicalTexts = []struct{ text, want string }{
 	{" 1\n", `1`},
 	{"\t{ }\r\n", `{}`},
@@ -69,12 +69,13 @@ func TestNonCanonicalTextIsRewritten(t *testing.T) {
 			t.Errorf("ParseJSON(%s).JSON() = %s, want %s", test.text, got, test.want)
 		}
 		if again := mustParse(t, test.want); !Equal(v, again) {
-			t.Errorf("%s does not equal its canonical JSON", test.text)
+			t.Errorf("Equal(%s, its canonical JSON) = false, want true", test.text)
 		}
 	}
 }
 
-// TestOnlyEnclosingContainersAreNonCanonical checks that containers beside a deviation are still canonical.
+// TestOnlyEnclosingContainersAreNonCanonical checks that a deviation from canonical JSON affects only the containers
+// around it, not their siblings.
 func TestOnlyEnclosingContainersAreNonCanonical(t *testing.T) {
 	v := mustParse(t, `{"a":{"b":[1,2]},"c":[ 1],"d":{"e":{}}}`)
 	for _, test := range []struct {
@@ -86,11 +87,11 @@ func TestOnlyEnclosingContainersAreNonCanonical(t *testing.T) {
 		}
 	}
 	if v.form() != 0 {
-		t.Error("the root is marked as canonical")
+		t.Error("the root is marked as canonical although a field of it is not")
 	}
 }
 
-// badTexts are rejected, also by encoding/json.
+// badTexts are texts that both this package and encoding/json reject; want is the error of this package.
 var badTexts = []struct{ text, want string }{
 	{``, `line 1, column 1: expected a value, received the end of the document`},
 	{` `, `line 1, column 2: expected a value, received the end of the document`},
@@ -135,8 +136,8 @@ var badTexts = []struct{ text, want string }{
 	{"{\"a\":1}\x00", `line 1, column 8: expected the end of the document, received '\x00'`},
 }
 
-// strictTexts are rejected by this package, but accepted by encoding/json, which keeps the last of duplicate fields and
-// replaces invalid Unicode.
+// strictTexts are texts that this package rejects and encoding/json accepts: encoding/json keeps the last of duplicate
+// fields and replaces invalid Unicode.
 var strictTexts = []struct{ text, want string }{
 	{`{"a":1,"a":2}`, `line 1, column 8: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
 	{"{\"a\":1,\n\"b\":2,\n\"a\":3}", `line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 2; remove one of them`},
@@ -146,7 +147,7 @@ var strictTexts = []struct{ text, want string }{
 	{`"\ud83d\u0061"`, `line 1, column 2: expected both halves of a surrogate pair, such as \ud83d\ude00, received "\\ud83d"`},
 	{"{\"a\":\"\xff\"}", `line 1, column 7: .a: expected UTF-8, received the byte 0xff`},
 	{"{\"\xc3\":1}", `line 1, column 3: expected UTF-8, received the byte 0xc3`},
-	{"\"\xed\xa0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xed`}, // a surrogate
+	{"\"\xed\xa0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xed`}, // a surrogate, encoded as UTF-8
 	{"\"\xc0\x80\"", `line 1, column 2: expected UTF-8, received the byte 0xc0`},     // an overlong encoding of U+0000
 }
 
@@ -154,13 +155,13 @@ func TestErrors(t *testing.T) {
 	for _, test := range badTexts {
 		checkError(t, test.text, test.want)
 		if json.Valid([]byte(test.text)) {
-			t.Errorf("%q: encoding/json accepts it, want an error", test.text)
+			t.Errorf("encoding/json accepts %q, want an error", test.text)
 		}
 	}
 	for _, test := range strictTexts {
 		checkError(t, test.text, test.want)
 		if !json.Valid([]byte(test.text)) {
-			t.Errorf("%q: encoding/json rejects it, want no error", test.text)
+			t.Errorf("encoding/json rejects %q, want no error", test.text)
 		}
 	}
 }
@@ -201,13 +202,13 @@ func TestDepthLimit(t *testing.T) {
 		start := time.Now()
 		_, err := ParseJSON([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), "nested more than 9984 deep") {
-			t.Errorf("%s: error = %.200v", name, err)
+			t.Errorf("%s: error = %.200v, want \"nested more than 9984 deep\"", name, err)
 		}
 		if len(err.Error()) > 5000 {
-			t.Errorf("%s: the error has %d bytes", name, len(err.Error()))
+			t.Errorf("%s: the error has %d bytes, want at most 5000", name, len(err.Error()))
 		}
 		if took := time.Since(start); took > time.Second {
-			t.Errorf("%s: took %v", name, took)
+			t.Errorf("%s: parsing took %v, want at most 1s", name, took)
 		}
 	}
 	deep := strings.Repeat("[", DefaultMaxDepth) + strings.Repeat("]", DefaultMaxDepth)
@@ -238,7 +239,7 @@ func TestSizeLimit(t *testing.T) {
 	}
 	large := []byte(`"` + strings.Repeat("x", DefaultMaxBytes) + `"`)
 	if _, err := ParseJSON(large); err == nil {
-		t.Error("a document beyond the default limit was accepted")
+		t.Error("ParseJSON accepted a document larger than DefaultMaxBytes, want an error")
 	}
 	if _, err := ParseJSONLimited(large, Limits{MaxBytes: -1}); err != nil {
 		t.Error(err)
@@ -254,7 +255,7 @@ func TestHostileErrorsAreSmall(t *testing.T) {
 	} {
 		_, err := ParseYAML([]byte(text))
 		if err == nil || len(err.Error()) > 5000 {
-			t.Errorf("%.30s…: the error has %d bytes", text, len(err.Error()))
+			t.Errorf("%.30s…: the error has %d bytes, want at most 5000", text, len(err.Error()))
 		}
 	}
 }
@@ -271,7 +272,7 @@ func TestInputMayBeReused(t *testing.T) {
 			buffer[i] = '#'
 		}
 		if after := string(v.AppendJSON(nil)); after != before {
-			t.Errorf("%s became %s when its input changed", before, after)
+			t.Errorf("changing the input buffer changed the parsed value from %s to %s", before, after)
 		}
 	}
 }
@@ -288,7 +289,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestStringsAsEncodingJSON compares escapes with encoding/json, for strings of two characters from all classes.
+// TestStringsAsEncodingJSON checks that AppendString escapes like encoding/json, for strings of two characters from all
+// byte classes.
 func TestStringsAsEncodingJSON(t *testing.T) {
 	runes := []rune{0x7f, 0x80, 0x9f, 0xa0, 'é', 0x2027, 0x2028, 0x2029, 0x202a, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x10ffff}
 	for r := range rune(0x80) {
@@ -305,7 +307,7 @@ func TestStringsAsEncodingJSON(t *testing.T) {
 				t.Fatalf("AppendString(%q) = %s, encoding/json returns %s", s, got, want)
 			}
 			if back := mustParse(t, string(want)); back.Text() != s {
-				t.Fatalf("ParseJSON(%s).Text() = %q", want, back.Text())
+				t.Fatalf("ParseJSON(%s).Text() = %q, want %q", want, back.Text(), s)
 			}
 		}
 	}

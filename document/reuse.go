@@ -5,18 +5,18 @@ package document
 type reusableParser struct {
 	nodes []node
 	docs  []doc
-	used  int // the number of nodes since the last Reset, in all slices that nodes has been
+	used  int // the number of nodes of all documents since the last Reset, including nodes in outgrown slices
 }
 
-// ParseJSON parses a document that is valid until Reset.
+// ParseJSON parses one document, which is valid until Reset. The parameters are those of parseJSON.
 func (r *reusableParser) ParseJSON(text string, limits Limits, base Value, unparsedPath []string) (Value, error) {
 	return parseJSON(r, text, limits, unparsedPath, base)
 }
 
-// Reset makes the memory available for other documents. The parsed documents must not be used any more, nor must
-// anything that shares parts with them. Strings stay valid, and so do the results of [Value.Clone].
+// Reset makes the memory available for other documents. Neither the parsed documents nor values that share parts with
+// them may be used afterwards. Strings stay valid, and so do the results of [Value.Clone].
 func (r *reusableParser) Reset() {
-	clear(r.docs) // releases the texts
+	clear(r.docs) // drop the references to the texts
 	r.nodes, r.docs = r.nodes[:0], r.docs[:0]
 	switch {
 	case cap(r.nodes) > maxScratch:
@@ -27,10 +27,12 @@ func (r *reusableParser) Reset() {
 	r.used = 0
 }
 
-// spareNodes returns the unused capacity, in which the nodes of the next document are assembled without a copy.
+// spareNodes returns the unused capacity of r.nodes; the parser assembles the nodes of the next document there, so that
+// they need not be copied.
 func (r *reusableParser) spareNodes() []node { return r.nodes[len(r.nodes):] }
 
-// keepNodes returns the nodes of a finished document: a copy without a reusableParser, otherwise the slice itself.
+// keepNodes returns the nodes of a finished document for permanent use: a copy if r is nil, because nodes is then
+// scratch memory, otherwise the slice itself.
 func (r *reusableParser) keepNodes(nodes []node) []node {
 	if r == nil {
 		return append([]node(nil), nodes...)
@@ -62,12 +64,12 @@ func (v Value) Clone() Value {
 	}
 	copied, err := parseJSON(nil, v.JSON(), Limits{MaxBytes: -1}, nil, Value{})
 	if err != nil {
-		return NewString(v.JSON()) // unparsed text with duplicate names
+		return NewString(v.JSON()) // v is unparsed, and its text has duplicate names
 	}
 	return copied
 }
 
-// newDoc returns an empty doc.
+// newDoc returns an empty doc, from the reused memory if r is not nil.
 func (r *reusableParser) newDoc() *doc {
 	if r == nil {
 		return new(doc)

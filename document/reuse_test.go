@@ -10,7 +10,7 @@ func TestReusableParser(t *testing.T) {
 		`{"a":[1,{"b":"c"}],"d":{"e":null},"f":"\u00e9\n"}`,
 		`[]`, `1`, `"x"`, `{}`,
 		`{"b":1,"a":{"d":[[],{}],"c":"\""}}`,
-		`[` + numberList(500) + `]`,
+		`[` + listItems(500) + `]`,
 		`{"a":{"b":[1,2,3]},"c":{"d":"e"}}`,
 	}
 	for round := range 5 {
@@ -40,16 +40,17 @@ func TestReusableParser(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !Equal(v, want) || v.JSON() != want.JSON() {
-				t.Errorf("round %d: ParseJSON(%s) = %s", round, text, v)
+				t.Errorf("round %d: ParseJSON(%s) = %s, want %s", round, text, v, want)
 			}
 		}
 	}
 }
 
-// TestReusableParserAllocations checks that parsing does not allocate after the first round.
+// TestReusableParserAllocations checks that a reusableParser does not allocate memory after the first round of
+// documents.
 func TestReusableParserAllocations(t *testing.T) {
 	var r reusableParser
-	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + numberList(100) + `]}`
+	text := `{"a":[1,{"b":"c"}],"d":{"e":null},"f":[` + listItems(100) + `]}`
 	cost := testing.AllocsPerRun(100, func() {
 		r.Reset()
 		for range 10 {
@@ -59,7 +60,7 @@ func TestReusableParserAllocations(t *testing.T) {
 		}
 	})
 	if cost > 1 {
-		t.Errorf("parsing ten documents takes %v allocations, want none", cost)
+		t.Errorf("parsing ten documents takes %v allocations, want at most 1", cost)
 	}
 }
 
@@ -85,16 +86,17 @@ func TestClone(t *testing.T) {
 		}
 	}
 	if whole.JSON() != before || !parts["absent"].IsAbsent() {
-		t.Errorf("the clone of %s became %s", before, whole)
+		t.Errorf("after Reset the clone of %s is %s, want it unchanged", before, whole)
 	}
 	for name, text := range want {
 		if parts[name].String() != text {
-			t.Errorf("%s: the clone of %s became %s", name, text, parts[name])
+			t.Errorf("field %s: after Reset the clone of %s is %s, want it unchanged", name, text, parts[name])
 		}
 	}
 }
 
-func numberList(size int) (text string) {
+// listItems returns the JSON of size maps and a number, separated by commas.
+func listItems(size int) (text string) {
 	for range size {
 		text += `{"name":"x"},`
 	}

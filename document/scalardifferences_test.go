@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// TestScalarDifferences compares parsed and built maps in every combination.
+// TestScalarDifferences compares maps that are parsed and maps that are built with constructors, in every combination.
 func TestScalarDifferences(t *testing.T) {
 	const refused = -1
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestScalarDifferences(t *testing.T) {
 			for _, b := range parsedAndBuilt(t, c.b) {
 				differ, ok := scalarDifferences(a, b)
 				if got := int(differ); ok != (c.want != refused) || ok && got != c.want {
-					t.Errorf("%s and %s: got %b, %v, want %b", a, b, got, ok, c.want)
+					t.Errorf("scalarDifferences(%s, %s) = %b, %v, want %b (%d means not supported)", a, b, got, ok, c.want, refused)
 				}
 			}
 		}
@@ -45,7 +45,7 @@ func TestScalarDifferences(t *testing.T) {
 	}
 }
 
-// TestScalarDifferencesLimit checks the limit of 64 fields.
+// TestScalarDifferencesLimit checks that scalarDifferences supports at most 64 fields.
 func TestScalarDifferencesLimit(t *testing.T) {
 	var a, b []Field
 	for i := range 65 {
@@ -54,14 +54,14 @@ func TestScalarDifferencesLimit(t *testing.T) {
 		b = append(b, Field{name, NewString("y")})
 	}
 	if differ, ok := scalarDifferences(NewMap(a[:64]...), NewMap(b[:64]...)); !ok || differ != ^uint64(0) {
-		t.Errorf("64 fields: got %b, %v", differ, ok)
+		t.Errorf("64 fields: got %b, %v, want all 64 bits set, true", differ, ok)
 	}
 	if _, ok := scalarDifferences(NewMap(a...), NewMap(b...)); ok {
 		t.Error("65 fields: ok = true, want false")
 	}
 }
 
-// parsedAndBuilt returns a value once as parsed and once as built with constructors.
+// parsedAndBuilt returns the value of a JSON text twice: as parsed, and rebuilt with constructors.
 func parsedAndBuilt(t *testing.T, text string) []Value {
 	t.Helper()
 	v, err := ParseJSON(text)
@@ -93,7 +93,7 @@ func TestTextOf(t *testing.T) {
 			for _, name := range []string{"", "a", "b", "c", "d", "e", "f", "g", "m", "zz"} {
 				field := v.Get(name)
 				if got, ok := v.TextOf(name); got != field.Text() && ok || ok != (field.Kind() == String) {
-					t.Errorf("%s of %s: got %q, %v", name, v, got, ok)
+					t.Errorf("%s.TextOf(%q) = %q, %v, want the same as Get: %q, %v", v, name, got, ok, field.Text(), field.Kind() == String)
 				}
 			}
 		}

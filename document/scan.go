@@ -7,10 +7,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// Scanners return the end of the token that starts at an offset.
+// The scan functions of this file return the end of the token that starts at an offset.
 
-// scanName is scan.PlainEnd for a name. It also returns the name's sort key, its first eight bytes as a big-endian
-// number: names have the order of their keys, and must be compared only if their keys are equal.
+// scanName returns the end of the plain bytes of a name that starts at offset i, like scan.PlainEnd. It also returns
+// the sort key of the name: its first eight bytes as a big-endian number, padded with zeros. If the keys of two names
+// differ, the names have the order of their keys; if the keys are equal, the names must be compared.
 func scanName(s string, i int) (end int, key uint64) {
 	if i+8 > len(s) {
 		return scan.PlainEnd(s, i), noKey
@@ -24,7 +25,7 @@ func scanName(s string, i int) (end int, key uint64) {
 	return scan.PlainEnd(s, i+8), key
 }
 
-// noKey means that a name has no sort key; no UTF-8 text has this key.
+// noKey is the sort key of a name for which none was computed. No UTF-8 text has this key.
 const noKey = ^uint64(0)
 
 // scanNumber returns the end of the JSON number that starts at pos, or pos if there is no number.
@@ -69,7 +70,7 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// skipSpace returns the offset of the first byte, from i on, that is not white space.
+// skipSpace returns the offset of the first byte at or after i that is not white space.
 func skipSpace(s string, i int) int {
 	const indentation = 0x2020202020202020
 	for i < len(s) && isSpace(s[i]) {
@@ -81,7 +82,7 @@ func skipSpace(s string, i int) int {
 	return i
 }
 
-// byteAt returns the byte at i, 0 at the end of the text.
+// byteAt returns the byte at offset i, or 0 beyond the end of the text.
 func byteAt(s string, i int) byte {
 	if i < len(s) {
 		return s[i]
@@ -91,7 +92,7 @@ func byteAt(s string, i int) byte {
 
 func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r') }
 
-// class is the category of a byte in a JSON string, for parsing and writing.
+// class is the category of a byte inside of a JSON string; the parser and the encoder use it.
 type class uint8
 
 const (

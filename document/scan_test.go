@@ -2,7 +2,7 @@ package document
 
 import "testing"
 
-// TestScanName compares scanName with a loop over single bytes.
+// TestScanName checks scanName against a loop over single bytes, for random text.
 func TestScanName(t *testing.T) {
 	r := newRand()
 	text := make([]byte, 40)
@@ -29,6 +29,7 @@ func TestScanName(t *testing.T) {
 	}
 }
 
+// plainKey computes the sort key of a name byte by byte; see scanName.
 func plainKey(name string) (key uint64) {
 	for i := range 8 {
 		key <<= 8

@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// slowValue parses the rest of a string value whose bytes up to i are plain.
+// slowValue parses a string value that is not plain into p.stack[slot]. start is the offset of the opening quote; the
+// bytes up to i are plain.
 func (p *parser) slowValue(slot, start, i int) (end int, err *SyntaxError) {
 	s, end, err := p.slowString(start+1, i)
 	n := &p.stack[slot]
@@ -18,14 +19,15 @@ func (p *parser) slowValue(slot, start, i int) (end int, err *SyntaxError) {
 	return end, err
 }
 
-// content is the span of a string's content, and its form.
-type content struct {
+// stringSpan is the position of a string's content in the text, or in doc.extra if the content was unescaped, and its
+// form.
+type stringSpan struct {
 	start, size uint32
 	form        form
 }
 
-// slowString continues at i, the first byte of the string at start that is not plain.
-func (p *parser) slowString(start, i int) (c content, end int, err *SyntaxError) {
+// slowString parses the rest of the string whose content starts at offset start; i is the first byte that is not plain.
+func (p *parser) slowString(start, i int) (c stringSpan, end int, err *SyntaxError) {
 	s := p.text
 	f := plain
 	for i < len(s) {
@@ -38,28 +40,29 @@ func (p *parser) slowString(start, i int) (c content, end int, err *SyntaxError)
 		case escape:
 			return p.escapedString(start, i, f)
 		case nonASCII:
-			size, err := p.character(i)
+			size, err := p.characterSize(i)
 			if err != nil {
-				return content{}, i, err
+				return stringSpan{}, i, err
 			}
 			if isSeparator(s[i : i+size]) {
 				f = 0
 			}
 			i += size
 		case control:
-			return content{}, i, p.controlError(i)
+			return stringSpan{}, i, p.controlError(i)
 		case quote:
 			if f&plain == 0 {
 				p.deviations++
 			}
-			return content{uint32(start), uint32(i - start), f}, i + 1, nil
+			return stringSpan{uint32(start), uint32(i - start), f}, i + 1, nil
 		}
 	}
-	return content{}, i, p.openError()
+	return stringSpan{}, i, p.unclosedStringError()
 }
 
-// escapedString continues at i, the first escape of the string. The content is decoded into p.extra.
-func (p *parser) escapedString(start, i int, f form) (c content, end int, err *SyntaxError) {
+// escapedString parses the rest of the string whose content starts at offset start; i is its first escape. The
+// unescaped content is appended to p.extra.
+func (p *parser) escapedString(start, i int, f form) (c stringSpan, end int, err *SyntaxError) {
 	s := p.text
 	mark := len(p.extra)
 	sameSpelling := f&plain != 0
@@ -76,7 +79,7 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 			f &^= plain
 			p.extra = append(p.extra, s[i])
 		case escape:
-			if i+1 < len(s) && s[i+1] == '"' { // the most frequent escape
+			if i+1 < len(s) && s[i+1] == '"' { // \" is the most frequent escape
 				size = 2
 				f &^= plain
 				p.extra = append(p.extra, '"')
@@ -84,7 +87,7 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 			}
 			var r rune
 			if r, size = unescapeOne(s[i:]); size == 0 {
-				return content{}, i, p.escapeError(i)
+				return stringSpan{}, i, p.escapeError(i)
 			}
 			escaped := canonicalEscape(r)
 			if escaped != "" {
@@ -93,8 +96,8 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 			sameSpelling = sameSpelling && escaped == s[i:i+size]
 			p.extra = utf8.AppendRune(p.extra, r)
 		case nonASCII:
-			if size, err = p.character(i); err != nil {
-				return content{}, i, err
+			if size, err = p.characterSize(i); err != nil {
+				return stringSpan{}, i, err
 			}
 			if isSeparator(s[i : i+size]) {
 				sameSpelling = false
@@ -102,16 +105,16 @@ func (p *parser) escapedString(start, i int, f form) (c content, end int, err *S
 			}
 			p.extra = append(p.extra, s[i:i+size]...)
 		case control:
-			return content{}, i, p.controlError(i)
+			return stringSpan{}, i, p.controlError(i)
 		case quote:
 			if !sameSpelling {
 				p.deviations++
 			}
-			return content{uint32(mark), uint32(len(p.extra) - mark), f}, i + 1, nil
+			return stringSpan{uint32(mark), uint32(len(p.extra) - mark), f}, i + 1, nil
 		}
 		i += size
 	}
-	return content{}, i, p.openError()
+	return stringSpan{}, i, p.unclosedStringError()
 }
 
 // canonicalEscape returns the escape with which canonical JSON writes a character, "" if it writes the character
@@ -132,12 +135,12 @@ var asciiEscapes = func() (t [utf8.RuneSelf]string) {
 	return t
 }()
 
-// isSeparator reports whether a character is one of the line separators that are escaped because JavaScript does not
-// allow them in strings.
+// isSeparator reports whether a character is U+2028 or U+2029, the line separators that canonical JSON escapes because
+// JavaScript did not allow them in strings.
 func isSeparator(character string) bool { return character == "\u2028" || character == "\u2029" }
 
-// character returns the size of the character at i.
-func (p *parser) character(i int) (size int, err *SyntaxError) {
+// characterSize returns the size in bytes of the character at offset i, or an error if the bytes are not UTF-8.
+func (p *parser) characterSize(i int) (size int, err *SyntaxError) {
 	r, size := utf8.DecodeRuneInString(p.text[i:])
 	if r == utf8.RuneError && size == 1 {
 		return 0, p.errorAt(i, "expected UTF-8, received %s", p.describeAt(i))
@@ -149,7 +152,7 @@ func (p *parser) controlError(i int) *SyntaxError {
 	return p.errorAt(i, "expected control characters in strings to be escaped, received %s", p.describeAt(i))
 }
 
-func (p *parser) openError() *SyntaxError {
+func (p *parser) unclosedStringError() *SyntaxError {
 	return p.errorAt(len(p.text), "expected a closing quote, received the end of the document")
 }
 
@@ -158,7 +161,7 @@ func (p *parser) openError() *SyntaxError {
 func (p *parser) escapeError(i int) *SyntaxError {
 	raw := p.text[i:min(len(p.text), i+6)]
 	if len(raw) == 1 {
-		return p.openError()
+		return p.unclosedStringError()
 	}
 	if end := strings.IndexByte(raw[2:], '"'); end >= 0 {
 		raw = raw[:2+end]
@@ -169,7 +172,8 @@ func (p *parser) escapeError(i int) *SyntaxError {
 	return p.errorAt(i, "expected an escape such as \\n or \\u00e9, received %q", raw)
 }
 
-// unescapeOne decodes the escape at the start of s; size is 0 if it is invalid.
+// unescapeOne decodes the escape sequence at the start of s and returns its character and its size in bytes; size is 0
+// if the escape is invalid.
 func unescapeOne(s string) (r rune, size int) {
 	if len(s) < 2 {
 		return 0, 0
@@ -193,8 +197,8 @@ func unescapeOne(s string) (r rune, size int) {
 	return 0, 0
 }
 
-// unescapeUnicode decodes \uXXXX, or a surrogate pair of them for a character beyond 16 bits. An unpaired surrogate is
-// invalid.
+// unescapeUnicode decodes \uXXXX, or two of them that form a surrogate pair for a character beyond 16 bits. It returns
+// size 0 for an unpaired surrogate.
 func unescapeUnicode(s string) (r rune, size int) {
 	first, ok := hex4(s)
 	if !ok {
@@ -213,7 +217,7 @@ func unescapeUnicode(s string) (r rune, size int) {
 	return r, 12
 }
 
-// hex4 decodes \uXXXX without interpreting surrogates.
+// hex4 decodes the \uXXXX at the start of s without interpreting surrogates; ok is false if there is none.
 func hex4(s string) (r rune, ok bool) {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return 0, false
@@ -237,7 +241,8 @@ func hex4(s string) (r rune, ok bool) {
 
 // The functions below are the slow path for field names that scanName can't handle or that are not sorted.
 
-// slowName parses the rest of a name whose bytes up to i are plain, the white space after it, and the colon.
+// slowName parses a field name that is not plain, the white space after it, and the colon. start is the offset of the
+// opening quote; the bytes up to i are plain.
 func (p *parser) slowName(slot, start, i int) (end int, err *SyntaxError) {
 	s, i, err := p.slowString(start+1, i)
 	if err != nil {
@@ -258,20 +263,20 @@ func (p *parser) slowName(slot, start, i int) (end int, err *SyntaxError) {
 	return i + 1, nil
 }
 
-// name returns the name of the field at an index of the stack.
+// name returns the name of the field at p.stack[slot].
 func (p *parser) name(slot int) string { return p.nameOf(&p.stack[slot]) }
 
 // inOrder reports whether the name of a is less than the name of b.
 func (p *parser) inOrder(a, b *node) bool {
 	if (a.form|b.form)&extraName != 0 {
-		return p.extraInOrder(a, b)
+		return p.escapedNamesInOrder(a, b)
 	}
 	return p.text[a.name:a.name+a.nameSize] < p.text[b.name:b.name+b.nameSize]
 }
 
-// extraInOrder is inOrder for names with escapes. The compiler does not allocate strings for these comparisons, which
-// nameOf would do.
-func (p *parser) extraInOrder(a, b *node) bool {
+// escapedNamesInOrder is inOrder for names that contain escapes. Its comparisons convert bytes to strings without an
+// allocation, which nameOf would need.
+func (p *parser) escapedNamesInOrder(a, b *node) bool {
 	switch {
 	case a.form&extraName == 0:
 		return p.text[a.name:a.name+a.nameSize] < string(p.extra[b.name:b.name+b.nameSize])

@@ -16,15 +16,15 @@ import (
 // isUnparsed reports whether the value is stored as text only.
 func (v Value) isUnparsed() bool { return v.form()&unparsed != 0 }
 
-// skipPath tracks the parser's position on the path of the containers to leave unparsed.
+// skipPath tracks how much of the path to the unparsed containers leads to the parser's position.
 type skipPath struct {
 	path []string
-	// matched is the number of path elements that the parser is inside of. The next element can match only while the
-	// parser's depth equals matched+1.
+	// matched is the number of leading path elements that match the containers around the parser's position. The next
+	// element can match only while the parser's depth equals matched+1.
 	matched int
 }
 
-// newSkipPath returns a skipPath at the root; an empty path never matches.
+// newSkipPath returns a skipPath for a parser at the root of the document; an empty path never matches.
 func newSkipPath(path []string) skipPath {
 	if len(path) == 0 {
 		return skipPath{matched: -1}
@@ -32,8 +32,8 @@ func newSkipPath(path []string) skipPath {
 	return skipPath{path: path}
 }
 
-// step records that the parser, in a container at the given depth on the path, is at the named field. It reports
-// whether the field is the end of the path and stays unparsed.
+// step compares the field or item at the parser's position, in a container at the given depth, with the path. It
+// reports whether the path ends there, which means that the value stays unparsed.
 func (s *skipPath) step(depth int, name string) bool {
 	if depth > len(s.path) || s.path[depth-1] != name {
 		return false
@@ -55,14 +55,14 @@ func (p *parser) skippableValue(slot, i int, name string) (end int, err *SyntaxE
 }
 
 // unparsedDepth is the number of levels that an unparsed value may nest deeper than the rest of the document. A field
-// set has one level for each level of the document and one for its root, and is four levels deep in the document; the
-// rest is a margin.
+// set nests one level deeper than the document that it describes, and it is itself at depth four of the document; the
+// other levels are a margin.
 const unparsedDepth = 16
 
-// skipValue checks a map or list and stores only its text. Scalars and empty containers are parsed.
+// skipValue checks the syntax of a map or list and stores only its text. Scalars and empty containers are parsed.
 func (p *parser) skipValue(slot, start int) (end int, err *SyntaxError) {
 	maxDepth := p.limits.MaxDepth + unparsedDepth
-	if end = skipSets(p.text, start, maxDepth-p.depth); end > 0 {
+	if end = skipFieldSet(p.text, start, maxDepth-p.depth); end > 0 {
 		p.setSpan(slot, Map, start, end).form |= unparsed | canonical
 		return end, nil
 	}
@@ -90,8 +90,8 @@ func (p *parser) skipValue(slot, start int) (end int, err *SyntaxError) {
 	return end, nil
 }
 
-// detach returns a document of a container. nodes and extra are the lengths that the scratch memory had before the
-// container was parsed.
+// detach returns a document that consists only of the container root. nodes and extra are the lengths that p.nodes and
+// p.extra had before the container was parsed.
 func (p *parser) detach(root node, nodes, extra int) Value {
 	d := &doc{text: p.text, extra: string(p.extra[extra:]), nodes: append(slices.Clone(p.nodes[nodes:]), root)}
 	for i := range d.nodes {
@@ -107,12 +107,12 @@ func (p *parser) detach(root node, nodes, extra int) Value {
 	return Value{d, uint32(len(d.nodes) - 1)}
 }
 
-// skipSets returns the end of the map that starts at pos if the map is a field set as Kubernetes writes it: maps within
+// skipFieldSet returns the end of the map that starts at pos if the map is a field set as Kubernetes writes it: maps within
 // maps, no white space, and ASCII names with no escapes but \". Otherwise it returns 0.
-func skipSets(s string, pos, maxDepth int) (end int) {
+func skipFieldSet(s string, pos, maxDepth int) (end int) {
 	depth := 0
 	for i := pos; i+1 < len(s); {
-		// A map starts here.
+		// At this point i is at the start of a map.
 		if s[i] != '{' || depth == maxDepth {
 			return 0
 		}
@@ -128,7 +128,7 @@ func skipSets(s string, pos, maxDepth int) (end int) {
 				return 0
 			}
 		}
-		// A name starts here.
+		// At this point i is at the start of a name.
 		if i = skipName(s, i); i == 0 {
 			return 0
 		}
@@ -136,15 +136,15 @@ func skipSets(s string, pos, maxDepth int) (end int) {
 	return 0
 }
 
-// skipClosing skips at most depth closing braces. If it returns a depth above 0, the returned offset is within the
-// text.
+// skipClosing skips the closing braces at offset i, at most depth of them. It returns the offset after them and the
+// number of maps that are still open; if that is above 0, the offset is less than len(s).
 func skipClosing(s string, i, depth int) (int, int) {
 	for i < len(s) && s[i] == '}' && depth > 0 {
 		i++
 		depth--
 	}
 	if i == len(s) && depth > 0 {
-		return i - 1, depth // the brace there is not the comma that the caller requires
+		return i - 1, depth // the caller finds a brace there instead of a comma and gives up
 	}
 	return i, depth
 }
@@ -165,7 +165,7 @@ func skipName(s string, i int) int {
 	return 0
 }
 
-// parsed returns the value itself, or, if it is unparsed, the result of parsing its text.
+// parsed returns the value itself, or the result of parsing its text if it is unparsed.
 func (v Value) parsed() Value {
 	if !v.isUnparsed() {
 		return v

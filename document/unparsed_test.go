@@ -7,11 +7,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-var managedPath = []string{"metadata", "managedFields", access.AnyItem, "fieldsV1"}
+var fieldsV1Path = []string{"metadata", "managedFields", access.AnyItem, "fieldsV1"}
 
 func unparsedDocument(t *testing.T, fields string) Value {
 	t.Helper()
-	v, err := parseUnparsed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, managedPath...)
+	v, err := parseUnparsed([]byte(`{"metadata":{"managedFields":[{"fieldsV1":`+fields+`,"manager":"m"}],"name":"x"}}`), Limits{}, fieldsV1Path...)
 	if err != nil {
 		t.Fatalf("%s: %v", fields, err)
 	}
@@ -42,7 +42,7 @@ func TestUnparsed(t *testing.T) {
 		v := unparsedDocument(t, test.text)
 		part := unparsedPart(v)
 		if part.isUnparsed() != test.unparsed || part.JSON() != test.want {
-			t.Errorf("%s: isUnparsed() = %v, value %s", test.text, part.isUnparsed(), part)
+			t.Errorf("%s: isUnparsed() = %v, value %s, want %v, %s", test.text, part.isUnparsed(), part, test.unparsed, test.want)
 		}
 		if part.isUnparsed() && part.Len() != 0 {
 			t.Errorf("%s: Len() = %d, want 0", test.text, part.Len())
@@ -52,14 +52,14 @@ func TestUnparsed(t *testing.T) {
 			t.Errorf("JSON() = %s, want %s", got, want)
 		}
 		if got := mustParse(t, v.JSON()); !Equal(got, v) || Compare(got, v) != 0 || !Equal(v, got) {
-			t.Errorf("%s: the parsed and the unparsed value are not equal", test.text)
+			t.Errorf("%s: the parsed and the unparsed value are not equal, want equal", test.text)
 		}
 		if back, err := FromGo(v.ToGo()); err != nil || !Equal(back, v) {
-			t.Errorf("%s: FromGo(ToGo()) = %s, %v", test.text, back, err)
+			t.Errorf("%s: FromGo(ToGo()) = %s, %v, want %s", test.text, back, err, v)
 		}
 		back, err := ParseYAML([]byte(v.YAML()))
 		if err != nil || !Equal(back, v) {
-			t.Errorf("%s: ParseYAML(YAML()) = %s, %v", test.text, back, err)
+			t.Errorf("%s: ParseYAML(YAML()) = %s, %v, want %s", test.text, back, err, v)
 		}
 	}
 }
@@ -99,14 +99,15 @@ func TestUnparsedIsChecked(t *testing.T) {
 func TestUnparsedComparesByContent(t *testing.T) {
 	a, b, c := unparsedDocument(t, `{"f:a":{},"f:b":{}}`), unparsedDocument(t, `{"f:b":{},"f:a":{}}`), unparsedDocument(t, `{"f:c":{}}`)
 	if !Equal(a, b) || Compare(a, b) != 0 {
-		t.Error("values that differ in the order of names are not equal")
+		t.Error("unparsed values that differ only in the order of names are not equal, want equal")
 	}
 	if Equal(a, c) || Compare(a, c) >= 0 || Compare(c, a) <= 0 {
-		t.Error("values with different content are equal")
+		t.Error("unparsed values with different content are equal, want a difference")
 	}
 }
 
-// TestUnparsedNonCanonical checks unparsed values that are not canonical, after other parts with escapes.
+// TestUnparsedNonCanonical checks that an unparsed value whose text is not canonical JSON is written as canonical JSON,
+// also if other parts of the document contain escapes.
 func TestUnparsedNonCanonical(t *testing.T) {
 	text := `{"a":{"x":[1,{"\"":2}]},"m":[{"k\"l":[{"z":{"\"q":{"\n":1}}, "y":"\t"}]},{"b": {"c":[1,2]}}],"z":{"\"":{}}}`
 	v, err := parseUnparsed([]byte(text), Limits{}, "m", access.AnyItem)
@@ -118,13 +119,13 @@ func TestUnparsedNonCanonical(t *testing.T) {
 		t.Errorf("JSON() = %s\nwant     %s", got, want)
 	}
 	if item := v.Get("m").At(0); !item.isUnparsed() || !Equal(v, mustParse(t, text)) {
-		t.Errorf("got %s", v)
+		t.Errorf("got %s, want item 0 of m unparsed and the same value as ParseJSON", v)
 	}
 }
 
 func TestUnparsedOnlyAtPath(t *testing.T) {
 	text := `{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}}}],"metadata":{"fieldsV1":{"a":{}},"managedFields":[{"fieldsV1":{"a":{}},"x":{"fieldsV1":{"a":{}}}},[{"fieldsV1":{"a":{}}}]]}}`
-	v, err := parseUnparsed([]byte(text), Limits{}, managedPath...)
+	v, err := parseUnparsed([]byte(text), Limits{}, fieldsV1Path...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestUnparsedOnlyAtPath(t *testing.T) {
 func TestWithPanicsForUnparsed(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("With of an unparsed map did not panic")
+			t.Error("With of an unparsed map returned, want a panic")
 		}
 	}()
 	unparsedPart(unparsedDocument(t, `{"a":{}}`)).With("b", NewNull())

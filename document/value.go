@@ -9,7 +9,7 @@ import (
 // Kind is the type of a Value.
 type Kind uint8
 
-// The kinds. Absent is the kind of the zero Value.
+// The kinds of values. Absent is the kind of the zero Value.
 const (
 	Absent Kind = iota
 	Null
@@ -20,7 +20,7 @@ const (
 	Map
 )
 
-// String returns the name of the kind in error messages.
+// String returns the kind's name for error messages, such as "boolean"; it is "nothing" for Absent.
 func (k Kind) String() string {
 	switch k {
 	case Absent:
@@ -41,11 +41,11 @@ func (k Kind) String() string {
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// Value is an immutable JSON value, or the absence of one. It is a small handle: pass it by value. Values may share
-// memory with each other.
+// Value is an immutable JSON value, or the absence of one. It is a small handle that should be passed by value. Values
+// may share memory with each other.
 type Value struct {
 	d *doc
-	i uint32 // the index in d.nodes, if d was parsed
+	i uint32 // the index of the value in d.nodes; unused if d.nodes is nil
 }
 
 // doc stores values. There are two variants. A parsed text becomes one doc, whose nodes hold offsets into the text:
@@ -53,13 +53,13 @@ type Value struct {
 // was built with a constructor is its own doc without nodes; its fields or items are values of any doc. Invariants:
 //
 //	nodes != nil    kind, form and members are not used
-//	nodes == nil    kind and form are those of the value; text is as in node
+//	nodes == nil    kind and form describe the value; text is defined as in node
 type doc struct {
-	text    string // the parsed text
+	text    string // the text that was parsed; without nodes, the text of the value
 	extra   string // the concatenated contents of strings that had escapes
 	nodes   []node
-	shared  []Value // containers of the base document, referenced by nodes; see base.go
-	members []Field // fields of a map, or items of a list without names
+	shared  []Value // containers of the base document that nodes refer to; see base.go
+	members []Field // fields of a map, or items of a list (Name is empty)
 	kind    Kind
 	form    form
 }
@@ -76,17 +76,18 @@ type doc struct {
 //	kind == Map               the names are sorted and unique
 //	unparsed                  count == 0 and canonical; names in the text may be in
 //	                          any order and may be duplicates
-//	foreign                   count == 0 and canonical; shared[first] is the container
+//	fromBase                  count == 0 and canonical; shared[first] is the container
 //	kind != List, != Map      count == 0
 type node struct {
 	name, nameSize uint32 // offset and length of a field's name
 	text, size     uint32 // offset and length of the text
 	first, count   uint32
-	pos            uint32 // offset of the value, or of its name, in the text
+	pos            uint32 // offset of the field name, or of the value if there is none, for error messages
 	kind           Kind
 	form           form
 }
 
+// form is a set of flags about the storage and the spelling of a value.
 type form uint8
 
 const (
@@ -95,11 +96,11 @@ const (
 	unparsed                       // a container that is stored as text only; see unparsed.go
 	extraText                      // a string with its content in doc.extra
 	extraName                      // a field with its name in doc.extra
-	foreign                        // a container of the base document; see base.go
+	fromBase                       // a container that is shared with the base document; see base.go
 	escapableName                  // a field whose name may need escapes
 )
 
-// nameOf returns the field name of a node.
+// nameOf returns the field name of a node, "" for a list item.
 func (d *doc) nameOf(n *node) string {
 	if n.form&extraName != 0 {
 		return d.extra[n.name : n.name+n.nameSize]
@@ -107,7 +108,7 @@ func (d *doc) nameOf(n *node) string {
 	return d.text[n.name : n.name+n.nameSize]
 }
 
-// textOf returns the text of a node, as defined in node.
+// textOf returns the text of a node, whose meaning depends on the kind; see node.
 func (d *doc) textOf(n *node) string {
 	if n.form&extraText != 0 {
 		return d.extra[n.text : n.text+n.size]
@@ -115,7 +116,7 @@ func (d *doc) textOf(n *node) string {
 	return d.text[n.text : n.text+n.size]
 }
 
-// text returns the value's text, as defined in node.
+// text returns the text of a value that is not absent. Its meaning depends on the kind; see node.
 func (v Value) text() string {
 	if v.d.nodes != nil {
 		return v.d.textOf(&v.d.nodes[v.i])
@@ -174,7 +175,7 @@ func (v Value) At(i int) Value {
 		return v.d.members[i].Value
 	}
 	child := v.child(i)
-	if n := &v.d.nodes[child]; n.form&foreign != 0 {
+	if n := &v.d.nodes[child]; n.form&fromBase != 0 {
 		return v.d.shared[n.first]
 	}
 	return Value{v.d, child}
@@ -196,13 +197,13 @@ func (v Value) Field(i int) (name string, value Value) {
 	}
 	child := v.child(i)
 	n := &v.d.nodes[child]
-	if n.form&foreign != 0 {
+	if n.form&fromBase != 0 {
 		return v.d.nameOf(n), v.d.shared[n.first]
 	}
 	return v.d.nameOf(n), Value{v.d, child}
 }
 
-// child returns the node index of the i-th item or field.
+// child returns the index in d.nodes of the i-th item or field. It panics if there is none.
 func (v Value) child(i int) uint32 {
 	n := &v.d.nodes[v.i]
 	if uint(i) >= uint(n.count) {
@@ -215,7 +216,7 @@ func (v Value) child(i int) uint32 {
 // differ in length, and comparing lengths is cheaper than comparing names.
 const maxLinearFields = 12
 
-// Get returns the field with the given name, absent if there is none.
+// Get returns the value of the map field with the given name. It is absent if there is no such field or v is not a map.
 func (v Value) Get(name string) Value {
 	if v.Kind() != Map {
 		return Value{}
@@ -232,8 +233,8 @@ func (v Value) Get(name string) Value {
 	return v.childByName(name)
 }
 
-// TextOf returns the content of the string field with the given name; ok is false if there is none or it is not a
-// string.
+// TextOf returns the content of the string field with the given name; ok is false if there is no such field or its
+// value is not a string.
 func (v Value) TextOf(name string) (text string, ok bool) {
 	if v.Kind() != Map || v.Len() > maxLinearFields || v.d.nodes == nil {
 		field := v.Get(name)
@@ -251,7 +252,8 @@ func (v Value) TextOf(name string) (text string, ok bool) {
 	return "", false
 }
 
-// member returns the named field of a map that was built with a constructor, or absent.
+// member returns the value of the named field of a map that was built with a constructor, absent if there is no such
+// field.
 func (d *doc) member(name string) Value {
 	for i := range d.members {
 		if m := &d.members[i]; m.Name == name {
@@ -261,7 +263,7 @@ func (d *doc) member(name string) Value {
 	return Value{}
 }
 
-// childByName returns the named field of a parsed map, or absent.
+// childByName returns the value of the named field of a parsed map, absent if there is no such field.
 func (v Value) childByName(name string) Value {
 	children, size := v.children(), uint32(len(name))
 	for i := range children {
@@ -272,7 +274,8 @@ func (v Value) childByName(name string) Value {
 	return Value{}
 }
 
-// Find returns the index of the field with the given name in a map, or the index at which it would be inserted.
+// Find returns the index of the map field with the given name and true. Without such a field it returns the index at
+// which the field would be inserted and false; for other kinds it returns 0 and false.
 func (v Value) Find(name string) (i int, ok bool) {
 	if v.Kind() != Map {
 		return 0, false
@@ -289,7 +292,8 @@ func (v Value) Find(name string) (i int, ok bool) {
 	return low, low < v.Len() && v.Name(low) == name
 }
 
-// Lookup follows a path of field names. It returns absent if one of them is missing.
+// Lookup returns the value at a path of field names, such as Lookup("spec", "replicas"). It is absent if one of the
+// fields is missing.
 func (v Value) Lookup(path ...string) Value {
 	for _, name := range path {
 		v = v.Get(name)
@@ -297,7 +301,7 @@ func (v Value) Lookup(path ...string) Value {
 	return v
 }
 
-// Fields iterates over the fields of a map, sorted by name.
+// Fields iterates over the fields of a map, sorted by name. It yields nothing for other kinds.
 func (v Value) Fields() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != Map {
@@ -311,7 +315,7 @@ func (v Value) Fields() iter.Seq2[string, Value] {
 	}
 }
 
-// Items iterates over the items of a list.
+// Items iterates over the items of a list. It yields nothing for other kinds.
 func (v Value) Items() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		if v.Kind() != List {
@@ -356,8 +360,8 @@ func (v Value) Float64() (f float64, ok bool) {
 	return f, err == nil
 }
 
-// Same reports whether two values are the same part of the same document. It is a cheap test for sharing: values for
-// which Same is true are equal, but equal values need not share memory.
+// Same reports whether two values are the same part of the same document. It is a cheap test: values for which Same is
+// true are equal, but equal values need not be the same.
 func Same(a, b Value) bool { return a == b }
 
 // String returns the value as canonical JSON, or "<absent>".

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// AppendJSON appends the value as canonical JSON. An absent value appends nothing.
+// AppendJSON appends the value as canonical JSON to dst. For an absent value it returns dst unchanged.
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch {
 	case v.d == nil:
@@ -19,7 +19,7 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return appendText(dst, v.d.kind, v.d.form, v.d.text)
 }
 
-// appendText appends a scalar, or a container whose text is canonical.
+// appendText appends the JSON of a scalar, or of a container whose text is canonical; text is defined as in node.
 func appendText(dst []byte, kind Kind, f form, text string) []byte {
 	switch {
 	case kind == Null:
@@ -32,7 +32,7 @@ func appendText(dst []byte, kind Kind, f form, text string) []byte {
 	return AppendString(dst, text)
 }
 
-// appendNode appends a value of a parsed document.
+// appendNode appends the JSON of a value of a parsed document.
 func (d *doc) appendNode(dst []byte, n *node) []byte {
 	if n.kind < List || n.form&canonical != 0 {
 		return appendText(dst, n.kind, n.form, d.textOf(n))
@@ -52,7 +52,7 @@ func (d *doc) appendNode(dst []byte, n *node) []byte {
 	return append(dst, closing)
 }
 
-// appendMembers appends a container that was built with a constructor.
+// appendMembers appends the JSON of a list or map that was built with a constructor.
 func (d *doc) appendMembers(dst []byte) []byte {
 	opening, closing := brackets(d.kind)
 	dst = append(dst, opening)
@@ -76,7 +76,7 @@ func brackets(container Kind) (opening, closing byte) {
 	return '{', '}'
 }
 
-// JSON returns the value as canonical JSON; an absent value as "".
+// JSON returns the value as canonical JSON, "" for an absent value.
 func (v Value) JSON() string {
 	if v.form()&canonical != 0 {
 		return v.text()
@@ -84,7 +84,7 @@ func (v Value) JSON() string {
 	return string(v.AppendJSON(nil))
 }
 
-// MarshalJSON implements json.Marshaler. An absent value is null.
+// MarshalJSON implements json.Marshaler. An absent value is encoded as null.
 func (v Value) MarshalJSON() ([]byte, error) {
 	if v.IsAbsent() {
 		return []byte("null"), nil
@@ -106,7 +106,7 @@ func AppendString(dst []byte, s string) []byte {
 	return appendPlain(dst, s)
 }
 
-// appendEscaped appends a string whose first prefix bytes need no escapes.
+// appendEscaped appends a string as canonical JSON; its first prefix bytes are known to need no escapes.
 func appendEscaped(dst []byte, s string, prefix int) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -136,7 +136,7 @@ func appendEscaped(dst []byte, s string, prefix int) []byte {
 }
 
 // unicodeEscape returns the escape of a character beyond ASCII, "" if canonical JSON does not escape it. Strings that
-// were not parsed may have invalid UTF-8, which is written as U+FFFD.
+// were not parsed may contain invalid UTF-8, which is written as U+FFFD.
 func unicodeEscape(r rune, size int) string {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -168,8 +168,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&0xf])
 }
 
-// CanonicalJSON returns the value as canonical JSON if it is available without encoding, as for lists and maps that
-// were parsed from canonical JSON. Otherwise ok is false.
+// CanonicalJSON returns the value as canonical JSON if that is available without encoding, as it is for lists and maps
+// that were parsed from canonical JSON. Otherwise ok is false.
 func (v Value) CanonicalJSON() (text string, ok bool) {
 	if v.form()&canonical == 0 {
 		return "", false

@@ -37,7 +37,7 @@ func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 		if err == nil {
 			return v, nil
 		}
-		// YAML 1.1 lacks some escapes of JSON.
+		// JSON with an escape that YAML 1.1 lacks fails above, so the text is parsed as JSON.
 		if v, err := ParseJSONLimited(text, limits); err == nil {
 			return v, nil
 		}
@@ -54,12 +54,14 @@ func ParseYAMLLimited(text []byte, limits Limits) (Value, error) {
 	return Value{}, furthestError(jsonErr.(*SyntaxError), yamlErr)
 }
 
-// startsLikeJSON reports whether kubectl would try to parse the text as JSON.
+// startsLikeJSON reports whether the first character of a text is {, in which case kubectl first tries to parse the
+// text as JSON.
 func startsLikeJSON(text []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))
 }
 
-// furthestError returns the error with the later position: that parser understood more of the text.
+// furthestError returns the error with the later position, because the parser that reported it understood more of the
+// text.
 func furthestError(a, b *SyntaxError) *SyntaxError {
 	if b.Line > a.Line || b.Line == a.Line && b.Column > a.Column {
 		return b
@@ -67,14 +69,14 @@ func furthestError(a, b *SyntaxError) *SyntaxError {
 	return a
 }
 
-// readYAML parses a text that must contain exactly one document.
+// readYAML parses a YAML text that must contain at most one document. The result is null if the text contains none.
 func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 	if err := checkUTF8(text); err != nil {
 		return Value{}, err
 	}
 	root, second, err := yamlNodes(bytes.NewReader(text))
 	if err != nil {
-		return Value{}, locate(text, err)
+		return Value{}, locateError(text, err)
 	}
 	if second != nil && !isEmptyYAML(second) {
 		return Value{}, &SyntaxError{Line: second.Line, Column: second.Column,
@@ -96,10 +98,11 @@ func readYAML(text []byte, limits Limits) (Value, *SyntaxError) {
 	return n.value, nil
 }
 
-// yamlNodes parses the first two documents of a text; a missing document is nil.
+// yamlNodes parses the first two documents of a text with the YAML library; first or second is nil if the text does not
+// contain that document.
 func yamlNodes(text io.Reader) (first, second *yaml.Node, err error) {
 	defer func() {
-		// The library panics for some invalid texts.
+		// The YAML library panics for some invalid texts.
 		if r := recover(); r != nil {
 			err = fmt.Errorf("yaml: the text can't be parsed: %v", r)
 		}
@@ -112,6 +115,7 @@ func yamlNodes(text io.Reader) (first, second *yaml.Node, err error) {
 	return first, second, err
 }
 
+// nextYAMLNode returns the root node of the next document, nil at the end of the text.
 func nextYAMLNode(decoder *yaml.Decoder) (*yaml.Node, error) {
 	var document yaml.Node
 	switch err := decoder.Decode(&document); {
@@ -123,6 +127,7 @@ func nextYAMLNode(decoder *yaml.Decoder) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
+// isEmptyYAML reports whether a document consists of an empty scalar, as after a final "---".
 func isEmptyYAML(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 && n.Anchor == ""
 }
@@ -144,7 +149,7 @@ func checkUTF8(text []byte) *SyntaxError {
 		Problem: fmt.Sprintf("expected UTF-8, received the byte 0x%02x", text[bad])}
 }
 
-// aliasBudget is the maximum number of bytes that aliases and merge keys may add to a document of size bytes.
+// aliasBudget returns the maximum number of bytes that aliases and merge keys may add to a document of size bytes.
 func (l Limits) aliasBudget(size int) int {
 	if l.MaxBytes >= 0 {
 		return l.MaxBytes

@@ -10,15 +10,15 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// yamlTexts have the same meaning in this package and in sigs.k8s.io/yaml, except for the precision of numbers; want is
-// the result of ParseYAML.
+// yamlTexts are texts that this package and sigs.k8s.io/yaml read as the same value, except for the precision of
+// numbers; want is the result of ParseYAML.
 var yamlTexts = []struct{ text, want string }{
 	// empty documents
 	{"", `null`}, {"\n", `null`}, {"# only a comment\n", `null`}, {"---\n", `null`}, {"---\n...\n", `null`}, {"~", `null`},
 	{"a:", `{"a":null}`}, {"a: null\nb: Null\nc: NULL\nd: ~\ne: nULL", `{"a":null,"b":null,"c":null,"d":null,"e":"nULL"}`},
 	{"- \n-", `[null,null]`}, {"{}", `{}`}, {"[]", `[]`}, {"''", `""`}, {"a: {}\nb: []\nc: ''\nd: 0\ne: false", `{"a":{},"b":[],"c":"","d":0,"e":false}`},
 
-	// booleans of YAML 1.1
+	// words that are booleans in YAML 1.1
 	{"[yes, Yes, YES, y, Y, on, On, ON, true, True, TRUE]", `[true,true,true,true,true,true,true,true,true,true,true]`},
 	{"[no, No, NO, n, N, off, Off, OFF, false, False, FALSE]", `[false,false,false,false,false,false,false,false,false,false,false]`},
 	{"[yEs, oN, tRUE, 'yes', \"no\"]", `["yEs","oN","tRUE","yes","no"]`},
@@ -94,21 +94,23 @@ func TestParseYAML(t *testing.T) {
 	}
 }
 
-// TestYAMLReadsJSON checks that ParseYAML returns JSON unchanged, also if it does not start with {.
+// TestYAMLReadsJSON checks that ParseYAML accepts JSON, even if the text does not start with {, and returns the same
+// value as ParseJSON.
 func TestYAMLReadsJSON(t *testing.T) {
 	for _, text := range canonicalTexts {
 		got, err := ParseYAML([]byte(text))
 		if err != nil || !Equal(got, mustParse(t, text)) && text != "1e999" {
-			t.Errorf("ParseYAML(%s) = %s, %v", text, got, err)
+			t.Errorf("ParseYAML(%s) = %s, %v, want the value of the JSON text", text, got, err)
 		}
 		text = `{"a":` + text + `}`
 		if got, err = ParseYAML([]byte("\n " + text)); err != nil || got.JSON() != text {
-			t.Errorf("ParseYAML(%s) = %s, %v", text, got, err)
+			t.Errorf("ParseYAML(%s) = %s, %v, want the value of the JSON text", text, got, err)
 		}
 	}
 }
 
-// TestYAMLReadsJSONEscapes covers a difference: sigs.k8s.io/yaml rejects JSON with escapes that YAML 1.1 lacks.
+// TestYAMLReadsJSONEscapes checks a deliberate difference: ParseYAML accepts JSON with escapes that YAML 1.1 lacks;
+// sigs.k8s.io/yaml rejects it.
 func TestYAMLReadsJSONEscapes(t *testing.T) {
 	for text, want := range map[string]string{`["\/"]`: `["/"]`, `{"a":"\/"}`: `{"a":"/"}`, `"\ud83d\ude00"`: `"😀"`} {
 		got, err := ParseYAML([]byte(text))
@@ -121,7 +123,8 @@ func TestYAMLReadsJSONEscapes(t *testing.T) {
 	}
 }
 
-// TestYAMLKeepsNumbers covers a difference: sigs.k8s.io/yaml converts numbers to int64 and float64.
+// TestYAMLKeepsNumbers checks a deliberate difference: ParseYAML keeps the spelling of numbers; sigs.k8s.io/yaml
+// converts them to int64 and float64.
 func TestYAMLKeepsNumbers(t *testing.T) {
 	for _, test := range []struct{ text, want, theirs string }{
 		{"a: 1.0", `{"a":1.0}`, `{"a":1}`},
@@ -142,7 +145,7 @@ func TestYAMLKeepsNumbers(t *testing.T) {
 	}
 }
 
-// yamlErrors are rejected; strict marks texts that sigs.k8s.io/yaml accepts.
+// yamlErrors are texts that ParseYAML rejects with the error want; strict marks texts that sigs.k8s.io/yaml accepts.
 var yamlErrors = []struct {
 	text, want string
 	strict     bool
@@ -179,7 +182,7 @@ var yamlErrors = []struct {
 	{"<<: [{a: 1}, 2]", "line 1, column 14: .<<: expected a map, or a list of maps, to merge, received \"2\"", false},
 	{"{\"a\": 1, \"b\" 2}", "line 1, column 14: .b: expected : after a field name, received '2'", false},
 
-	// Texts of which sigs.k8s.io/yaml silently drops or replaces a part.
+	// sigs.k8s.io/yaml accepts the following texts, but silently drops or replaces a part of each.
 	{"a: 1\nb: 2\na: 3\n", "line 3, column 1: .a: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
 	{"x:\n- {b: 1, a: 2, b: 3}", "line 2, column 16: .x[0].b: the field occurs twice in one map, first on line 2, column 4; remove one of them", true},
 	{"1: a\n\"1\": b", "line 2, column 1: .1: the field occurs twice in one map, first on line 1, column 1; remove one of them", true},
@@ -197,12 +200,12 @@ func TestYAMLErrors(t *testing.T) {
 			t.Errorf("ParseYAML(%q)\n=    %s, %v\nwant %s", test.text, v, err, test.want)
 		}
 		if _, err := sigs.YAMLToJSON([]byte(test.text)); (err == nil) != test.strict {
-			t.Errorf("%q: sigs.k8s.io/yaml returns error %v, want success: %v", test.text, err, test.strict)
+			t.Errorf("sigs.k8s.io/yaml, %q: error = %v; accepted must be %v", test.text, err, test.strict)
 		}
 	}
 }
 
-// TestYAMLErrorInLargeText checks the position of an error beyond maxRefined.
+// TestYAMLErrorInLargeText checks the position of an error at an offset beyond maxRefinedOffset.
 func TestYAMLErrorInLargeText(t *testing.T) {
 	text := strings.Repeat("- a: b\n", 20_000) + "- c:\n    d: @e\n"
 	_, err := ParseYAML([]byte(text))
@@ -211,7 +214,8 @@ func TestYAMLErrorInLargeText(t *testing.T) {
 	}
 }
 
-// billionLaughs is a document in which every line refers nine times to the line before.
+// billionLaughs returns a YAML document in which every line refers nine times to the line before, so that its aliases
+// expand exponentially (a "billion laughs" attack).
 func billionLaughs() string {
 	var b strings.Builder
 	b.WriteString("a: &a [lol]\n")
@@ -221,6 +225,7 @@ func billionLaughs() string {
 	return b.String()
 }
 
+// aliasChain returns a YAML document of lists, each of which contains an alias of the list before.
 func aliasChain(length int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x]\n")
@@ -255,10 +260,10 @@ func TestHostileYAML(t *testing.T) {
 		start := time.Now()
 		_, err := ParseYAML([]byte(test.text))
 		if err == nil || !strings.Contains(err.Error(), test.want) || len(err.Error()) > 5000 {
-			t.Errorf("%s: error = %.200v", name, err)
+			t.Errorf("%s: error = %.200v, want an error of at most 5000 bytes that contains %q", name, err, test.want)
 		}
 		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%s: took %v", name, took)
+			t.Errorf("%s: parsing took %v, want at most 10s", name, took)
 		}
 	}
 }
@@ -282,14 +287,14 @@ func TestAliasesShareMemory(t *testing.T) {
 	v, err := ParseYAML([]byte(text))
 	runtime.ReadMemStats(&after)
 	if err != nil || v.Get("b").Len() != 500 || !Same(v.Get("a"), v.Get("b").At(7)) {
-		t.Fatalf("the items of %.100s do not share memory: %v", v, err)
+		t.Fatalf("ParseYAML = %.100s, %v, want the items of b to share memory with a", v, err)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 10<<20 {
-		t.Errorf("parsing allocated %d bytes", used)
+		t.Errorf("parsing allocated %d bytes, want at most 10 MiB", used)
 	}
 }
 
-// TestFlowPath checks the paths of errors in flow style that nests too deep for the YAML library.
+// TestFlowPath checks the paths of errors for lists and maps in flow style that nest too deep for the YAML library.
 func TestFlowPath(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "",

@@ -7,22 +7,22 @@ import (
 	"strings"
 )
 
-// The YAML library reports the line of an error only roughly: often that of the container around the problem, sometimes
-// none. Therefore a failed text is parsed again through a reader that returns one byte at a time; the number of bytes
-// read shows where the library stopped.
+// The YAML library reports the line of an error only roughly: often it is the line of the container around the problem,
+// sometimes there is no line. Therefore a text with an error is parsed again through a reader that returns one byte at
+// a time; the number of bytes read shows where the library stopped.
 
-// maxRefined is the maximum offset at which the position of an error is refined to the character, which requires
-// parsing the text several more times.
-const maxRefined = 64 << 10
+// maxRefinedOffset is the maximum offset of an error whose position is determined to the character, because that
+// requires parsing the text several more times. Beyond it the position may be a few characters off.
+const maxRefinedOffset = 64 << 10
 
-// locate converts an error of the YAML library to an error with a line, a column and a path.
-func locate(text []byte, err error) *SyntaxError {
+// locateError converts an error of the YAML library to an error with a line, a column and a path.
+func locateError(text []byte, err error) *SyntaxError {
 	problem := yamlErrorPrefix.ReplaceAllString(err.Error(), "")
 	offset := bytesRead(text)
 	switch {
 	case strings.Contains(problem, "end of stream"):
 		offset = len(text)
-	case offset <= maxRefined:
+	case offset <= maxRefinedOffset:
 		offset = refineOffset(text, offset, err.Error())
 	default:
 		offset--
@@ -38,32 +38,32 @@ func locate(text []byte, err error) *SyntaxError {
 	return &SyntaxError{Line: at.line, Column: at.column, Path: path, Problem: yamlProblem(problem, text[offset:])}
 }
 
-// tooDeep is the library's error for text that nests deeper than its limit, which is slightly higher than
-// DefaultMaxDepth.
+// tooDeep is the YAML library's error for text that nests deeper than the library's limit, which is slightly higher
+// than DefaultMaxDepth.
 const tooDeep = "exceeded max depth of 10000"
 
-// unknownAnchor returns the name of the undefined anchor that a library error is about; found is false for other
-// errors.
+// unknownAnchor returns the anchor name in the YAML library's error for an alias without anchor; found is false for
+// other errors.
 func unknownAnchor(problem string) (name string, found bool) {
 	name, found = strings.CutPrefix(problem, "unknown anchor '")
 	return strings.TrimSuffix(name, "' referenced"), found
 }
 
-// bytesRead returns the number of bytes that the library reads before it fails. It may read a few bytes ahead of the
-// error.
+// bytesRead returns the number of bytes that the YAML library reads before it fails. The library may read a few bytes
+// beyond the error.
 func bytesRead(text []byte) int {
 	reader := bytes.NewReader(text)
 	_, _, _ = yamlNodes(byteReader{reader})
 	return len(text) - reader.Len()
 }
 
-// byteReader returns one byte per Read.
+// byteReader is a reader that returns at most one byte per Read, so that the YAML library does not read ahead.
 type byteReader struct{ from *bytes.Reader }
 
 func (r byteReader) Read(to []byte) (int, error) { return r.from.Read(to[:min(len(to), 1)]) }
 
-// refineOffset returns the smallest offset, in the two lines before the given one, at which the truncated text fails
-// with the same error.
+// refineOffset returns the offset of the last byte of the shortest prefix of the text with which the YAML library fails
+// with the same error. It searches from the line before the given offset on.
 func refineOffset(text []byte, offset int, problem string) int {
 	fails := func(end int) bool {
 		_, _, err := yamlNodes(bytes.NewReader(text[:end]))
@@ -116,8 +116,9 @@ func yamlProblem(problem string, text []byte) string {
 	return strings.Replace(problem, "did not find expected", "expected", 1)
 }
 
-// yamlPath determines the path of a position from indentation alone, because a text with a syntax error has no tree. It
-// supports block style only; inside of a flow collection it returns the path of the innermost block field.
+// yamlPath returns the path of a position such as .spec.containers[0]. It is derived from the indentation alone,
+// because the library returns no tree for a text with a syntax error. It supports block style only; inside of a flow
+// collection it returns the path of the innermost block field.
 func yamlPath(text []byte, at lineColumn) string {
 	var open []yamlLevel
 	number := 0
@@ -128,7 +129,7 @@ func yamlPath(text []byte, at lineColumn) string {
 		if number == at.line {
 			content = firstRunes(content, at.column)
 		}
-		open = yamlStep(open, strings.TrimRight(string(content), "\r\n"))
+		open = updateYAMLLevels(open, strings.TrimRight(string(content), "\r\n"))
 	}
 	var path strings.Builder
 	for _, level := range open {
@@ -139,7 +140,8 @@ func yamlPath(text []byte, at lineColumn) string {
 	return path.String()
 }
 
-// yamlLevel is a field or item around a position; its content is indented by more than indent.
+// yamlLevel is a field or list item that encloses a position; the lines of its content are indented by more than
+// indent.
 type yamlLevel struct {
 	indent int
 	item   int // index in the list; -1 for a field
@@ -155,8 +157,8 @@ func (l yamlLevel) element() string {
 
 var yamlKey = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#&*!|>'"%@,\[\]{}` + "`" + `][^#]*?)\s*:(\s|$)`)
 
-// yamlStep updates the open levels for one more line.
-func yamlStep(open []yamlLevel, line string) []yamlLevel {
+// updateYAMLLevels returns the fields and items that are open after one more line.
+func updateYAMLLevels(open []yamlLevel, line string) []yamlLevel {
 	rest := strings.TrimLeft(line, " ")
 	indent := len(line) - len(rest)
 	if rest == "" || rest[0] == '#' || strings.HasPrefix(line, "---") {
@@ -177,8 +179,8 @@ func yamlStep(open []yamlLevel, line string) []yamlLevel {
 	return open
 }
 
-// openItem opens a list item, closing the levels that end at its indentation. A list may start at the indentation of
-// its field.
+// openItem opens a list item at the given indentation, or advances to the next item of an open list, and closes the
+// levels that end there. A list may have the same indentation as its field.
 func openItem(open []yamlLevel, indent int) []yamlLevel {
 	for len(open) > 0 {
 		last := open[len(open)-1]
@@ -194,6 +196,7 @@ func openItem(open []yamlLevel, indent int) []yamlLevel {
 	return append(open, yamlLevel{indent: indent})
 }
 
+// closeLevels closes the levels that a line with the given indentation ends.
 func closeLevels(open []yamlLevel, indent int) []yamlLevel {
 	for len(open) > 0 && open[len(open)-1].indent >= indent {
 		open = open[:len(open)-1]
@@ -211,8 +214,8 @@ func firstRunes(line []byte, count int) []byte {
 	return line
 }
 
-// flowPath returns the path of the innermost open list or map at the end of a text in flow style. It is for error
-// messages: for invalid text it returns a best guess.
+// flowPath returns the path of the innermost list or map that is still open at the end of a text in flow style. It is
+// used in error messages; for invalid text the path is a best guess.
 func flowPath(text string) string {
 	type level struct {
 		isMap bool
@@ -253,7 +256,7 @@ func flowPath(text string) string {
 	return path.String()
 }
 
-// quotedEnd returns the offset of the closing quote of the quoted text that starts at i.
+// quotedEnd returns the offset of the closing quote of the quoted text that starts at offset i, or the end of the text.
 func quotedEnd(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text) && text[i] != quote; i++ {

@@ -13,13 +13,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar is a resolved YAML scalar: its kind and value.
+// scalar is the kind and value of a YAML scalar, as determined by the rules of YAML 1.1.
 type scalar struct {
 	kind  Kind
-	text  string  // as in node
+	text  string  // the text of the value, as defined in node
 	float float64 // the value of a number in float notation
-	// isFloat marks numbers in float notation, which have other rules as field names; nonFinite marks NaN and the
-	// infinities, which JSON can't express.
+	// isFloat marks numbers in float notation, which are formatted differently when they are field names. nonFinite
+	// marks NaN and the infinities, which JSON can't express.
 	isFloat, nonFinite bool
 }
 
@@ -51,8 +51,8 @@ func nonFinite(f float64) scalar {
 	return scalar{kind: Number, float: f, isFloat: true, nonFinite: true}
 }
 
-// resolve determines the kind and value of a scalar node; problem is not empty if the value doesn't match the node's
-// tag.
+// resolve determines the kind and value of a scalar node from its tag, its quotes and its text. If the text does not
+// match the tag, problem is the error message.
 func (t *yamlTree) resolve(n *yaml.Node) (s scalar, problem string) {
 	asString := scalar{kind: String, text: n.Value}
 	if n.Style&yaml.TaggedStyle == 0 {
@@ -83,8 +83,8 @@ func (t *yamlTree) resolve(n *yaml.Node) (s scalar, problem string) {
 	return s, tagMismatch(matches, n.Tag, n.Value)
 }
 
-// resolveFloat resolves a scalar with the tag !!float. The tag also makes literals beyond the range of float64 numbers;
-// without it they are strings.
+// resolveFloat resolves a scalar with the tag !!float; s is the result without the tag. A literal beyond the range of
+// float64 is a number with this tag and a string without it.
 func resolveFloat(text string, s scalar) (_ scalar, problem string) {
 	if s.kind == Number {
 		s.float, s.isFloat = s.asFloat(), true
@@ -104,7 +104,7 @@ func tagMismatch(matches bool, tag, text string) (problem string) {
 	return "expected a scalar that can be read as " + tag + ", received " + strconv.Quote(shorten(text))
 }
 
-// shorten truncates a text for an error message.
+// shorten truncates a text to about 40 bytes for an error message.
 func shorten(s string) string {
 	if len(s) <= 40 {
 		return s
@@ -132,8 +132,9 @@ func resolvePlain(text string) scalar {
 
 var yamlFloat = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolveNumber parses decimal, 0x, 0o, 0b and 0-prefixed octal integers of up to 64 bits, and decimal floats. ok is
-// false for numbers beyond the range of float64, which are strings.
+// resolveNumber parses integers of up to 64 bits, in decimal, with the prefixes 0x, 0o and 0b, or as octal with a
+// leading 0, and decimal floats. ok is false for other texts and for numbers beyond the range of float64; YAML treats
+// both as strings.
 func resolveNumber(text string) (s scalar, ok bool) {
 	if i, err := strconv.ParseInt(text, 0, 64); err == nil {
 		return scalar{kind: Number, text: integerLiteral(text, strconv.FormatInt(i, 10))}, true
@@ -148,7 +149,7 @@ func resolveNumber(text string) (s scalar, ok bool) {
 	return floatScalar(text, f), err == nil
 }
 
-// integerLiteral returns the value, except for -0, which keeps its sign.
+// integerLiteral returns value, the integer in decimal; it returns -0 if the text is -0, to keep the sign.
 func integerLiteral(written, value string) string {
 	if written == "-0" {
 		return written
@@ -156,8 +157,8 @@ func integerLiteral(written, value string) string {
 	return value
 }
 
-// floatScalar returns a float that keeps the spelling of the input where JSON allows it. JSON allows no plus sign, no
-// leading zeros, and no point without digits on both sides.
+// floatScalar returns the scalar of a float. It keeps the spelling of the input except where JSON does not allow it:
+// JSON allows no plus sign, no leading zeros, and no point without digits on both sides of it.
 func floatScalar(text string, f float64) scalar {
 	s := scalar{kind: Number, float: f, isFloat: true}
 	digits := strings.TrimLeft(text, "+-")
@@ -184,7 +185,7 @@ func (s scalar) asFloat() float64 {
 	return f
 }
 
-// value converts a finite scalar to a document value.
+// value converts a scalar to a document value; the scalar must not be NaN or an infinity.
 func (s scalar) value() Value {
 	switch s.kind {
 	case Null:
@@ -197,8 +198,8 @@ func (s scalar) value() Value {
 	return NewString(s.text)
 }
 
-// asName converts a scalar to a field name as sigs.k8s.io/yaml does, with floats rounded to 32 bits. ok is false for
-// null and for integers beyond int64.
+// asName returns the field name for a mapping key that is a scalar, as sigs.k8s.io/yaml converts it, with floats
+// rounded to 32 bits. ok is false for null and for integers beyond int64.
 func (s scalar) asName() (name string, ok bool) {
 	switch {
 	case s.kind == String || s.kind == Bool:
@@ -220,7 +221,7 @@ func (s scalar) asName() (name string, ok bool) {
 	return name, true
 }
 
-// isTimestamp reports whether a text is valid with the tag !!timestamp.
+// isTimestamp reports whether YAML accepts a text with the tag !!timestamp.
 func isTimestamp(text string) bool {
 	if len(text) < 5 || skipDigits(text, 0) != 4 || text[4] != '-' {
 		return false
@@ -235,14 +236,14 @@ func isTimestamp(text string) bool {
 	return false
 }
 
-// nonSpecificTags returns the positions of nodes with the non-specific tag "!", which makes a scalar a string. The
-// library does not report this tag. Matches in strings and comments are returned, too; they have no effect because no
-// node starts there.
+// nonSpecificTags returns the positions of nodes with the non-specific tag "!", which makes a scalar a string. The YAML
+// library does not report this tag. The result includes exclamation marks in strings and comments, which have no effect
+// because no node starts at their positions.
 func nonSpecificTags(text []byte) map[lineColumn]bool {
 	if bytes.IndexByte(text, '!') < 0 {
 		return nil
 	}
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the byte order mark is not counted as a column
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // the YAML library does not count the byte order mark as a column
 	found := map[lineColumn]bool{}
 	at := lineColumn{1, 1}
 	node := at // the start of the node that the next tag belongs to
@@ -273,7 +274,7 @@ func nonSpecificTags(text []byte) map[lineColumn]bool {
 	return found
 }
 
-// yamlBreaks are the line breaks of YAML 1.1.
+// yamlBreaks contains the line breaks of YAML 1.1, yamlBlanks all white space.
 const (
 	yamlBreaks = "\n\r\u0085\u2028\u2029"
 	yamlBlanks = " \t" + yamlBreaks

@@ -19,8 +19,9 @@ func ParseYAMLStream(text []byte, limits Limits) iter.Seq2[Value, error] {
 	}
 }
 
-// readJSONStream parses consecutive JSON objects and returns the rest of the text with its line number. A text that
-// stops being JSON after at most one object may still be YAML; after two objects the syntax error is reported.
+// readJSONStream parses the consecutive JSON objects at the start of a text. It returns the rest of the text and the
+// line on which the rest starts; done means that an error was reported or the caller stopped the iteration. If the text
+// after at most one object is not JSON, it is left to the YAML parser; after two objects it is a syntax error.
 func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (rest []byte, line int, done bool) {
 	line = 1
 	for count := 0; startsLikeJSON(text); count++ {
@@ -38,7 +39,8 @@ func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (
 		}
 		line += bytes.Count(text[:size], []byte("\n"))
 		text = text[size:]
-		// YAML does not allow trailing white space of the object's line at the start of a document.
+		// The white space after the object, up to the end of its line, is removed because YAML does not allow it at the
+		// start of a document.
 		if blank := len(text) - len(bytes.TrimLeft(text, " \t\r")); blank < len(text) && text[blank] == '\n' {
 			text = text[blank+1:]
 			line++
@@ -47,7 +49,7 @@ func readJSONStream(text []byte, limits Limits, yield func(Value, error) bool) (
 	return text, line, false
 }
 
-// firstJSON parses the JSON object at the start of a text and returns its size.
+// firstJSON parses the JSON object at the start of a text and returns its size in bytes.
 func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxError) {
 	text = text[:jsonSize(text)]
 	if err := limits.checkSize(len(text)); err != nil {
@@ -58,8 +60,8 @@ func firstJSON(text []byte, limits Limits) (v Value, size int, failure *SyntaxEr
 	return p.parseFirst(nil)
 }
 
-// jsonSize returns the size of the object at the start of a text, found by matching braces, or the size of the text if
-// the object does not end.
+// jsonSize returns the size in bytes of the JSON object at the start of a text, found by matching braces, or the size
+// of the text if the object is not closed.
 func jsonSize(text []byte) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -81,7 +83,7 @@ func jsonSize(text []byte) int {
 	return len(text)
 }
 
-// readYAMLStream parses the YAML documents of a text that starts on the given line.
+// readYAMLStream parses the YAML documents of a text that starts on the given line of the stream.
 func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, error) bool) {
 	for len(text) > 0 {
 		chunk, after, err := cutYAML(text)
@@ -105,8 +107,8 @@ func readYAMLStream(text []byte, line int, limits Limits, yield func(Value, erro
 	}
 }
 
-// cutYAML returns the first document of a text and the text after the separator that ends it. A separator before the
-// document is part of the document.
+// cutYAML returns the first document of a text and the text after the separator line (---) that ends the document. A
+// separator line before the document belongs to the document.
 func cutYAML(text []byte) (chunk, after []byte, failure *SyntaxError) {
 	size, line := 0, 0
 	for content := range bytes.Lines(text) {

@@ -106,7 +106,7 @@ func TestYAMLStreamLimits(t *testing.T) {
 		for _, last = range ParseYAMLStream([]byte(text), limits) {
 		}
 		if last == nil || !strings.Contains(last.Error(), "more than the limit of 20") {
-			t.Errorf("%q: error = %v", text, last)
+			t.Errorf("%q: last error = %v, want \"more than the limit of 20\"", text, last)
 		}
 	}
 	for range ParseYAMLStream([]byte(text), limits) {

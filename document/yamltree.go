@@ -10,26 +10,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlTree builds a document from the YAML library's nodes. Aliases share the value of their anchor and cost no memory
-// here, but encoding or walking the document expands each of them; budget limits that expansion.
+// yamlTree builds a document from the YAML library's nodes. An alias shares the value of its anchor and costs no memory
+// here, but encoding or walking the document expands it; budget limits that expansion.
 type yamlTree struct {
 	limits      Limits
-	anchored    map[*yaml.Node]*anchor // the nodes that aliases may refer to
-	budget      int                    // the number of bytes that aliases may still add
+	anchored    map[*yaml.Node]*anchor // the nodes with an anchor, to which aliases may refer
+	budget      int                    // the number of bytes that aliases and merge keys may still add
 	nonSpecific map[lineColumn]bool    // the positions of nodes with the tag "!"
 }
 
-// yamlPart is a finished part of the document.
+// yamlPart is a value that was built from a YAML node.
 type yamlPart struct {
 	value  Value
-	size   int // the estimated size as JSON
-	height int // the number of nested containers, including itself
+	size   int // the estimated size as JSON, in bytes
+	height int // the nesting depth of lists and maps, including the value itself; 0 for scalars
 }
 
-// anchor is a node with an anchor; value is nil while the node is being built.
+// anchor is the value of a node with an anchor; value is nil while the node is being built, so that an alias to an
+// enclosing node is detected.
 type anchor struct{ value *yamlPart }
 
-// node builds a node, or resolves an alias, at the given nesting depth.
+// node returns the value of a node, or of the node that an alias refers to, at the given nesting depth.
 func (t *yamlTree) node(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	if n.Kind == yaml.AliasNode {
 		return t.alias(n, depth)
@@ -60,7 +61,7 @@ func (t *yamlTree) build(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 func (t *yamlTree) alias(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	a := t.anchored[n.Alias]
 	if a == nil {
-		// The anchor is on a mapping key, which was not built as a value.
+		// The anchor is on a mapping key; keys are not built as values.
 		return t.node(n.Alias, depth)
 	}
 	if a.value == nil {
@@ -72,7 +73,8 @@ func (t *yamlTree) alias(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	return a.value, t.charge(n, a.value.size)
 }
 
-// charge reduces the budget by the size that an alias or a merge key adds to the document.
+// charge reduces the budget by the size in bytes that an alias or a merge key adds to the document, and returns an
+// error if the budget is exceeded.
 func (t *yamlTree) charge(n *yaml.Node, size int) *SyntaxError {
 	if t.budget -= size; t.budget < 0 {
 		return yamlErrorf(n, "aliases and merge keys expand the document beyond the limit; write it out or raise the limit")
@@ -117,7 +119,7 @@ func (t *yamlTree) list(n *yaml.Node, depth int) (*yamlPart, *SyntaxError) {
 	return b, nil
 }
 
-// add adds the size and height of a part to b.
+// add includes the size and height of a field or item in b.
 func (b *yamlPart) add(part *yamlPart) {
 	b.size += part.size
 	b.height = max(b.height, part.height)
@@ -229,7 +231,7 @@ func (t *yamlTree) merge(to []yamlField, b *yamlPart, n *yaml.Node, depth int) (
 	return to, nil
 }
 
-// describeNode describes a node that is not a map, for an error message.
+// describeNode describes, for an error message, a node that is not a map.
 func describeNode(n *yaml.Node) string {
 	if n.Kind == yaml.SequenceNode {
 		return "a list"
@@ -237,6 +239,7 @@ func describeNode(n *yaml.Node) string {
 	return strconv.Quote(shorten(n.Value))
 }
 
+// target returns the node that an alias refers to; it returns every other node itself.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

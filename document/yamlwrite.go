@@ -6,14 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// YAML output has block style as kubectl writes it: indented by two spaces, lists not indented below their field,
+// YAML output is in block style as kubectl writes it: indented by two spaces, lists not indented below their field,
 // multi-line strings as literal blocks. Numbers keep their spelling.
 
-// maxBlockDepth is the maximum depth of block style. Deeper parts are written in flow style, because the indentation of
-// block style would make the output grow with the square of the depth.
+// maxBlockDepth is the maximum nesting depth that is written in block style. Deeper lists and maps are written in flow
+// style, because the indentation of block style would make the output grow with the square of the depth.
 const maxBlockDepth = 64
 
-// AppendYAML appends the value as YAML that ends with a line break. An absent value appends nothing.
+// AppendYAML appends the value as YAML that ends with a line break to dst. For an absent value it returns dst
+// unchanged.
 func (v Value) AppendYAML(dst []byte) []byte {
 	if v.IsAbsent() {
 		return dst
@@ -21,10 +22,11 @@ func (v Value) AppendYAML(dst []byte) []byte {
 	return v.parsed().appendBlock(dst, 0, 0)
 }
 
-// YAML returns the value as YAML; an absent value as "".
+// YAML returns the value as YAML that ends with a line break, "" for an absent value.
 func (v Value) YAML() string { return string(v.AppendYAML(nil)) }
 
-// appendBlock appends a parsed value at a position that is already indented.
+// appendBlock appends a value in block style; the current line of dst is already indented. An unparsed value must be
+// parsed before; see [Value.parsed].
 func (v Value) appendBlock(dst []byte, indent, depth int) []byte {
 	switch {
 	case v.Len() > 0 && depth >= maxBlockDepth:
@@ -72,8 +74,8 @@ func (v Value) appendBlockList(dst []byte, indent, depth int) []byte {
 	return dst
 }
 
-// maxSimpleName is the maximum size of a name that is written directly before a colon; YAML parsers limit how far they
-// look ahead for the colon.
+// maxSimpleName is the maximum size in bytes of a name that is written directly before its colon. A longer name is
+// written as an explicit key (? name) because YAML parsers limit how far they look ahead for the colon.
 const maxSimpleName = 128
 
 // appendYAMLName appends a name and its colon.
@@ -132,8 +134,8 @@ func (v Value) appendFlowMap(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendNested appends a value inside of flow style, where strings are always quoted because a plain string would have
-// to avoid brackets and commas.
+// appendNested appends a value inside of a flow collection. Strings are always quoted there because a plain string must
+// not contain brackets and commas.
 func (v Value) appendNested(dst []byte) []byte {
 	if v.Kind() == String {
 		return appendDoubleQuoted(dst, v.text())
@@ -141,8 +143,8 @@ func (v Value) appendNested(dst []byte) []byte {
 	return v.appendFlow(dst)
 }
 
-// appendYAMLNumber appends a number with its spelling. A number beyond the range of float64 gets a tag, because YAML
-// parsers read it as a string without one.
+// appendYAMLNumber appends a number with its spelling. A number beyond the range of float64 gets the tag !!float,
+// because YAML parsers would otherwise read it as a string.
 func appendYAMLNumber(dst []byte, literal string) []byte {
 	if resolvePlain(literal).kind != Number {
 		dst = append(dst, "!!float "...)
@@ -157,18 +159,18 @@ func appendIndent(dst []byte, indent int) []byte {
 	return dst
 }
 
-// yamlStyle is a scalar style of YAML for strings.
+// yamlStyle is the style in which YAML writes a string.
 type yamlStyle uint8
 
 const (
-	plainStyle   yamlStyle = iota // without quotes
+	plainStyle   yamlStyle = iota // plain, without quotes
 	singleQuoted                  // 'in single quotes'
 	doubleQuoted                  // "in double quotes", with escapes
-	literalStyle                  // after |, line by line
+	literalStyle                  // literal block: | and the lines of the string, indented
 )
 
-// yamlStyleOf returns the style for a string, with go-yaml's rules: plain if it parses back to the same string under
-// YAML 1.1, literal if it has several lines.
+// yamlStyleOf returns the style for a string, by go-yaml's rules: plain if a YAML 1.1 parser reads the same string
+// back, literal if the string contains line breaks, otherwise quoted.
 func yamlStyleOf(s string) yamlStyle {
 	f := findTraits(s)
 	switch {
@@ -186,21 +188,22 @@ func yamlStyleOf(s string) yamlStyle {
 	return plainStyle
 }
 
-// resolvesToNonString reports whether a plain scalar would not be read as a string, by this package or by other YAML
-// 1.1 parsers.
+// resolvesToNonString reports whether this package or another YAML 1.1 parser would read the plain scalar s as
+// something other than a string.
 func resolvesToNonString(s string) bool {
 	return s == "<<" || resolvePlain(s).kind != String || isTimestamp(s) || isBase60(s)
 }
 
 var base60 = regexp.MustCompile(`^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$`)
 
+// isBase60 reports whether YAML 1.1 reads a text as a number in base 60, such as 190:20:30.
 func isBase60(s string) bool { return strings.Contains(s, ":") && base60.MatchString(s) }
 
-// traits are the properties of a string that determine its style.
+// traits are the properties of a string that determine its YAML style.
 type traits struct {
-	breaks           bool // has a line break
-	unprintable      bool // has a character that must be escaped
-	indicator        bool // has a character that YAML would read as syntax
+	breaks           bool // contains a line break
+	unprintable      bool // contains a character that must be escaped
+	indicator        bool // contains a character that YAML would read as syntax
 	blankAtStart     bool
 	blankAtEnd       bool
 	blankBeforeBreak bool
@@ -238,8 +241,8 @@ func startsWithIndicator(s string) bool {
 	return strings.IndexByte("-?:", s[0]) >= 0 && (len(s) == 1 || s[1] == ' ')
 }
 
-// isPrintable reports whether kubectl writes a character unescaped. It escapes characters beyond 16 bits and the
-// Unicode line separators.
+// isPrintable reports whether kubectl writes a character unescaped. kubectl escapes characters beyond 16 bits, the
+// Unicode line separators and the byte order mark.
 func isPrintable(r rune) bool {
 	switch {
 	case r == '\u2028' || r == '\u2029' || r == '\ufeff':
@@ -248,7 +251,7 @@ func isPrintable(r rune) bool {
 	return ' ' <= r && r <= '~' || '\u00a0' <= r && r <= '\ufffd'
 }
 
-// appendYAMLString appends a string on one line.
+// appendYAMLString appends a string, quoted if necessary, on one line.
 func appendYAMLString(dst []byte, s string) []byte {
 	switch yamlStyleOf(s) {
 	case plainStyle:
@@ -300,7 +303,7 @@ func appendYAMLEscape(dst []byte, r rune) []byte {
 
 // appendLiteral appends a multi-line string as an indented literal block.
 func appendLiteral(dst []byte, s string, indent int) []byte {
-	indent = max(indent, 2) // also at the root
+	indent = max(indent, 2) // a literal block is indented even at the root
 	dst = append(dst, '|')
 	if s[0] == ' ' || s[0] == '\n' {
 		dst = append(dst, '2') // explicit indentation indicator, because the first line has leading white space

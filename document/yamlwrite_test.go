@@ -8,7 +8,8 @@ import (
 	sigs "sigs.k8s.io/yaml"
 )
 
-// TestYAMLLooksLikeKubectl compares with the output of kubectl -o yaml.
+// TestYAMLLooksLikeKubectl checks that YAML output is byte for byte the output of kubectl -o yaml, which
+// sigs.k8s.io/yaml writes.
 func TestYAMLLooksLikeKubectl(t *testing.T) {
 	for _, text := range []string{
 		podText, `{}`, `[]`, `null`, `true`, `1`, `""`, `"a"`, `"a\nb"`, `[[]]`, `[{}]`, `[[1,[2]],[{"a":[[]]}]]`,
@@ -24,13 +25,14 @@ func TestYAMLLooksLikeKubectl(t *testing.T) {
 		}
 		checkLikeKubectl(t, NewString(s))
 		checkLikeKubectl(t, NewList(NewMap(Field{"x", NewString(s)}), NewString(s)))
-		if !strings.ContainsAny(s, "\r\n") && len(s) < 1000 { // kubectl can't encode all names
+		if !strings.ContainsAny(s, "\r\n") && len(s) < 1000 { // sigs.k8s.io/yaml can't encode names with line breaks or very long names
 			checkLikeKubectl(t, NewMap(Field{s, NewMap(Field{"x", NewString(s)})}))
 		}
 	}
 }
 
-// notLikeKubectl are strings that kubectl can't encode, encodes to YAML that does not parse back, or folds.
+// notLikeKubectl are strings for which the output differs deliberately: kubectl can't encode them, encodes them to YAML
+// that does not parse back, or folds them.
 var notLikeKubectl = []string{"<<", "\u007f", "\u0085", "\u2028", "\u2029", strings.Repeat("long ", 40)}
 
 func checkLikeKubectl(t *testing.T, v Value) {
@@ -58,8 +60,8 @@ func TestYAMLRoundTrip(t *testing.T) {
 	}
 }
 
-// checkYAMLRoundTrip encodes a value as YAML and parses it again, with ParseYAML exactly, and with sigs.k8s.io/yaml up
-// to the precision of float64.
+// checkYAMLRoundTrip checks that a value that is encoded as YAML is read back unchanged: exactly by ParseYAML, and up
+// to the precision of float64 by sigs.k8s.io/yaml.
 func checkYAMLRoundTrip(t *testing.T, v Value) {
 	t.Helper()
 	text := v.AppendYAML(nil)
@@ -68,7 +70,7 @@ func checkYAMLRoundTrip(t *testing.T, v Value) {
 		t.Fatalf("%s\nwas encoded as\n%s\nand parsed as %s, %v", v, text, back, err)
 	}
 	if anyPart(v, func(v Value) bool { _, ok := v.Float64(); return v.Kind() == Number && !ok }) {
-		return // out of range for sigs.k8s.io/yaml
+		return // sigs.k8s.io/yaml does not support numbers beyond float64
 	}
 	asJSON, err := sigs.YAMLToJSON(text)
 	if err != nil {
@@ -79,7 +81,8 @@ func checkYAMLRoundTrip(t *testing.T, v Value) {
 	}
 }
 
-// TestYAMLStringsRoundTrip encodes all strings of up to three characters from a set with special meaning in YAML.
+// TestYAMLStringsRoundTrip checks that YAML output is read back unchanged, for all strings of up to three characters
+// from a set of characters with a special meaning in YAML.
 func TestYAMLStringsRoundTrip(t *testing.T) {
 	alphabet := []string{"", "a", "0", "-", ":", "#", " ", "\n", "\t", "'", "\"", "?", ".", "~", "<", "!", "é", "[", ",", "|", "\u2028"}
 	for _, a := range alphabet {
@@ -98,7 +101,7 @@ func TestYAMLDepth(t *testing.T) {
 	v := mustParse(t, strings.Repeat(`{"a":[`, levels)+`"b, c"`+strings.Repeat(`]}`, levels))
 	text := v.YAML()
 	if len(text) > 100*levels {
-		t.Errorf("%d levels take %d bytes", levels, len(text))
+		t.Errorf("YAML of %d nested levels has %d bytes, want at most %d", levels, len(text), 100*levels)
 	}
 	checkYAMLRoundTrip(t, v)
 }
