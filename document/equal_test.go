@@ -106,9 +106,9 @@ func TestCompareAsKubernetes(t *testing.T) {
 		if r.IntN(3) == 0 {
 			b = mustParse(t, " "+a.JSON())
 		}
-		ours, theirs := Compare(a, b), value.Compare(value.NewValueInterface(a.ToGo()), value.NewValueInterface(b.ToGo()))
-		if ours != theirs {
-			t.Fatalf("Compare(%s, %s) = %d, structured-merge-diff returns %d", a, b, ours, theirs)
+		ours, upstream := Compare(a, b), value.Compare(value.NewValueInterface(a.ToGo()), value.NewValueInterface(b.ToGo()))
+		if ours != upstream {
+			t.Fatalf("Compare(%s, %s) = %d, structured-merge-diff returns %d", a, b, ours, upstream)
 		}
 		if equal := value.Equals(value.NewValueInterface(a.ToGo()), value.NewValueInterface(b.ToGo())); Equal(a, b) != equal {
 			t.Fatalf("Equal(%s, %s) = %v, structured-merge-diff returns %v", a, b, !equal, equal)

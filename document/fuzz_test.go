@@ -163,8 +163,8 @@ func FuzzParseYAML(f *testing.F) {
 		if err != nil {
 			t.Fatalf("ParseYAML(%q) = %s, sigs.k8s.io/yaml fails: %v", text, v, err)
 		}
-		if theirs := mustParse(t, string(asJSON)); !equalAsFloats(v, theirs) {
-			t.Fatalf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", text, v, theirs)
+		if upstream := mustParse(t, string(asJSON)); !equalAsFloats(v, upstream) {
+			t.Fatalf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", text, v, upstream)
 		}
 	})
 }

@@ -88,8 +88,8 @@ func TestParseYAML(t *testing.T) {
 			t.Errorf("%q: sigs.k8s.io/yaml: %v", test.text, err)
 			continue
 		}
-		if theirs := mustParse(t, string(text)); !equalAsFloats(got, theirs) {
-			t.Errorf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", test.text, got, theirs)
+		if upstream := mustParse(t, string(text)); !equalAsFloats(got, upstream) {
+			t.Errorf("ParseYAML(%q) = %s, sigs.k8s.io/yaml returns %s", test.text, got, upstream)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func TestYAMLReadsJSONEscapes(t *testing.T) {
 		if err != nil || got.JSON() != want {
 			t.Errorf("ParseYAML(%s) = %s, %v, want %s", text, got, err, want)
 		}
-		if theirs, err := sigs.YAMLToJSON([]byte(text)); err == nil {
-			t.Errorf("%s: sigs.k8s.io/yaml returns %s, want an error", text, theirs)
+		if upstream, err := sigs.YAMLToJSON([]byte(text)); err == nil {
+			t.Errorf("%s: sigs.k8s.io/yaml returns %s, want an error", text, upstream)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestYAMLReadsJSONEscapes(t *testing.T) {
 // TestYAMLKeepsNumbers checks a deliberate difference: ParseYAML keeps the spelling of numbers; sigs.k8s.io/yaml
 // converts them to int64 and float64.
 func TestYAMLKeepsNumbers(t *testing.T) {
-	for _, test := range []struct{ text, want, theirs string }{
+	for _, test := range []struct{ text, want, upstream string }{
 		{"a: 1.0", `{"a":1.0}`, `{"a":1}`},
 		{"a: 1e3", `{"a":1e3}`, `{"a":1000}`},
 		{"a: 0.10", `{"a":0.10}`, `{"a":0.1}`},
@@ -139,8 +139,8 @@ func TestYAMLKeepsNumbers(t *testing.T) {
 		if err != nil || got.JSON() != test.want {
 			t.Errorf("ParseYAML(%q) = %s, %v, want %s", test.text, got, err, test.want)
 		}
-		if theirs, err := sigs.YAMLToJSON([]byte(test.text)); err != nil || string(theirs) != test.theirs {
-			t.Errorf("%q: sigs.k8s.io/yaml returns %s, %v, want %s", test.text, theirs, err, test.theirs)
+		if upstream, err := sigs.YAMLToJSON([]byte(test.text)); err != nil || string(upstream) != test.upstream {
+			t.Errorf("%q: sigs.k8s.io/yaml returns %s, %v, want %s", test.text, upstream, err, test.upstream)
 		}
 	}
 }

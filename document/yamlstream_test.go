@@ -37,8 +37,8 @@ func TestYAMLStream(t *testing.T) {
 		if err != nil || got != test.want {
 			t.Errorf("%q:\ngot  %s, %v\nwant %s", test.text, got, err, test.want)
 		}
-		if theirs, err := kubectlStream(test.text); err != nil || theirs != test.want {
-			t.Errorf("%q: kubectl's decoder returns %s, %v, want %s", test.text, theirs, err, test.want)
+		if upstream, err := kubectlStream(test.text); err != nil || upstream != test.want {
+			t.Errorf("%q: kubectl's decoder returns %s, %v, want %s", test.text, upstream, err, test.want)
 		}
 	}
 }

@@ -76,8 +76,8 @@ func checkYAMLRoundTrip(t *testing.T, v Value) {
 	if err != nil {
 		t.Fatalf("%s\nwas encoded as\n%s\nsigs.k8s.io/yaml: %v", v, text, err)
 	}
-	if theirs := mustParse(t, string(asJSON)); !equalAsFloats(theirs, v) {
-		t.Fatalf("%s\nwas encoded as\n%s\nsigs.k8s.io/yaml returns %s", v, text, theirs)
+	if upstream := mustParse(t, string(asJSON)); !equalAsFloats(upstream, v) {
+		t.Fatalf("%s\nwas encoded as\n%s\nsigs.k8s.io/yaml returns %s", v, text, upstream)
 	}
 }
 

@@ -1,7 +1,7 @@
 package fieldset
 
-// All operations are joins of two sorted trees (function join). An operation only defines the result for an element
-// that is in the left set, in the right set, or in both.
+// All operations join two sorted trees with function join. An operation only defines the result for an element that is
+// in the left set, in the right set, or in both.
 
 // Union returns the paths that are in at least one of the sets.
 func (s Set) Union(other Set) Set {
@@ -36,8 +36,8 @@ func (s Set) Intersection(other Set) Set {
 	return Set{out}
 }
 
-// Difference returns the paths of s that are not in the other set. Paths of s below a path of the other set remain; see
-// RecursiveDifference.
+// Difference returns the paths of s that are not in the other set. Unlike RecursiveDifference it keeps the paths of s
+// that are below a path of the other set.
 func (s Set) Difference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -55,7 +55,7 @@ func (s Set) Difference(other Set) Set {
 	return Set{out}
 }
 
-// RecursiveDifference returns the paths of s that are neither in the other set nor below a path in it.
+// RecursiveDifference returns the paths of s that are neither in the other set nor below a path of it.
 func (s Set) RecursiveDifference(other Set) Set {
 	if other.IsEmpty() || s.IsEmpty() {
 		return s
@@ -83,7 +83,7 @@ func (s Set) Leaves() Set {
 	return Set{out}
 }
 
-// Covered returns the paths of s that are in the other set or below a path in it.
+// Covered returns the paths of s that are in the other set or below a path of it.
 func (s Set) Covered(other Set) Set {
 	var out []node
 	join(s, other, func(a, b *node) {
@@ -98,10 +98,11 @@ func (s Set) Covered(other Set) Set {
 	return Set{out}
 }
 
-// Insert returns the set with one more path.
+// Insert returns the union of the set and the path p; s itself is not modified.
 func (s Set) Insert(p Path) Set { return s.Union(New(p)) }
 
-// join calls visit for the elements of both sets in sorted order; a or b is nil if its set does not have the element.
+// join calls visit for the first elements of both sets in sorted order. a is the node of the element in s, b the node
+// in other; a node is nil if its set does not contain the element.
 func join(s, other Set, visit func(a, b *node)) {
 	i, j := 0, 0
 	for i < len(s.children) && j < len(other.children) {
@@ -127,7 +128,7 @@ func join(s, other Set, visit func(a, b *node)) {
 	}
 }
 
-// appendNode appends a node for the element of n, unless the node would be neither a member nor have children.
+// appendNode appends a node with the element of n, unless the new node would be neither a member nor have children.
 func appendNode(out []node, n *node, member bool, below Set) []node {
 	if !member && below.IsEmpty() {
 		return out

@@ -7,11 +7,12 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// operations are the operations that structured-merge-diff has, too.
+// operations are the set operations that structured-merge-diff implements, too: ours is the operation of this package,
+// upstream that of structured-merge-diff.
 var operations = []struct {
-	name   string
-	ours   func(s, other Set) Set
-	theirs func(s, other *fieldpath.Set) *fieldpath.Set
+	name     string
+	ours     func(s, other Set) Set
+	upstream func(s, other *fieldpath.Set) *fieldpath.Set
 }{
 	{"union", Set.Union, (*fieldpath.Set).Union},
 	{"intersection", Set.Intersection, (*fieldpath.Set).Intersection},
@@ -23,33 +24,33 @@ var operations = []struct {
 func TestAlgebraMatchesUpstream(t *testing.T) {
 	for seed := range uint64(1500) {
 		r := newRand(seed)
-		stock := randomStock(r)
-		a, b := randomPair(r, stock), randomPair(r, stock)
-		checkSame(t, fmt.Sprintf("seed %d: set", seed), a.ours, a.theirs)
+		elements := randomElements(r)
+		a, b := randomSetPair(r, elements), randomSetPair(r, elements)
+		checkSame(t, fmt.Sprintf("seed %d: set", seed), a.ours, a.upstream)
 		for _, op := range operations {
 			what := fmt.Sprintf("seed %d: %s of\n%s\n%s", seed, op.name, a.ours.FieldsV1(), b.ours.FieldsV1())
-			checkSame(t, what, op.ours(a.ours, b.ours), op.theirs(a.theirs, b.theirs))
+			checkSame(t, what, op.ours(a.ours, b.ours), op.upstream(a.upstream, b.upstream))
 		}
-		if got, want := a.ours.Equal(b.ours), a.theirs.Equals(b.theirs); got != want {
+		if got, want := a.ours.Equal(b.ours), a.upstream.Equals(b.upstream); got != want {
 			t.Fatalf("seed %d: Equal() = %v, want %v:\n%s\n%s", seed, got, want, a.ours.FieldsV1(), b.ours.FieldsV1())
 		}
 		for i, p := range b.paths {
-			if got, want := a.ours.Has(p), a.theirs.Has(b.upPath[i]); got != want {
+			if got, want := a.ours.Has(p), a.upstream.Has(b.upstreamPaths[i]); got != want {
 				t.Fatalf("seed %d: Has(%s) = %v, want %v", seed, p, got, want)
 			}
 		}
-		for _, e := range stock {
-			checkSame(t, fmt.Sprintf("seed %d: At(%s)", seed, e.ours), a.ours.At(Path{e.ours}), a.theirs.WithPrefix(e.theirs))
+		for _, e := range elements {
+			checkSame(t, fmt.Sprintf("seed %d: At(%s)", seed, e.ours), a.ours.At(Path{e.ours}), a.upstream.WithPrefix(e.upstream))
 		}
 	}
 }
 
-// TestLaws checks algebraic laws, for the operations that structured-merge-diff lacks.
+// TestLaws checks algebraic laws for the operations that structured-merge-diff does not implement.
 func TestLaws(t *testing.T) {
 	for seed := range uint64(1000) {
 		r := newRand(seed)
-		stock := randomStock(r)
-		a, b := randomPair(r, stock).ours, randomPair(r, stock).ours
+		elements := randomElements(r)
+		a, b := randomSetPair(r, elements).ours, randomSetPair(r, elements).ours
 		laws := map[string]bool{
 			"(a - b) | (a & b) == a": a.Difference(b).Union(a.Intersection(b)).Equal(a),
 			"a | b == b | a":         a.Union(b).Equal(b.Union(a)),
@@ -63,7 +64,7 @@ func TestLaws(t *testing.T) {
 		}
 		for law, holds := range laws {
 			if !holds {
-				t.Errorf("seed %d: %s:\na %s\nb %s", seed, law, a.FieldsV1(), b.FieldsV1())
+				t.Errorf("seed %d: the law %s does not hold for\na %s\nb %s", seed, law, a.FieldsV1(), b.FieldsV1())
 			}
 		}
 		checkInvariants(t, a.Covered(b))
@@ -93,8 +94,8 @@ func TestCovered(t *testing.T) {
 func TestOperationsDoNotModifyOperands(t *testing.T) {
 	for seed := range uint64(300) {
 		r := newRand(seed)
-		stock := randomStock(r)
-		sets := []Set{randomPair(r, stock).ours, randomPair(r, stock).ours, mustParse(t, randomPair(r, stock).ours.FieldsV1())}
+		elements := randomElements(r)
+		sets := []Set{randomSetPair(r, elements).ours, randomSetPair(r, elements).ours, mustParse(t, randomSetPair(r, elements).ours.FieldsV1())}
 		texts := make([]string, 0, 64)
 		for _, s := range sets {
 			texts = append(texts, s.FieldsV1())
@@ -108,22 +109,22 @@ func TestOperationsDoNotModifyOperands(t *testing.T) {
 			case len(operations):
 				made = a.Covered(b)
 			case len(operations) + 1:
-				made = a.Insert(Path{stock[r.IntN(len(stock))].ours, stock[r.IntN(len(stock))].ours})
+				made = a.Insert(Path{elements[r.IntN(len(elements))].ours, elements[r.IntN(len(elements))].ours})
 			case len(operations) + 2:
-				made = rebuilt(a, b)
+				made = rebuiltSet(a, b)
 			}
 			sets, texts = append(sets, made), append(texts, made.FieldsV1())
 			for i, s := range sets {
 				if got := s.FieldsV1(); got != texts[i] {
-					t.Fatalf("seed %d: set %d was %s, is now %s", seed, i, texts[i], got)
+					t.Fatalf("seed %d: an operation changed set %d: got %s, want %s", seed, i, got, texts[i])
 				}
 			}
 		}
 	}
 }
 
-// rebuilt returns a copy of a, made by a builder that also builds b.
-func rebuilt(a, b Set) Set {
+// rebuiltSet returns a copy of a that is made by a builder that also builds b.
+func rebuiltSet(a, b Set) Set {
 	var shared builder
 	build := func(s Set) Set {
 		mark := shared.Mark()

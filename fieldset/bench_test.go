@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// The benchmarks run the same operations with structured-merge-diff in the same run, so that the results are comparable
-// on any machine.
+// Each benchmark measures this package and structured-merge-diff in the same run, so that the results are comparable on
+// any machine.
 
 func BenchmarkParseFieldsV1(b *testing.B) {
 	text := deployment("app")
@@ -36,7 +36,7 @@ func BenchmarkParseFieldsV1(b *testing.B) {
 
 func BenchmarkAppendFieldsV1(b *testing.B) {
 	text := deployment("app")
-	ours, theirs := mustParse(b, text), mustParseUpstream(b, text)
+	ours, upstream := mustParse(b, text), mustParseUpstream(b, text)
 	b.Run("cadastre", func(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
@@ -49,7 +49,7 @@ func BenchmarkAppendFieldsV1(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := theirs.ToJSON(); err != nil {
+			if _, err := upstream.ToJSON(); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -65,7 +65,7 @@ func BenchmarkDifference(b *testing.B) {
 }
 
 // benchmarkPair measures an operation on two sets that have about half of their paths in common.
-func benchmarkPair(b *testing.B, ours func(s, other Set) Set, theirs func(s, other *fieldpath.Set) *fieldpath.Set) {
+func benchmarkPair(b *testing.B, ours func(s, other Set) Set, upstream func(s, other *fieldpath.Set) *fieldpath.Set) {
 	text, otherText := deployment("app"), deployment("sidecar")
 	b.Run("cadastre", func(b *testing.B) {
 		s, other := mustParse(b, text), mustParse(b, otherText)
@@ -78,13 +78,13 @@ func benchmarkPair(b *testing.B, ours func(s, other Set) Set, theirs func(s, oth
 		s, other := mustParseUpstream(b, text), mustParseUpstream(b, otherText)
 		b.ReportAllocs()
 		for b.Loop() {
-			theirs(s, other)
+			upstream(s, other)
 		}
 	})
 }
 
-// deployment returns the field set, of about 6 KB, of a manager that applies a Deployment with a few containers; the
-// first container has the given name.
+// deployment returns the FieldsV1, about 6 KB, of a field manager that applies a Deployment with a few containers;
+// container is the name of the first one.
 func deployment(container string) string {
 	leaves := func(names ...string) string {
 		return `"f:` + strings.Join(names, `":{},"f:`) + `":{}`

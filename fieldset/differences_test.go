@@ -10,26 +10,28 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Each test in this file covers a deliberate difference from structured-merge-diff ("upstream"). docs/differences.md
-// lists them.
+// Each test of this file checks a deliberate difference from structured-merge-diff ("upstream"). docs/differences.md
+// lists the differences.
 
 // rejected is the expected result for a text that is a syntax error.
 const rejected = "rejected"
 
-type difference struct{ text, theirs, ours string }
+// difference is a FieldsV1 text that the two libraries read differently: upstream and ours are the FieldsV1 that each
+// library writes after reading text, or rejected.
+type difference struct{ text, upstream, ours string }
 
 func checkDifferences(t *testing.T, differences ...difference) {
 	t.Helper()
 	for _, d := range differences {
-		ours, theirs := rejected, rejected
+		ours, upstream := rejected, rejected
 		if s, err := ParseFieldsV1(d.text); err == nil {
 			ours = s.FieldsV1()
 		}
 		if s, err := parseUpstream(d.text); err == nil {
-			theirs = toJSON(t, s)
+			upstream = toJSON(t, s)
 		}
-		if theirs != d.theirs {
-			t.Errorf("%q: upstream returns %s, want %s", d.text, theirs, d.theirs)
+		if upstream != d.upstream {
+			t.Errorf("%q: upstream returns %s, want %s", d.text, upstream, d.upstream)
 		}
 		if ours != d.ours {
 			t.Errorf("%q: got %s, want %s", d.text, ours, d.ours)
@@ -38,7 +40,7 @@ func checkDifferences(t *testing.T, differences ...difference) {
 }
 
 // Upstream reads every number as a float64, so that a set item or a key beyond 2^53 is rounded when managedFields are
-// read, and two items may become one. This package keeps the digits.
+// read, and two items may become one. This package keeps all digits.
 func TestDifferenceLargeIntegersKeepTheirDigits(t *testing.T) {
 	checkDifferences(t,
 		difference{`{"v:9007199254740993":{}}`, `{"v:9007199254740992":{}}`, `{"v:9007199254740993":{}}`},
@@ -48,8 +50,8 @@ func TestDifferenceLargeIntegersKeepTheirDigits(t *testing.T) {
 	)
 }
 
-// Upstream rejects numbers beyond the range of float64. A document may have them, so a field set must support them,
-// too.
+// Upstream rejects numbers beyond the range of float64. A document may contain such numbers, so this package accepts
+// them in field sets.
 func TestDifferenceNumbersOutOfRangeAreKept(t *testing.T) {
 	digits := strings.Repeat("9", 400)
 	checkDifferences(t,
@@ -58,8 +60,8 @@ func TestDifferenceNumbersOutOfRangeAreKept(t *testing.T) {
 	)
 }
 
-// Upstream writes a negative zero with its sign, although it equals zero. This package has one spelling for equal
-// elements.
+// Upstream writes a negative zero with its sign, although it equals zero. This package writes equal elements in the
+// same way.
 func TestDifferenceNegativeZeroHasNoSign(t *testing.T) {
 	checkDifferences(t,
 		difference{`{"v:-0":{}}`, `{"v:-0":{}}`, `{"v:0":{}}`},
@@ -94,7 +96,7 @@ func TestDifferenceOnlyJSONIsRead(t *testing.T) {
 func TestDifferenceNullIsNotDeeperThanObjects(t *testing.T) {
 	text := strings.Repeat(`{"f:a":`, 10_000) + "null" + strings.Repeat("}", 10_000)
 	if _, err := ParseFieldsV1(text); err == nil {
-		t.Error("ParseFieldsV1 succeeds, want an error")
+		t.Error("ParseFieldsV1 accepts null beyond the maximum depth, want an error")
 	}
 	s, err := parseUpstream(text)
 	if err != nil {
@@ -105,20 +107,20 @@ func TestDifferenceNullIsNotDeeperThanObjects(t *testing.T) {
 	}
 }
 
-// Upstream's String method writes a number with an exponent if it is a float, and all numbers from managedFields are
-// floats: the port 1000000 becomes 1e+06. This package writes numbers as FieldsV1 spells them.
+// Upstream's String method writes floats with an exponent, and all numbers from managedFields are floats: the port
+// 1000000 becomes 1e+06. This package writes numbers as FieldsV1 spells them.
 func TestDifferenceNumbersInPathsAreShownAsSpelled(t *testing.T) {
 	for _, d := range []struct {
-		v            any
-		theirs, ours string
+		v              any
+		upstream, ours string
 	}{
 		{1000000.0, "[=1e+06]", "[=1000000]"},
 		{1234567.5, "[=1.2345675e+06]", "[=1234567.5]"},
 		{0.00001, "[=1e-05]", "[=0.00001]"},
 		{int64(1000000), "[=1000000]", "[=1000000]"},
 	} {
-		if got := fieldpath.ValueElement(value.NewValueInterface(d.v)).String(); got != d.theirs {
-			t.Errorf("upstream: String() = %s, want %s", got, d.theirs)
+		if got := fieldpath.ValueElement(value.NewValueInterface(d.v)).String(); got != d.upstream {
+			t.Errorf("upstream: String() = %s, want %s", got, d.upstream)
 		}
 		if got := ValueElement(fromGo(d.v)).String(); got != d.ours {
 			t.Errorf("String() = %s, want %s", got, d.ours)
@@ -126,13 +128,13 @@ func TestDifferenceNumbersInPathsAreShownAsSpelled(t *testing.T) {
 	}
 }
 
-// Upstream's String method writes the fields of a map inside of a path in random order, this package in the order of
-// names.
+// Upstream's String method writes the fields of a map inside of a path in random order. This package sorts them by
+// name.
 func TestDifferenceMapsInPathsAreShownInOrder(t *testing.T) {
 	e := valuePair(map[string]any{"a": 1, "b": 2, "c": 3, "d": 4})
 	shown := map[string]bool{}
 	for range 1000 {
-		shown[e.theirs.String()] = true
+		shown[e.upstream.String()] = true
 	}
 	if len(shown) < 2 {
 		t.Error("upstream writes the fields in a stable order, want a random one")
@@ -142,12 +144,12 @@ func TestDifferenceMapsInPathsAreShownInOrder(t *testing.T) {
 	}
 }
 
-// A Go string may have invalid UTF-8. Upstream writes such bytes into names, which is not valid JSON. This package
-// writes the replacement character.
+// A Go string may contain invalid UTF-8. Upstream writes such bytes into names, which is not valid JSON. This package
+// writes the replacement character U+FFFD.
 func TestDifferenceWrittenNamesAreUTF8(t *testing.T) {
-	theirs := toJSON(t, fieldpath.NewSet(fieldpath.MakePathOrDie("a\xffb")))
-	if want := "{\"f:a\xffb\":{}}"; theirs != want {
-		t.Errorf("upstream writes %q, want %q", theirs, want)
+	upstream := toJSON(t, fieldpath.NewSet(fieldpath.MakePathOrDie("a\xffb")))
+	if want := "{\"f:a\xffb\":{}}"; upstream != want {
+		t.Errorf("upstream writes %q, want %q", upstream, want)
 	}
 	key := KeyElement(KeyField{"a\xffb", document.NewString("\xff")})
 	for got, want := range map[string]string{

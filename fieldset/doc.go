@@ -7,7 +7,7 @@
 //	applied := fieldset.New(fieldset.Names("spec", "image"))
 //	fmt.Print(owned.Difference(applied)) // .spec.replicas
 //
-// This is the package example; example_test.go has more.
+// This is the package example; example_test.go contains more.
 //
 // # Terms
 //
@@ -39,13 +39,13 @@ package fieldset
 //	query.go                 intersection of FieldsV1 text with a set, without decoding all of the text
 //	textdifference.go        difference of two FieldsV1 texts, without decoding their common parts
 //	error.go                 SyntaxError
-//	internals.go             the access that internal/lib/fastset has to unexported parts
+//	internals.go             operations on unexported parts for internal/lib/fastset
 //
 // A Set is a tree of nodes, one level per path element. The children of a node are sorted by their element, so that
 // every operation is a join of two sorted lists and FieldsV1 is read and written in one pass. Invariants of every node
 // below the root:
 //
-//	node.member || len(node.children) > 0            no node is without meaning
+//	node.member || len(node.children) > 0            a node is a path or leads to one
 //	children[i].element < children[i+1].element      sorted, each element once
 //
 // An element is stored as FieldsV1 spells it, and equal elements have the same spelling:

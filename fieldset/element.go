@@ -17,9 +17,9 @@ type ElementKind uint8
 const (
 	// FieldName selects a field of a map by its name.
 	FieldName ElementKind = iota + 1
-	// Key selects an item of a keyed list by the values of its key fields.
+	// Key selects an item of a list of type map by the values of its key fields.
 	Key
-	// SetValue selects an item of a set by its value.
+	// SetValue selects an item of a list of type set by its value.
 	SetValue
 	// Index selects an item of a list by its index.
 	Index
@@ -28,13 +28,13 @@ const (
 // Element is one element of a path. Elements are comparable with ==. The zero Element selects nothing.
 type Element struct {
 	kind ElementKind
-	// text is the field's name; or the key, value or index as FieldsV1 spells it after its prefix, inside of the
-	// quotes: {\"name\":\"app\"}. Elements are therefore read and written without decoding. The spelling is always the
-	// one that Kubernetes writes.
+	// text is the name of a FieldName element. For other kinds it is the key, value or index as FieldsV1 spells it
+	// after the prefix and inside of the quotes, such as {\"name\":\"app\"}, so that elements are read and written
+	// without decoding. The spelling is always the one that Kubernetes writes.
 	text string
 }
 
-// KeyField is a key of an item of a keyed list, with its value.
+// KeyField is the name and value of one key of a list item, for lists of type map.
 type KeyField struct {
 	Name  string
 	Value document.Value
@@ -46,8 +46,8 @@ func NameElement(name string) Element { return Element{FieldName, name} }
 // IndexElement returns the element that selects a list item by index.
 func IndexElement(i int) Element { return Element{Index, strconv.Itoa(i)} }
 
-// ValueElement returns the element that selects an item of a set by value. It returns the zero Element for an absent
-// value.
+// ValueElement returns the element that selects an item of a list of type set by value. It returns the zero Element for
+// an absent value.
 func ValueElement(v document.Value) Element {
 	if v.IsAbsent() {
 		return Element{}
@@ -55,8 +55,8 @@ func ValueElement(v document.Value) Element {
 	return Element{SetValue, string(fieldsv1.AppendValue(nil, v))}
 }
 
-// KeyElement returns the element that selects an item of a keyed list; the keys may be in any order. A key with an
-// absent value is left out, and of keys with the same name the last one is kept.
+// KeyElement returns the element that selects an item of a list of type map by its keys, which may be in any order. A
+// key with an absent value is left out, and of keys with the same name the last one is used.
 func KeyElement(fields ...KeyField) Element {
 	all := make([]document.Field, len(fields))
 	for i, f := range fields {
@@ -96,7 +96,7 @@ func (e Element) Index() int {
 	return i
 }
 
-// Value returns the value of a SetValue element, absent for other kinds.
+// Value returns the value of a SetValue element, an absent value for other kinds.
 func (e Element) Value() document.Value {
 	if e.kind != SetValue {
 		return document.Value{}
@@ -116,7 +116,8 @@ func (e Element) KeyFields() []KeyField {
 	return fields
 }
 
-// decodeValue decodes a spelling. It panics for an invalid spelling, because elements only have valid ones.
+// decodeValue decodes the spelling of a key or value. It panics if the spelling is invalid, which can't happen for an
+// Element that this package created.
 func decodeValue(text string) document.Value {
 	quoted, err := document.ParseJSON([]byte(`"` + text + `"`))
 	if err == nil {
@@ -128,7 +129,8 @@ func decodeValue(text string) document.Value {
 	panic(fmt.Sprintf("fieldset: element with an invalid spelling: %s: %v", text, err))
 }
 
-// Compare orders elements as Kubernetes does: field names, keys, values, indexes; strings by bytes, numbers by value.
+// Compare compares two elements in the order of Kubernetes: first by kind (field names, keys, values, indexes), then
+// strings by bytes and numbers by value. It returns 0 exactly if the elements are equal.
 func (e Element) Compare(other Element) int {
 	if e.kind != other.kind {
 		return cmp.Compare(e.kind, other.kind)
@@ -150,7 +152,7 @@ func (e Element) Compare(other Element) int {
 // String returns the element in the notation of Kubernetes: .name, [key="value"], [="value"] or [0].
 func (e Element) String() string { return string(e.appendString(nil)) }
 
-// appendString appends the result of String.
+// appendString appends the element in the notation of String.
 func (e Element) appendString(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
@@ -182,8 +184,8 @@ func (e Element) appendKeyString(dst []byte) []byte {
 	return dst
 }
 
-// appendSimpleKey appends the keys of a Key element without decoding them. ok is false for keys that must be decoded,
-// and for keys with a name that accepts rejects.
+// appendSimpleKey appends the keys of a Key element, in the notation of String, without decoding them. ok is false if a
+// key must be decoded, or if the function accepts returns false for the name of a key.
 func (e Element) appendSimpleKey(dst []byte, accepts func(name string) bool) (shown []byte, ok bool) {
 	start := len(dst)
 	for rest := e.text; ; {
@@ -206,7 +208,7 @@ func (e Element) appendSimpleKey(dst []byte, accepts func(name string) bool) (sh
 	}
 }
 
-// valueString returns a value in the notation of paths.
+// valueString returns a value in the notation of Path.String.
 func valueString(v document.Value) string {
 	switch v.Kind() {
 	case document.String:

@@ -10,18 +10,18 @@ import (
 
 func TestElementOrderMatchesUpstream(t *testing.T) {
 	r := newRand(1)
-	var stock []elementPair
+	var elements []elementPair
 	for range 400 {
-		stock = append(stock, randomElementPair(r))
+		elements = append(elements, randomElementPair(r))
 	}
-	for _, a := range stock {
-		for _, b := range stock {
-			if got, want := a.ours.Compare(b.ours), a.theirs.Compare(b.theirs); sign(got) != want {
+	for _, a := range elements {
+		for _, b := range elements {
+			if got, want := a.ours.Compare(b.ours), a.upstream.Compare(b.upstream); sign(got) != want {
 				t.Fatalf("Compare(%s, %s) = %d, want %d", a.ours, b.ours, got, want)
 			}
-			// The operator == must agree with Compare, or sets would have duplicates.
-			if equal := a.ours == b.ours; equal != a.theirs.Equals(b.theirs) || equal != (a.ours.Compare(b.ours) == 0) {
-				t.Fatalf("%s == %s: %v, but Compare is %d", a.ours, b.ours, equal, a.ours.Compare(b.ours))
+			// The operator == must agree with Compare; otherwise a set could contain an element twice.
+			if equal := a.ours == b.ours; equal != a.upstream.Equals(b.upstream) || equal != (a.ours.Compare(b.ours) == 0) {
+				t.Fatalf("%s == %s is %v, but Compare returns %d; want them to agree with upstream", a.ours, b.ours, equal, a.ours.Compare(b.ours))
 			}
 		}
 	}
@@ -34,31 +34,31 @@ func TestElementTextMatchesUpstream(t *testing.T) {
 	compared := 0
 	for range 5000 {
 		e := randomElementPair(r)
-		want, err := fieldpath.SerializePathElement(e.theirs)
+		want, err := fieldpath.SerializePathElement(e.upstream)
 		if err != nil {
 			t.Fatal(err)
 		}
 		back, err := ParseElement(want)
 		if err != nil || back != e.ours {
-			t.Fatalf("%s is parsed as %s, %v", want, back, err)
+			t.Fatalf("ParseElement(%s) = %s, %v, want the same element", want, back, err)
 		}
-		if hasStableText(e.theirs) {
+		if hasStableText(e.upstream) {
 			compared++
-			if got, want := e.ours.String(), e.theirs.String(); got != want {
+			if got, want := e.ours.String(), e.upstream.String(); got != want {
 				t.Fatalf("String() = %s, want %s", got, want)
 			}
 		}
 	}
 	if compared < 4000 {
-		t.Errorf("only %d elements have a deterministic upstream text", compared)
+		t.Errorf("only %d elements were compared with upstream's String, want more", compared)
 	}
 	if got, want := (Element{}).String(), (fieldpath.PathElement{}).String(); got != want {
 		t.Errorf("zero Element: String() = %s, want %s", got, want)
 	}
 }
 
-// hasStableText reports whether upstream's text of an element is deterministic: maps are in random order, and a number
-// has an exponent depending on its source.
+// hasStableText reports whether upstream's String of an element is deterministic. It is not if the element contains a
+// map, whose fields upstream writes in random order, or a number that upstream may write with an exponent.
 func hasStableText(e fieldpath.PathElement) bool {
 	switch {
 	case e.Value != nil:
@@ -96,29 +96,29 @@ func hasStableValueText(v any) bool {
 func TestPathsMatchUpstream(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := newRand(seed)
-		p := randomPair(r, randomStock(r))
+		p := randomSetPair(r, randomElements(r))
 		for i, a := range p.paths {
 			alike := true
-			for _, e := range p.upPath[i] {
+			for _, e := range p.upstreamPaths[i] {
 				alike = alike && hasStableText(e)
 			}
-			if got, want := a.String(), p.upPath[i].String(); alike && got != want {
+			if got, want := a.String(), p.upstreamPaths[i].String(); alike && got != want {
 				t.Fatalf("String() = %s, want %s", got, want)
 			}
 			for j, b := range p.paths {
-				if got, want := a.Compare(b), p.upPath[i].Compare(p.upPath[j]); sign(got) != want {
+				if got, want := a.Compare(b), p.upstreamPaths[i].Compare(p.upstreamPaths[j]); sign(got) != want {
 					t.Fatalf("Compare(%s, %s) = %d, want %d", a, b, got, want)
 				}
-				if a.Equal(b) != p.upPath[i].Equals(p.upPath[j]) {
-					t.Fatalf("Equal(%s, %s) = %v", a, b, a.Equal(b))
+				if a.Equal(b) != p.upstreamPaths[i].Equals(p.upstreamPaths[j]) {
+					t.Fatalf("Equal(%s, %s) = %v, want Equal exactly if Compare returns 0", a, b, a.Equal(b))
 				}
 			}
 		}
 	}
 }
 
-// TestNumberSpelling checks that equal numbers have the same spelling in path elements, which do not keep the input's
-// spelling.
+// TestNumberSpelling checks that equal numbers have the same spelling in path elements, however they are spelled in the
+// input.
 func TestNumberSpelling(t *testing.T) {
 	for literal, want := range map[string]string{
 		"0": "0", "-0": "0", "0.0": "0", "-0.0": "0", "0e5": "0", "-0e-5": "0", "1e-999": "0",
@@ -135,13 +135,13 @@ func TestNumberSpelling(t *testing.T) {
 			t.Errorf("spelling of %s = %s, %v, want %s", literal, e.text, err, want)
 		}
 		if again, err := ParseElement("v:" + e.text); err != nil || again != e {
-			t.Errorf("%s is parsed as %s, %v", e.text, again.text, err)
+			t.Errorf("ParseElement of the spelling %s = %s, %v, want the same spelling", e.text, again.text, err)
 		}
 	}
 }
 
-// TestSimpleSpellingsSortAsDecoded checks that elements that are compared without decoding have the order of the
-// decoded values.
+// TestSimpleSpellingsSortAsDecoded checks that comparing the spellings of elements gives the same order as comparing
+// their decoded values.
 func TestSimpleSpellingsSortAsDecoded(t *testing.T) {
 	var elements []Element
 	for _, v := range []any{"a", "ab", "a!", "a~", "B", "", "z", "10", 0, 2, 9, 10, 99, 100, -1, 1.5, true, false, nil, "é", "<"} {

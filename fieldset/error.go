@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// SyntaxError is the error for a path or set that can't be parsed.
+// SyntaxError is the error of ParseFieldsV1 and ParsePath for text that can't be parsed.
 type SyntaxError struct {
-	// What is the kind of the text: "field set", or "path" and the path.
+	// What names the text in the error message: "field set", or "path" followed by the quoted path.
 	What string
-	// At is the byte offset of the problem.
+	// At is the byte offset of the problem in the text.
 	At int
-	// Err has the expected and the received input.
+	// Err describes the expected and the received input.
 	Err error
 }
 
@@ -21,7 +21,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("%s: at byte %d: %v", 
 // Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// shorten quotes text for an error message, truncated to limit the size of errors for hostile input.
+// shorten quotes a text for an error message. It truncates the text, so that hostile input does not cause large errors.
 func shorten(s string) string {
 	const maxShown = 100
 	if len(s) <= maxShown {

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// The difference of two sets has the fields that an applier no longer applies.
+// The difference of the owned and the applied paths is the set of fields that a field manager no longer applies.
 func Example() {
 	owned, err := fieldset.ParseFieldsV1(`{"f:spec":{"f:image":{},"f:replicas":{}}}`)
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleKeyElement() {
 	// Output: .ports[containerPort=8080,protocol="TCP"]
 }
 
-// The difference of the owned and the applied fields has the fields that the field manager releases.
+// The difference of the owned and the applied paths is the set of fields that the field manager releases.
 func ExampleSet_Difference() {
 	owned := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "replicas"))
 	sent := fieldset.New(fieldset.Names("spec", "image"), fieldset.Names("spec", "paused"))
@@ -90,7 +90,7 @@ func ExampleSet_Difference() {
 	// .spec.replicas
 }
 
-// Only RecursiveDifference also removes the paths below a removed path.
+// Unlike Difference, RecursiveDifference also removes the paths below a removed path.
 func ExampleSet_RecursiveDifference() {
 	owned := fieldset.New(fieldset.Names("status"), fieldset.Names("status", "phase"), fieldset.Names("spec"))
 	reset := fieldset.New(fieldset.Names("status"))

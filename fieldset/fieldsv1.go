@@ -9,18 +9,18 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fieldsv1"
 )
 
-// FieldsV1 is a tree of JSON objects. A name is a path element with a prefix for its kind, f: k: v: or i:, and its
-// value has the part of the set below it. An element is a member if its object is empty or has the name ".". This file
-// writes FieldsV1; reader.go reads it.
+// FieldsV1 is a tree of JSON objects. A name is a path element with a prefix for its kind (f: k: v: or i:), and its
+// value is the object of the paths below the element. An element is a member of the set if its object is empty or
+// contains the name ".". This file writes FieldsV1; reader.go reads it.
 
-// AppendFieldsV1 appends the set as FieldsV1, byte for byte as Kubernetes writes it.
+// AppendFieldsV1 appends the FieldsV1 of the set to dst, byte for byte as Kubernetes writes it.
 func (s Set) AppendFieldsV1(dst []byte) []byte {
 	dst = append(dst, '{')
 	dst = appendLevel(dst, s)
 	return append(dst, '}')
 }
 
-// FieldsV1 returns the set as FieldsV1.
+// FieldsV1 returns the set as FieldsV1, byte for byte as Kubernetes writes it; the empty set is {}.
 func (s Set) FieldsV1() string {
 	buffer := buffers.Get().(*[]byte)
 	*buffer = s.AppendFieldsV1((*buffer)[:0])
@@ -33,7 +33,7 @@ func (s Set) FieldsV1() string {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is the maximum capacity of a buffer that is pooled.
+// maxBuffer is the maximum capacity, in bytes, of a buffer that is returned to the pool.
 const maxBuffer = 1 << 20
 
 func appendLevel(dst []byte, s Set) []byte {
@@ -56,7 +56,7 @@ func appendLevel(dst []byte, s Set) []byte {
 	return dst
 }
 
-// appendSpelling appends the element with its prefix, as it is inside of the quotes.
+// appendSpelling appends the element as FieldsV1 spells it inside of the quotes, including its prefix.
 func (e Element) appendSpelling(dst []byte) []byte {
 	switch e.kind {
 	case FieldName:
@@ -71,9 +71,9 @@ func (e Element) appendSpelling(dst []byte) []byte {
 	return append(dst, e.text...)
 }
 
-// ParseElement parses a path element as in FieldsV1, with its prefix and not escaped: f:spec, k:{"name":"app"}, v:"x",
-// i:0. For an unknown prefix it returns the zero Element and no error, because Kubernetes ignores the elements of later
-// versions.
+// ParseElement parses a path element in the notation of FieldsV1, with its prefix but without the escapes of the JSON
+// string around it: f:spec, k:{"name":"app"}, v:"x", i:0. For an unknown prefix it returns the zero Element and no
+// error, because Kubernetes ignores elements that a later version may define.
 func ParseElement(s string) (Element, error) {
 	if len(s) < 2 || s[1] != ':' {
 		return Element{}, fmt.Errorf("expected a path element such as f:name, received %s", shorten(s))

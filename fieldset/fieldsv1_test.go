@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// validTexts are accepted by this package and by upstream; want is the output of both, "" if it is the text itself.
-// They also seed the fuzzer.
+// validTexts are FieldsV1 that this package and upstream accept; want is the FieldsV1 that both write, "" if it is the
+// text itself. The texts also seed the fuzz tests.
 var validTexts = []struct{ name, text, want string }{
 	{"empty", `{}`, ""},
 	{"null as the empty set", `null`, `{}`},
@@ -62,7 +62,7 @@ var validTexts = []struct{ name, text, want string }{
 	{"indices", `{"i:-1":{},"i:+2":{},"i:010":{},"i:9":{}}`, `{"i:-1":{},"i:2":{},"i:9":{},"i:10":{}}`},
 }
 
-// invalidTexts are rejected by this package and by upstream.
+// invalidTexts are texts that this package and upstream reject; want is the error of this package.
 var invalidTexts = []struct{ name, text, want string }{
 	{"empty input", ``, `at byte 0: expected '{', received the end`},
 	{"space", ` `, `at byte 1: expected '{', received the end`},
@@ -121,7 +121,7 @@ func TestParseFieldsV1(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 			if got := toJSON(t, mustParseUpstream(t, test.text)); got != test.want {
-				t.Errorf("upstream writes %s", got)
+				t.Errorf("upstream writes %s, want the same as this package", got)
 			}
 		})
 	}
@@ -133,12 +133,12 @@ func TestParseFieldsV1Errors(t *testing.T) {
 			s, err := ParseFieldsV1(test.text)
 			switch {
 			case err == nil:
-				t.Errorf("parsed as %s, want an error", s.FieldsV1())
+				t.Errorf("ParseFieldsV1 = %s, want an error", s.FieldsV1())
 			case !strings.HasPrefix(err.Error(), "field set: at byte ") || !strings.Contains(err.Error(), test.want):
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 			if _, err := parseUpstream(test.text); err == nil {
-				t.Error("upstream accepts it")
+				t.Errorf("upstream accepts %s, want an error", test.text)
 			}
 		})
 	}
@@ -147,17 +147,18 @@ func TestParseFieldsV1Errors(t *testing.T) {
 func TestDeepestSet(t *testing.T) {
 	text := strings.Repeat(`{"f:a":`, 9_999) + "{}" + strings.Repeat("}", 9_999)
 	if !checkLikeUpstream(t, text) {
-		t.Error("10000 levels are rejected")
+		t.Error("ParseFieldsV1 rejects 10000 nested levels, want no error")
 	}
 }
 
-// TestParsedLevelsDoNotOverlap checks that a level can't be appended to, because levels share memory, and that a pooled
-// stack has no references to sets.
+// TestParsedLevelsDoNotOverlap checks that the slice of each level has no spare capacity, because levels share one
+// array and appending must not overwrite the next level. It also checks that a pooled stack holds no references to
+// sets.
 func TestParsedLevelsDoNotOverlap(t *testing.T) {
 	var check func(s Set)
 	check = func(s Set) {
 		if cap(s.children) != len(s.children) {
-			t.Fatalf("level of length %d has capacity %d", len(s.children), cap(s.children))
+			t.Fatalf("level of length %d has capacity %d, want no spare capacity", len(s.children), cap(s.children))
 		}
 		for i := range s.Len() {
 			check(s.Child(i))
@@ -168,7 +169,7 @@ func TestParsedLevelsDoNotOverlap(t *testing.T) {
 	stack := *stacks.Get().(*[]node)
 	for _, n := range stack[:cap(stack)] {
 		if n.text != "" || n.children != nil {
-			t.Fatalf("the pooled stack refers to %s", n.element())
+			t.Fatalf("the pooled stack refers to element %s, want no references", n.element())
 		}
 	}
 }
@@ -177,20 +178,20 @@ func TestParsedLevelsDoNotOverlap(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := newRand(seed)
-		p := randomPair(r, randomStock(r))
+		p := randomSetPair(r, randomElements(r))
 		text := p.ours.FieldsV1()
 		if back := mustParse(t, text); !back.Equal(p.ours) {
-			t.Fatalf("seed %d: %s is parsed as %s", seed, text, back.FieldsV1())
+			t.Fatalf("seed %d: ParseFieldsV1(%s) = %s, want the same set", seed, text, back.FieldsV1())
 		}
 		checkSame(t, text, p.ours, mustParseUpstream(t, text))
-		raw, err := p.theirs.ToJSON()
+		raw, err := p.upstream.ToJSON()
 		if err != nil || !mustParse(t, string(raw)).Equal(p.ours) {
-			t.Fatalf("seed %d: %s is not parsed as %s", seed, raw, text)
+			t.Fatalf("seed %d: parsing upstream's output %s does not return the set %s", seed, raw, text)
 		}
 	}
 	checkLikeUpstream(t, deployment("app"))
 	if text := deployment("app"); mustParse(t, text).FieldsV1() != text {
-		t.Error("the realistic set is not sorted")
+		t.Error("parsing and writing the FieldsV1 of a Deployment changes it, want it unchanged")
 	}
 }
 
@@ -198,7 +199,7 @@ func TestMutatedTexts(t *testing.T) {
 	read := 0
 	for seed := range uint64(6000) {
 		r := newRand(seed)
-		text := randomPair(r, randomStock(r)).ours.FieldsV1()
+		text := randomSetPair(r, randomElements(r)).ours.FieldsV1()
 		if seed%3 == 0 {
 			text = validTexts[r.IntN(len(validTexts))].text
 		}
@@ -210,16 +211,17 @@ func TestMutatedTexts(t *testing.T) {
 		}
 	}
 	if read < 1000 {
-		t.Errorf("only %d mutated texts are valid", read)
+		t.Errorf("only %d mutated texts are valid, want at least 1000", read)
 	}
 }
 
-var fragments = []string{
+// mutationFragments are pieces of FieldsV1 and of other JSON that mutate inserts.
+var mutationFragments = []string{
 	`{}`, `null`, `".":{},`, `"f:a":{},`, `"f:a":{"f:b":{}},`, `"x:y":[{}],`, `"k:{\"a\":1}":{},`, `"v:1":null,`, `"i:1":{},`, `"f:a":1,`,
 	" ", "\n", ",", ":", `"`, `\`, `\"`, "{", "}", "[", "]", "0", "-", "e", ".", "true", `\u0066`, `\\u003c`, "<", "\u2028", "é", "\x01", "\xff",
 }
 
-// mutate returns a slightly modified text, which often still is FieldsV1.
+// mutate returns a randomly modified text, which often still is valid FieldsV1.
 func mutate(r *rand.Rand, text string) string {
 	i := r.IntN(len(text) + 1)
 	j := min(len(text), i+r.IntN(12))
@@ -229,10 +231,10 @@ func mutate(r *rand.Rand, text string) string {
 	case 1:
 		return text[:i] + text[i:j] + text[i:j] + text[j:]
 	case 2:
-		return text[:i] + fragments[r.IntN(len(fragments))] + text[i:]
-	case 3: // add a member
+		return text[:i] + mutationFragments[r.IntN(len(mutationFragments))] + text[i:]
+	case 3: // insert an entry at the start of an object
 		if at := strings.IndexByte(text[i:], '{'); at >= 0 {
-			return text[:i+at+1] + fragments[2+r.IntN(8)] + text[i+at+1:]
+			return text[:i+at+1] + mutationFragments[2+r.IntN(8)] + text[i+at+1:]
 		}
 	case 4:
 		if i < len(text) && text[i] > ' ' && text[i] < 0x7f {
@@ -246,36 +248,37 @@ func mutate(r *rand.Rand, text string) string {
 	return text
 }
 
-// checkLikeUpstream fails the test unless this package and upstream parse a text to the same set, or both reject it,
-// except for the differences in differences_test.go. It reports whether the text is valid.
+// checkLikeUpstream fails the test unless this package and upstream parse a text to the same set, or both reject it.
+// The differences of differences_test.go are allowed. It reports whether the text is valid.
 func checkLikeUpstream(t *testing.T, text string) bool {
 	t.Helper()
 	ours, err := ParseFieldsV1(text)
-	theirs, theirErr := parseUpstream(text)
+	upstream, upstreamErr := parseUpstream(text)
 	switch {
-	case err != nil && theirErr == nil && !readOnlyByUpstream(text):
-		t.Fatalf("%q: %v\nupstream parses it as %s", text, err, toJSON(t, theirs))
-	case err == nil && theirErr != nil && !extremeNumbers.MatchString(text):
-		t.Fatalf("%q is parsed as %s\nupstream: %v", text, ours.FieldsV1(), theirErr)
-	case err == nil && theirErr == nil && !extremeNumbers.MatchString(text):
-		checkSame(t, fmt.Sprintf("%q", text), ours, theirs)
+	case err != nil && upstreamErr == nil && !readOnlyByUpstream(text):
+		t.Fatalf("ParseFieldsV1(%q): error %v\nwant upstream's set %s", text, err, toJSON(t, upstream))
+	case err == nil && upstreamErr != nil && !extremeNumbers.MatchString(text):
+		t.Fatalf("ParseFieldsV1(%q) = %s\nwant an error as from upstream: %v", text, ours.FieldsV1(), upstreamErr)
+	case err == nil && upstreamErr == nil && !extremeNumbers.MatchString(text):
+		checkSame(t, fmt.Sprintf("%q", text), ours, upstream)
 	}
 	if err != nil {
 		return false
 	}
 	checkInvariants(t, ours)
 	if back := mustParse(t, ours.FieldsV1()); !back.Equal(ours) {
-		t.Fatalf("%q is written as %s, which is parsed as %s", text, ours.FieldsV1(), back.FieldsV1())
+		t.Fatalf("%q is written as %s, which is read back as %s; want the same set", text, ours.FieldsV1(), back.FieldsV1())
 	}
 	return true
 }
 
-// extremeNumbers matches texts that may have numbers that upstream rounds or rejects.
+// extremeNumbers matches texts that may contain a number that upstream rounds or rejects.
 var extremeNumbers = regexp.MustCompile(`-0|[0-9]{16}|[eE][+-]?[0-9]{3}`)
 
-// readOnlyByUpstream reports, without using this package's parser, whether a text is valid for upstream only.
+// readOnlyByUpstream reports whether upstream accepts a text although this package must reject it. It does not use this
+// package's parser.
 func readOnlyByUpstream(text string) bool {
-	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || halfPair.MatchString(text) {
+	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || surrogateEscape.MatchString(text) {
 		return true
 	}
 	tokens := json.NewDecoder(strings.NewReader(text))
@@ -293,9 +296,10 @@ func readOnlyByUpstream(text string) bool {
 	}
 }
 
-var halfPair = regexp.MustCompile(`(?i)ud[89a-f]`)
+// surrogateEscape matches the \u escape of one half of a surrogate pair.
+var surrogateEscape = regexp.MustCompile(`(?i)ud[89a-f]`)
 
-// hasDuplicateNames reports whether an object in the text has duplicate names.
+// hasDuplicateNames reports whether a JSON object, at any depth of the next value, contains a name twice.
 func hasDuplicateNames(tokens *json.Decoder) bool {
 	token, err := tokens.Token()
 	if err == io.EOF || err != nil {

@@ -17,15 +17,15 @@ func FuzzParseFieldsV1(f *testing.F) {
 	}
 	f.Add(deployment("app"))
 	f.Fuzz(func(t *testing.T, text string) {
-		before := allocated()
+		before := allocatedBytes()
 		_, _ = ParseFieldsV1(text)
-		if cost := allocated() - before; cost > maxMemory(text, 100) {
-			t.Errorf("%d bytes of text take %d bytes of memory", len(text), cost)
+		if cost := allocatedBytes() - before; cost > maxMemory(text, 100) {
+			t.Errorf("parsing %d bytes of text allocated %d bytes, more than the limit", len(text), cost)
 		}
 		checkLikeUpstream(t, text)
 		if s, err := ParseFieldsV1(text); err == nil && s.FieldsV1() == text {
 			if found, ok := textIntersection(text, s); !ok || !found.Equal(s) {
-				t.Errorf("the intersection of %q with itself differs from it", text)
+				t.Errorf("the intersection of the set %q with itself is a different set", text)
 			}
 		}
 	})
@@ -42,20 +42,20 @@ func FuzzParsePath(f *testing.F) {
 		p, err := ParsePath(text)
 		if err != nil {
 			if !strings.Contains(err.Error(), ": at byte ") || !strings.Contains(err.Error(), ": expected ") {
-				t.Fatalf("error without offset or problem: %v", err)
+				t.Fatalf("error = %v, want a SyntaxError with an offset and a problem", err)
 			}
 			return
 		}
 		back, err := ParsePath(p.Quoted())
 		if err != nil || !back.Equal(p) {
-			t.Fatalf("%q: Quoted() = %q, which is parsed as %q, %v", text, p.Quoted(), back.Quoted(), err)
+			t.Fatalf("%q: Quoted() = %q, which is parsed as %q, %v; want the same path", text, p.Quoted(), back.Quoted(), err)
 		}
 		s := New(p)
 		checkInvariants(t, s)
 		if s.Has(p) != (len(p) > 0) {
-			t.Fatalf("New(%q) does not have the path", text)
+			t.Fatalf("New(%q).Has(the path) = false, want true", text)
 		}
-		// Names may have invalid UTF-8, which FieldsV1 can't have.
+		// A name of a path may contain invalid UTF-8, which FieldsV1 can't represent.
 		again := mustParse(t, s.FieldsV1())
 		if again.FieldsV1() != mustParse(t, again.FieldsV1()).FieldsV1() {
 			t.Fatalf("FieldsV1 of %q changes when it is parsed and written again", text)
@@ -63,19 +63,19 @@ func FuzzParsePath(f *testing.F) {
 	})
 }
 
-// allocated returns the number of bytes that the program has allocated so far.
-func allocated() uint64 {
+// allocatedBytes returns the number of bytes that the program has allocated so far.
+func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// maxMemory is the maximum number of bytes that parsing a text may allocate: a fixed amount for the runtime, and some
-// bytes per byte of the text.
+// maxMemory returns the maximum number of bytes that parsing a text may allocate: a fixed amount for the runtime, plus
+// each bytes per byte of the text.
 func maxMemory(text string, each int) uint64 { return 1<<20 + uint64(each*len(text)) }
 
-// TestHostileTextsCostLittle parses texts that would make a careless parser take quadratic time or memory, each with a
-// limit of bytes per byte of text.
+// TestHostileTextsCostLittle checks that parsing takes linear time and memory for texts with which a careless parser
+// would take quadratic time or memory; each is the limit of allocated bytes per byte of text.
 func TestHostileTextsCostLittle(t *testing.T) {
 	const size = 1 << 20
 	var reversed []string
@@ -107,16 +107,16 @@ func TestHostileTextsCostLittle(t *testing.T) {
 		{"digits", `{"v:` + strings.Repeat("9", size) + `":{}}`, 16},
 		{"an open name", `{"f:` + strings.Repeat(`\"`, size/2), 8},
 	} {
-		start, before := time.Now(), allocated()
+		start, before := time.Now(), allocatedBytes()
 		_, err := ParseFieldsV1(test.text)
-		if cost := allocated() - before; cost > maxMemory(test.text, test.each) {
-			t.Errorf("%s: %d bytes of text take %d bytes of memory", test.name, len(test.text), cost)
+		if cost := allocatedBytes() - before; cost > maxMemory(test.text, test.each) {
+			t.Errorf("%s: parsing %d bytes of text allocated %d bytes, want at most %d", test.name, len(test.text), cost, maxMemory(test.text, test.each))
 		}
 		if took := time.Since(start); took > 10*time.Second { // quadratic parsing takes minutes
-			t.Errorf("%s: took %v", test.name, took)
+			t.Errorf("%s: parsing took %v, want at most 10s", test.name, took)
 		}
 		if err != nil && len(err.Error()) > 1000 {
-			t.Errorf("%s: the error has %d bytes", test.name, len(err.Error()))
+			t.Errorf("%s: the error has %d bytes, want a short one", test.name, len(err.Error()))
 		}
 	}
 }
@@ -125,6 +125,6 @@ func TestHostileTextsCostLittle(t *testing.T) {
 func TestParseFieldsV1Allocations(t *testing.T) {
 	text := deployment("app")
 	if got := testing.AllocsPerRun(100, func() { _, _ = ParseFieldsV1(text) }); got > 1 {
-		t.Errorf("%v allocations, want 1", got)
+		t.Errorf("ParseFieldsV1 makes %v allocations, want 1", got)
 	}
 }

@@ -60,8 +60,8 @@ func setOf(t testing.TB, paths ...string) Set {
 	return New(all...)
 }
 
-// toJSON returns upstream's FieldsV1 as kube-apiserver sends it: encoding/json escapes HTML characters when it encodes
-// the object around it.
+// toJSON returns upstream's FieldsV1 as kube-apiserver sends it: kube-apiserver encodes the enclosing object with
+// encoding/json, which escapes HTML characters.
 func toJSON(t testing.TB, s *fieldpath.Set) string {
 	t.Helper()
 	text, err := s.ToJSON()
@@ -73,14 +73,14 @@ func toJSON(t testing.TB, s *fieldpath.Set) string {
 	return b.String()
 }
 
-// elementPair is an element in both libraries.
+// elementPair is the same path element in this package (ours) and in structured-merge-diff (upstream).
 type elementPair struct {
-	ours   Element
-	theirs fieldpath.PathElement
+	ours     Element
+	upstream fieldpath.PathElement
 }
 
-// tricky are strings that are special to some parser or encoder.
-var tricky = []string{
+// trickyStrings are strings that JSON or FieldsV1 must escape, or that a parser could misread.
+var trickyStrings = []string{
 	"", "a", "b", "ab", "name", "A", "Z", "_", "a.b", "example.com/app", ".", "..", "a b", " ", "é", "日本", "😀", "\u007f", "\u0085", "\ufeff", "\ufffd",
 	`"`, `\`, `\"`, `a"b`, `a\b`, `\u0041`, `\\`, "'", "<", ">", "&", "<a&b>", "\u2028", "\u2029", "a\u2028b",
 	"\x00", "\x01", "\b", "\f", "\n", "\r", "\t", "\x1b", "\x1f", "{", "}", "[", "]", "=", ",", ":", "[a=1]", "a,b=c", "k:{}", "f:a", "0", "-1", "null", "true",
@@ -101,7 +101,7 @@ func randomScalar(r *rand.Rand) any {
 	case 2, 3, 4:
 		return numbers[r.IntN(len(numbers))]
 	}
-	return tricky[r.IntN(len(tricky))]
+	return trickyStrings[r.IntN(len(trickyStrings))]
 }
 
 func randomValue(r *rand.Rand, depth int) any {
@@ -115,7 +115,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	case 1:
 		m := map[string]any{}
 		for range r.IntN(3) {
-			m[tricky[r.IntN(len(tricky))]] = randomValue(r, depth-1)
+			m[trickyStrings[r.IntN(len(trickyStrings))]] = randomValue(r, depth-1)
 		}
 		return m
 	}
@@ -134,7 +134,7 @@ func randomElementPair(r *rand.Rand) elementPair {
 		i := r.IntN(12) - 1
 		return elementPair{IndexElement(i), fieldpath.IndexElement(i)}
 	}
-	name := tricky[r.IntN(len(tricky))]
+	name := trickyStrings[r.IntN(len(trickyStrings))]
 	return elementPair{NameElement(name), fieldpath.FieldNameElement(name)}
 }
 
@@ -147,7 +147,7 @@ func keyPair(r *rand.Rand) elementPair {
 	for range r.IntN(4) {
 		name := []string{"name", "containerPort", "protocol", "a"}[r.IntN(4)]
 		if r.IntN(4) == 0 {
-			name = tricky[r.IntN(len(tricky))]
+			name = trickyStrings[r.IntN(len(trickyStrings))]
 		}
 		fields[name] = randomScalar(r)
 		if r.IntN(6) == 0 {
@@ -155,12 +155,12 @@ func keyPair(r *rand.Rand) elementPair {
 		}
 	}
 	var ours []KeyField
-	var theirs []any
-	for name, v := range fields { // random order: both libraries sort
+	var upstream []any
+	for name, v := range fields { // Go iterates in random order; both libraries sort the keys
 		ours = append(ours, KeyField{name, fromGo(v)})
-		theirs = append(theirs, name, upstreamGo(v))
+		upstream = append(upstream, name, upstreamGo(v))
 	}
-	return elementPair{KeyElement(ours...), fieldpath.KeyElementByFields(theirs...)}
+	return elementPair{KeyElement(ours...), fieldpath.KeyElementByFields(upstream...)}
 }
 
 func fromGo(v any) document.Value {
@@ -171,7 +171,7 @@ func fromGo(v any) document.Value {
 	return d
 }
 
-// upstreamGo converts integers to int64, as Kubernetes decodes them.
+// upstreamGo converts integers to int64, the type with which Kubernetes decodes them.
 func upstreamGo(v any) any {
 	switch v := v.(type) {
 	case int:
@@ -192,67 +192,70 @@ func upstreamGo(v any) any {
 	return v
 }
 
-// setPair is a set in both libraries.
+// setPair is the same set in this package (ours) and in structured-merge-diff (upstream), with the paths that it was
+// built from.
 type setPair struct {
-	ours   Set
-	theirs *fieldpath.Set
-	paths  []Path
-	upPath []fieldpath.Path
+	ours          Set
+	upstream      *fieldpath.Set
+	paths         []Path
+	upstreamPaths []fieldpath.Path
 }
 
-// randomPair returns a set of elements from a small stock, so that sets of the same stock have many paths in common.
-func randomPair(r *rand.Rand, stock []elementPair) setPair {
-	p := setPair{theirs: fieldpath.NewSet()}
+// randomSetPair returns a random set whose path elements are chosen from elements. A small number of elements gives
+// sets with many common paths.
+func randomSetPair(r *rand.Rand, elements []elementPair) setPair {
+	p := setPair{upstream: fieldpath.NewSet()}
 	for range r.IntN(12) {
 		var ours Path
-		var theirs fieldpath.Path
+		var upstream fieldpath.Path
 		for range r.IntN(5) {
-			e := stock[r.IntN(len(stock))]
-			ours, theirs = append(ours, e.ours), append(theirs, e.theirs)
+			e := elements[r.IntN(len(elements))]
+			ours, upstream = append(ours, e.ours), append(upstream, e.upstream)
 		}
-		p.paths, p.upPath = append(p.paths, ours), append(p.upPath, theirs)
-		p.theirs.Insert(theirs)
+		p.paths, p.upstreamPaths = append(p.paths, ours), append(p.upstreamPaths, upstream)
+		p.upstream.Insert(upstream)
 	}
 	p.ours = New(p.paths...)
 	return p
 }
 
-func randomStock(r *rand.Rand) []elementPair {
-	stock := make([]elementPair, 2+r.IntN(8))
-	for i := range stock {
-		stock[i] = randomElementPair(r)
+// randomElements returns 2 to 9 random path elements.
+func randomElements(r *rand.Rand) []elementPair {
+	elements := make([]elementPair, 2+r.IntN(8))
+	for i := range elements {
+		elements[i] = randomElementPair(r)
 	}
-	return stock
+	return elements
 }
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 
-// checkSame fails the test unless both libraries have the same set, in the same order.
-func checkSame(t *testing.T, what string, ours Set, theirs *fieldpath.Set) {
+// checkSame fails the test unless the sets of both libraries contain the same paths, in the same order.
+func checkSame(t *testing.T, what string, ours Set, upstream *fieldpath.Set) {
 	t.Helper()
 	checkInvariants(t, ours)
-	if got, want := ours.FieldsV1(), toJSON(t, theirs); got != want {
+	if got, want := ours.FieldsV1(), toJSON(t, upstream); got != want {
 		t.Fatalf("%s:\n got %s\nwant %s", what, got, want)
 	}
-	if ours.Size() != theirs.Size() || ours.IsEmpty() != theirs.Empty() {
-		t.Fatalf("%s: Size() = %d, IsEmpty() = %v, want %d, %v", what, ours.Size(), ours.IsEmpty(), theirs.Size(), theirs.Empty())
+	if ours.Size() != upstream.Size() || ours.IsEmpty() != upstream.Empty() {
+		t.Fatalf("%s: Size() = %d, IsEmpty() = %v, want %d, %v", what, ours.Size(), ours.IsEmpty(), upstream.Size(), upstream.Empty())
 	}
 	var order []string
-	theirs.Iterate(func(p fieldpath.Path) { order = append(order, spellUpstream(t, p)) })
+	upstream.Iterate(func(p fieldpath.Path) { order = append(order, spellUpstream(t, p)) })
 	at := 0
 	for p := range ours.All() {
-		if got := spell(p); at >= len(order) || got != order[at] {
+		if got := spellPath(p); at >= len(order) || got != order[at] {
 			t.Fatalf("%s: member %d is %s, want %s", what, at, got, order[min(at, len(order)-1)])
 		}
 		at++
 	}
 	if at != len(order) {
-		t.Fatalf("%s: %d members, want %d", what, at, len(order))
+		t.Fatalf("%s: All() yields %d members, want %d", what, at, len(order))
 	}
 }
 
-// spell concatenates the spellings of a path's elements.
-func spell(p Path) string {
+// spellPath returns the FieldsV1 spellings of a path's elements, one per line.
+func spellPath(p Path) string {
 	var b strings.Builder
 	for _, e := range p {
 		b.WriteString(string(e.appendSpelling(nil)) + "\n")
@@ -264,25 +267,25 @@ func spellUpstream(t testing.TB, p fieldpath.Path) string {
 	t.Helper()
 	var b strings.Builder
 	for _, e := range p {
-		// Upstream has no function for the spelling of one element, so it is cut from the FieldsV1 of a set.
+		// Upstream does not export a function for the spelling of one element, so it is cut from the FieldsV1 of a set.
 		text := toJSON(t, fieldpath.NewSet(fieldpath.Path{e}))
 		b.WriteString(strings.TrimSuffix(strings.TrimPrefix(text, `{"`), `":{}}`) + "\n")
 	}
 	return b.String()
 }
 
-// checkInvariants fails the test unless the invariants of nodes in doc.go are true.
+// checkInvariants fails the test unless every node of the set fulfils the invariants in doc.go.
 func checkInvariants(t *testing.T, s Set) {
 	t.Helper()
 	for i, n := range s.children {
 		if !n.member && len(n.children) == 0 {
-			t.Fatalf("%s is neither a member nor has children", n.element())
+			t.Fatalf("node %s is neither a member nor has children, want one of them", n.element())
 		}
 		if n.kind == 0 {
-			t.Fatal("a set has an element without a kind")
+			t.Fatal("a set contains an element without a kind")
 		}
 		if i > 0 && s.children[i-1].compare(&n) >= 0 {
-			t.Fatalf("%s is not less than %s", s.children[i-1].element(), n.element())
+			t.Fatalf("the children of a node are not sorted: %s is before %s", s.children[i-1].element(), n.element())
 		}
 		checkInvariants(t, n.below())
 	}

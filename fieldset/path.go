@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// Path is the path of a field. The empty path is the whole document.
+// Path is the path of a field or list item. The empty path is the path of the whole document.
 type Path []Element
 
-// Names returns the path of nested field names.
+// Names returns the path that consists of the given field names, such as .spec.replicas for Names("spec", "replicas").
 func Names(names ...string) Path {
 	p := make(Path, len(names))
 	for i, name := range names {
@@ -57,8 +57,8 @@ func (e Element) appendQuoted(dst []byte) []byte {
 	return e.appendString(dst)
 }
 
-// appendQuotedKey appends the keys of a Key element in the notation of Quoted, which is the notation of String if no
-// name needs quotes.
+// appendQuotedKey appends the keys of a Key element in the notation of Quoted. It is the same as the notation of String
+// if no name needs quotes.
 func (e Element) appendQuotedKey(dst []byte) []byte {
 	if simple, ok := e.appendSimpleKey(dst, isPlainName); ok {
 		return simple
@@ -85,7 +85,8 @@ func appendQuotedName(dst []byte, name string) []byte {
 	return append(dst, quotedName(name)...)
 }
 
-// quotedName returns a name, with quotes if ParsePath would reject or misread it without them.
+// quotedName returns a name for the notation of Quoted, with quotes if ParsePath would otherwise reject or misread the
+// name.
 func quotedName(name string) string {
 	quoted := strconv.Quote(name)
 	if name == "" || len(quoted) != len(name)+2 || strings.ContainsAny(name, ".[]=, ") {
@@ -104,10 +105,10 @@ func quotedValue(v document.Value) string {
 // Equal reports whether two paths are equal.
 func (p Path) Equal(other Path) bool { return p.Compare(other) == 0 }
 
-// Compare orders paths element by element; a path sorts before the paths below it.
+// Compare compares two paths element by element; a path is less than the paths below it.
 func (p Path) Compare(other Path) int {
 	if len(p) > 0 && len(other) > 0 && &p[0] == &other[0] {
-		return len(p) - len(other) // both are slices of one array: one is a prefix of the other
+		return len(p) - len(other) // both paths are slices of one array, so one is a prefix of the other
 	}
 	for i := range min(len(p), len(other)) {
 		if c := p[i].Compare(other[i]); c != 0 {
@@ -119,17 +120,17 @@ func (p Path) Compare(other Path) int {
 
 // The syntax of paths:
 //
-//	path    = { element }                       the first dot may be left out
+//	path    = { element }                       the dot at the start of a path may be left out
 //	element = "." name | "[" keys "]" | "[" "=" value "]" | "[" index "]"
 //	keys    = [ name "=" value { "," name "=" value } ]
 //	name    = a string in quotes, or characters up to the next . or [ (of a
 //	          field), = or ] (of a key)
 //	value   = a string in quotes, or JSON
 //
-// Quoted strings have Go syntax, as in Kubernetes' messages.
+// Quoted strings have the syntax of Go strings, as in Kubernetes' messages.
 
-// ParsePath parses the notation of String and Quoted. The leading dot is optional. String does not quote names, so only
-// the result of Quoted is guaranteed to be parsed to the same path. Errors are of type [*SyntaxError].
+// ParsePath parses a path in the notation of String or Quoted. The leading dot is optional. String does not quote
+// names, so only the result of Quoted is guaranteed to be parsed to the same path. Errors are of type [*SyntaxError].
 func ParsePath(text string) (Path, error) {
 	r := pathReader{text: text}
 	var p Path
@@ -205,7 +206,8 @@ func (r *pathReader) keysOrIndex() (Element, error) {
 	}
 }
 
-// name parses a quoted name, or an unquoted name that ends before one of the given characters.
+// name parses a quoted name, or an unquoted name up to one of the characters in ends; what describes the name in the
+// error.
 func (r *pathReader) name(ends, what string) (string, error) {
 	if strings.HasPrefix(r.rest(), `"`) {
 		return r.quoted()
@@ -248,7 +250,7 @@ func (r *pathReader) quoted() (string, error) {
 	return s, nil
 }
 
-// accept skips the token and returns true if the text continues with it.
+// accept skips the token and returns true if the rest of the text starts with it.
 func (r *pathReader) accept(token string) bool {
 	if !strings.HasPrefix(r.rest(), token) {
 		return false

@@ -67,7 +67,7 @@ func TestQuoted(t *testing.T) {
 		{Path{KeyElement()}, "[]"},
 	} {
 		if got := test.path.Quoted(); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
+			t.Errorf("Quoted() = %s, want %s", got, test.want)
 		}
 	}
 }
@@ -75,15 +75,15 @@ func TestQuoted(t *testing.T) {
 func TestQuotedRoundTrip(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := newRand(seed)
-		for _, p := range randomPair(r, randomStock(r)).paths {
+		for _, p := range randomSetPair(r, randomElements(r)).paths {
 			if back, err := ParsePath(p.Quoted()); err != nil || !back.Equal(p) {
-				t.Fatalf("seed %d: ParsePath(%s) = %s, %v", seed, p.Quoted(), back.Quoted(), err)
+				t.Fatalf("seed %d: ParsePath(%s) = %s, %v, want the same path", seed, p.Quoted(), back.Quoted(), err)
 			}
 		}
 	}
 }
 
-// TestParsePathErrors checks that errors have the offset, the expected and the received text.
+// TestParsePathErrors checks that errors contain the offset, the expected and the received text.
 func TestParsePathErrors(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{".", `path ".": at byte 1: expected a field name, received the end; an empty one is written ""`},
@@ -116,6 +116,6 @@ func TestParsePathErrors(t *testing.T) {
 		}
 	}
 	if _, err := ParsePath("[" + strings.Repeat("x", 1<<20)); err == nil || len(err.Error()) > 1000 {
-		t.Error("a hostile path has a huge error, or none")
+		t.Error("ParsePath of a huge invalid path: want a short error")
 	}
 }

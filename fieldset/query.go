@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// textQuery iterates over the elements of one level of FieldsV1 text that are also first elements of a set of paths. It
-// skips the values of other elements, and stops after the last element that can match: elements are sorted in text that
-// Kubernetes writes.
+// textQuery searches FieldsV1 text for a set of paths. In one JSON object ("level") of the text it iterates over the
+// elements that are also first elements of the paths. It skips the values of other elements, and it stops after the
+// last element that can match, because elements are sorted in text that Kubernetes writes.
 //
 //	for n := f.open(); n != nil; n = f.next() {
 //		// f.pos is at the value of the element, n is the element's node in the set
@@ -17,23 +17,24 @@ type textQuery struct {
 	failed bool
 }
 
-// queryLevel is the state of a textQuery in one level.
+// queryLevel is the state of a textQuery in one level of the text.
 type queryLevel struct {
-	paths Set
-	index int // the index of the next first element of paths to find
+	paths Set // the paths to search, relative to the level
+	index int // the index of the first element of paths that is searched next
 	// inside is the nesting depth of pos inside of the value of an element; 0 if pos is at the start or the end of the
 	// value.
 	inside      int
-	member      bool // the level has the name "."
-	hasElements bool // the level has an element
-	ended       bool // pos is after the level
+	member      bool // the level contains the name "."
+	hasElements bool // the level contains an element
+	ended       bool // pos is after the closing brace of the level
 }
 
 func newTextQuery(text string, paths Set) textQuery {
 	return textQuery{reader: reader{text: text}, level: queryLevel{paths: paths}}
 }
 
-// open enters the level and returns the first matching element, nil if there is none.
+// open enters the level at pos and returns the node, in the paths, of the first matching element, nil if no element
+// matches.
 func (f *textQuery) open() *node {
 	if !f.accept('{') {
 		f.failed = true
@@ -46,7 +47,7 @@ func (f *textQuery) open() *node {
 	return f.find()
 }
 
-// next returns the next matching element, nil if there is none.
+// next returns the node, in the paths, of the next matching element, nil if no further element matches.
 func (f *textQuery) next() *node {
 	f.level.index++
 	if f.level.index == len(f.level.paths.children) || !f.comma() {
@@ -55,7 +56,8 @@ func (f *textQuery) next() *node {
 	return f.find()
 }
 
-// find reads elements until one is a first element of the paths.
+// find reads elements until one matches, and returns its node in the paths. It returns nil at the end of the level, and
+// if no further element can match.
 func (f *textQuery) find() *node {
 	level := &f.level
 	for {
@@ -67,11 +69,11 @@ func (f *textQuery) find() *node {
 		level.member = level.member || e == dot
 		if e.kind != 0 {
 			level.hasElements = true
-			side := level.seek(e)
+			order := level.seek(e)
 			if level.index == len(level.paths.children) {
 				return nil
 			}
-			if side == 0 {
+			if order == 0 {
 				return &level.paths.children[level.index]
 			}
 		}
@@ -81,17 +83,19 @@ func (f *textQuery) find() *node {
 	}
 }
 
-// seek advances to the first element of the paths that is not less than e, and returns how it compares with e.
-func (l *queryLevel) seek(e Element) (side int) {
+// seek advances l.index to the first element of the paths that is not less than e. It returns 0 if that element equals
+// e, a positive number if it is greater, and -1 if there is none.
+func (l *queryLevel) seek(e Element) (order int) {
 	for ; l.index < len(l.paths.children); l.index++ {
-		if side = l.paths.children[l.index].element().Compare(e); side >= 0 {
-			return side
+		if order = l.paths.children[l.index].element().Compare(e); order >= 0 {
+			return order
 		}
 	}
 	return -1
 }
 
-// comma skips the rest of the value and the comma before the next element. It returns false at the end of the level.
+// comma skips the rest of the current value and the comma before the next element. It returns false at the end of the
+// level.
 func (f *textQuery) comma() bool {
 	f.pos += valueEndFrom(f.text[f.pos:], f.level.inside)
 	f.level.inside = 0
@@ -106,8 +110,8 @@ func (f *textQuery) comma() bool {
 	return false
 }
 
-// leaf skips the value and returns true if the value is {}.
-func (f *textQuery) leaf() bool {
+// skipLeaf skips the value at pos and returns true if the value is {}; otherwise it returns false.
+func (f *textQuery) skipLeaf() bool {
 	if !strings.HasPrefix(f.text[f.pos:], "{}") {
 		return false
 	}
@@ -115,11 +119,11 @@ func (f *textQuery) leaf() bool {
 	return true
 }
 
-// enter makes the value of the matching element the current level.
+// enter makes the value of the element that matches n the current level.
 func (f *textQuery) enter(n *node) { f.level = queryLevel{paths: n.below()} }
 
-// leave returns to the level above, and reports whether its current element is a member. The rest of the element's
-// value is skipped later, and only if another element is searched.
+// leave returns from the value of an element to the level of that element, above, and reports whether the element is a
+// member. The unread rest of the value is skipped by comma if the search continues.
 func (f *textQuery) leave(above queryLevel) (member bool) {
 	left := f.level
 	f.level = above
@@ -131,8 +135,8 @@ func (f *textQuery) leave(above queryLevel) (member bool) {
 
 // textIntersection returns the intersection of the set in FieldsV1 text with paths. It searches the text for the paths
 // and does not decode the rest. ok is false if the search finds text that it does not support, which includes valid
-// text such as white space; the caller then decodes the text. Skipped text is not checked, so ok does not mean that the
-// text is valid: the caller must pass text that Kubernetes has written.
+// text such as white space; the caller must then decode the text. Skipped text is not validated, so ok does not imply
+// that the text is valid: the text must have been written by Kubernetes or by this package.
 func textIntersection(text string, paths Set) (Set, bool) {
 	f := newTextQuery(text, paths)
 	children, ok := f.intersect()
@@ -141,7 +145,7 @@ func textIntersection(text string, paths Set) (Set, bool) {
 
 func (f *textQuery) intersect() (children []node, ok bool) {
 	for n := f.open(); n != nil; n = f.next() {
-		if f.leaf() {
+		if f.skipLeaf() {
 			children = appendNode(children, n, n.member, Set{})
 			continue
 		}
@@ -157,23 +161,25 @@ func (f *textQuery) intersect() (children []node, ok bool) {
 	return children, !f.failed
 }
 
-// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result has, for each of these
-// elements, whether it is a member and whether it has paths below it. Other elements are left out, or replaced by
-// placeholder where nothing else shows that they exist. ok is as for textIntersection. The result is valid until Reset.
+// Project restricts the set in FieldsV1 text to the given paths and their prefixes: the result tells, for each element
+// of these paths, whether it is a member and whether there are paths below it. Other elements are left out; if only
+// such elements are below an element, placeholder represents them. ok is false as in textIntersection. The result is
+// valid until Reset.
 func (a *arena) Project(text string, paths Set) (project Set, ok bool) {
 	f := newTextQuery(text, paths)
 	children, ok := f.project(a)
 	return Set{children}, ok
 }
 
-// placeholder represents paths that are not decoded. Its element has no kind, so no path has this element.
+// placeholder represents paths that are not decoded. Its element has no kind, so it differs from the elements of all
+// real paths.
 var placeholder = Set{[]node{newNode(Element{text: "…"}, true, Set{})}}
 
 func (f *textQuery) project(a *arena) (children []node, ok bool) {
 	children = a.level(len(f.level.paths.children))
 	for n := f.open(); n != nil; n = f.next() {
 		switch {
-		case f.leaf():
+		case f.skipLeaf():
 			children = append(children, n.with(true, Set{}))
 		case len(n.children) == 0:
 			children = append(children, n.with(strings.HasPrefix(f.text[f.pos:], `{".":{}`), placeholder))
@@ -193,23 +199,23 @@ func (f *textQuery) project(a *arena) (children []node, ok bool) {
 	return children, !f.failed
 }
 
-// arena is memory for the short-lived sets that Project returns.
+// arena allocates the short-lived sets that Project returns, from memory that is reused after Reset.
 type arena struct{ nodes []node }
 
-// Reset makes the memory available for other sets. The returned sets, and sets that share parts with them, must not be
-// used any more.
+// Reset makes the memory available for other sets. Neither the returned sets nor sets that share parts with them may be
+// used afterwards.
 func (a *arena) Reset() {
-	clear(a.nodes) // releases the texts
+	clear(a.nodes) // drop the references to the texts
 	if a.nodes = a.nodes[:0]; cap(a.nodes) > maxScratch {
 		a.nodes = nil
 	}
 }
 
-// level returns an empty slice with capacity for size nodes.
+// level returns an empty slice with capacity for size nodes, for one level of a set.
 func (a *arena) level(size int) []node {
 	start := len(a.nodes)
 	if start+size > cap(a.nodes) {
-		// Existing sets keep the old slice in memory.
+		// The sets in the old slice stay valid and keep it in memory.
 		a.nodes, start = make([]node, 0, 2*cap(a.nodes)+max(size, 64)), 0
 	}
 	a.nodes = a.nodes[:start+size]

@@ -11,9 +11,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// reader is a recursive-descent parser of FieldsV1. Nodes of open levels are on the stack; when a level is closed, its
-// nodes move to the arena as one contiguous range. A name in the usual spelling of Kubernetes becomes an element in one
-// pass and without a copy (element); other names are decoded.
+// reader is a recursive-descent parser of FieldsV1. The nodes of a JSON object ("level") that is still open are on the
+// stack; when the level closes, they move to the arena as one contiguous range. A name in the spelling that Kubernetes
+// usually writes becomes an element in one pass and without a copy (see element); other names are decoded.
 //
 //	highWater <= cap(stack)    the maximum length of the stack so far
 type reader struct {
@@ -23,11 +23,12 @@ type reader struct {
 	stack     []node
 	highWater int
 	arena     []node
-	pooled    *[]node // the pooled slice that stack belongs to
+	pooled    *[]node // the pool entry of stack
 }
 
-// ParseFieldsV1 parses a set. Elements with unknown prefixes are ignored; elements with malformed values, and text that
-// is not nested JSON objects, are errors of type [*SyntaxError]. The set keeps the text in memory.
+// ParseFieldsV1 parses the FieldsV1 of a managed fields entry. Elements with unknown prefixes are ignored. Elements
+// with malformed values, and text that does not consist of nested JSON objects, are errors of type [*SyntaxError]. The
+// set keeps the text in memory.
 func ParseFieldsV1(text string) (Set, error) {
 	pooled := stacks.Get().(*[]node)
 	r := reader{text: text, stack: *pooled, arena: make([]node, estimateNodes(text)), pooled: pooled}
@@ -43,30 +44,30 @@ func ParseFieldsV1(text string) (Set, error) {
 	return Set{children}, nil
 }
 
-// maxDepth is the maximum nesting of a set, as in Kubernetes.
+// maxDepth is the maximum nesting depth of FieldsV1, the same as in Kubernetes.
 const maxDepth = 10_000
 
 var stacks = sync.Pool{New: func() any { s := make([]node, 0, 64); return &s }}
 
-// release returns the stack to the pool, without references to sets.
+// release returns the stack to the pool after dropping its references to sets.
 func (r *reader) release() {
 	if cap(r.stack) > 1<<14 {
 		return
 	}
-	r.highWater = max(r.highWater, len(r.stack)) // levels are still open after an error
+	r.highWater = max(r.highWater, len(r.stack)) // after an error, nodes of open levels are still on the stack
 	clear(r.stack[:r.highWater])
 	*r.pooled = r.stack[:0]
 	stacks.Put(r.pooled)
 }
 
-// estimateNodes estimates the number of nodes in a text. There is an opening brace for each node, but also for each "."
-// and in each key. Braces in names make the estimate too large, so it is limited by the length of the text.
+// estimateNodes estimates the number of nodes of a FieldsV1 text by counting opening braces. Each node has one, but so
+// does each "." and each key. Braces in names make the count too large, so it is limited by the length of the text.
 func estimateNodes(text string) int {
 	return min(strings.Count(text, "{")*3/4, len(text)/16+4)
 }
 
-// level parses one JSON object, or null, which means an empty object. It returns the nodes and whether the element
-// above is a member.
+// level parses one JSON object, or null, which is read as {}. It returns the nodes of the object's elements, and
+// whether the element whose value the object is, is a member.
 func (r *reader) level() (children []node, member bool, err error) {
 	if r.depth == maxDepth {
 		return nil, false, r.errorf("nested more than %d deep", maxDepth)
@@ -99,7 +100,8 @@ func (r *reader) level() (children []node, member bool, err error) {
 	return children, member || len(children) == 0, nil
 }
 
-// entry parses a name and its value. It reports whether the name is ".".
+// entry parses a name and its value, and pushes the node of the element onto the stack. It reports whether the name is
+// ".".
 func (r *reader) entry() (isDot bool, err error) {
 	e, err := r.element()
 	if err != nil {
@@ -124,7 +126,8 @@ func (r *reader) entry() (isDot bool, err error) {
 	return false, nil
 }
 
-// closeLevel moves the nodes from index mark on from the stack to the arena.
+// closeLevel moves the nodes of the innermost level, which start at index mark of the stack, to the arena, and returns
+// them sorted.
 func (r *reader) closeLevel(mark int) []node {
 	r.highWater = max(r.highWater, len(r.stack))
 	level := r.stack[mark:]
@@ -144,6 +147,7 @@ func (r *reader) closeLevel(mark int) []node {
 	return children
 }
 
+// ascending reports whether the nodes are sorted and no element occurs twice.
 func ascending(level []node) bool {
 	for i := 1; i < len(level); i++ {
 		if level[i-1].compare(&level[i]) >= 0 {
@@ -153,8 +157,8 @@ func ascending(level []node) bool {
 	return true
 }
 
-// sortAndMerge sorts the nodes of a level. Of duplicate elements one remains: it is a member if any of them is, and has
-// the children of the last one that has any.
+// sortAndMerge sorts the nodes of a level and merges nodes with the same element: the merged node is a member if any of
+// them is, and its children are those of the last node with children.
 func sortAndMerge(level []node) []node {
 	slices.SortStableFunc(level, compareNodes)
 	last := 0
@@ -172,7 +176,8 @@ func sortAndMerge(level []node) []node {
 	return level[:last+1]
 }
 
-// skip skips a value that has no meaning in a set, but must be valid JSON.
+// skip skips a value that has no meaning in a set, such as the value of ".". It returns an error if the value is not
+// valid JSON.
 func (r *reader) skip() error {
 	rest := r.text[r.pos:]
 	if strings.HasPrefix(rest, "{}") {
@@ -187,11 +192,11 @@ func (r *reader) skip() error {
 	return nil
 }
 
-// valueEnd returns the size of the JSON value at the start of s. Invalid JSON is not detected.
+// valueEnd returns the size in bytes of the JSON value at the start of s. It does not detect invalid JSON.
 func valueEnd(s string) int { return valueEndFrom(s, 0) }
 
-// valueEndFrom returns the size of the rest of a JSON value, where s starts inside of depth nested maps and lists of
-// the value.
+// valueEndFrom returns the size in bytes of the rest of a JSON value; s starts inside of depth nested maps and lists of
+// that value.
 func valueEndFrom(s string, depth int) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -215,8 +220,8 @@ func valueEndFrom(s string, depth int) int {
 	return len(s)
 }
 
-// closingQuote returns the offset of the quote that ends the string with content from i on, or an offset of at least
-// len(s) if there is none.
+// closingQuote returns the offset of the quote that closes the string whose content starts at i, or an offset of at
+// least len(s) if the string is not closed.
 func closingQuote(s string, i int) int {
 	for i = scan.PlainEnd(s, i); i < len(s) && s[i] != '"'; i = scan.PlainEnd(s, i+1) {
 		if s[i] == '\\' {
@@ -226,7 +231,7 @@ func closingQuote(s string, i int) int {
 	return i
 }
 
-// accept skips c and returns true if it is the next byte.
+// accept skips the next byte and returns true if that byte is c.
 func (r *reader) accept(c byte) bool {
 	if r.pos < len(r.text) && r.text[r.pos] == c {
 		r.pos++
@@ -249,7 +254,7 @@ func (r *reader) expected(c byte) error {
 	return r.errorf("expected %q, received %q", c, r.text[r.pos])
 }
 
-// space skips white space. It is inlined, because FieldsV1 rarely has any.
+// space skips white space. It is small enough to be inlined, because FieldsV1 rarely contains any.
 func (r *reader) space() {
 	if r.pos < len(r.text) && r.text[r.pos] <= ' ' {
 		r.skipSpace()
@@ -267,13 +272,13 @@ func (r *reader) errorf(format string, args ...any) error {
 }
 
 // The functions below convert names in FieldsV1 to elements. The text of an element is the spelling that Kubernetes
-// writes; a name that provably has this spelling is not copied.
+// writes. A name that is already spelled like that is not copied.
 
-// dot represents the name ".", which makes the element above a member. It has no kind, like an element with an unknown
-// prefix.
+// dot is the result of element for the name ".", which makes the parent element a member. It has no kind, like an
+// element with an unknown prefix.
 var dot = Element{text: "."}
 
-// element parses a name. It returns the zero Element for an unknown prefix.
+// element parses a name in quotes. It returns dot for ".", and the zero Element for an unknown prefix.
 func (r *reader) element() (Element, error) {
 	s, pos := r.text, r.pos
 	if len(s)-pos < len(`"f:"`) || s[pos] != '"' {
@@ -298,7 +303,7 @@ func (r *reader) element() (Element, error) {
 	return Element{kind, s[start:end]}, nil
 }
 
-// decodedElement parses a name with any spelling.
+// decodedElement is the slow path of element: it decodes a name with any valid spelling.
 func (r *reader) decodedElement() (Element, error) {
 	if err := r.expect('"'); err != nil {
 		return Element{}, err
@@ -336,7 +341,8 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// skipSimpleString returns the end of the simple string that starts at i, such as \"app\", or len(s) if there is none.
+// skipSimpleString returns the end of the simple string at i, such as \"app\", or len(s) if there is no simple string.
+// spelling.go defines the term.
 func skipSimpleString(s string, i int) int {
 	if len(s)-i < len(`\"\"`) || s[i] != '\\' || s[i+1] != '"' {
 		return len(s)
@@ -348,8 +354,8 @@ func skipSimpleString(s string, i int) int {
 	return i + 2
 }
 
-// skipSimpleInteger returns the end of the integer that starts at i, or len(s) if there is none. It accepts
-// non-negative integers without leading zeros of at most 15 digits, which Kubernetes does not round.
+// skipSimpleInteger returns the end of the integer at i, or len(s) if there is none. It accepts non-negative integers
+// without leading zeros and with at most 15 digits, which Kubernetes does not round.
 func skipSimpleInteger(s string, i int) int {
 	end := skipDigits(s, i)
 	if size := end - i; size == 0 || size > 15 || size > 1 && s[i] == '0' {
@@ -358,15 +364,15 @@ func skipSimpleInteger(s string, i int) int {
 	return end
 }
 
-// skipSimpleKey returns the end of the key object that starts at i, or len(s) if the object is not simple: with sorted
-// names, simple strings, and simple integers.
+// skipSimpleKey returns the end of the key object at i, or len(s) if the object is not simple. A simple object has
+// sorted names, and its names and values are simple strings and simple integers.
 func skipSimpleKey(s string, i int) int {
 	if i >= len(s) || s[i] != '{' {
 		return len(s)
 	}
 	last := ""
 	for {
-		start := i + 1 // after the brace or the comma
+		start := i + 1 // the offset after the brace or the comma
 		i = skipSimpleString(s, start)
 		if i >= len(s) || s[i] != ':' {
 			return len(s)

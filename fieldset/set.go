@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// Set is an immutable set of paths. The zero Set is empty. The empty path, which is the whole document, is never a
-// member.
+// Set is an immutable set of paths. The zero Set is empty. The empty path, which stands for the whole document, is
+// never a member.
 type Set struct{ children []node }
 
-// node is an element of a set with its membership and its children. The fields of Element are inlined to make nodes
-// smaller.
+// node is a path element in the tree of a set: member tells whether the path that ends with this element is in the set,
+// and children are the elements below it. The fields of Element are inlined to make nodes smaller.
 type node struct {
 	text     string
 	children []node
@@ -24,12 +24,12 @@ func newNode(e Element, member bool, below Set) node {
 	return node{e.text, below.children, e.kind, member}
 }
 
-// with returns a node for the same element with another membership and other children.
+// with returns a node with the same element, but another membership and other children.
 func (n *node) with(member bool, below Set) node { return node{n.text, below.children, n.kind, member} }
 
 func (n *node) element() Element { return Element{n.kind, n.text} }
 
-// compare compares nodes by their elements.
+// compare compares two nodes by their elements, as Element.Compare does.
 func (n *node) compare(other *node) int {
 	switch {
 	case n.kind != other.kind:
@@ -42,13 +42,13 @@ func (n *node) compare(other *node) int {
 	return n.element().Compare(other.element())
 }
 
-// New returns the set of the given paths.
+// New returns the set of the given paths, which may be in any order and contain duplicates.
 func New(paths ...Path) Set {
 	sorted := slices.SortedFunc(slices.Values(paths), Path.Compare)
 	return Set{buildNodes(sorted, 0)}
 }
 
-// buildNodes returns the nodes for sorted paths that have the same elements up to depth.
+// buildNodes returns the nodes for sorted paths whose first depth elements are the same.
 func buildNodes(paths []Path, depth int) []node {
 	var children []node
 	for len(paths) > 0 {
@@ -67,10 +67,10 @@ func buildNodes(paths []Path, depth int) []node {
 	return children
 }
 
-// IsEmpty reports whether the set has no members.
+// IsEmpty reports whether the set contains no paths.
 func (s Set) IsEmpty() bool { return len(s.children) == 0 }
 
-// Size returns the number of members.
+// Size returns the number of paths in the set.
 func (s Set) Size() int {
 	size := 0
 	for i := range s.children {
@@ -82,7 +82,7 @@ func (s Set) Size() int {
 	return size
 }
 
-// Has reports whether the path is a member.
+// Has reports whether the path p is a member of the set.
 func (s Set) Has(p Path) bool {
 	if len(p) == 0 {
 		return false
@@ -94,7 +94,8 @@ func (s Set) Has(p Path) bool {
 	return member
 }
 
-// Below returns the members below an element, relative to the element, and whether the element itself is a member.
+// Below returns the members below a first element, as paths relative to it, and whether the path of this one element is
+// itself a member.
 func (s Set) Below(e Element) (below Set, member bool) {
 	if i, ok := s.Find(e); ok {
 		return s.children[i].below(), s.children[i].member
@@ -102,7 +103,7 @@ func (s Set) Below(e Element) (below Set, member bool) {
 	return Set{}, false
 }
 
-// At returns the members below a path, relative to the path.
+// At returns the members below a path, as paths relative to it. The path itself is not included.
 func (s Set) At(p Path) Set {
 	for _, e := range p {
 		s, _ = s.Below(e)
@@ -112,10 +113,11 @@ func (s Set) At(p Path) Set {
 
 func (n *node) below() Set { return Set{n.children} }
 
-// Len returns the number of distinct first elements. Element, Member and Child access them by index, in sorted order.
+// Len returns the number of distinct first elements of the paths. Element, Member and Child access these elements by
+// index, in sorted order.
 func (s Set) Len() int { return len(s.children) }
 
-// Find returns the index of an element among the first elements; ok is false if it is not one of them.
+// Find returns the index of e among the first elements of the paths; ok is false if no path starts with e.
 func (s Set) Find(e Element) (i int, ok bool) {
 	low, high := 0, len(s.children)
 	for low < high {
@@ -135,10 +137,10 @@ func (s Set) Find(e Element) (i int, ok bool) {
 // Element returns the first element with index i.
 func (s Set) Element(i int) Element { return s.children[i].element() }
 
-// Member reports whether the path of the first element with index i alone is a member.
+// Member reports whether the path that consists only of the first element with index i is a member.
 func (s Set) Member(i int) bool { return s.children[i].member }
 
-// Child returns the members below the first element with index i, relative to that element.
+// Child returns the members below the first element with index i, as paths relative to that element.
 func (s Set) Child(i int) Set { return s.children[i].below() }
 
 // Equal reports whether two sets have the same members.
@@ -158,8 +160,8 @@ func (s Set) Equal(other Set) bool {
 	return true
 }
 
-// All iterates over the members: first those with one element, sorted, then the members below each first element. The
-// path is valid until the next iteration.
+// All iterates over the members: first the sorted paths of one element, then the members below each first element in
+// the same way. A path is valid only until the next iteration.
 func (s Set) All() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		path := make(Path, 0, 16)
@@ -184,7 +186,7 @@ func (s Set) walk(path *Path, yield func(Path) bool) bool {
 	return true
 }
 
-// Paths returns the members in the order of All.
+// Paths returns the members in the order of All, as copies that stay valid.
 func (s Set) Paths() []Path {
 	var paths []Path
 	for p := range s.All() {
@@ -193,7 +195,7 @@ func (s Set) Paths() []Path {
 	return paths
 }
 
-// String returns the members in the order of All, one per line.
+// String returns the members in the order of All, one per line, in the notation of Path.String.
 func (s Set) String() string {
 	var b strings.Builder
 	for p := range s.All() {
@@ -203,15 +205,15 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// builder builds a set bottom up with few allocations: the elements of one level are collected on a stack, then moved
+// builder builds sets bottom up with few allocations. It collects the elements of one level on a stack, then moves them
 // to memory that many levels share.
 //
 //	mark := b.Mark()
 //	b.Push(element, true, below)
 //	set := b.Set(mark)
 //
-// Elements may be pushed in any order, but each only once; sorted elements are faster. The zero builder is ready to
-// use.
+// Elements may be pushed in any order, but each only once per level; sorted elements are faster. The zero builder is
+// ready to use.
 type builder struct {
 	stack     []node
 	highWater int // the maximum length of the stack since Reset
@@ -219,18 +221,19 @@ type builder struct {
 	chunk     int // the size of the last allocation
 }
 
-// Mark starts a level.
+// Mark starts a level and returns the length of the stack, which must be passed to Set to finish the level.
 func (b *builder) Mark() int { return len(b.stack) }
 
-// Push adds an element to the innermost level. An element that is neither a member nor has paths below it is left out.
+// Push adds an element to the innermost level; below are the paths below it. An element that is neither a member nor
+// has paths below it is left out.
 func (b *builder) Push(e Element, member bool, below Set) {
 	if member || !below.IsEmpty() {
 		b.stack = append(b.stack, newNode(e, member, below))
 	}
 }
 
-// Reset prepares the builder for other sets and drops its references to those that it has built, including the unused
-// rest of their memory.
+// Reset prepares the builder for other sets. The sets that it built stay valid; the builder drops its references to
+// them and the unused rest of their memory.
 func (b *builder) Reset() {
 	b.highWater = max(b.highWater, len(b.stack))
 	clear(b.stack[:b.highWater])
@@ -240,10 +243,10 @@ func (b *builder) Reset() {
 	b.free, b.chunk, b.highWater = nil, 0, 0
 }
 
-// maxScratch is the maximum number of nodes for which scratch memory is retained.
+// maxScratch is the maximum capacity, in nodes, of scratch memory that is kept for reuse.
 const maxScratch = 1 << 12
 
-// Set finishes the level that was started at mark.
+// Set finishes the level that Mark started and returns the set of the elements that were pushed since.
 func (b *builder) Set(mark int) Set {
 	level := b.stack[mark:]
 	if len(level) == 0 {

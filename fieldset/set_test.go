@@ -36,13 +36,13 @@ func TestAtAndBelow(t *testing.T) {
 	s := setOf(t, "spec", "spec.image", `spec.ports[port=80].name`)
 	below, member := s.Below(NameElement("spec"))
 	if want := setOf(t, "image", "ports[port=80].name"); !member || !below.Equal(want) {
-		t.Errorf("Below(spec) = member %v\n%s", member, below)
+		t.Errorf("Below(spec): got member %v and paths\n%swant member true and paths\n%s", member, below, want)
 	}
 	if below, member = s.Below(NameElement("none")); member || !below.IsEmpty() {
-		t.Errorf("Below(none) = member %v\n%s", member, below)
+		t.Errorf("Below(none): got member %v and paths\n%swant no member and no paths", member, below)
 	}
 	if below, member = below.Below(IndexElement(0)); member || !below.IsEmpty() {
-		t.Errorf("Below() of the empty set = member %v\n%s", member, below)
+		t.Errorf("Below of the empty set: got member %v and paths\n%swant no member and no paths", member, below)
 	}
 	for path, want := range map[string]Set{
 		"":                        s,
@@ -58,7 +58,7 @@ func TestAtAndBelow(t *testing.T) {
 		}
 	}
 	if s.Has(nil) || s.Has(mustPath(t, "spec.ports")) || !s.Has(mustPath(t, "spec.ports[port=80].name")) {
-		t.Error("Has returns wrong results")
+		t.Error("Has: want true for .spec.ports[port=80].name, false for its prefix .spec.ports and the empty path")
 	}
 }
 
@@ -74,7 +74,7 @@ func TestAllStopsEarly(t *testing.T) {
 			}
 		}
 		if !slices.EqualFunc(got, all[:stop+1], Path.Equal) {
-			t.Errorf("All() stopped after %d: %v", stop+1, got)
+			t.Errorf("All() with a loop that ends after %d paths yields %v, want %v", stop+1, got, all[:stop+1])
 		}
 	}
 	if got, want := s.String(), ".a\n.b.c\n.b.d.e\n.f.g\n"; got != want {
@@ -87,7 +87,7 @@ func TestBuilder(t *testing.T) {
 	outer := b.Mark()
 	inner := b.Mark()
 	b.Push(NameElement("y"), true, Set{})
-	b.Push(NameElement("empty"), false, Set{}) // left out: neither a member nor with children
+	b.Push(NameElement("empty"), false, Set{}) // Push ignores this element: it is neither a member nor has children
 	b.Push(IndexElement(0), true, Set{})
 	b.Push(NameElement("x"), true, Set{})
 	below := b.Set(inner)
@@ -99,11 +99,12 @@ func TestBuilder(t *testing.T) {
 	}
 	checkInvariants(t, s)
 	if empty := b.Set(b.Mark()); !empty.IsEmpty() {
-		t.Errorf("a level without elements = %s", empty)
+		t.Errorf("Set of a level without elements = %s, want an empty set", empty)
 	}
 }
 
-// TestBuilderLevelsDoNotOverlap checks that levels, which share memory, can't grow into each other.
+// TestBuilderLevelsDoNotOverlap checks that the slices of levels, which share one array, have no spare capacity, so
+// that appending to a level can't overwrite another.
 func TestBuilderLevelsDoNotOverlap(t *testing.T) {
 	var b builder
 	var sets []Set
@@ -119,7 +120,7 @@ func TestBuilderLevelsDoNotOverlap(t *testing.T) {
 			t.Fatalf("set %d has %d members, want %d", n, s.Size(), n%7)
 		}
 		if n%7 > 0 && cap(s.children) != len(s.children) {
-			t.Fatalf("set %d has spare capacity", n)
+			t.Fatalf("set %d has spare capacity, want none", n)
 		}
 	}
 }
@@ -133,15 +134,15 @@ func TestElementAccessors(t *testing.T) {
 		t.Errorf("KeyFields() = %v", fields)
 	}
 	if ValueElement(document.Value{}) != (Element{}) {
-		t.Error("ValueElement(absent) is not the zero Element")
+		t.Error("ValueElement of an absent value: want the zero Element")
 	}
 	name, val, index := NameElement("n"), ValueElement(document.NewBool(true)), IndexElement(3)
 	for _, e := range []Element{key, name, val, index, {}} {
 		if e != name && e.Name() != "" || e != index && e.Index() != -1 || e != key && e.KeyFields() != nil || e != val && !e.Value().IsAbsent() {
-			t.Errorf("an accessor for another kind returns a value of %s", e)
+			t.Errorf("%s: an accessor for another kind of element returns a value, want none", e)
 		}
 	}
 	if name.Name() != "n" || name.Kind() != FieldName || !val.Value().Bool() || val.Kind() != SetValue || index.Index() != 3 || index.Kind() != Index {
-		t.Error("an accessor does not return the constructor's argument")
+		t.Error("an accessor of Element does not return the value that was passed to the constructor")
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file orders elements by their spelling; common cases are not decoded. A key or a value in FieldsV1 is JSON
-// inside of a JSON string, so that everything in it is escaped twice: {\"name\":\"app\"}. Package fieldsv1 writes that
-// spelling. A simple string is a spelled string without escapes other than those of its quotes, a simple integer is a
-// non-negative integer.
+// This file compares elements by their spelling; in common cases the spelling is not decoded. A key or a value in
+// FieldsV1 is JSON inside of a JSON string, so that its quotes are escaped: {\"name\":\"app\"}. Package fieldsv1 writes
+// that spelling. A simple string is a string whose spelling contains no escapes other than those of its two quotes; a
+// simple integer is a non-negative integer.
 
-// compareKeys compares two spelled keys field by field, first by name, then by value; if one is a prefix of the other,
-// the shorter key is less.
+// compareKeys compares the spellings of two keys field by field, first by name, then by value. If one key is a prefix
+// of the other, the shorter key is less.
 func compareKeys(a, b string) int {
 	restA, restB := a, b
 	for {
@@ -43,6 +43,7 @@ func compareKeys(a, b string) int {
 	}
 }
 
+// compareKeysSlowly compares two keys as compareKeys does, but decodes them.
 func compareKeysSlowly(a, b string) int {
 	fieldsA, fieldsB := Element{Key, a}.KeyFields(), Element{Key, b}.KeyFields()
 	for i := range min(len(fieldsA), len(fieldsB)) {
@@ -56,7 +57,7 @@ func compareKeysSlowly(a, b string) int {
 	return len(fieldsA) - len(fieldsB)
 }
 
-// compareValues compares two spelled values.
+// compareValues compares the values of two spellings, in the order of document.Compare.
 func compareValues(a, b string) int {
 	if isSimpleString(a) && isSimpleString(b) {
 		return compareSimpleStrings(a, b)
@@ -67,22 +68,23 @@ func compareValues(a, b string) int {
 	return document.Compare(decodeValue(a), decodeValue(b))
 }
 
-// isSimpleString reports whether a spelled value is a string without escapes.
+// isSimpleString reports whether a spelling is a simple string.
 func isSimpleString(text string) bool {
 	return len(text) >= 4 && text[0] == '\\' && strings.IndexByte(text[2:], '\\') == len(text)-4
 }
 
-// compareSimpleStrings compares two spelled strings without escapes.
+// compareSimpleStrings compares the contents of two simple strings.
 func compareSimpleStrings(a, b string) int { return strings.Compare(a[2:len(a)-2], b[2:len(b)-2]) }
 
-// isSimpleInteger reports whether a spelled value is a non-negative integer.
+// isSimpleInteger reports whether a spelling is a simple integer.
 func isSimpleInteger(text string) bool { return skipDigits(text, 0) == len(text) }
 
+// keyFieldText is the spelling of one field of a key.
 type keyFieldText struct{ name, value string }
 
-// cutKeyField removes the next field from a spelled key and returns it. It supports keys with simple strings as names
-// and simple strings or literals as values; ok is false for other keys. At the end of the key it returns the zero
-// field.
+// cutKeyField removes the first field from *rest, the spelling of the rest of a key, and returns it. It supports simple
+// strings as names, and simple strings and literals as values; ok is false for other fields. At the end of the key it
+// returns the zero field and true.
 func cutKeyField(rest *string) (f keyFieldText, ok bool) {
 	s := *rest
 	if s == "}" || s == "{}" {

@@ -6,10 +6,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// textDifference returns the paths that are in one FieldsV1 text and not in the other, without building sets of the
-// common paths. Most often the texts differ in one or two elements: their common prefix and suffix are compared as
-// bytes. As for textIntersection, both texts must be what Kubernetes writes; ok is false if the comparison finds other
-// text.
+// textDifference returns the paths that are in the FieldsV1 text but not in the FieldsV1 other. It does not build sets
+// of the common paths: most often the texts differ in one or two elements, so their common prefix and suffix are
+// compared as bytes. Both texts must be as Kubernetes writes them; ok is false if the comparison finds text that it
+// does not support.
 func textDifference(text, other string) (only Set, ok bool) {
 	prefix := commonPrefix(text, other)
 	if prefix == len(text) && prefix == len(other) {
@@ -25,12 +25,13 @@ func textDifference(text, other string) (only Set, ok bool) {
 	return subtractFrom(&a, &b, open)
 }
 
-// openLevel is a level that starts in the common prefix of two texts and ends after it.
+// openLevel is a level (a JSON object of FieldsV1) that starts in the common prefix of two texts and ends after it.
 //
-//	name > 0     the name of the level's last element in the prefix starts at this offset
-//	complete     the value of that element is in the prefix, too, and ends at end
+//	name > 0     the offset of the name of the last element of the level that starts in
+//	             the prefix
+//	complete     the value of this element is in the prefix, too, and ends at end
 type openLevel struct {
-	brace     int // the offset of the level
+	brace     int // the offset of the opening brace of the level
 	name, end int
 	complete  bool
 }
@@ -69,8 +70,8 @@ func openLevels(text string, size int) (open []openLevel, ok bool) {
 	return open, len(open) > 0
 }
 
-// subtractFrom computes the difference from the end of the common prefix on: first in the innermost level that is open
-// there, then in the levels around it.
+// subtractFrom computes the difference after the common prefix: first in the innermost of the open levels, then in the
+// levels around it.
 func subtractFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 	innermost := open[len(open)-1]
 	var children []node
@@ -94,7 +95,7 @@ func subtractFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 		if memberA = memberA && !memberB; memberA || len(children) > 0 {
 			level = append(level, newNode(e, memberA, Set{children}))
 		}
-		memberA, memberB = false, false // the element's own membership is in the common prefix
+		memberA, memberB = false, false // the membership of the enclosing elements is the same in both texts
 		if children = level; !a.inSuffix {
 			a.next()
 			b.next()
@@ -104,20 +105,21 @@ func subtractFrom(a, b *cursor, open []openLevel) (only Set, ok bool) {
 	return Set{children}, ok
 }
 
-// cursor iterates over the elements of a level.
+// cursor iterates over the elements of one level of FieldsV1 text.
 type cursor struct {
 	reader
-	element     Element // the current element, if more is true
+	element     Element // the current element; valid if more is true
 	more        bool
-	member      bool // the level has the name "."
-	hasElements bool // the level has an element
+	member      bool // the level contains the name "."
+	hasElements bool // the level contains an element
 	failed      bool
-	// suffix is the size of the common suffix of both texts; inSuffix means that the cursors have reached it.
+	// suffix is the size in bytes of the common suffix of both texts; inSuffix means that the cursors of both texts
+	// have reached it.
 	suffix   int
 	inSuffix bool
 }
 
-// open enters a level and reads its first element.
+// open enters the level at pos and reads the name of its first element.
 func (c *cursor) open() {
 	c.member, c.hasElements, c.more = false, false, false
 	if !c.accept('{') {
@@ -127,7 +129,8 @@ func (c *cursor) open() {
 	}
 }
 
-// name reads the next element's name and the colon.
+// name reads names up to and including that of the next element, and the colon after it. Names that are not elements,
+// such as ".", are skipped with their values.
 func (c *cursor) name() {
 	for {
 		e, err := c.reader.element()
@@ -147,14 +150,14 @@ func (c *cursor) name() {
 	}
 }
 
-// next advances to the next element, after the value of the current one has been read.
+// next advances to the next element of the level. The value of the current element must have been read.
 func (c *cursor) next() {
 	if c.more = c.comma(); c.more {
 		c.name()
 	}
 }
 
-// comma skips the comma between two elements. At the end of the level it leaves the level and returns false.
+// comma skips the comma before the next element. At the end of the level it skips the closing brace and returns false.
 func (c *cursor) comma() bool {
 	switch {
 	case c.accept(','):
@@ -166,11 +169,11 @@ func (c *cursor) comma() bool {
 	return false
 }
 
-// isMember reports whether the element above the level is a member. The level must have been read up to its first
-// element.
+// isMember reports whether the element whose value is this level is a member. The level must have been read up to its
+// first element.
 func (c *cursor) isMember() bool { return c.member || !c.hasElements }
 
-// value parses the complete value of the current element.
+// value parses the whole value of the current element; see reader.level.
 func (c *cursor) value() (children []node, member bool, err error) {
 	rest := c.text[c.pos:]
 	if strings.HasPrefix(rest, "{}") {
@@ -181,8 +184,8 @@ func (c *cursor) value() (children []node, member bool, err error) {
 	return c.level()
 }
 
-// subtractLevel returns the nodes that are in the level of a and not in the level of b, and whether the elements above
-// are members.
+// subtractLevel returns the nodes that are in the level at the position of a but not in the level at the position of b.
+// memberA and memberB tell whether the elements whose values are these levels are members.
 func subtractLevel(a, b *cursor) (children []node, memberA, memberB, ok bool) {
 	a.open()
 	b.open()
@@ -191,19 +194,20 @@ func subtractLevel(a, b *cursor) (children []node, memberA, memberB, ok bool) {
 	return children, memberA, memberB, ok
 }
 
-// subtractRest appends the nodes that are in the rest of the level of a and not in the rest of the level of b.
+// subtractRest appends to children the nodes that are in the rest of the level of a but not in the rest of the level of
+// b.
 func subtractRest(a, b *cursor, children []node) (all []node, ok bool) {
 	for a.more && !a.failed && !b.failed {
-		side := -1
+		order := -1
 		if b.more {
-			side = a.element.Compare(b.element)
+			order = a.element.Compare(b.element)
 		}
 		switch {
-		case side > 0:
+		case order > 0:
 			b.pos += valueEnd(b.text[b.pos:])
 			b.next()
 			continue
-		case side < 0:
+		case order < 0:
 			below, member, err := a.value()
 			if err != nil {
 				return nil, false
@@ -235,13 +239,14 @@ func subtractRest(a, b *cursor, children []node) (all []node, ok bool) {
 	return children, !a.failed && !b.failed
 }
 
-// restIsEqual reports whether the rest of both texts is the common suffix.
+// restIsEqual reports whether the rest of c's text and the rest of other's text are equal because both are in the
+// common suffix.
 func (c *cursor) restIsEqual(other *cursor) bool {
 	left := len(c.text) - c.pos
 	return left <= c.suffix && left == len(other.text)-other.pos
 }
 
-// commonPrefix returns the size of the common prefix of two texts.
+// commonPrefix returns the size in bytes of the common prefix of two texts.
 func commonPrefix(a, b string) int {
 	i, size := 0, min(len(a), len(b))
 	for i+8 <= size && scan.Load8(a, i) == scan.Load8(b, i) {
@@ -253,7 +258,7 @@ func commonPrefix(a, b string) int {
 	return i
 }
 
-// commonSuffix returns the size of the common suffix of two texts.
+// commonSuffix returns the size in bytes of the common suffix of two texts.
 func commonSuffix(a, b string) int {
 	i, size := 0, min(len(a), len(b))
 	for i+8 <= size && scan.Load8(a, len(a)-i-8) == scan.Load8(b, len(b)-i-8) {

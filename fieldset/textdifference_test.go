@@ -9,13 +9,13 @@ func TestTextDifference(t *testing.T) {
 	some, none := 0, 0
 	for seed := range uint64(9000) {
 		r := newRand(seed)
-		stock := randomStock(r)
-		s, other := randomPair(r, stock).ours, randomPair(r, stock).ours
+		elements := randomElements(r)
+		s, other := randomSetPair(r, elements).ours, randomSetPair(r, elements).ours
 		switch seed % 3 {
 		case 0:
-			other = other.Union(s.Difference(randomPair(r, stock).ours))
+			other = other.Union(s.Difference(randomSetPair(r, elements).ours))
 		case 1:
-			other = slightlyOther(r, s, other)
+			other = withSmallChange(r, s, other)
 		}
 		got, ok := textDifference(s.FieldsV1(), other.FieldsV1())
 		if want := s.Difference(other); !ok || !got.Equal(want) {
@@ -27,7 +27,7 @@ func TestTextDifference(t *testing.T) {
 			some++
 		}
 		if got, ok := textDifference(s.FieldsV1(), s.FieldsV1()); !ok || !got.IsEmpty() {
-			t.Fatalf("seed %d: the difference of %s and itself is not empty", seed, s.FieldsV1())
+			t.Fatalf("seed %d: textDifference of %s and itself is not empty, want an empty set", seed, s.FieldsV1())
 		}
 	}
 	if some < 500 || none < 20 {
@@ -35,8 +35,8 @@ func TestTextDifference(t *testing.T) {
 	}
 }
 
-// slightlyOther returns s without one of its paths, with a path of the other set, or both.
-func slightlyOther(r *rand.Rand, s, other Set) Set {
+// withSmallChange returns s without one of its paths, with a path of the other set, or both.
+func withSmallChange(r *rand.Rand, s, other Set) Set {
 	if paths := s.Paths(); len(paths) > 0 && r.IntN(3) > 0 {
 		s = s.Difference(New(paths[r.IntN(len(paths))]))
 	}
@@ -50,13 +50,13 @@ func TestTextDifferenceOfInvalidText(t *testing.T) {
 	for _, test := range invalidTexts {
 		if _, ok := textDifference(test.text, `{"f:a":{}}`); ok {
 			if _, err := ParseFieldsV1(test.text); err != nil && !isSkipped(test.text) {
-				t.Errorf("%s: textDifference: ok = true for the invalid text %s", test.name, test.text)
+				t.Errorf("%s: textDifference: ok = true for the invalid text %s, want false", test.name, test.text)
 			}
 		}
 	}
 }
 
-// isSkipped reports whether the error in a text is in a part that textDifference skips.
+// isSkipped reports whether the syntax error of a text is in a part that textDifference does not read.
 func isSkipped(text string) bool {
 	_, ok := textIntersection(text, Set{})
 	return ok

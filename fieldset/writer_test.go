@@ -10,17 +10,17 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// TestWriter compares the text of a Writer with the FieldsV1 of the set, also for elements that are written unsorted
-// and arranged afterwards.
+// TestWriter checks that a fieldsv1.Writer writes the same FieldsV1 as the set, even if the elements are written in
+// another order and sorted afterwards with Arrange.
 func TestWriter(t *testing.T) {
 	var w fieldsv1.Writer
 	for seed := range uint64(2000) {
 		r := newRand(seed)
-		stock := slices.DeleteFunc(randomStock(r), func(e elementPair) bool { return e.ours.Kind() == Index })
-		if len(stock) == 0 {
+		elements := slices.DeleteFunc(randomElements(r), func(e elementPair) bool { return e.ours.Kind() == Index })
+		if len(elements) == 0 {
 			continue
 		}
-		s := withItems(randomPair(r, stock).ours)
+		s := withItems(randomSetPair(r, elements).ours)
 		w.Begin()
 		writeShuffled(r, &w, s)
 		if got, want := string(w.End()), s.FieldsV1(); got != want {
@@ -29,7 +29,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// withItems returns the set with all list items as members, as the Writer requires.
+// withItems returns the set with all list items as members, because a Writer writes every list item as a member.
 func withItems(s Set) Set {
 	var b builder
 	mark := b.Mark()
@@ -40,6 +40,7 @@ func withItems(s Set) Set {
 	return b.Set(mark)
 }
 
+// writeShuffled writes the elements of a set in random order and sorts them with Arrange.
 func writeShuffled(r *rand.Rand, w *fieldsv1.Writer, s Set) {
 	start, shuffled := w.Len(), r.Perm(s.Len())
 	ends, order := make([]int, s.Len()), make([]int, s.Len())
