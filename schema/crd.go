@@ -7,12 +7,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadCRD loads the topology of each version of a CustomResourceDefinition (apiextensions.k8s.io/v1), by the version's
-// name.
+// LoadCRD loads the topology of each version of a CustomResourceDefinition (apiextensions.k8s.io/v1). The result is a
+// map from the name of the version to its root type.
 //
 // The schemas must be structural. Every kind, and every part marked with x-kubernetes-embedded-resource, has the fields
-// apiVersion, kind and metadata, regardless of its schema for them; metadata has the same topology as in the built-in
-// kinds. A version without a schema is untyped.
+// apiVersion, kind and metadata; a schema that the CRD declares for these fields is ignored, and metadata has the same
+// topology as in the built-in kinds. A version without a schema is untyped.
 func LoadCRD(doc document.Value) (map[string]*Type, error) {
 	if err := checkCRD(doc); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func LoadCRD(doc document.Value) (map[string]*Type, error) {
 	return types, nil
 }
 
-// checkCRD returns an error for a document that is not a CRD of the supported version.
+// checkCRD returns an error for a document that is not a CRD of apiextensions.k8s.io/v1.
 func checkCRD(doc document.Value) error {
 	const kind, apiVersion = "CustomResourceDefinition", "apiextensions.k8s.io/v1"
 	switch {
@@ -62,20 +62,21 @@ func checkCRD(doc document.Value) error {
 	return nil
 }
 
-// modelName returns kube-apiserver's OpenAPI name for the type of a custom kind.
+// modelName returns the name that kube-apiserver's OpenAPI uses for the type of a custom kind, such as
+// com.example.stable.v1.Foo.
 func modelName(spec document.Value, version string) string {
 	group := strings.Split(spec.Get("group").Text(), ".")
 	slices.Reverse(group)
 	return strings.Join(append(group, version, spec.Lookup("names", "kind").Text()), ".")
 }
 
-// version reads the root type of one version.
-func (r *reader) version(v document.Value, at *location) *draft {
+// version reads the root type of one entry of spec.versions.
+func (r *reader) version(v document.Value, at *location) *unlinkedType {
 	at = at.field("schema").field("openAPIV3Schema")
 	root := nonNull(nonNull(v, "schema"), "openAPIV3Schema")
 	if root.IsAbsent() {
-		// As in kube-apiserver, metadata is not typed either.
-		return &draft{fields: &mapDraft{element: ref{to: untypedDraft}}}
+		// As in kube-apiserver, metadata is untyped too if the version has no schema.
+		return &unlinkedType{fields: &unlinkedMap{element: ref{to: unlinkedUntyped}}}
 	}
 	if word := nonNull(root, "type"); word.Kind() == document.String && word.Text() != "object" && word.Text() != "" {
 		r.add(at.field("type"), "object, because a kind is a map", describe(word), "write type: object")
@@ -84,8 +85,8 @@ func (r *reader) version(v document.Value, at *location) *draft {
 	return &d
 }
 
-// checkStructural reports a schema object of a CRD that accepts any value without x-kubernetes-int-or-string or
-// x-kubernetes-preserve-unknown-fields.
+// checkStructural adds a problem if a schema object of a CRD has no type and declares neither
+// x-kubernetes-int-or-string nor x-kubernetes-preserve-unknown-fields.
 func (r *reader) checkStructural(v document.Value, at *location) {
 	if !r.custom || nonNull(v, "x-kubernetes-int-or-string").Bool() ||
 		nonNull(v, "x-kubernetes-preserve-unknown-fields").Bool() {
@@ -95,15 +96,15 @@ func (r *reader) checkStructural(v document.Value, at *location) {
 		"write the type, x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields")
 }
 
-// withResourceFields replaces the declarations of apiVersion, kind and metadata by those that every resource has.
-func (r *reader) withResourceFields(fields []fieldDraft) []fieldDraft {
-	fields = slices.DeleteFunc(fields, func(f fieldDraft) bool {
+// withResourceFields replaces the declarations of apiVersion, kind and metadata by those of every Kubernetes resource.
+func (r *reader) withResourceFields(fields []unlinkedField) []unlinkedField {
+	fields = slices.DeleteFunc(fields, func(f unlinkedField) bool {
 		return f.name == "apiVersion" || f.name == "kind" || f.name == "metadata"
 	})
-	text := &draft{scalar: String}
+	text := &unlinkedType{scalar: String}
 	return append(fields,
-		fieldDraft{name: "apiVersion", value: ref{to: text}},
-		fieldDraft{name: "kind", value: ref{to: text}},
-		fieldDraft{name: "metadata", value: ref{to: r.definitions[objectMetaName]}},
+		unlinkedField{name: "apiVersion", value: ref{to: text}},
+		unlinkedField{name: "kind", value: ref{to: text}},
+		unlinkedField{name: "metadata", value: ref{to: r.definitions[objectMetaName]}},
 	)
 }

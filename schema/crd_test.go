@@ -15,6 +15,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
+// crdDocument returns a CRD with the given root schema for version v1; more is inserted into its spec.
 func crdDocument(more, root string) string {
 	return `
 apiVersion: apiextensions.k8s.io/v1
@@ -30,6 +31,7 @@ spec:
 `
 }
 
+// loadCRD returns the type of version v1 of a CRD.
 func loadCRD(t *testing.T, text string) (*schema.Type, error) {
 	t.Helper()
 	versions, err := schema.LoadCRD(parse(t, text))
@@ -37,16 +39,17 @@ func loadCRD(t *testing.T, text string) (*schema.Type, error) {
 		return nil, err
 	}
 	if versions["v1"] == nil {
-		t.Fatal("version v1 is missing")
+		t.Fatal("LoadCRD returned no type for version v1")
 	}
 	checkInvariants(t, versions["v1"])
 	return versions["v1"], nil
 }
 
+// crdRoots are root schemas of a CRD version, with more fields of the CRD's spec and the expected topology of the kind.
 var crdRoots = []struct{ name, more, root, want string }{
 	{"resource fields only", "", `{type: object}`, "{apiVersion: string, kind: string, metadata: META}"},
 	{
-		"what it says about metadata does not count", "",
+		"declared metadata is ignored", "",
 		`{type: object, properties: {apiVersion: {type: string, default: x}, kind: {type: string}, metadata: {type: object, properties: {name: {type: string, maxLength: 3}}}}}`,
 		"{apiVersion: string, kind: string, metadata: META}",
 	},
@@ -103,7 +106,8 @@ var crdRoots = []struct{ name, more, root, want string }{
 	{"no schema", "", `null`, "{*: untyped}"},
 }
 
-// meta is the expected topology of metadata. With preserveUnknownFields all its structs have an element type.
+// meta is the expected topology of metadata in a CRD; preservingMeta is the one with preserveUnknownFields, where all
+// structs of metadata accept undeclared fields.
 var meta, preservingMeta = func() (string, string) {
 	entry := "{apiVersion: string, fieldsType: string, fieldsV1: {*: untyped}, manager: string, operation: string, subresource: string, time: scalar+}"
 	owner := `atomic{apiVersion: string="", blockOwnerDeletion: boolean, controller: boolean, kind: string="", name: string="", uid: string=""+}`
@@ -125,14 +129,14 @@ func TestCRDRoots(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 			if root.Name != "com.example.stable.v1.Foo" {
-				t.Errorf("root.Name = %q", root.Name)
+				t.Errorf("root.Name = %q, want com.example.stable.v1.Foo", root.Name)
 			}
 		})
 	}
 }
 
 func TestCRDErrors(t *testing.T) {
-	for _, test := range []struct{ name, property, place, says string }{
+	for _, test := range []struct{ name, property, place, want string }{
 		{"reference", `{$ref: '#/definitions/Foo'}`, "", "expected a structural schema, which has no $ref"},
 		{"reference in allOf", `{type: object, allOf: [{$ref: '#/definitions/Foo'}]}`, "", "which has no $ref"},
 		{"no type", `{}`, "", "expected a structural schema, which has a type"},
@@ -142,14 +146,14 @@ func TestCRDErrors(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := loadCRD(t, crdDocument("", `{type: object, properties: {f: `+test.property+`}}`))
-			wantError(t, err, "spec.versions[0].schema.openAPIV3Schema.properties.f"+test.place+": ", test.says)
+			wantError(t, err, "spec.versions[0].schema.openAPIV3Schema.properties.f"+test.place+": ", test.want)
 		})
 	}
 }
 
 func TestCRDDocuments(t *testing.T) {
 	crd := crdDocument("", `{type: object}`)
-	for name, test := range map[string]struct{ text, says string }{
+	for name, test := range map[string]struct{ text, want string }{
 		"not a map":         {`[]`, "which is a map, received a list"},
 		"another kind":      {`{kind: Pod, apiVersion: v1}`, `kind: expected CustomResourceDefinition, received the string "Pod"`},
 		"another version":   {strings.Replace(crd, "k8s.io/v1", "k8s.io/v1beta1", 1), "convert the definition"},
@@ -161,7 +165,7 @@ func TestCRDDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := schema.LoadCRD(parse(t, test.text))
-			wantError(t, err, test.says)
+			wantError(t, err, test.want)
 		})
 	}
 }
@@ -176,11 +180,11 @@ func TestCRDsShareMetadata(t *testing.T) {
 		return typ
 	}
 	if a, b := metadata(), metadata(); a != b {
-		t.Error("two CRDs have different types of metadata")
+		t.Error("two CRDs have different types for metadata, want one shared type")
 	}
 }
 
-// oracleCRD converts a CRD with kube-apiserver's code for apply.
+// oracleCRD converts a CRD to structured-merge-diff's schema with the code that kube-apiserver uses for apply.
 func oracleCRD(t *testing.T, doc document.Value) *smd.Schema {
 	t.Helper()
 	var crd apiextensions.CustomResourceDefinition
@@ -198,6 +202,7 @@ func oracleCRD(t *testing.T, doc document.Value) *smd.Schema {
 	return oracle
 }
 
+// compareCRD fails the test if the topology of a CRD differs from kube-apiserver's.
 func compareCRD(t *testing.T, text string) {
 	t.Helper()
 	root, err := loadCRD(t, text)
@@ -217,7 +222,7 @@ func TestOracleCRDs(t *testing.T) {
 	}
 }
 
-// TestOracleRandomCRDs compares random structural schemas.
+// TestOracleRandomCRDs checks that random structural schemas have the same topology as in kube-apiserver.
 func TestOracleRandomCRDs(t *testing.T) {
 	for seed := range uint64(200) {
 		g := structuralGenerator{generator{Rand: rand.New(rand.NewPCG(seed, 2))}}
@@ -233,12 +238,12 @@ func TestOracleRandomCRDs(t *testing.T) {
 		}
 		compareCRD(t, crdDocument(more, string(text)))
 		if t.Failed() {
-			t.Fatalf("seed %d: %s", seed, text)
+			t.Fatalf("seed %d: the topology of this schema differs from kube-apiserver's: %s", seed, text)
 		}
 	}
 }
 
-// structuralGenerator generates structural schemas.
+// structuralGenerator generates random structural schemas, as CRDs require them.
 type structuralGenerator struct{ generator }
 
 func (g structuralGenerator) structural(depth int) map[string]any {

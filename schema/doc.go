@@ -1,13 +1,13 @@
 // Package schema loads the topology of kinds, which determines how their fields merge: which lists and maps are atomic,
 // and which fields identify the items of other lists.
 //
-//	types, err := schema.LoadCRD(definition) // by version
+//	types, err := schema.LoadCRD(definition) // map from version to type
 //	if err != nil {
 //		return err // all problems, each with its path in the schema
 //	}
 //	spec, declared := types["v1"].Map.TypeOf("spec")
 //
-// The package example runs this; example_test.go has one for each loader.
+// The package example runs this code; example_test.go contains an example for each loader.
 //
 // # Loaders
 //
@@ -21,8 +21,8 @@
 //
 // # Types
 //
-// A [Type] is a compiled topology with up to three alternatives: scalar, list and map. The value of a field decides
-// which alternative applies. A list is atomic, a set or keyed (list type map). A map is granular or atomic; it has
+// A [Type] is a compiled topology. It has an alternative for each shape of value that it accepts: scalar, list and map.
+// The value of a field decides which alternative applies. A list is atomic, a set or keyed (list type map). A map is granular or atomic; it has
 // declared fields, an element type for all other fields, or both. [Untyped] is the topology of a field without a
 // schema: it is deduced from the value. [Opaque] is atomic at every level.
 //
@@ -42,22 +42,22 @@ package schema
 //
 //	type.go, schema.go     the compiled types; lookup.go finds fields by name
 //	untyped.go             Untyped and Opaque
-//	openapi.go, crd.go     the loaders of OpenAPI and CRDs; objectmeta.go is every CRD's metadata
-//	  reader.go              schema objects, for both; extension.go, their extensions
+//	openapi.go, crd.go     the loaders of OpenAPI and CRDs; objectmeta.go declares the metadata of every CRD
+//	  reader.go              schema objects of both; extension.go reads their x-kubernetes extensions
 //	smd.go                 the loader of structured-merge-diff's schema language
 //	gotags.go              the loader of Go types; gofields.go determines their JSON fields
-//	draft.go, link.go      the intermediate form of types, and its conversion to Types
+//	unlinked.go, link.go   types with unresolved references, and their conversion to Types
 //	error.go               errors with their path in the schema
 //
-// Each loader parses its syntax into drafts, which are types with unresolved references. One linker resolves the
-// references, applies overrides (the relationship that a reference declares for the map or list that it refers to), and
-// assigns the defaults of keys. Invariants of the result:
+// Each loader parses its syntax into unlinkedTypes, which have unresolved references. One linker resolves the references,
+// applies overrides (a reference may declare another relationship for the map or list that it refers to), and assigns
+// the defaults of keys. Invariants of the result:
 //
 //	a Type has at least one alternative
 //	Map.Fields is sorted by name, and the names are unique
 //	List.Keys is not empty if the list is Keyed, and empty otherwise
-//	a Keyed list's items can be maps
+//	the items of a Keyed list have a map alternative
 //	Key.Default is the Default of the item's field with that name
-//	no Default is null: a null default means that there is none
-//	equal references to a named type are one pointer, also if they override it
-//	Untyped and Opaque are one pointer each, for every spelling in a schema
+//	no Default is null, because Kubernetes treats a null default as no default
+//	references to a named type with the same override are one pointer
+//	every type that is equivalent to Untyped or Opaque is that pointer

@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Error is a problem in a schema. A loader returns one Error for each problem, joined; errors.As finds the first.
+// Error is one problem of a schema. A loader returns an error that joins one Error per problem; errors.As finds the
+// first.
 type Error struct {
 	// Path is the path of the problem in the schema, such as definitions.io.example.Foo.properties.bar.
 	Path string
@@ -35,11 +36,11 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// maxProblems is the maximum number of problems that one load reports, which limits the size of the error for a hostile
+// maxProblems is the maximum number of problems that one load reports. It limits the size of the error for a hostile
 // schema.
 const maxProblems = 20
 
-// problems collects the problems of a schema during a load, so that the author gets all of them at once.
+// problems collects the problems of a schema during a load, so that the author of the schema sees all of them at once.
 type problems struct {
 	found []error
 	more  int
@@ -53,7 +54,7 @@ func (p *problems) add(at *location, expected, received, advice string) {
 	p.found = append(p.found, &Error{at.String(), expected, received, advice})
 }
 
-// err returns nil if no problem was found.
+// err returns the problems as one joined error, nil if there are none.
 func (p *problems) err() error {
 	if p.more > 0 {
 		return errors.Join(append(p.found, fmt.Errorf("and %d more problems", p.more))...)
@@ -61,8 +62,8 @@ func (p *problems) err() error {
 	return errors.Join(p.found...)
 }
 
-// location is a reader's position in a schema. It is a linked list from the leaf to the root, so that a step costs one
-// small allocation and the text is built only for problems.
+// location is a position in a schema. It is a linked list from the leaf to the root, so that entering a nested object
+// costs one small allocation and the path is formatted only for errors.
 type location struct {
 	parent *location
 	step   string
@@ -74,7 +75,8 @@ func (p *location) field(name string) *location { return &location{p, name} }
 
 func (p *location) index(i int) *location { return &location{p, "[" + strconv.Itoa(i) + "]"} }
 
-// maxLocationSteps is the maximum number of steps in the text of a location, because a hostile schema may nest deeply.
+// maxLocationSteps is the maximum number of path elements in the text of a location, because a hostile schema may be
+// deeply nested.
 const maxLocationSteps = 64
 
 func (p *location) String() string {
@@ -89,10 +91,10 @@ func (p *location) String() string {
 	return strings.ReplaceAll(strings.Join(steps, "."), ".[", "[")
 }
 
-// maxShown is the maximum size of received text in an error.
+// maxShown is the maximum size, in bytes, of a received text that an error quotes.
 const maxShown = 60
 
-// describe describes a value for an error message.
+// describe describes a received value for an error message, such as the string "x" or a list.
 func describe(v document.Value) string {
 	switch v.Kind() {
 	case document.String:
@@ -108,7 +110,7 @@ func describe(v document.Value) string {
 
 func quote(s string) string { return strconv.Quote(clip(s)) }
 
-// clip truncates a text to maxShown bytes, between two characters.
+// clip truncates a text to at most maxShown bytes without splitting a character.
 func clip(s string) string {
 	if len(s) <= maxShown {
 		return s

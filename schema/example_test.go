@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The topology of a custom resource is loaded from its definition.
+// The package example loads the topology of a custom resource from its CustomResourceDefinition.
 func Example() {
 	definition, err := document.ParseYAML([]byte(`
 apiVersion: apiextensions.k8s.io/v1

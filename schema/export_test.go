@@ -1,6 +1,6 @@
 package schema
 
-// LimitObjects lowers the limit of schema objects, and returns a function that restores it.
+// LimitObjects lowers the maximum number of schema objects per document, and returns a function that restores it.
 func LimitObjects(n int) (restore func()) {
 	before := maxObjects
 	maxObjects = n

@@ -8,7 +8,7 @@ import (
 
 // This file reads the x-kubernetes-* extensions of one schema object.
 
-// flag reads a boolean extension; an absent one is false.
+// flag reads a boolean field of a schema object; it is false if the field is absent.
 func (r *reader) flag(v document.Value, at *location, name string) bool {
 	f := nonNull(v, name)
 	if !f.IsAbsent() && f.Kind() != document.Bool {
@@ -17,8 +17,8 @@ func (r *reader) flag(v document.Value, at *location, name string) bool {
 	return f.Bool()
 }
 
-// preserves reports whether a schema object preserves undeclared fields. In a CRD the extension can't be false, because
-// it can't be switched off for nested objects.
+// preserves reports whether a schema object declares x-kubernetes-preserve-unknown-fields: true. In a CRD the value
+// false is a problem, because Kubernetes does not allow nested objects to switch the extension off.
 func (r *reader) preserves(v document.Value, at *location) bool {
 	const extension = "x-kubernetes-preserve-unknown-fields"
 	preserve := r.flag(v, at, extension)
@@ -28,7 +28,8 @@ func (r *reader) preserves(v document.Value, at *location) bool {
 	return preserve
 }
 
-// mapOverride reads x-kubernetes-map-type, which is the relationship of a map type, or the override of a reference.
+// mapOverride reads x-kubernetes-map-type. Beside a $ref it overrides the relationship of the referenced map; elsewhere
+// it is the relationship of the map itself.
 func (r *reader) mapOverride(v document.Value, at *location) override {
 	const extension = "x-kubernetes-map-type"
 	word := nonNull(v, extension)
@@ -44,8 +45,9 @@ func (r *reader) mapOverride(v document.Value, at *location) override {
 	return asDeclared
 }
 
-// listRelationship reads the relationship of a list's items. A list type has precedence over the older patch strategy;
-// without both, lists are atomic. CRDs have no patch strategies.
+// listRelationship reads whether the items of a list are owned individually and which keys identify them.
+// x-kubernetes-list-type has precedence over the older patch strategy; without either, the list is atomic. Patch
+// strategies are ignored in CRDs.
 func (r *reader) listRelationship(v document.Value, at *location) (associative bool, keys []string) {
 	if !nonNull(v, "x-kubernetes-list-type").IsAbsent() {
 		return r.listType(v, at)
@@ -87,7 +89,7 @@ func (r *reader) mapKeys(v document.Value, at *location) []string {
 	return r.stringList(keys, at.field(extension))
 }
 
-// stringList reads a list of distinct strings.
+// stringList reads a list of distinct field names.
 func (p *problems) stringList(v document.Value, at *location) []string {
 	if v.Kind() != document.List {
 		p.add(at, "a list of field names", describe(v), "")
@@ -110,8 +112,8 @@ func (p *problems) stringList(v document.Value, at *location) []string {
 	return stringList
 }
 
-// patchStrategy converts the tags of strategic merge patch: a list that is merged with a merge key is keyed by it, one
-// that is merged without is a set.
+// patchStrategy converts a patch strategy and merge key of strategic merge patch: a list with the strategy merge is
+// keyed by its merge key, or a set if it has none. Other lists are atomic.
 func (p *problems) patchStrategy(strategy string, key document.Value, at *location) (associative bool, keys []string) {
 	merge, replace := false, false
 	for word := range strings.SplitSeq(strategy, ",") {

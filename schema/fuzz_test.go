@@ -10,12 +10,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// The fuzz targets pass hostile input to each loader. A loader may reject it, but accepted types must satisfy the
-// invariants of Type.
+// The fuzz tests pass arbitrary input to each loader. A loader may reject the input, but the types that it returns must
+// satisfy the invariants in doc.go.
 
 func checkSchema(t *testing.T, s *schema.Schema, err error) {
 	if (s == nil) != (err != nil) {
-		t.Fatalf("got %v and %v", s, err)
+		t.Fatalf("loader returned schema %v and error %v, want exactly one of them", s, err)
 	}
 	if err != nil {
 		return
@@ -51,13 +51,13 @@ func FuzzLoadOpenAPI(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// The topologies of documents that both accept are equal.
+		// If kube-openapi accepts the document, too, the topologies must be equal.
 		oracle, err := oracleOpenAPI(t, text)
 		if err != nil {
 			return
 		}
 		for _, difference := range differences(s, oracle) {
-			if !strings.HasSuffix(difference, "the oracle has no type") { // an alias
+			if !strings.HasSuffix(difference, "the oracle has no type") { // kube-openapi drops aliases
 				t.Error(difference)
 			}
 		}
@@ -75,7 +75,7 @@ func FuzzLoadCRD(f *testing.F) {
 		}
 		versions, err := schema.LoadCRD(doc)
 		if (versions == nil) != (err != nil) {
-			t.Fatalf("got %v and %v", versions, err)
+			t.Fatalf("LoadCRD returned versions %v and error %v, want exactly one of them", versions, err)
 		}
 		for _, typ := range versions {
 			checkInvariants(t, typ)
@@ -107,7 +107,7 @@ func FuzzFromGoType(f *testing.F) {
 		}
 		typ, err := schema.FromGoType(goTypeOf(program))
 		if (typ == nil) != (err != nil) {
-			t.Fatalf("got %v and %v", typ, err)
+			t.Fatalf("FromGoType returned type %v and error %v, want exactly one of them", typ, err)
 		}
 		if err == nil {
 			checkInvariants(t, typ)

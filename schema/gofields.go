@@ -12,30 +12,30 @@ import (
 type goField struct {
 	reflect.StructField
 	name         string
-	tagged       bool
-	quoted       bool // the tag's option "string": a scalar that is encoded in quotes
-	neverOmitted bool // encoded even if it is zero
-	depth        int
+	tagged       bool // the json tag contains a name
+	quoted       bool // the json tag has the option "string": a scalar is encoded in quotes
+	neverOmitted bool // the json tag has neither omitempty nor omitzero
+	depth        int  // the number of embedded structs around the field
 }
 
-// readStruct returns the JSON fields of a struct.
-func (g *goReader) readStruct(t reflect.Type, at *location, depth int) []fieldDraft {
-	var fields []fieldDraft
+// readStruct returns the fields of a struct that encoding/json encodes.
+func (g *goReader) readStruct(t reflect.Type, at *location, depth int) []unlinkedField {
+	var fields []unlinkedField
 	for _, f := range dominant(g.candidates(t)) {
 		at := at.field(f.name)
 		tg := tags{f.Tag.Get("patchStrategy"), f.Tag.Get("patchMergeKey")}
 		d := g.read(f.Type, tg, at, depth+1)
 		defaultValue := zeroDefault(f.Type, f.neverOmitted)
 		if f.quoted && d.scalar != NoScalar && d.list == nil && d.fields == nil {
-			d, defaultValue = &draft{scalar: String}, document.Value{}
+			d, defaultValue = &unlinkedType{scalar: String}, document.Value{}
 		}
-		fields = append(fields, fieldDraft{f.name, ref{to: d, at: at}, defaultValue})
+		fields = append(fields, unlinkedField{f.name, ref{to: d, at: at}, defaultValue})
 	}
 	return fields
 }
 
-// candidates returns the fields of a struct and of all embedded structs, level by level. A struct that is also embedded
-// on a level nearer to the root is skipped, because the fields of the nearer one have precedence.
+// candidates returns the fields of a struct and of all embedded structs, level by level. A struct that is embedded on
+// several levels is included only on the level nearest to the root, because the fields there have precedence.
 func (g *goReader) candidates(t reflect.Type) []goField {
 	var found []goField
 	visited := map[reflect.Type]bool{t: true}
@@ -61,8 +61,8 @@ func (g *goReader) candidates(t reflect.Type) []goField {
 	return found
 }
 
-// readField reads the JSON tag of a field. A field that is not in the JSON has an empty name; if it is an embedded
-// struct whose fields are promoted, the struct is returned.
+// readField reads the JSON tag of a field. The name is empty if the field itself is not encoded; if the field is an
+// embedded struct whose fields are promoted, embedded is the type of that struct.
 func readField(f reflect.StructField, depth int) (field goField, embedded reflect.Type) {
 	tag := f.Tag.Get("json")
 	if tag == "-" {
@@ -93,8 +93,8 @@ func readField(f reflect.StructField, depth int) (field goField, embedded reflec
 	return field, nil
 }
 
-// dominant returns the candidates that encoding/json encodes: of those with the same name the nearest to the root, then
-// the one with a tag. If several remain, none of them is encoded.
+// dominant returns the candidates that encoding/json encodes. Of candidates with the same name it is the one nearest to
+// the root, then the one with a name in its tag; if several remain, encoding/json encodes none of them.
 func dominant(candidates []goField) []goField {
 	groups := map[string][]goField{}
 	var names []string
@@ -120,6 +120,7 @@ func dominant(candidates []goField) []goField {
 	return kept
 }
 
+// rank returns 0 for a field with a name in its json tag, which has precedence, otherwise 1.
 func rank(f goField) int {
 	if f.tagged {
 		return 0
@@ -127,11 +128,12 @@ func rank(f goField) int {
 	return 1
 }
 
-// zeroDefault returns the default of a field that has a value in Go if the JSON has none, as Kubernetes' schema
-// generators declare it. Types with custom JSON have no default, because they decode null to their zero value.
+// zeroDefault returns the default that Kubernetes' schema generators declare for a field: the zero value of a scalar
+// that is always encoded, and {} for a struct. It is absent for other fields, and for types with custom JSON, because
+// they decode null to their zero value.
 func zeroDefault(t reflect.Type, neverOmitted bool) document.Value {
 	switch kind := t.Kind(); {
-	case kind == reflect.Pointer, fillCustomJSON(&draft{}, t):
+	case kind == reflect.Pointer, fillCustomJSON(&unlinkedType{}, t):
 	case kind == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous:
 		return zeroDefault(t.Field(0).Type, neverOmitted)
 	case kind == reflect.Struct:

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"time"
 
@@ -11,18 +12,18 @@ import (
 
 // FromGoType returns the topology of the JSON encoding of a Go type.
 //
-// Fields have their names of encoding/json. The tags patchStrategy and patchMergeKey of a list field determine the
-// relationship of its items; lists without them are atomic, maps and structs are granular. Structs reject undeclared
-// fields, except structs without any fields. A field that is always encoded has its zero value as default. A type that
-// declares its JSON, with a method OpenAPISchemaType or by implementing encoding.TextMarshaler, has that topology;
-// other types with custom JSON are [Opaque].
+// Fields have the names that encoding/json gives them. The tags patchStrategy and patchMergeKey of a list field
+// determine the relationship of its items; lists without these tags are atomic, maps and structs are granular. Structs
+// reject undeclared fields, except structs without any fields. The default of a field that is always encoded is its
+// zero value. If a type declares its JSON type, with a method OpenAPISchemaType or by implementing
+// encoding.TextMarshaler, its topology is that of the declared type; other types with custom JSON are [Opaque].
 //
-// Tags can't express other defaults, atomic maps and structs, or more than one key.
+// Tags can't express other defaults, atomic maps and structs, or lists with more than one key.
 func FromGoType(t reflect.Type) (*Type, error) {
 	if t == nil {
 		return nil, &Error{Expected: "a Go type", Received: "nil", Advice: "pass reflect.TypeFor[T]()"}
 	}
-	g := &goReader{drafts: map[goShape]*draft{}}
+	g := &goReader{types: map[goShape]*unlinkedType{}}
 	l := newLinker(&g.problems)
 	typ := l.typeOf(ref{to: g.read(t, tags{}, rootLocation(t.String()), 0)})
 	l.run()
@@ -32,63 +33,66 @@ func FromGoType(t reflect.Type) (*Type, error) {
 	return typ, nil
 }
 
-// adviceOmit is the advice for a field that JSON can't express.
+// adviceOmit is the advice in the error for a field whose type JSON can't express.
 const adviceOmit = `exclude the field with the tag json:"-"`
 
-// goReader reads Go types as drafts.
+// goReader converts Go types to unlinkedTypes.
 type goReader struct {
 	problems
-	drafts map[goShape]*draft
+	types map[goShape]*unlinkedType
 }
 
-// goShape is the key of a draft: fields of the same Go type may have different tags.
+// goShape identifies an unlinkedType in a goReader. It includes the tags, because fields of the same Go type may have
+// different ones.
 type goShape struct {
 	typ  reflect.Type
 	tags tags
 }
 
-// tags are the tags of a field that determine the relationship of its items.
+// tags are the struct tags patchStrategy and patchMergeKey of a list field.
 type tags struct{ strategy, key string }
 
-// read returns the draft of a Go type. The draft is stored before it is filled, so that recursive types terminate.
-func (g *goReader) read(t reflect.Type, tg tags, at *location, depth int) *draft {
+// read returns the unlinked type of a Go type. It is stored in g.types before it is filled, so that recursive types
+// terminate.
+func (g *goReader) read(t reflect.Type, tg tags, at *location, depth int) *unlinkedType {
 	t = g.value(t, at)
 	if depth > maxNesting {
-		g.add(at, "types nested less deep than the limit", "more levels than it allows", adviceOmit)
-		return opaqueDraft
+		g.add(at, fmt.Sprintf("at most %d levels of nested types", maxNesting), "more levels", adviceOmit)
+		return unlinkedOpaque
 	}
 	if !isList(t) {
-		tg = tags{} // strategies for maps and structs do not change the topology
+		tg = tags{} // patch strategies of maps and structs do not affect the topology
 	}
 	shape := goShape{t, tg}
-	if d, ok := g.drafts[shape]; ok {
+	if d, ok := g.types[shape]; ok {
 		return d
 	}
-	d := &draft{name: goName(t)}
-	g.drafts[shape] = d
+	d := &unlinkedType{name: goName(t)}
+	g.types[shape] = d
 	if fillCustomJSON(d, t) {
 		return d
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		d.fields = &mapDraft{fields: g.readStruct(t, at, depth)}
+		d.fields = &unlinkedMap{fields: g.readStruct(t, at, depth)}
 		if len(d.fields.fields) == 0 {
-			d.fields.element = ref{to: untypedDraft} // as in OpenAPI, an empty struct accepts any field
+			d.fields.element = ref{to: unlinkedUntyped} // a struct without fields accepts any field, as in OpenAPI
 		}
 	case reflect.Map:
 		g.checkKey(t.Key(), at)
-		d.fields = &mapDraft{element: ref{to: g.read(t.Elem(), tags{}, at.field("*"), depth+1)}}
+		d.fields = &unlinkedMap{element: ref{to: g.read(t.Elem(), tags{}, at.field("*"), depth+1)}}
 	case reflect.Slice, reflect.Array:
 		g.readList(d, t, tg, at, depth)
 	case reflect.Interface:
-		d.alias = &ref{to: untypedDraft}
+		d.alias = &ref{to: unlinkedUntyped}
 	default:
 		d.scalar = g.scalar(t, at)
 	}
 	return d
 }
 
-// value dereferences pointer types, which JSON does not show. A pointer type may refer to itself endlessly.
+// value returns the type that a pointer type points to, because pointers are not visible in JSON. It adds a problem for
+// a pointer type that refers to itself.
 func (g *goReader) value(t reflect.Type, at *location) reflect.Type {
 	for range maxNesting {
 		if t.Kind() != reflect.Pointer {
@@ -109,20 +113,21 @@ func goName(t reflect.Type) string {
 
 func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
 
-// openAPIType is implemented by Kubernetes' types with custom JSON.
+// openAPIType is implemented by Kubernetes' types with custom JSON, such as metav1.Time, to declare their OpenAPI type.
 type openAPIType interface {
 	OpenAPISchemaType() []string
 }
 
+// openAPIFormat is implemented by the types that also declare an OpenAPI format.
 type openAPIFormat interface {
 	OpenAPISchemaFormat() string
 }
 
-// fillCustomJSON fills the draft of a type with custom JSON. It returns false for other types.
-func fillCustomJSON(d *draft, t reflect.Type) bool {
+// fillCustomJSON sets the alternatives of d for a type with custom JSON. It returns false for other types.
+func fillCustomJSON(d *unlinkedType, t reflect.Type) bool {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
-		d.scalar = AnyScalar // like a string with the format date-time
+		d.scalar = AnyScalar // the same as for an OpenAPI string with the format date-time
 	case t == reflect.TypeFor[json.Number]():
 		d.scalar = Numeric
 	case t.Kind() == reflect.Interface:
@@ -130,7 +135,7 @@ func fillCustomJSON(d *draft, t reflect.Type) bool {
 	case implements[openAPIType](t):
 		fillFromOpenAPI(d, t)
 	case implements[json.Marshaler](t):
-		d.alias = &ref{to: opaqueDraft}
+		d.alias = &ref{to: unlinkedOpaque}
 	case implements[encoding.TextMarshaler](t):
 		d.scalar = String
 	default:
@@ -145,8 +150,8 @@ func implements[I any](t reflect.Type) bool {
 	return t.Implements(i) || reflect.PointerTo(t).Implements(i)
 }
 
-// fillFromOpenAPI fills a draft from the OpenAPI methods of a type.
-func fillFromOpenAPI(d *draft, t reflect.Type) {
+// fillFromOpenAPI sets the alternatives of d from the OpenAPI methods of a type.
+func fillFromOpenAPI(d *unlinkedType, t reflect.Type) {
 	self := reflect.New(t).Interface()
 	format := ""
 	if f, ok := self.(openAPIFormat); ok {
@@ -168,20 +173,20 @@ func fillFromOpenAPI(d *draft, t reflect.Type) {
 	case word == "boolean":
 		d.scalar = Boolean
 	case word == "object":
-		d.fields = &mapDraft{element: ref{to: untypedDraft}}
+		d.fields = &unlinkedMap{element: ref{to: unlinkedUntyped}}
 	case word == "array":
-		d.list = &listDraft{item: ref{to: opaqueDraft}}
+		d.list = &unlinkedList{item: ref{to: unlinkedOpaque}}
 	default:
-		d.alias = &ref{to: untypedDraft}
+		d.alias = &ref{to: unlinkedUntyped}
 	}
 }
 
-func (g *goReader) readList(d *draft, t reflect.Type, tg tags, at *location, depth int) {
+func (g *goReader) readList(d *unlinkedType, t reflect.Type, tg tags, at *location, depth int) {
 	if isBytes(t) {
-		d.scalar = String // base64
+		d.scalar = String // encoding/json writes a byte slice as a base64 string
 		return
 	}
-	d.list = &listDraft{at: at}
+	d.list = &unlinkedList{at: at}
 	if tg.strategy != "" {
 		key := document.Value{}
 		if tg.key != "" {
@@ -213,7 +218,7 @@ func (g *goReader) scalar(t reflect.Type, at *location) Scalar {
 	return AnyScalar
 }
 
-// checkKey reports maps with keys that can't be names in JSON.
+// checkKey adds a problem if the keys of a map can't be names in JSON.
 func (g *goReader) checkKey(key reflect.Type, at *location) {
 	switch key.Kind() {
 	case reflect.String,

@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// contradictions are the lists of Kubernetes whose struct tags contradict the markers from which its schemas are
-// generated. By KEP-555 the markers win, which only schema loaders see.
+// contradictions are the lists of Kubernetes' Go types whose struct tags contradict the markers (+listType, …) from
+// which Kubernetes generates its schemas. By KEP-555 the markers have precedence, but FromGoType can't see them.
 var contradictions = map[string]string{
 	"v1.Container.ports":                   "list keyed(containerPort), oracle keyed(containerPort,protocol)",
 	"v1.EphemeralContainer.ports":          "list keyed(containerPort), oracle keyed(containerPort,protocol)",
@@ -23,11 +23,11 @@ var contradictions = map[string]string{
 	"v1.JobStatus.conditions":              "list keyed(type), oracle atomic",
 }
 
-// onlyInMarkers reports whether a difference can only be expressed by markers.
+// onlyInMarkers reports whether a difference is due to a marker (+mapType, +default, …) for which no struct tag exists.
 func onlyInMarkers(place, difference string) bool {
 	switch {
 	case place == "opaque":
-		return true // the generator treats FieldsV1 and RawExtension as empty structs
+		return true // Kubernetes' schema generator treats FieldsV1 and RawExtension as empty structs
 	case difference == "atomic map false, oracle true":
 		return true
 	case strings.HasPrefix(difference, "list atomic, oracle "):
@@ -38,7 +38,8 @@ func onlyInMarkers(place, difference string) bool {
 	return false
 }
 
-// TestGoTypesOfKubernetes compares the struct tags of all built-in kinds with client-go's schema.
+// TestGoTypesOfKubernetes checks that FromGoType returns the topology of client-go's schema for all built-in kinds,
+// except for onlyInMarkers and contradictions.
 func TestGoTypesOfKubernetes(t *testing.T) {
 	oracle, err := typed.NewParser(typed.YAMLObject(clientGoTypes(t)))
 	if err != nil {
@@ -52,25 +53,25 @@ func TestGoTypesOfKubernetes(t *testing.T) {
 		}
 		name := named.OpenAPIModelName()
 		if _, ok := oracle.Schema.FindNamedType(name); !ok {
-			continue // lists and options can't be applied
+			continue // client-go has no schema for list kinds and options, which can't be applied
 		}
-		ours, err := schema.FromGoType(typ)
+		loaded, err := schema.FromGoType(typ)
 		if err != nil {
 			t.Errorf("%s: %v", typ, err)
 			continue
 		}
 		compared++
-		checkInvariants(t, ours)
+		checkInvariants(t, loaded)
 		newComparison(&oracle.Schema, func(place, difference string) {
 			if contradictions[place] == difference {
 				found[place] = true
 			} else if !onlyInMarkers(place, difference) {
 				t.Errorf("%s: %s", place, difference)
 			}
-		}).types(name, ours, smd.TypeRef{NamedType: &name})
+		}).types(name, loaded, smd.TypeRef{NamedType: &name})
 	}
 	if compared < 150 {
-		t.Errorf("only %d kinds were compared", compared)
+		t.Errorf("only %d kinds were compared, want at least 150", compared)
 	}
 	for place := range contradictions {
 		if !found[place] {

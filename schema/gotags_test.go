@@ -170,7 +170,7 @@ func TestGoTypes(t *testing.T) {
 	}
 }
 
-// TestGoTypesFieldsOfJSON compares the fields with those that encoding/json encodes.
+// TestGoTypesFieldsOfJSON checks that FromGoType declares exactly the fields that encoding/json encodes.
 func TestGoTypesFieldsOfJSON(t *testing.T) {
 	for _, v := range []any{embedding{Middle: &Middle{}}, embedded{}, tree{}, item{Value: new(int64)}} {
 		typ, err := schema.FromGoType(reflect.TypeOf(v))
@@ -189,7 +189,7 @@ func TestGoTypesFieldsOfJSON(t *testing.T) {
 			want = append(want, name)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%T: got %v, want %v", v, got, want)
+			t.Errorf("FromGoType(%T): fields %v, want %v", v, got, want)
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestGoTypesName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if typ.Name != "schema_test.tree" {
-		t.Errorf("got %q", typ.Name)
+		t.Errorf("Name = %q, want schema_test.tree", typ.Name)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestGoTypesErrors(t *testing.T) {
 			A []string `patchStrategy:"merge" patchMergeKey:"name"`
 		}](), []string{".A: expected items that are maps"}},
 		{"endless pointer", reflect.TypeFor[endless](), []string{"endless"}},
-		{"endless nesting", deep, []string{"types nested less deep"}},
+		{"endless nesting", deep, []string{"at most 1000 levels of nested types"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := schema.FromGoType(test.typ)

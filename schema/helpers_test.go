@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// parse parses YAML or JSON.
+// parse parses YAML or JSON to a document, without a size limit.
 func parse(t testing.TB, text string) document.Value {
 	t.Helper()
 	converted, err := yaml.YAMLToJSON([]byte(text))
@@ -31,10 +31,11 @@ func parseJSON(t testing.TB, text []byte) document.Value {
 	return v
 }
 
-// topology returns a type in a short notation: {name: string, *: untyped} for maps, keyed(a, b=1)[item] for lists,
-// alternatives separated by bars.
+// topology returns a type in a short notation: {name: string, *: untyped} for a map, keyed(a, b=1)[item] for a list,
+// ^Name for a recursive reference; the alternatives of a type are separated by |.
 func topology(t *schema.Type) string { return writer{}.write(t) }
 
+// writer writes types in the notation of topology; around are the types that enclose the current one.
 type writer struct{ around []*schema.Type }
 
 func (w writer) write(t *schema.Type) string {
@@ -99,7 +100,7 @@ func (w writer) fields(m *schema.Map) string {
 	return text
 }
 
-// checkInvariants fails the test if a type violates the invariants of doc.go.
+// checkInvariants fails the test if a type, or a type that it refers to, violates the invariants in doc.go.
 func checkInvariants(t testing.TB, root *schema.Type) {
 	t.Helper()
 	seen := map[*schema.Type]bool{}
@@ -119,16 +120,17 @@ func checkInvariants(t testing.TB, root *schema.Type) {
 	}
 }
 
+// invariants returns an error if a type violates an invariant, otherwise the types that it refers to.
 func invariants(t *schema.Type) (next []*schema.Type, err error) {
 	if t == nil {
 		return nil, fmt.Errorf("nil type")
 	}
 	if t.Scalar == schema.NoScalar && t.List == nil && t.Map == nil {
-		return nil, fmt.Errorf("no alternative")
+		return nil, fmt.Errorf("the type has no alternative, want scalar, list or map")
 	}
 	if l := t.List; l != nil {
 		if (l.Relationship == schema.Keyed) != (len(l.Keys) > 0) {
-			return nil, fmt.Errorf("relationship %d with %d keys", l.Relationship, len(l.Keys))
+			return nil, fmt.Errorf("list with relationship %s has %d keys, want keys only if it is keyed", l.Relationship, len(l.Keys))
 		}
 		if len(l.Keys) > 0 && (l.Item == nil || l.Item.Map == nil) {
 			return nil, fmt.Errorf("keyed list with items that are not maps")
@@ -156,11 +158,11 @@ func invariants(t *schema.Type) (next []*schema.Type, err error) {
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	if err == nil {
-		t.Fatal("no error")
+		t.Fatalf("error = nil, want an error that contains %q", parts)
 	}
 	for _, part := range parts {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not contain %q:\n%v", part, err)
+			t.Errorf("error = %v, want it to contain %q", err, part)
 		}
 	}
 }

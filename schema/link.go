@@ -8,28 +8,29 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// linker converts drafts to Types.
+// linker converts unlinkedTypes to Types.
 //
-// Each pair of draft and override is one Type, allocated at the first reference and filled later from a queue.
-// Therefore recursive types terminate, equal overrides share one pointer, there are at most three Types per draft, and
-// deep schemas need no deep stack. The defaults of keys need complete Types and are assigned when the queue is empty.
+// Each pair of unlinkedType and override becomes one Type. It is allocated at the first reference and filled later from
+// a queue. Therefore recursive types terminate, references with the same override share one pointer, there are at most
+// three Types per unlinkedType, and deep schemas need no deep stack. The defaults of keys depend on complete Types, so
+// they are assigned when the queue is empty.
 type linker struct {
 	problems *problems
 	types    map[target]*Type
-	queue    []target
-	aliases  map[*draft]target
-	keyed    []keyedList
-	names    map[string]string
-	defaults map[string]document.Value
+	queue    []target                  // the targets whose Types are not filled yet
+	aliases  map[*unlinkedType]target  // the targets of resolved aliases
+	keyed    []keyedList               // the keyed lists whose keys have no defaults yet
+	names    map[string]string         // see intern
+	defaults map[string]document.Value // the copied defaults by their JSON; see detach
 }
 
-// target is a resolved reference: a draft that is not an alias, and the override that applies to it.
+// target is a resolved reference: an unlinkedType that is not an alias, and the override that applies to it.
 type target struct {
-	draft    *draft
+	unlinked *unlinkedType
 	override override
 }
 
-// keyedList is a list whose keys have no defaults yet.
+// keyedList is a keyed list whose keys have no defaults yet.
 type keyedList struct {
 	list *List
 	at   *location
@@ -39,33 +40,33 @@ func newLinker(p *problems) *linker {
 	return &linker{
 		problems: p,
 		types:    map[target]*Type{},
-		aliases:  map[*draft]target{},
+		aliases:  map[*unlinkedType]target{},
 		names:    map[string]string{},
 		defaults: map[string]document.Value{},
 	}
 }
 
-// typeOf returns the Type that a reference refers to. It is complete only after run.
+// typeOf returns the Type that a reference refers to. Its alternatives are filled only by run.
 func (l *linker) typeOf(r ref) *Type {
 	t := l.checkOverride(l.resolve(r), r.at)
 	if t.override == asDeclared {
-		if t.draft.linked != nil {
-			return t.draft.linked
+		if t.unlinked.linked != nil {
+			return t.unlinked.linked
 		}
-		if known := t.draft.wellKnown(); known != nil {
+		if known := t.unlinked.wellKnown(); known != nil {
 			return known
 		}
 	}
 	typ, ok := l.types[t]
 	if !ok {
-		typ = &Type{Name: l.intern(t.draft.name), Scalar: t.draft.scalar}
+		typ = &Type{Name: l.intern(t.unlinked.name), Scalar: t.unlinked.scalar}
 		l.types[t] = typ
 		l.queue = append(l.queue, t)
 	}
 	return typ
 }
 
-// run completes all Types that typeOf has returned.
+// run fills all Types that typeOf has returned.
 func (l *linker) run() {
 	for len(l.queue) > 0 {
 		last := len(l.queue) - 1
@@ -80,17 +81,17 @@ func (l *linker) run() {
 }
 
 func (l *linker) fill(typ *Type, t target) {
-	if t.draft.fields != nil {
-		typ.Map = l.fillMap(t.draft.fields, t.override)
-		// An override applies to the first alternative only, and maps are first.
+	if t.unlinked.fields != nil {
+		typ.Map = l.fillMap(t.unlinked.fields, t.override)
+		// An override applies only to the first alternative, which is the map if there is one.
 		t.override = asDeclared
 	}
-	if t.draft.list != nil {
-		typ.List = l.fillList(t.draft.list, t.override)
+	if t.unlinked.list != nil {
+		typ.List = l.fillList(t.unlinked.list, t.override)
 	}
 }
 
-func (l *linker) fillMap(d *mapDraft, o override) *Map {
+func (l *linker) fillMap(d *unlinkedMap, o override) *Map {
 	m := &Map{Atomic: d.atomic}
 	if o != asDeclared {
 		m.Atomic = o == toAtomic
@@ -109,7 +110,7 @@ func (l *linker) fillMap(d *mapDraft, o override) *Map {
 	return m
 }
 
-func (l *linker) fillList(d *listDraft, o override) *List {
+func (l *linker) fillList(d *unlinkedList, o override) *List {
 	list := &List{Item: l.typeOf(d.item)}
 	associative := d.associative
 	if o != asDeclared {
@@ -130,8 +131,8 @@ func (l *linker) fillList(d *listDraft, o override) *List {
 	return list
 }
 
-// findDefaults sets the defaults of a list's keys to the defaults of the item's fields. A key that is not a declared
-// field of the item has none; the item may still accept it as an undeclared field.
+// findDefaults sets the defaults of a list's keys to the defaults of the corresponding fields of its items. A key that
+// the item does not declare as a field has no default; the item may still accept it as an undeclared field.
 func (l *linker) findDefaults(k keyedList) {
 	item := k.list.Item.Map
 	if item == nil {
@@ -146,20 +147,21 @@ func (l *linker) findDefaults(k keyedList) {
 	}
 }
 
-// resolve resolves aliases. The override that is nearest to the reference wins.
+// resolve follows the aliases that a reference leads to. If several of them declare an override, the one nearest to the
+// reference applies.
 func (l *linker) resolve(r ref) target {
-	end := target{draft: r.to}
+	end := target{unlinked: r.to}
 	if r.to.alias != nil {
 		end = l.resolveAlias(r.to)
 	}
 	return end.with(r.override)
 }
 
-// resolveAlias returns the target of an alias and stores it for every alias on the way, so that a long chain is
-// followed only once and a cycle is reported once.
-func (l *linker) resolveAlias(d *draft) target {
-	var chain []*draft
-	walked := map[*draft]bool{}
+// resolveAlias returns the target of an alias. It stores the target for every alias of the chain, so that a long chain
+// is followed only once and a cycle is reported only once.
+func (l *linker) resolveAlias(d *unlinkedType) target {
+	var chain []*unlinkedType
+	walked := map[*unlinkedType]bool{}
 	for d.alias != nil && !walked[d] {
 		if _, known := l.aliases[d]; known {
 			break
@@ -168,14 +170,14 @@ func (l *linker) resolveAlias(d *draft) target {
 		chain = append(chain, d)
 		d = d.alias.to
 	}
-	end := target{draft: d}
+	end := target{unlinked: d}
 	if d.alias != nil {
 		end = l.aliases[d]
 	}
 	if walked[d] {
 		l.problems.add(d.alias.at, "a reference that leads to a type",
 			"a cycle of references through "+quote(d.name), "declare the type in one of these places")
-		end = target{draft: opaqueDraft}
+		end = target{unlinked: unlinkedOpaque}
 	}
 	for _, alias := range slices.Backward(chain) {
 		end = end.with(alias.alias.override)
@@ -184,6 +186,7 @@ func (l *linker) resolveAlias(d *draft) target {
 	return end
 }
 
+// with returns the target with the override o, unless o is asDeclared.
 func (t target) with(o override) target {
 	if o != asDeclared {
 		t.override = o
@@ -191,14 +194,14 @@ func (t target) with(o override) target {
 	return t
 }
 
-// checkOverride reports an override that does not apply to its draft, and removes an override that equals the draft's
-// own relationship.
+// checkOverride adds a problem if the override does not apply to the shape of its type, such as associative to a map.
+// It removes an override that has no effect because the type declares the same relationship.
 func (l *linker) checkOverride(t target, at *location) target {
 	if t.override == asDeclared {
 		return t
 	}
 	applies, same := false, false
-	switch d := t.draft; {
+	switch d := t.unlinked; {
 	case d.fields != nil:
 		applies = t.override != toAssociative
 		same = d.fields.atomic == (t.override == toAtomic)
@@ -208,7 +211,7 @@ func (l *linker) checkOverride(t target, at *location) target {
 	}
 	if !applies {
 		l.problems.add(at, "a reference to a "+t.override.applicableShapes(),
-			"a reference to "+t.draft.shape()+" with the override "+quote(t.override.String()),
+			"a reference to "+t.unlinked.shape()+" with the override "+quote(t.override.String()),
 			"remove the override, or refer to another type")
 	}
 	if !applies || same {
@@ -221,13 +224,13 @@ func (o override) String() string {
 	return [...]string{asDeclared: "", toAtomic: "atomic", toGranular: "granular", toAssociative: "associative"}[o]
 }
 
-// applicableShapes returns the shapes that an override applies to, for error messages.
+// applicableShapes returns the shapes of types that an override applies to, for an error message.
 func (o override) applicableShapes() string {
 	return [...]string{asDeclared: "type", toAtomic: "map or list", toGranular: "map", toAssociative: "list"}[o]
 }
 
-// shape describes the first alternative of a draft, for error messages.
-func (d *draft) shape() string {
+// shape describes the first alternative of a type for an error message.
+func (d *unlinkedType) shape() string {
 	shape := "a scalar type"
 	switch {
 	case d.fields != nil:
@@ -241,7 +244,7 @@ func (d *draft) shape() string {
 	return shape
 }
 
-// intern returns an equal string that is shared between its uses and does not keep the schema's text in memory.
+// intern returns a copy of s that does not keep the schema's text in memory. Equal strings share one copy.
 func (l *linker) intern(s string) string {
 	if known, ok := l.names[s]; ok {
 		return known
@@ -251,8 +254,8 @@ func (l *linker) intern(s string) string {
 	return s
 }
 
-// detach returns an equal value that does not keep the schema's document in memory. Null becomes absent, because both
-// mean that there is no default.
+// detach returns a copy of a default that does not keep the schema's document in memory. For null it returns an absent
+// value, because both mean that there is no default.
 func (l *linker) detach(v document.Value) document.Value {
 	if v.IsAbsent() || v.Kind() == document.Null {
 		return document.Value{}

@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// field returns the type of a field of a struct.
+// field returns the type of a declared field of a struct type.
 func field(t *testing.T, typ *schema.Type, name string) *schema.Type {
 	t.Helper()
 	f, declared := typ.Map.TypeOf(name)
 	if !declared {
-		t.Fatalf("field %q is missing", name)
+		t.Fatalf("field %q is not declared, want it declared", name)
 	}
 	return f
 }
@@ -30,13 +30,13 @@ func TestReferencesSharePointers(t *testing.T) {
 	}
 	plain, atomic := field(t, root, "a"), field(t, root, "d")
 	if field(t, root, "b") != plain || field(t, root, "c") != plain {
-		t.Error("references without an effective override do not share a type")
+		t.Error("references without an effective override have different types, want one shared type")
 	}
 	if field(t, root, "e") != atomic {
-		t.Error("equal overrides do not share a type")
+		t.Error("references with the same override have different types, want one shared type")
 	}
 	if atomic == plain || atomic.Name != "Pair" || field(t, atomic, "a") != field(t, plain, "a") {
-		t.Error("a type with an override does not share the types of its fields")
+		t.Error("an override must create another type Pair that shares the types of its fields")
 	}
 }
 
@@ -57,8 +57,8 @@ func TestCircularAliases(t *testing.T) {
 	}
 }
 
-// TestLongAliasChain refers to every alias of a long chain, which would take quadratic time if the chain were followed
-// for each.
+// TestLongAliasChain checks that a chain of aliases is followed only once: it refers to every alias of a long chain,
+// which would take quadratic time otherwise.
 func TestLongAliasChain(t *testing.T) {
 	const length = 50_000
 	var b strings.Builder
@@ -74,11 +74,11 @@ func TestLongAliasChain(t *testing.T) {
 	first, _ := s.Type("T0")
 	last, _ := s.Type("T" + strconv.Itoa(length-1))
 	if first != last {
-		t.Error("the aliases do not resolve to the type at the end of the chain")
+		t.Error("an alias does not resolve to the type at the end of the chain")
 	}
 }
 
-// nested returns inner, wrapped n times in before and after.
+// nested returns inner with n copies of before in front of it and n copies of after behind it.
 func nested(inner, before, after string, n int) []byte {
 	return []byte(strings.Repeat(before, n) + inner + strings.Repeat(after, n))
 }
@@ -86,13 +86,13 @@ func nested(inner, before, after string, n int) []byte {
 func TestDeepNesting(t *testing.T) {
 	object := nested(`{"type":"string"}`, `{"type":"array","items":`, `}`, 3000)
 	_, err := schema.LoadOpenAPI(parseJSON(t, []byte(`{"definitions":{"A":`+string(object)+`}}`)))
-	wantError(t, err, "…", "schemas nested less deep than the limit", "name the inner types")
+	wantError(t, err, "…", "at most 1000 levels of nested schemas", "name the inner types")
 
 	atom := nested(`{"scalar":"string"}`, `{"list":{"elementRelationship":"atomic","elementType":`, `}}`, 3000)
 	_, err = schema.LoadTypes(parseJSON(t, []byte(`{"types":[{"name":"A","map":{"elementType":`+string(atom)+`}}]}`)))
-	wantError(t, err, "schemas nested less deep than the limit")
+	wantError(t, err, "at most 1000 levels of nested schemas")
 
-	// Through references a schema may nest deeper than inline.
+	// Types that refer to each other may nest deeper than inline schemas.
 	var b strings.Builder
 	b.WriteString(`{"definitions":{"T0":{"type":"string"}`)
 	for i := 1; i < 20_000; i++ {
@@ -106,8 +106,8 @@ func TestDeepNesting(t *testing.T) {
 	checkInvariants(t, last)
 }
 
-// TestSharedDocumentParts loads a document of few values that share parts, which would be 3^40 schema objects without a
-// limit.
+// TestSharedDocumentParts checks that the number of schema objects is limited: the values of the document share their
+// parts, so that a small document expands to 3^40 schema objects.
 func TestSharedDocumentParts(t *testing.T) {
 	defer schema.LimitObjects(10_000)()
 	object := parse(t, `{type: string}`)
@@ -124,11 +124,11 @@ func TestSharedDocumentParts(t *testing.T) {
 	doc := document.NewMap(document.Field{Name: "definitions", Value: document.NewMap(
 		document.Field{Name: "A", Value: object})})
 	_, err := schema.LoadOpenAPI(doc)
-	wantError(t, err, "fewer schemas than the limit")
+	wantError(t, err, "fewer than 10000 schema objects")
 }
 
-// TestSchemaDoesNotKeepDocument checks that a loaded schema, which has a long lifetime, does not keep the text in
-// memory that it was loaded from.
+// TestSchemaDoesNotKeepDocument checks that a loaded schema, which has a long lifetime, does not keep the text of its
+// document in memory.
 func TestSchemaDoesNotKeepDocument(t *testing.T) {
 	text := []byte(`{"definitions":{"A":{"type":"object","description":"` + strings.Repeat("x", 32<<20) +
 		`","properties":{"field":{"type":"string","default":"word"}}}}}`)
@@ -142,11 +142,11 @@ func TestSchemaDoesNotKeepDocument(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	if kept := int64(after.HeapAlloc) - int64(before.HeapAlloc); kept > 16<<20 {
-		t.Errorf("the schema retains %d bytes", kept)
+		t.Errorf("the schema keeps %d bytes in memory, want at most 16 MiB", kept)
 	}
 	a, _ := s.Type("A")
 	if got := topology(a); got != `{field: string="word"}` {
-		t.Errorf("got %s", got)
+		t.Errorf("topology = %s, want {field: string=\"word\"}", got)
 	}
 	runtime.KeepAlive(text)
 }
@@ -155,10 +155,10 @@ func TestUntypedAndOpaque(t *testing.T) {
 	checkInvariants(t, schema.Untyped)
 	checkInvariants(t, schema.Opaque)
 	if schema.Untyped.Map.Atomic || schema.Untyped.Map.Element != schema.Untyped || schema.Untyped.List.Item != schema.Opaque {
-		t.Error("untyped maps are not granular at every level")
+		t.Error("Untyped: want granular maps at every level, and lists of Opaque items")
 	}
 	if !schema.Opaque.Map.Atomic || schema.Opaque.Map.Element != schema.Opaque {
-		t.Error("opaque maps are not atomic")
+		t.Error("Opaque: want atomic maps at every level")
 	}
 }
 
@@ -166,13 +166,13 @@ func TestFind(t *testing.T) {
 	m := &schema.Map{Element: schema.Untyped}
 	for i := range 20 {
 		if _, ok := m.Find("f10"); ok != (i > 0) {
-			t.Fatalf("Find() = %v with %d fields", ok, i)
+			t.Fatalf("Find(f10) in a map with %d fields: found = %v, want %v", i, ok, i > 0)
 		}
 		m.Fields = append(m.Fields, schema.Field{Name: "f" + strconv.Itoa(10+i), Type: schema.Opaque})
 	}
 	for i, f := range m.Fields {
 		if got, ok := m.Find(f.Name); !ok || got != &m.Fields[i] {
-			t.Errorf("Find(%s): not found", f.Name)
+			t.Errorf("Find(%s): want the declared field", f.Name)
 		}
 	}
 	for _, name := range []string{"", "f1", "f100", "f3", "z"} {
@@ -180,7 +180,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("Find(%q): found, want not found", name)
 		}
 		if typ, declared := m.TypeOf(name); declared || typ != schema.Untyped {
-			t.Errorf("TypeOf(%q): declared, want not declared", name)
+			t.Errorf("TypeOf(%q) = %v, declared %v, want Untyped, false", name, typ, declared)
 		}
 	}
 }

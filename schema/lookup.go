@@ -2,31 +2,33 @@ package schema
 
 import "hash/maphash"
 
-// lookup is a hash table from the names of a struct's fields to their indexes. It is built at the first lookup. Merging
-// looks up every field of every document, so it is on the hot path.
+// lookup is a hash table from the names of a struct's fields to their indexes. It is built at the first lookup. It is
+// on the hot path, because merging looks up every field of every document.
 type lookup struct {
-	// slots has indexes of Fields plus one; 0 is an empty slot. The number of slots is a power of two and at least four
-	// times the number of fields.
+	// slots contains the index of a field in Map.Fields plus one, or 0 for an empty slot. The number of slots is a
+	// power of two and at least four times the number of fields.
 	slots []uint32
-	// count is the number of fields when the table was built. A Map that is still being built may get more fields.
+	// count is the number of fields for which the table was built. The table is rebuilt if a Map that is under
+	// construction gets more fields.
 	count int
-	// maxProbe is the maximum distance of a field from the slot of its hash.
+	// maxProbe is the maximum distance between a field's slot and the slot of its hash.
 	maxProbe int
-	// fullHash means that the names are so similar that the whole name must be hashed.
+	// fullHash means that the hash covers the whole name, because a hash of a few sampled bytes has too many
+	// collisions.
 	fullHash bool
 }
 
-// seed is the hash seed of the process; hashes are not stored.
+// seed is the hash seed of this process. It may differ between processes because hashes are never stored.
 var seed = maphash.MakeSeed()
 
-// maxLinearFields is the maximum number of fields that are searched linearly.
+// maxLinearFields is the maximum number of fields that are searched linearly instead of in the hash table.
 const maxLinearFields = 3
 
-// maxSampleProbe is the maximum distance of a field from its slot with sampled hashes; beyond it the whole name is
-// hashed.
+// maxSampleProbe is the maximum of lookup.maxProbe for hashes of sampled bytes; if a field would be further from the
+// slot of its hash, the whole names are hashed.
 const maxSampleProbe = 4
 
-// find returns the index of the declared field with the given name, -1 if there is none.
+// find returns the index in m.Fields of the field with the given name, -1 if no such field is declared.
 func (m *Map) find(name string) int {
 	if len(m.Fields) <= maxLinearFields {
 		for i := range m.Fields {
@@ -52,7 +54,7 @@ func (m *Map) find(name string) int {
 	return -1
 }
 
-// hash returns a hash of a few bytes of the name, or of the whole name if fullHash is set.
+// hash returns a hash of the name's length and three of its bytes, or of the whole name if fullHash is set.
 func (l *lookup) hash(name string) uint64 {
 	if l.fullHash {
 		return maphash.String(seed, name)
@@ -74,7 +76,8 @@ func newLookup(fields []Field) *lookup {
 	return l
 }
 
-// fill assigns the fields to slots. It returns false if a field is further from its slot than the limit.
+// fill assigns the fields to slots. It returns false if a field would be more than limit slots away from the slot of
+// its hash.
 func (l *lookup) fill(fields []Field, limit int) (ok bool) {
 	size := 1
 	for size < 4*len(fields) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLookup looks up present and absent fields in structs of many sizes, with names that differ in the sampled bytes,
-// and with names that do not.
+// TestLookup checks the lookup of present and absent fields in structs of many sizes. The names differ in the bytes
+// that the hash samples in one case, and only in other bytes in the other case.
 func TestLookup(t *testing.T) {
 	for _, name := range []struct{ format, absent string }{
 		{"%dfield", "1fields"},
@@ -40,6 +40,6 @@ func TestLookupOfSimilarNames(t *testing.T) {
 	}
 	l := newLookup(m.Fields)
 	if !l.fullHash || l.maxProbe > 100 {
-		t.Errorf("fullHash = %v, maxProbe = %d, want true and a small number", l.fullHash, l.maxProbe)
+		t.Errorf("fullHash = %v, maxProbe = %d, want true and at most 100", l.fullHash, l.maxProbe)
 	}
 }

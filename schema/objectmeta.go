@@ -8,8 +8,8 @@ import (
 
 const objectMetaName = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
-// objectMetaDefinitions are the definitions of metadata in every custom resource. Structural schemas can't refer to
-// them, and may not repeat them.
+// objectMetaDefinitions are the OpenAPI definitions of metadata that LoadCRD uses for every custom resource. They are
+// built in because a structural schema can't refer to them and may not repeat them.
 const objectMetaDefinitions = `{
   "` + objectMetaName + `": {
     "type": "object",
@@ -79,7 +79,7 @@ var parseObjectMeta = sync.OnceValue(func() document.Value {
 	return definitions
 })
 
-// linkObjectMeta returns the Type of metadata that all custom kinds share, except those of CRDs with
+// linkObjectMeta returns the Type of metadata. All custom kinds share it, except those of CRDs with
 // preserveUnknownFields.
 var linkObjectMeta = sync.OnceValue(func() *Type {
 	r := newReader()
@@ -91,12 +91,12 @@ var linkObjectMeta = sync.OnceValue(func() *Type {
 	return metadata
 })
 
-// declareObjectMeta adds the definition of metadata to a reader. In a CRD with preserveUnknownFields, metadata
-// preserves unknown fields, too.
+// declareObjectMeta adds the type of metadata to the reader's definitions. In a CRD with preserveUnknownFields,
+// metadata accepts unknown fields, too.
 func (r *reader) declareObjectMeta() {
 	if r.preserve {
 		r.declareAll(parseObjectMeta(), nil)
 		return
 	}
-	r.definitions[objectMetaName] = &draft{name: objectMetaName, linked: linkObjectMeta()}
+	r.definitions[objectMetaName] = &unlinkedType{name: objectMetaName, linked: linkObjectMeta()}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadOpenAPI loads the types of an OpenAPI document: the definitions of version 2 or the component schemas of version
-// 3.
+// LoadOpenAPI loads the types of an OpenAPI document: the definitions of an OpenAPI 2 document or the component schemas
+// of an OpenAPI 3 document.
 //
-// A type is found by its name, and also as a kind if it has the extension x-kubernetes-group-version-kind. If two types
-// declare the same kind, as in some aggregated documents, the kind is the type whose name sorts first.
+// [Schema.Type] finds a type by its name, [Schema.Kind] by the kinds in its extension x-kubernetes-group-version-kind.
+// If two types declare the same kind, as in some aggregated documents, Kind returns the type whose name sorts first.
 func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	if doc.Kind() != document.Map {
 		return nil, &Error{Expected: "an OpenAPI document, which is a map", Received: describe(doc)}
@@ -20,7 +20,7 @@ func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	switch {
 	case definitions.Kind() == document.Map:
 	case definitions.IsAbsent() && (!doc.Get("openapi").IsAbsent() || !doc.Get("swagger").IsAbsent()):
-		return &Schema{}, nil // an API group without types
+		return &Schema{}, nil // the OpenAPI document of an API group that declares no types
 	default:
 		return nil, &Error{at.String(), "a map of schemas by name", describe(definitions),
 			"pass a whole OpenAPI document, version 2 (definitions) or 3 (components.schemas)"}
@@ -34,6 +34,7 @@ func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	return s, nil
 }
 
+// findDefinitions returns the map of named schemas of an OpenAPI document, version 2 or 3, and its location.
 func findDefinitions(doc document.Value) (*location, document.Value) {
 	if v := doc.Get("definitions"); !v.IsAbsent() {
 		return rootLocation("definitions"), v
@@ -41,28 +42,29 @@ func findDefinitions(doc document.Value) (*location, document.Value) {
 	return rootLocation("components").field("schemas"), doc.Lookup("components", "schemas")
 }
 
-// Types with JSON that their OpenAPI schema does not fully describe; kube-apiserver recognizes them by name, too.
+// These types have JSON that their OpenAPI schema does not fully describe. They are recognized by name, as in
+// kube-apiserver.
 const (
 	quantityName     = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 	rawExtensionName = "io.k8s.apimachinery.pkg.runtime.RawExtension"
 )
 
-// declareAll reads definitions that may refer to each other in any order.
+// declareAll reads a map of definitions, which may refer to each other in any order.
 func (r *reader) declareAll(definitions document.Value, at *location) {
 	for name := range definitions.Fields() {
-		r.definitions[name] = &draft{name: name}
+		r.definitions[name] = &unlinkedType{name: name}
 	}
 	for name, v := range definitions.Fields() {
 		r.declare(r.definitions[name], v, at.field(name))
 	}
 }
 
-func (r *reader) declare(d *draft, v document.Value, at *location) {
+func (r *reader) declare(d *unlinkedType, v document.Value, at *location) {
 	switch {
 	case d.name == quantityName:
 		d.scalar = AnyScalar
 	case d.name == rawExtensionName:
-		d.alias = &ref{to: opaqueDraft}
+		d.alias = &ref{to: unlinkedOpaque}
 	case nonNull(v, "$ref").Text() != "":
 		target := r.readRef(v, at, nesting{})
 		d.alias = &target
@@ -73,8 +75,8 @@ func (r *reader) declare(d *draft, v document.Value, at *location) {
 	}
 }
 
-// link converts all definitions to Types.
-func (r *reader) link(kinds map[groupVersionKind]*draft) *Schema {
+// link converts all definitions to Types; kinds are the definitions that Schema.Kind returns.
+func (r *reader) link(kinds map[groupVersionKind]*unlinkedType) *Schema {
 	l := newLinker(&r.problems)
 	s := &Schema{
 		types: make(map[string]*Type, len(r.definitions)),
@@ -90,10 +92,11 @@ func (r *reader) link(kinds map[groupVersionKind]*draft) *Schema {
 	return s
 }
 
-// kinds returns the definitions that are kinds.
-func (r *reader) kinds(definitions document.Value, at *location) map[groupVersionKind]*draft {
+// kinds returns the definitions with the extension x-kubernetes-group-version-kind, by each of the kinds that it
+// declares.
+func (r *reader) kinds(definitions document.Value, at *location) map[groupVersionKind]*unlinkedType {
 	const extension = "x-kubernetes-group-version-kind"
-	kinds := map[groupVersionKind]*draft{}
+	kinds := map[groupVersionKind]*unlinkedType{}
 	for name, v := range definitions.Fields() {
 		list := nonNull(v, extension)
 		if list.IsAbsent() {
@@ -101,7 +104,7 @@ func (r *reader) kinds(definitions document.Value, at *location) map[groupVersio
 		}
 		at := at.field(name).field(extension)
 		if list.Kind() != document.List {
-			r.add(at, "a list of group, version and kind", describe(list), "write a list, also of one")
+			r.add(at, "a list of group, version and kind", describe(list), "write a list, even for one kind")
 			continue
 		}
 		for i, item := range list.Items() {
@@ -126,9 +129,9 @@ func (r *reader) groupVersionKind(v document.Value, at *location) (groupVersionK
 	return k, k.kind != ""
 }
 
-// lookup returns the definition that a reference names. It ignores all but the last element of the reference, so that a
-// schema may be moved between versions of OpenAPI unchanged.
-func (r *reader) lookup(reference string) (*draft, bool) {
+// lookup returns the definition that a $ref names. Only the last element of the reference matters, so that a schema
+// with references works in OpenAPI 2 and in OpenAPI 3.
+func (r *reader) lookup(reference string) (*unlinkedType, bool) {
 	if !strings.HasPrefix(reference, "#/") {
 		return nil, false
 	}
@@ -140,7 +143,7 @@ func (r *reader) lookup(reference string) (*draft, bool) {
 	return d, ok
 }
 
-// unescape decodes a JSON pointer element in a URI fragment.
+// unescape decodes an element of a JSON pointer that is part of a URI fragment.
 func unescape(name string) string {
 	if decoded, err := url.PathUnescape(name); err == nil {
 		name = decoded

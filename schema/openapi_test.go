@@ -8,8 +8,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// loadProperty loads a document with a type Root that has one field f with the given schema, and returns the field's
-// type.
+// loadProperty loads propertyDocument(property) and returns the type of the field f.
 func loadProperty(t *testing.T, property string) (*schema.Type, error) {
 	t.Helper()
 	s, err := schema.LoadOpenAPI(parse(t, propertyDocument(property)))
@@ -18,16 +17,18 @@ func loadProperty(t *testing.T, property string) (*schema.Type, error) {
 	}
 	root, ok := s.Type("Root")
 	if !ok {
-		t.Fatal("type Root is missing")
+		t.Fatal("LoadOpenAPI returned no type Root")
 	}
 	checkInvariants(t, root)
 	f, ok := root.Map.Find("f")
 	if !ok {
-		t.Fatal("field f is missing")
+		t.Fatal("type Root has no field f")
 	}
 	return f.Type, nil
 }
 
+// propertyDocument returns an OpenAPI document with a type Root whose field f has the given schema, and with types that
+// the schema may refer to.
 func propertyDocument(property string) string {
 	return `
 definitions:
@@ -44,9 +45,11 @@ definitions:
 `
 }
 
+// pair is the topology of type Pair in propertyDocument, pairDefault its key b in a keyed list.
 const pair, pairDefault = "{a: string, b: numeric=1}", "b=1"
 
-// openAPIProperties has a case for each keyword of a schema object.
+// openAPIProperties contains a case for each keyword of a schema object: the schema of a property and the expected
+// topology.
 var openAPIProperties = []struct{ name, property, want string }{
 	{"string", `{type: string}`, "string"},
 	{"bytes", `{type: string, format: byte}`, "string"},
@@ -152,7 +155,8 @@ func TestOpenAPIProperties(t *testing.T) {
 	}
 }
 
-// openAPIErrors has properties that are rejected, the place in the property, and the rest of the error.
+// openAPIErrors are property schemas that LoadOpenAPI rejects; place is the path of the problem inside of the property,
+// want a part of the error.
 var openAPIErrors = []struct{ name, property, place, want string }{
 	{"unknown reference", `{$ref: '#/definitions/Gone'}`, "", `expected a $ref to a type of this document, received $ref "#/definitions/Gone"; declare`},
 	{"foreign reference", `{$ref: 'https://example.org/Pair'}`, "", `"https://example.org/Pair"`},
@@ -186,7 +190,7 @@ func TestOpenAPIErrors(t *testing.T) {
 			_, err := loadProperty(t, test.property)
 			wantError(t, err, "definitions.Root.properties.f"+test.place+": ", test.want)
 			if n := strings.Count(err.Error(), "\n"); n > 0 {
-				t.Errorf("one problem is reported %d times:\n%v", n+1, err)
+				t.Errorf("the problem is reported %d times, want once:\n%v", n+1, err)
 			}
 		})
 	}
@@ -199,7 +203,7 @@ func TestOpenAPIErrorFields(t *testing.T) {
 		t.Fatalf("error is a %T, want a *schema.Error", err)
 	}
 	if e.Path != "definitions.Root.properties.f.type" || e.Received != `"file"` || e.Expected == "" {
-		t.Errorf("got %+v", e)
+		t.Errorf("error = %+v, want path definitions.Root.properties.f.type, received \"file\" and an expectation", e)
 	}
 }
 
@@ -213,7 +217,7 @@ func TestOpenAPIReportsAllProblems(t *testing.T) {
 	wantError(t, err, "and 80 more problems")
 }
 
-// withNames gives each item of a comma-separated list a name.
+// withNames turns a comma-separated list of schemas into the fields of a map, with generated names.
 func withNames(items string) string {
 	var b strings.Builder
 	for i, item := range strings.SplitAfter(strings.TrimSuffix(items, ", "), ", ") {
@@ -232,7 +236,7 @@ func TestOpenAPIVersions(t *testing.T) {
 			t.Fatalf("version %s: %v", name, err)
 		}
 		if text, ok := s.Type("Text"); !ok || text.Scalar != schema.String || text.Name != "Text" {
-			t.Errorf("version %s: got %+v", name, text)
+			t.Errorf("OpenAPI version %s: Type(Text) = %+v, want a string type with that name", name, text)
 		}
 	}
 	s, err := schema.LoadOpenAPI(parse(t, `{openapi: 3.0.0, paths: {}}`))
@@ -240,7 +244,7 @@ func TestOpenAPIVersions(t *testing.T) {
 		t.Fatalf("a document without types: %v", err)
 	}
 	if _, ok := s.Type("Text"); ok {
-		t.Error("Types() of an empty document returned a type")
+		t.Error("Type(Text) of a document without types: found, want not found")
 	}
 	for _, text := range []string{`{}`, `[]`, `null`, `{definitions: []}`, `{components: {schemas: 1}}`} {
 		if _, err := schema.LoadOpenAPI(parse(t, text)); err == nil {
@@ -263,12 +267,12 @@ definitions:
 	}
 	deployment, _ := s.Type("Deployment")
 	if got, ok := s.Kind("apps", "v1", "Deployment"); !ok || got != deployment {
-		t.Errorf("got %v, want the type whose name sorts first", got)
+		t.Errorf("Kind(apps, v1, Deployment) = %v, want the type whose name sorts first", got)
 	}
 	core, _ := s.Kind("", "v1", "Options")
 	apps, _ := s.Kind("apps", "v1", "Options")
 	if core == nil || core != apps {
-		t.Errorf("one type for two kinds: got %p and %p", core, apps)
+		t.Errorf("Kind for two kinds of one type: got %p and %p, want the same type", core, apps)
 	}
 	if _, ok := s.Kind("", "v2", "Options"); ok {
 		t.Error("Kind() of an unknown kind: found, want not found")
@@ -306,13 +310,13 @@ func TestSchemaTypesAreSorted(t *testing.T) {
 	for name, typ := range s.Types() {
 		names += name
 		if typ.Name != name {
-			t.Errorf("type %s has the name %s", name, typ.Name)
+			t.Errorf("Types() yields %s with the type named %s, want the same name", name, typ.Name)
 		}
 		if name == "b" {
 			break
 		}
 	}
 	if names != "ab" {
-		t.Errorf("got %s", names)
+		t.Errorf("Types() yields %s, want ab", names)
 	}
 }

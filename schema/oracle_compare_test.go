@@ -13,71 +13,72 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// comparison compares a Type with structured-merge-diff's type recursively and reports the differences.
+// comparison compares a Type (loaded) recursively with structured-merge-diff's schema (upstream), the oracle of these
+// tests, and reports the differences.
 type comparison struct {
 	oracle  *smd.Schema
 	visited map[visit]bool
-	// report is called with the path and the kind of each difference.
+	// report is called for each difference, with the path of the type and a description.
 	report func(place, difference string)
 }
 
-// visit is a pair of types that has been compared. TypeRef is comparable, and a schema has finitely many of them, so
-// that the comparison of recursive types terminates.
+// visit is a pair of types that has been compared. It ends the comparison of recursive types: smd.TypeRef is
+// comparable, and a schema contains finitely many of them.
 type visit struct {
-	ours   *schema.Type
-	theirs smd.TypeRef
+	loaded   *schema.Type
+	upstream smd.TypeRef
 }
 
 func newComparison(oracle *smd.Schema, report func(place, difference string)) *comparison {
 	return &comparison{oracle, map[visit]bool{}, report}
 }
 
-func (c *comparison) types(place string, ours *schema.Type, theirs smd.TypeRef) {
-	if c.visited[visit{ours, theirs}] {
+func (c *comparison) types(place string, loaded *schema.Type, upstream smd.TypeRef) {
+	if c.visited[visit{loaded, upstream}] {
 		return
 	}
-	c.visited[visit{ours, theirs}] = true
-	atom, ok := c.oracle.Resolve(theirs)
+	c.visited[visit{loaded, upstream}] = true
+	atom, ok := c.oracle.Resolve(upstream)
 	if !ok || atom == (smd.Atom{}) {
-		if ours != nil {
+		if loaded != nil {
 			c.report(place, "the oracle has no type")
 		}
 		return
 	}
-	if ours == nil {
+	if loaded == nil {
 		c.report(place, "only the oracle has a type")
 		return
 	}
-	if ours.Name != "" {
-		place = ours.Name // a named type is compared once for all its uses
+	if loaded.Name != "" {
+		place = loaded.Name // a named type is compared only once, so differences are reported under its name
 	}
-	if got, want := scalarName(ours.Scalar), oracleScalar(atom.Scalar); got != want {
+	if got, want := scalarName(loaded.Scalar), oracleScalar(atom.Scalar); got != want {
 		c.report(place, fmt.Sprintf("scalar %q, oracle %q", got, want))
 	}
-	c.lists(place, ours.List, atom.List)
-	c.maps(place, ours.Map, atom.Map)
+	c.lists(place, loaded.List, atom.List)
+	c.maps(place, loaded.Map, atom.Map)
 }
 
-func (c *comparison) lists(place string, ours *schema.List, theirs *smd.List) {
-	if (ours == nil) != (theirs == nil) {
-		c.report(place, fmt.Sprintf("list %v, oracle %v", ours != nil, theirs != nil))
+func (c *comparison) lists(place string, loaded *schema.List, upstream *smd.List) {
+	if (loaded == nil) != (upstream == nil) {
+		c.report(place, fmt.Sprintf("list %v, oracle %v", loaded != nil, upstream != nil))
 	}
-	if ours == nil || theirs == nil {
+	if loaded == nil || upstream == nil {
 		return
 	}
-	if got, want := listName(ours), oracleList(theirs); got != want {
+	if got, want := listName(loaded), oracleList(upstream); got != want {
 		c.report(place, fmt.Sprintf("list %s, oracle %s", got, want))
 	} else {
-		c.keyDefaults(place, ours, theirs)
+		c.keyDefaults(place, loaded, upstream)
 	}
-	c.types(place+"[]", ours.Item, theirs.ElementType)
+	c.types(place+"[]", loaded.Item, upstream.ElementType)
 }
 
-func (c *comparison) keyDefaults(place string, ours *schema.List, theirs *smd.List) {
-	for _, key := range ours.Keys {
-		atom, _ := c.oracle.Resolve(theirs.ElementType)
+func (c *comparison) keyDefaults(place string, loaded *schema.List, upstream *smd.List) {
+	for _, key := range loaded.Keys {
+		atom, _ := c.oracle.Resolve(upstream.ElementType)
 		if atom.Map == nil {
-			c.report(place, "the oracle's items are no maps")
+			c.report(place, "the oracle's items are not maps")
 			return
 		}
 		field, _ := atom.Map.FindField(key.Name)
@@ -85,21 +86,21 @@ func (c *comparison) keyDefaults(place string, ours *schema.List, theirs *smd.Li
 	}
 }
 
-func (c *comparison) maps(place string, ours *schema.Map, theirs *smd.Map) {
-	if (ours == nil) != (theirs == nil) {
-		c.report(place, fmt.Sprintf("map %v, oracle %v", ours != nil, theirs != nil))
+func (c *comparison) maps(place string, loaded *schema.Map, upstream *smd.Map) {
+	if (loaded == nil) != (upstream == nil) {
+		c.report(place, fmt.Sprintf("map %v, oracle %v", loaded != nil, upstream != nil))
 	}
-	if ours == nil || theirs == nil {
+	if loaded == nil || upstream == nil {
 		return
 	}
-	if got, want := ours.Atomic, theirs.ElementRelationship == smd.Atomic; got != want {
+	if got, want := loaded.Atomic, upstream.ElementRelationship == smd.Atomic; got != want {
 		c.report(place, fmt.Sprintf("atomic map %v, oracle %v", got, want))
 	}
-	c.types(place+".*", ours.Element, theirs.ElementType)
+	c.types(place+".*", loaded.Element, upstream.ElementType)
 	names := map[string]bool{}
-	for _, f := range ours.Fields {
+	for _, f := range loaded.Fields {
 		names[f.Name] = true
-		field, ok := theirs.FindField(f.Name)
+		field, ok := upstream.FindField(f.Name)
 		if !ok {
 			c.report(place+"."+f.Name, "the oracle has no such field")
 			continue
@@ -107,17 +108,17 @@ func (c *comparison) maps(place string, ours *schema.Map, theirs *smd.Map) {
 		c.defaults(place+"."+f.Name, f.Default, field.Default)
 		c.types(place+"."+f.Name, f.Type, field.Type)
 	}
-	for _, f := range theirs.Fields {
+	for _, f := range upstream.Fields {
 		if !names[f.Name] {
 			c.report(place+"."+f.Name, "only the oracle has this field")
 		}
 	}
 }
 
-func (c *comparison) defaults(place string, ours document.Value, theirs any) {
+func (c *comparison) defaults(place string, loaded document.Value, upstream any) {
 	want := document.Value{}
-	if theirs != nil {
-		text, err := value.ToJSON(value.NewValueInterface(theirs))
+	if upstream != nil {
+		text, err := value.ToJSON(value.NewValueInterface(upstream))
 		if err == nil {
 			want, err = document.ParseJSON(text)
 		}
@@ -125,8 +126,8 @@ func (c *comparison) defaults(place string, ours document.Value, theirs any) {
 			c.report(place, err.Error())
 		}
 	}
-	if ours.IsAbsent() != want.IsAbsent() || !ours.IsAbsent() && !document.Equal(ours, want) {
-		c.report(place, fmt.Sprintf("default %v, oracle %v", ours, want))
+	if loaded.IsAbsent() != want.IsAbsent() || !loaded.IsAbsent() && !document.Equal(loaded, want) {
+		c.report(place, fmt.Sprintf("default %v, oracle %v", loaded, want))
 	}
 }
 
@@ -170,8 +171,8 @@ func scalarName(s schema.Scalar) string {
 	}[s]
 }
 
-// differences compares all named types of two schemas.
-func differences(ours *schema.Schema, oracle *smd.Schema) []string {
+// differences returns the differences between the named types of two schemas; upstream is the expected one.
+func differences(loaded *schema.Schema, oracle *smd.Schema) []string {
 	var found []string
 	c := newComparison(oracle, func(place, difference string) {
 		found = append(found, place+": "+difference)
@@ -181,7 +182,7 @@ func differences(ours *schema.Schema, oracle *smd.Schema) []string {
 		names[def.Name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		t, ok := ours.Type(name)
+		t, ok := loaded.Type(name)
 		if !ok && !strings.HasPrefix(name, "__untyped_") {
 			c.report(name, "only the oracle has this type")
 		}

@@ -20,7 +20,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// moduleDir returns the directory of a module's source, for its test data.
+// moduleDir returns the directory that contains the source of a Go module, for its test data. It skips the test if the
+// source is not available.
 func moduleDir(t testing.TB, module string) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -30,7 +31,8 @@ func moduleDir(t testing.TB, module string) string {
 	return strings.TrimSpace(string(dir))
 }
 
-// oracleOpenAPI converts the schemas of a document with kube-apiserver's code.
+// oracleOpenAPI converts an OpenAPI document to structured-merge-diff's schema with kube-openapi, as kube-apiserver
+// does.
 func oracleOpenAPI(t testing.TB, text []byte) (*smd.Schema, error) {
 	t.Helper()
 	var doc struct {
@@ -46,37 +48,38 @@ func oracleOpenAPI(t testing.TB, text []byte) (*smd.Schema, error) {
 	return schemaconv.ToSchemaFromOpenAPI(doc.Definitions, false)
 }
 
-// compareOpenAPI loads a document with both implementations and reports every difference.
+// compareOpenAPI loads a document with LoadOpenAPI and with kube-openapi, and reports every difference as a test
+// failure.
 func compareOpenAPI(t *testing.T, text []byte) {
 	t.Helper()
 	oracle, err := oracleOpenAPI(t, text)
 	if err != nil {
-		t.Fatalf("oracle: %v", err)
+		t.Fatalf("kube-openapi rejects the document, want a schema: %v", err)
 	}
-	ours, err := schema.LoadOpenAPI(parseJSON(t, text))
+	loaded, err := schema.LoadOpenAPI(parseJSON(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, typ := range ours.Types() {
+	for _, typ := range loaded.Types() {
 		checkInvariants(t, typ)
 	}
-	for i, difference := range differences(ours, oracle) {
+	for i, difference := range differences(loaded, oracle) {
 		if i == 20 {
-			t.Fatal("further differences omitted")
+			t.Fatal("more than 20 differences from kube-openapi; the others are omitted")
 		}
 		t.Error(difference)
 	}
 }
 
-// TestOracleFiles compares the test documents of kube-openapi: all of Kubernetes in version 2, and custom resources in
-// both versions.
+// TestOracleFiles checks LoadOpenAPI with the test documents of kube-openapi: all of Kubernetes in OpenAPI 2, and
+// custom resources in OpenAPI 2 and 3.
 func TestOracleFiles(t *testing.T) {
 	dir := filepath.Join(moduleDir(t, "k8s.io/kube-openapi"), "pkg/schemaconv/testdata")
 	files := []string{filepath.Join(dir, "swagger.json")}
 	for _, pattern := range []string{"*-*.json", "crds/*/*.json"} {
 		found, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil || len(found) == 0 {
-			t.Fatalf("no files: %v", err)
+			t.Fatalf("no test documents match %s: %v", pattern, err)
 		}
 		files = append(files, found...)
 	}
@@ -86,7 +89,7 @@ func TestOracleFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Some of the files are not JSON but YAML.
+			// Some of the files contain YAML instead of JSON.
 			if text, err = yaml.YAMLToJSON(text); err != nil {
 				t.Fatal(err)
 			}
@@ -95,8 +98,8 @@ func TestOracleFiles(t *testing.T) {
 	}
 }
 
-// TestOracleGenerated compares the definitions of apiextensions-apiserver. They have defaults, oneOf and recursive
-// types.
+// TestOracleGenerated checks LoadOpenAPI with the definitions of apiextensions-apiserver, which contain defaults, oneOf
+// and recursive types.
 func TestOracleGenerated(t *testing.T) {
 	definitions := map[string]spec.Schema{}
 	for name, def := range openapi.GetOpenAPIDefinitions(func(name string) spec.Ref {
@@ -111,12 +114,12 @@ func TestOracleGenerated(t *testing.T) {
 	compareOpenAPI(t, text)
 }
 
-// TestOracleProperties compares every case of openAPIProperties.
+// TestOracleProperties checks that every case of openAPIProperties has the same topology in kube-openapi.
 func TestOracleProperties(t *testing.T) {
 	differ := map[string]string{
 		"nullable type list": "kube-openapi uses the first type, even if it is null",
 		"replaced list":      "kube-openapi does not support the strategy replace, which Go tags use",
-		"alias":              "kube-openapi drops types that are references, and what refers to them",
+		"alias":              "kube-openapi drops types that are references, and the fields that refer to them",
 	}
 	for _, test := range openAPIProperties {
 		t.Run(test.name, func(t *testing.T) {
@@ -131,14 +134,14 @@ func TestOracleProperties(t *testing.T) {
 	}
 }
 
-// TestOracleRandom compares random documents. The loader rejects every document that the oracle rejects; topologies of
-// accepted documents are equal.
+// TestOracleRandom checks random OpenAPI documents: LoadOpenAPI must reject every document that kube-openapi rejects,
+// and the topologies of accepted documents must be equal.
 func TestOracleRandom(t *testing.T) {
 	accepted := 0
 	for seed := range uint64(3000) {
 		text := randomDocument(rand.New(rand.NewPCG(seed, 1)))
 		oracle, oracleErr := oracleOpenAPI(t, text)
-		ours, err := schema.LoadOpenAPI(parseJSON(t, text))
+		loaded, err := schema.LoadOpenAPI(parseJSON(t, text))
 		if err != nil {
 			continue
 		}
@@ -146,19 +149,19 @@ func TestOracleRandom(t *testing.T) {
 		if oracleErr != nil {
 			t.Fatalf("seed %d: LoadOpenAPI succeeded, the oracle fails: %v\n%s", seed, oracleErr, text)
 		}
-		for _, typ := range ours.Types() {
+		for _, typ := range loaded.Types() {
 			checkInvariants(t, typ)
 		}
-		if found := differences(ours, oracle); len(found) > 0 {
+		if found := differences(loaded, oracle); len(found) > 0 {
 			t.Fatalf("seed %d: %s\n%s", seed, strings.Join(found, "\n"), text)
 		}
 	}
 	if accepted < 1000 {
-		t.Errorf("only %d documents were accepted", accepted)
+		t.Errorf("LoadOpenAPI accepted only %d random documents, want at least 1000", accepted)
 	}
 }
 
-// randomDocument returns an OpenAPI document that is mostly valid.
+// randomDocument returns a random OpenAPI document; most of them are valid.
 func randomDocument(r *rand.Rand) []byte {
 	g := generator{r, 1 + r.IntN(6)}
 	definitions := map[string]any{}
@@ -172,6 +175,7 @@ func randomDocument(r *rand.Rand) []byte {
 	return text
 }
 
+// generator generates random schemas that refer to the types T0 up to the number of types.
 type generator struct {
 	*rand.Rand
 	types int
@@ -181,7 +185,7 @@ func (g generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 func (g generator) pick(words ...string) string { return words[g.IntN(len(words))] }
 
-// schema returns a reference or an inline schema.
+// schema returns a random reference or inline schema.
 func (g generator) schema(depth int) map[string]any {
 	if !g.oneIn(4) {
 		return g.object(depth)

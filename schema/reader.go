@@ -1,8 +1,12 @@
 package schema
 
-import "github.com/cadastre/cadastre/document"
+import (
+	"fmt"
 
-// reader reads OpenAPI schema objects, of OpenAPI documents and of CRDs, as drafts.
+	"github.com/cadastre/cadastre/document"
+)
+
+// reader converts the schema objects of OpenAPI documents and of CRDs to unlinkedTypes.
 //
 // Call graph of its methods:
 //
@@ -11,19 +15,20 @@ import "github.com/cadastre/cadastre/document"
 //	    readMap     properties, additionalProperties, x-kubernetes-map-type
 //	    readList    items, x-kubernetes-list-type, patch strategies
 //
-// A reader does not stop at a problem: it records the problem and continues as if the part were untyped.
+// A reader does not stop at a problem: it records the problem and treats the invalid schema object as untyped.
 type reader struct {
 	problems
-	definitions map[string]*draft
-	// preserve means that all types preserve undeclared fields.
+	definitions map[string]*unlinkedType
+	// preserve means that all types accept undeclared fields (preserveUnknownFields of a CRD).
 	preserve bool
-	// custom means that the schema is that of a CRD, which must be structural.
+	// custom means that the schema is from a CRD and must be structural.
 	custom bool
 	// objects is the number of schema objects read so far.
 	objects int
 }
 
-// nonNull returns the named field, absent if it is null: Kubernetes' Go types do not distinguish the two.
+// nonNull returns the named field, or an absent value if the field is null, because Kubernetes' Go types do not
+// distinguish the two.
 func nonNull(v document.Value, name string) document.Value {
 	if field := v.Get(name); field.Kind() != document.Null {
 		return field
@@ -31,29 +36,29 @@ func nonNull(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-func newReader() *reader { return &reader{definitions: map[string]*draft{}} }
+func newReader() *reader { return &reader{definitions: map[string]*unlinkedType{}} }
 
-// maxNesting is the maximum nesting of a schema, and maxObjects the maximum number of schema objects. Both are far
-// beyond any schema in use, and limit the cost of hostile schemas.
+// maxNesting is the maximum nesting depth of inline schemas, and maxObjects the maximum number of schema objects per
+// document. Both are far beyond any schema in use and limit the cost of hostile schemas.
 const maxNesting = 1_000
 
-var maxObjects = 2 << 20 // a variable so that tests can lower it
+var maxObjects = 2 << 20 // not a constant, so that tests can lower it
 
-// nesting is the context that a schema object inherits from the objects around it.
+// nesting is the context that a schema object inherits from the enclosing objects.
 type nesting struct {
-	// depth is the number of enclosing objects.
+	// depth is the number of enclosing schema objects.
 	depth int
-	// preserve means that undeclared fields are preserved. It applies to the objects inside of the object that declares
-	// it, but not to references.
+	// preserve means that undeclared fields are accepted (x-kubernetes-preserve-unknown-fields). It applies to the
+	// object that declares it and to the inline schemas inside, but not to referenced types.
 	preserve bool
-	// root means that the object is the root of a CRD's version.
+	// root means that the object is the root schema of a CRD version.
 	root bool
 }
 
 func (n nesting) inside() nesting { return nesting{depth: n.depth + 1, preserve: n.preserve} }
 
-// readRef reads a schema object that may be a reference. In OpenAPI 3 a reference with siblings, such as a default, is
-// an allOf with one element.
+// readRef reads a schema object that may be a reference. In OpenAPI 3 a reference that has siblings, such as a default,
+// is written as an allOf with one element.
 func (r *reader) readRef(v document.Value, at *location, n nesting) ref {
 	reference := nonNull(v, "$ref")
 	if all := v.Get("allOf"); reference.Text() == "" && all.Kind() == document.List && all.Len() == 1 {
@@ -74,16 +79,16 @@ func (r *reader) readRef(v document.Value, at *location, n nesting) ref {
 		r.add(at, "a $ref that is a string", describe(reference),
 			"write it like #/definitions/Name or #/components/schemas/Name")
 	}
-	return ref{to: untypedDraft, at: at}
+	return ref{to: unlinkedUntyped, at: at}
 }
 
-// read reads a schema object that is not a reference.
-func (r *reader) read(v document.Value, at *location, n nesting) *draft {
+// read converts a schema object that is not a reference.
+func (r *reader) read(v document.Value, at *location, n nesting) *unlinkedType {
 	if !r.checkLimits(v, at, n) {
-		return untypedDraft
+		return unlinkedUntyped
 	}
 	n.preserve = n.preserve || r.preserves(v, at)
-	d := &draft{}
+	d := &unlinkedType{}
 	switch word := r.typeName(v, at); word {
 	case "":
 		r.checkStructural(v, at)
@@ -103,30 +108,30 @@ func (r *reader) read(v document.Value, at *location, n nesting) *draft {
 		d.scalar = stringScalar(v.Get("format").Text())
 	default:
 		r.add(at.field("type"), "object, array, string, integer, number or boolean", quote(word), "")
-		return untypedDraft
+		return unlinkedUntyped
 	}
 	return d
 }
 
-// checkLimits reports whether v is a schema object within the limits.
+// checkLimits reports whether v is a map within the limits of nesting and number; otherwise it adds a problem.
 func (r *reader) checkLimits(v document.Value, at *location, n nesting) bool {
 	r.objects++
 	switch {
 	case v.Kind() != document.Map:
 		r.add(at, "a schema, which is a map", describe(v), "")
 	case n.depth > maxNesting:
-		r.add(at, "schemas nested less deep than the limit", "more levels than it allows",
+		r.add(at, fmt.Sprintf("at most %d levels of nested schemas", maxNesting), "more levels",
 			"name the inner types and refer to them")
 	case r.objects == maxObjects:
-		r.add(at, "fewer schemas than the limit", "a document with too many", "split it")
+		r.add(at, fmt.Sprintf("fewer than %d schema objects", maxObjects), "more schema objects", "split the document")
 	case r.objects < maxObjects:
 		return true
 	}
 	return false
 }
 
-// typeName returns the type of a schema object, or "" if it has none. Of a list of types it returns the first that is
-// not null, because null is always accepted.
+// typeName returns the type of a schema object, "" if it declares none. For a list of types it returns the first one
+// that is not null, because null is always accepted.
 func (r *reader) typeName(v document.Value, at *location) string {
 	t := nonNull(v, "type")
 	for _, item := range t.Items() {
@@ -145,7 +150,7 @@ func (r *reader) typeName(v document.Value, at *location) string {
 	return ""
 }
 
-// stringScalar returns the scalars that a string with the given format accepts. Formats other than byte, such as
+// stringScalar returns the scalars that a field of type string accepts. A format other than byte, such as
 // int-or-string, may allow JSON that is not a string.
 func stringScalar(format string) Scalar {
 	if format == "" || format == "byte" {
@@ -154,8 +159,8 @@ func stringScalar(format string) Scalar {
 	return AnyScalar
 }
 
-func (r *reader) readMap(v document.Value, at *location, n nesting) *mapDraft {
-	m := &mapDraft{atomic: r.mapOverride(v, at) == toAtomic, fields: r.readFields(v, at, n)}
+func (r *reader) readMap(v document.Value, at *location, n nesting) *unlinkedMap {
+	m := &unlinkedMap{atomic: r.mapOverride(v, at) == toAtomic, fields: r.readFields(v, at, n)}
 	if r.custom && (n.root || r.flag(v, at, "x-kubernetes-embedded-resource")) {
 		m.fields = r.withResourceFields(m.fields)
 	}
@@ -163,15 +168,15 @@ func (r *reader) readMap(v document.Value, at *location, n nesting) *mapDraft {
 	at = at.field("additionalProperties")
 	switch {
 	case more.IsAbsent():
-		// An object without properties is a free-form object.
+		// An object without properties accepts any field.
 		if n.preserve || len(m.fields) == 0 {
-			m.element = ref{to: untypedDraft, at: at}
+			m.element = ref{to: unlinkedUntyped, at: at}
 		}
 	case r.custom && n.root:
-		r.add(at, "nothing at the root of a kind", describe(more), "declare properties")
+		r.add(at, "no additionalProperties at the root of a kind", describe(more), "declare properties")
 	case more.Kind() == document.Bool:
 		if more.Bool() {
-			m.element = ref{to: untypedDraft, at: at}
+			m.element = ref{to: unlinkedUntyped, at: at}
 		}
 	default:
 		m.element = r.readRef(more, at, n.inside())
@@ -179,7 +184,7 @@ func (r *reader) readMap(v document.Value, at *location, n nesting) *mapDraft {
 	return m
 }
 
-func (r *reader) readFields(v document.Value, at *location, n nesting) []fieldDraft {
+func (r *reader) readFields(v document.Value, at *location, n nesting) []unlinkedField {
 	properties := nonNull(v, "properties")
 	at = at.field("properties")
 	if properties.IsAbsent() {
@@ -189,9 +194,9 @@ func (r *reader) readFields(v document.Value, at *location, n nesting) []fieldDr
 		r.add(at, "a map of schemas by name", describe(properties), "")
 		return nil
 	}
-	fields := make([]fieldDraft, 0, properties.Len())
+	fields := make([]unlinkedField, 0, properties.Len())
 	for name, property := range properties.Fields() {
-		fields = append(fields, fieldDraft{
+		fields = append(fields, unlinkedField{
 			name:         name,
 			value:        r.readRef(property, at.field(name), n.inside()),
 			defaultValue: property.Get("default"),
@@ -200,8 +205,8 @@ func (r *reader) readFields(v document.Value, at *location, n nesting) []fieldDr
 	return fields
 }
 
-func (r *reader) readList(v document.Value, at *location, n nesting) *listDraft {
-	list := &listDraft{at: at, item: ref{to: opaqueDraft, at: at}}
+func (r *reader) readList(v document.Value, at *location, n nesting) *unlinkedList {
+	list := &unlinkedList{at: at, item: ref{to: unlinkedOpaque, at: at}}
 	list.associative, list.keys = r.listRelationship(v, at)
 	if items := nonNull(v, "items"); !items.IsAbsent() {
 		list.item = r.readRef(items, at.field("items"), n.inside())
@@ -209,7 +214,7 @@ func (r *reader) readList(v document.Value, at *location, n nesting) *listDraft 
 	return list
 }
 
-// checkItems reports an array without a schema for its items.
+// checkItems adds a problem if an array has no schema for its items.
 func (r *reader) checkItems(v document.Value, at *location) {
 	if nonNull(v, "items").IsAbsent() {
 		r.add(at, "the schema of the items of an array", "no items", "write items: {} to accept anything")

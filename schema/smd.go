@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// LoadTypes loads the types of a schema in the language of structured-merge-diff, in which client-go's apply
-// configurations have the schema of the built-in kinds:
+// LoadTypes loads the types of a schema in the language of structured-merge-diff. client-go's apply configurations
+// contain the schema of the built-in kinds in this language:
 //
 //	types:
 //	- name: example
@@ -20,8 +20,8 @@ import (
 //	          elementRelationship: associative
 //	          keys: [number]
 //
-// The language does not declare kinds, so types are found by name only. The names __untyped_deduced_ and
-// __untyped_atomic_ mean [Untyped] and [Opaque] unless the document declares them.
+// The language does not declare kinds, so Schema.Kind finds none of these types. The names __untyped_deduced_ and
+// __untyped_atomic_ mean [Untyped] and [Opaque] unless the document declares types with these names.
 func LoadTypes(doc document.Value) (*Schema, error) {
 	if doc.Kind() != document.Map {
 		return nil, &Error{Expected: "a map with a list of types", Received: describe(doc)}
@@ -39,18 +39,18 @@ func LoadTypes(doc document.Value) (*Schema, error) {
 	return s, nil
 }
 
-// typesReader reads the language of structured-merge-diff as drafts. An atom is the description of a type; a type
-// reference is a name or an inline atom.
+// typesReader converts types in the language of structured-merge-diff to unlinkedTypes. In that language, an atom is
+// the description of a type, and a type reference is a name or an inline atom.
 type typesReader struct{ *reader }
 
 func (r *typesReader) declareTypes(types document.Value, at *location) {
-	r.definitions["__untyped_deduced_"] = untypedDraft
-	r.definitions["__untyped_atomic_"] = opaqueDraft
-	drafts := make([]*draft, types.Len())
+	r.definitions["__untyped_deduced_"] = unlinkedUntyped
+	r.definitions["__untyped_atomic_"] = unlinkedOpaque
+	unlinkedTypes := make([]*unlinkedType, types.Len())
 	declared := map[string]bool{}
 	for i, v := range types.Items() {
 		name := v.Get("name")
-		drafts[i] = &draft{name: name.Text()}
+		unlinkedTypes[i] = &unlinkedType{name: name.Text()}
 		switch {
 		case name.Kind() != document.String || name.Text() == "":
 			r.add(at.index(i).field("name"), "the name of the type", describe(name), "")
@@ -58,19 +58,19 @@ func (r *typesReader) declareTypes(types document.Value, at *location) {
 			r.add(at.index(i).field("name"), "each type once", quote(name.Text())+" again", "remove or rename one")
 		}
 		declared[name.Text()] = true
-		r.definitions[name.Text()] = drafts[i]
+		r.definitions[name.Text()] = unlinkedTypes[i]
 	}
 	for i, v := range types.Items() {
 		at := at.index(i)
-		if name := drafts[i].name; name != "" {
+		if name := unlinkedTypes[i].name; name != "" {
 			at = rootLocation("types").field(name)
 		}
-		r.readAtom(drafts[i], v, at, 0)
+		r.readAtom(unlinkedTypes[i], v, at, 0)
 	}
 }
 
-// readAtom fills a draft with the alternatives of an atom.
-func (r *typesReader) readAtom(d *draft, v document.Value, at *location, depth int) {
+// readAtom sets the alternatives of d from an atom.
+func (r *typesReader) readAtom(d *unlinkedType, v document.Value, at *location, depth int) {
 	if !r.checkLimits(v, at, nesting{depth: depth}) {
 		d.scalar = AnyScalar
 		return
@@ -103,12 +103,12 @@ func (r *typesReader) readScalar(v document.Value, at *location) Scalar {
 	return AnyScalar
 }
 
-func (r *typesReader) readListAtom(v document.Value, at *location, depth int) *listDraft {
+func (r *typesReader) readListAtom(v document.Value, at *location, depth int) *unlinkedList {
 	o := r.relationship(v, at, toAtomic, toAssociative)
 	if o == asDeclared {
 		r.add(at, "elementRelationship: atomic or associative", "neither", "declare the relationship of the list")
 	}
-	list := &listDraft{at: at, associative: o == toAssociative}
+	list := &unlinkedList{at: at, associative: o == toAssociative}
 	if keys := nonNull(v, "keys"); !keys.IsAbsent() {
 		list.keys = r.stringList(keys, at.field("keys"))
 	}
@@ -116,8 +116,8 @@ func (r *typesReader) readListAtom(v document.Value, at *location, depth int) *l
 	return list
 }
 
-func (r *typesReader) readMapAtom(v document.Value, at *location, depth int) *mapDraft {
-	m := &mapDraft{
+func (r *typesReader) readMapAtom(v document.Value, at *location, depth int) *unlinkedMap {
+	m := &unlinkedMap{
 		atomic: r.relationship(v, at, toGranular, toAtomic) == toAtomic,
 		fields: r.readFieldAtoms(nonNull(v, "fields"), at.field("fields"), depth),
 	}
@@ -129,11 +129,11 @@ func (r *typesReader) readMapAtom(v document.Value, at *location, depth int) *ma
 	return m
 }
 
-func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) []fieldDraft {
+func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) []unlinkedField {
 	if !v.IsAbsent() && v.Kind() != document.List {
 		r.add(at, "a list of fields", describe(v), "")
 	}
-	fields := make([]fieldDraft, 0, v.Len())
+	fields := make([]unlinkedField, 0, v.Len())
 	declared := make(map[string]bool, v.Len())
 	for i, item := range v.Items() {
 		name := item.Get("name")
@@ -144,7 +144,7 @@ func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) 
 			r.add(at.index(i).field("name"), "each field once", quote(name.Text())+" again", "remove one")
 		}
 		declared[name.Text()] = true
-		fields = append(fields, fieldDraft{
+		fields = append(fields, unlinkedField{
 			name:         name.Text(),
 			value:        r.reference(nonNull(item, "type"), at.field(name.Text()).field("type"), depth),
 			defaultValue: item.Get("default"),
@@ -153,12 +153,12 @@ func (r *typesReader) readFieldAtoms(v document.Value, at *location, depth int) 
 	return fields
 }
 
-// reference reads a type reference.
+// reference reads a type reference: the name of a type or an inline atom, with an optional override.
 func (r *typesReader) reference(v document.Value, at *location, depth int) ref {
-	to := ref{to: opaqueDraft, at: at, override: r.relationship(v, at, toAtomic, toGranular, toAssociative)}
+	to := ref{to: unlinkedOpaque, at: at, override: r.relationship(v, at, toAtomic, toGranular, toAssociative)}
 	named := nonNull(v, "namedType")
 	if named.IsAbsent() {
-		to.to = &draft{}
+		to.to = &unlinkedType{}
 		r.readAtom(to.to, v, at, depth)
 		return to
 	}
@@ -179,8 +179,8 @@ func (r *typesReader) reference(v document.Value, at *location, depth int) ref {
 	return to
 }
 
-// relationship reads elementRelationship, which is the relationship of a list or map, or the override of a reference.
-// Values that are not in allowed are reported.
+// relationship reads elementRelationship. It is the relationship of a list or map, or the override of a reference. It
+// adds a problem for a value that is not in allowed.
 func (r *typesReader) relationship(v document.Value, at *location, allowed ...override) override {
 	const field = "elementRelationship"
 	word := nonNull(v, field)
@@ -198,5 +198,5 @@ func (r *typesReader) relationship(v document.Value, at *location, allowed ...ov
 	return allowed[0]
 }
 
-// relationshipWords are the values of elementRelationship.
+// relationshipWords are the spellings of relationships in elementRelationship.
 var relationshipWords = [...]string{toAtomic: "atomic", toGranular: "separable", toAssociative: "associative"}

@@ -14,6 +14,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
+// loadTypes loads typesDocument(field) and returns the type of the field f.
 func loadTypes(t *testing.T, field string) (*schema.Type, error) {
 	t.Helper()
 	s, err := schema.LoadTypes(parse(t, typesDocument(field)))
@@ -22,16 +23,18 @@ func loadTypes(t *testing.T, field string) (*schema.Type, error) {
 	}
 	root, ok := s.Type("Root")
 	if !ok {
-		t.Fatal("type Root is missing")
+		t.Fatal("LoadTypes returned no type Root")
 	}
 	checkInvariants(t, root)
 	f, ok := root.Map.Find("f")
 	if !ok {
-		t.Fatal("field f is missing")
+		t.Fatal("type Root has no field f")
 	}
 	return f.Type, nil
 }
 
+// typesDocument returns a schema in the language of structured-merge-diff with a type Root whose field f has the given
+// type, and with types that it may refer to.
 func typesDocument(field string) string {
 	return `
 types:
@@ -62,6 +65,7 @@ types:
 `
 }
 
+// typesFields are types of a field in the language of structured-merge-diff, with the expected topology.
 var typesFields = []struct{ name, field, want string }{
 	{"string", `{scalar: string}`, "string"},
 	{"numeric", `{scalar: numeric}`, "numeric"},
@@ -114,7 +118,7 @@ func TestTypesFields(t *testing.T) {
 }
 
 func TestTypesErrors(t *testing.T) {
-	for _, test := range []struct{ name, field, place, says string }{
+	for _, test := range []struct{ name, field, place, want string }{
 		{"unknown name", `{namedType: Gone}`, ".namedType", `expected a type of this schema, received "Gone"; declare`},
 		{"name that is not a string", `{namedType: [a]}`, ".namedType", "received a list"},
 		{"name and type", `{namedType: Pair, scalar: string}`, "", "namedType and scalar"},
@@ -136,13 +140,13 @@ func TestTypesErrors(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := loadTypes(t, test.field)
-			wantError(t, err, "types.Root.map.fields.f.type"+test.place+": ", test.says)
+			wantError(t, err, "types.Root.map.fields.f.type"+test.place+": ", test.want)
 		})
 	}
 }
 
 func TestTypesDocuments(t *testing.T) {
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		`[]`:                          "expected a map with a list of types, received a list",
 		`{}`:                          "types: expected a list of types, received nothing",
 		`{types: {}}`:                 "received a map",
@@ -151,39 +155,40 @@ func TestTypesDocuments(t *testing.T) {
 		`{types: [{name: a, scalar: string}, {name: a, scalar: string}]}`: `types[1].name: expected each type once, received "a" again`,
 	} {
 		_, err := schema.LoadTypes(parse(t, text))
-		wantError(t, err, says)
+		wantError(t, err, want)
 	}
 	s, err := schema.LoadTypes(parse(t, `{types: [{name: a, map: {elementType: {namedType: __untyped_deduced_}}}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if a, _ := s.Type("a"); topology(a) != "{*: untyped}" {
-		t.Errorf("got %s", topology(a))
+		t.Errorf("topology = %s, want {*: untyped}", topology(a))
 	}
 }
 
-// compareTypes loads a text with both implementations and reports every difference.
+// compareTypes loads a text with LoadTypes and with structured-merge-diff, reports every difference as a test failure,
+// and returns the result of LoadTypes.
 func compareTypes(t *testing.T, text string) *schema.Schema {
 	t.Helper()
 	oracle, err := typed.NewParser(typed.YAMLObject(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours, err := schema.LoadTypes(parse(t, text))
+	loaded, err := schema.LoadTypes(parse(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, difference := range differences(ours, &oracle.Schema) {
+	for i, difference := range differences(loaded, &oracle.Schema) {
 		if i == 20 {
-			t.Fatal("further differences omitted")
+			t.Fatal("more than 20 differences from structured-merge-diff; the others are omitted")
 		}
 		t.Error(difference)
 	}
-	return ours
+	return loaded
 }
 
-// clientGoTypes returns the schema of client-go's apply configurations. It is in an internal package, so it is read
-// from the source.
+// clientGoTypes returns the schema of client-go's apply configurations. The schema is in an internal package, so it is
+// extracted from the source code.
 func clientGoTypes(t testing.TB) string {
 	t.Helper()
 	file := filepath.Join(moduleDir(t, "k8s.io/client-go"), "applyconfigurations/internal/internal.go")
@@ -213,17 +218,17 @@ func TestTypesOfClientGo(t *testing.T) {
 		checkInvariants(t, typ)
 	}
 	if names < 500 {
-		t.Errorf("only %d types were loaded", names)
+		t.Errorf("LoadTypes loaded only %d types of client-go, want at least 500", names)
 	}
 	port, _ := s.Type("io.k8s.api.core.v1.ServiceSpec")
 	ports, ok := port.Map.Find("ports")
 	if !ok || listName(ports.Type.List) != "keyed(port,protocol)" {
-		t.Errorf("ports = %v", ports)
+		t.Errorf("ServiceSpec.ports = %v, want a list keyed by port and protocol", ports)
 	}
 	if protocol := ports.Type.List.Keys[1]; !document.Equal(protocol.Default, document.NewString("TCP")) {
-		t.Errorf("default = %v", protocol.Default)
+		t.Errorf("ServiceSpec.ports[protocol]: default = %v, want TCP", protocol.Default)
 	}
 	if untyped, _ := s.Type("__untyped_deduced_"); untyped != schema.Untyped {
-		t.Error("the deduced type is not Untyped")
+		t.Error("type __untyped_deduced_ is not schema.Untyped, want the same pointer")
 	}
 }

@@ -7,24 +7,26 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Type is the compiled topology of one field or item. It has up to three alternatives, because a field may accept
-// values of several shapes: a string has one alternative, an untyped field is a scalar, a list or a map, depending on
-// its value. A Type without any alternative accepts nothing; loaders never return one.
+// Type is the compiled topology of one field or item. It has an alternative for each shape of value that the field
+// accepts: a string field has one alternative, an untyped field has three (scalar, list and map), and the value decides
+// which one applies. A Type without alternatives accepts nothing; loaders never return one.
 //
 // Types are immutable once a loader has returned them, are compared by pointer, and may refer to themselves.
 type Type struct {
 	// Name is the name of the type in the schema, for error messages; it may be empty.
 	Name string
 
+	// Scalar, List and Map are the alternatives; one that the type does not accept is NoScalar or nil.
 	Scalar Scalar
 	List   *List
 	Map    *Map
 }
 
-// Scalar is the set of scalars that a Type accepts. Null is always accepted.
+// Scalar tells which scalars a Type accepts. Null is always accepted.
 type Scalar uint8
 
-// The scalar alternatives of a Type.
+// The values of Type.Scalar. NoScalar means that the type accepts only lists or maps, AnyScalar that it accepts every
+// scalar.
 const (
 	NoScalar Scalar = iota
 	Numeric
@@ -33,12 +35,12 @@ const (
 	AnyScalar
 )
 
-// String returns the accepted scalars in one word, such as numeric.
+// String returns the accepted scalars as one word, such as numeric.
 func (s Scalar) String() string {
 	return constantName("Scalar", uint8(s), "none", "numeric", "string", "boolean", "any")
 }
 
-// constantName returns the name of a constant, or its type and number if it has none.
+// constantName returns names[constant], or type and number, such as Scalar(9), if the constant has no name.
 func constantName(typ string, constant uint8, names ...string) string {
 	if int(constant) < len(names) {
 		return names[constant]
@@ -46,7 +48,7 @@ func constantName(typ string, constant uint8, names ...string) string {
 	return typ + "(" + strconv.Itoa(int(constant)) + ")"
 }
 
-// Relationship is the list type: whether items are owned individually, and how they are identified.
+// Relationship is the list type. It determines whether items are owned individually, and how they are identified.
 type Relationship uint8
 
 // The relationships between the items of a list.
@@ -60,7 +62,7 @@ const (
 	Keyed
 )
 
-// String returns the relationship in one word, such as keyed.
+// String returns the relationship as one word, such as keyed.
 func (r Relationship) String() string {
 	return constantName("Relationship", uint8(r), "atomic", "set", "keyed")
 }
@@ -71,21 +73,21 @@ type List struct {
 	// Keys are the fields that identify an item of a Keyed list, in the order of the schema. It is empty for other
 	// lists.
 	Keys []Key
-	// Item is the topology of every item.
+	// Item is the topology of each item.
 	Item *Type
 }
 
-// Key is a key field of a keyed list.
+// Key is one of the fields that identify the items of a keyed list (x-kubernetes-list-map-keys).
 type Key struct {
 	Name string
-	// Default is the value of a missing key field; it is absent if there is none.
+	// Default is the value of a key field that an item does not contain; it is absent if the field has no default.
 	Default document.Value
 }
 
-// Map is the map alternative of a Type: a struct if it has fields, a map with arbitrary names if it has an element
-// type, or both.
+// Map is the map alternative of a Type: a struct if it has declared fields, a map with arbitrary names if it has an
+// element type, or both.
 type Map struct {
-	// Atomic maps and structs are replaced as a whole.
+	// Atomic means that the map or struct is replaced and owned as a whole (x-kubernetes-map-type: atomic).
 	Atomic bool
 	// Fields are the declared fields, sorted by name.
 	Fields []Field
@@ -99,11 +101,11 @@ type Map struct {
 type Field struct {
 	Name string
 	Type *Type
-	// Default is the declared default of the field; it is absent if there is none.
+	// Default is the declared default of the field; it is absent if the field has no default.
 	Default document.Value
 }
 
-// Find returns the declared field with the given name, and false if there is none.
+// Find returns the declared field with the given name, and false if the field is not declared.
 func (m *Map) Find(name string) (*Field, bool) {
 	if i := m.find(name); i >= 0 {
 		return &m.Fields[i], true
@@ -111,8 +113,8 @@ func (m *Map) Find(name string) (*Field, bool) {
 	return nil, false
 }
 
-// TypeOf returns the topology of a field and whether the field is declared. The topology is nil if the field is
-// rejected.
+// TypeOf returns the topology of a field and whether the field is declared. The topology is nil if the map rejects the
+// field.
 func (m *Map) TypeOf(name string) (t *Type, declared bool) {
 	if i := m.find(name); i >= 0 {
 		return m.Fields[i].Type, true
@@ -120,8 +122,8 @@ func (m *Map) TypeOf(name string) (t *Type, declared bool) {
 	return m.Element, false
 }
 
-// Resolve returns the alternative for a value of the given kind. For null, and for a kind that the Type does not
-// accept, it is the first alternative that the Type has.
+// Resolve returns the alternative that applies to a value of the given kind. For null, and for a kind that the Type
+// does not accept, it returns the first alternative of the Type, in the order map, scalar, list.
 func (t *Type) Resolve(kind document.Kind) Alternative {
 	switch kind {
 	case document.Bool, document.Number, document.String:
@@ -140,10 +142,10 @@ func (t *Type) Resolve(kind document.Kind) Alternative {
 	return t.first()
 }
 
-// Alternative is one of the three shapes of a Type.
+// Alternative identifies one of the three shapes of values that a Type may accept.
 type Alternative uint8
 
-// The alternatives, in the order of precedence for null.
+// The alternatives, in the order in which Resolve chooses one for null.
 const (
 	NoAlternative Alternative = iota
 	MapAlternative
@@ -151,6 +153,7 @@ const (
 	ListAlternative
 )
 
+// first returns the first alternative of the Type, NoAlternative if it has none.
 func (t *Type) first() Alternative {
 	switch {
 	case t.Map != nil:

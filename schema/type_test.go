@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNames checks that constants have names, and unknown values a number.
+// TestNames checks that String returns the names of the constants, and type and number of an unknown value.
 func TestNames(t *testing.T) {
 	for _, c := range []struct {
 		constant fmt.Stringer

@@ -2,53 +2,56 @@ package schema
 
 import "github.com/cadastre/cadastre/document"
 
-// draft is a type as a schema declares it: a type that it refers to may be declared later, be the draft itself, or be
-// overridden by the reference. The readers (OpenAPI, CRD, Go types, structured-merge-diff) parse a syntax and produce
-// drafts; the linker converts them to Types.
+// unlinkedType is a type as a schema declares it: a type that it refers to may be declared later, may be the type
+// itself, or may be overridden by the reference. The readers (OpenAPI, CRD, Go types, structured-merge-diff) parse a
+// syntax and produce unlinkedTypes; the linker converts them to Types.
 //
-// A draft is an alias of another, or has at least one of scalar, list and fields.
-type draft struct {
+// An unlinkedType is either an alias of another one, or has at least one of scalar, list and fields.
+type unlinkedType struct {
 	name  string
 	alias *ref
-	// linked is the Type of a draft that another load has linked before.
+	// linked is the finished Type if an earlier load has already linked it, as for the metadata of CRDs; otherwise nil.
 	linked *Type
 	scalar Scalar
-	list   *listDraft
-	fields *mapDraft
+	list   *unlinkedList
+	fields *unlinkedMap
 }
 
-type listDraft struct {
+// unlinkedList is the list alternative of an unlinkedType.
+type unlinkedList struct {
 	at *location
-	// associative lists are sets without keys and keyed lists with them. The keys of an atomic list take effect only if
-	// a reference overrides its relationship.
+	// associative means that items are owned individually: the list is keyed if it has keys, otherwise a set. The keys
+	// of an atomic list take effect only if a reference overrides its relationship.
 	associative bool
 	keys        []string
 	item        ref
 }
 
-type mapDraft struct {
+// unlinkedMap is the map alternative of an unlinkedType.
+type unlinkedMap struct {
 	atomic bool
-	fields []fieldDraft
-	// element.to is nil if undeclared fields are rejected.
+	fields []unlinkedField
+	// element refers to the type of undeclared fields; element.to is nil if undeclared fields are rejected.
 	element ref
 }
 
-type fieldDraft struct {
+// unlinkedField is a declared field of a unlinkedMap.
+type unlinkedField struct {
 	name  string
 	value ref
-	// defaultValue is the default; null and absent both mean that there is none.
+	// defaultValue is the declared default of the field; null and absent both mean that there is none.
 	defaultValue document.Value
 }
 
-// ref is one reference to a draft, by name or inline.
+// ref is one reference to an unlinkedType, by name or inline.
 type ref struct {
-	to       *draft
+	to       *unlinkedType
 	override override
 	at       *location
 }
 
-// override is the relationship that a reference declares for the map or list that it refers to, instead of the type's
-// own.
+// override is the relationship that a reference declares for the map or list that it refers to. It replaces the
+// relationship that the type itself declares.
 type override uint8
 
 const (
@@ -58,21 +61,21 @@ const (
 	toAssociative
 )
 
-// untypedDraft and opaqueDraft are the drafts of Untyped and Opaque.
-var untypedDraft, opaqueDraft = func() (untyped, opaque *draft) {
-	opaque = &draft{name: Opaque.Name, scalar: AnyScalar}
-	opaque.list = &listDraft{item: ref{to: opaque}}
-	opaque.fields = &mapDraft{atomic: true, element: ref{to: opaque}}
+// unlinkedUntyped and unlinkedOpaque are the unlinked forms of Untyped and Opaque.
+var unlinkedUntyped, unlinkedOpaque = func() (untyped, opaque *unlinkedType) {
+	opaque = &unlinkedType{name: Opaque.Name, scalar: AnyScalar}
+	opaque.list = &unlinkedList{item: ref{to: opaque}}
+	opaque.fields = &unlinkedMap{atomic: true, element: ref{to: opaque}}
 
-	untyped = &draft{name: Untyped.Name, scalar: AnyScalar}
-	untyped.list = &listDraft{item: ref{to: opaque}}
-	untyped.fields = &mapDraft{element: ref{to: untyped}}
+	untyped = &unlinkedType{name: Untyped.Name, scalar: AnyScalar}
+	untyped.list = &unlinkedList{item: ref{to: opaque}}
+	untyped.fields = &unlinkedMap{element: ref{to: untyped}}
 	return untyped, opaque
 }()
 
-// wellKnown returns Untyped or Opaque for drafts that are equivalent to one of them, so that each is one pointer for
-// every spelling in a schema; otherwise nil.
-func (d *draft) wellKnown() *Type {
+// wellKnown returns Untyped or Opaque if the type is equivalent to one of them, otherwise nil. Types can therefore be
+// compared with Untyped and Opaque by pointer, however the schema declares them.
+func (d *unlinkedType) wellKnown() *Type {
 	switch {
 	case d.isOpaque():
 		return Opaque
@@ -84,22 +87,24 @@ func (d *draft) wellKnown() *Type {
 	return nil
 }
 
-// isOpaque reports whether d is atomic and its items and elements are d itself.
-func (d *draft) isOpaque() bool {
+// isOpaque reports whether the type is atomic, and the type of its items and of its undeclared fields is the type
+// itself.
+func (d *unlinkedType) isOpaque() bool {
 	return d.acceptsAnything() && d.fields.atomic && d.list.item.to == d && d.fields.element.to == d
 }
 
-func (d *draft) isUntyped() bool {
+func (d *unlinkedType) isUntyped() bool {
 	return d.acceptsAnything() && !d.fields.atomic &&
 		d.list.item.to.isOpaque() && d.fields.element.to == d
 }
 
-// acceptsAnything reports whether d accepts values of any shape, and declares no fields and no relationship between
-// items.
-func (d *draft) acceptsAnything() bool {
+// acceptsAnything reports whether the type accepts scalars, lists and maps, and declares neither fields nor a
+// relationship of list items.
+func (d *unlinkedType) acceptsAnything() bool {
 	return d.alias == nil && d.scalar == AnyScalar &&
 		d.list != nil && !d.list.associative && len(d.list.keys) == 0 && d.list.item.plain() &&
 		d.fields != nil && len(d.fields.fields) == 0 && d.fields.element.plain()
 }
 
+// plain reports whether r refers to a type without overriding it.
 func (r ref) plain() bool { return r.to != nil && r.override == asDeclared }

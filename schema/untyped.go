@@ -1,7 +1,7 @@
 package schema
 
-// Untyped is the topology of a field without a declared schema, deduced from the value: maps are granular; lists and
-// everything inside them are atomic.
+// Untyped is the topology of a field without a declared schema. It is deduced from the value: maps are granular; lists
+// and everything inside of them are atomic.
 var Untyped = func() *Type {
 	deduced := &Type{Name: "untyped", Scalar: AnyScalar}
 	deduced.List = &List{Relationship: Atomic, Item: Opaque}
@@ -9,7 +9,7 @@ var Untyped = func() *Type {
 	return deduced
 }()
 
-// Opaque is the topology of a field that is atomic at every level, for any value.
+// Opaque is the topology of a field whose value, of any shape, is atomic at every level.
 var Opaque = func() *Type {
 	opaque := &Type{Name: "opaque", Scalar: AnyScalar}
 	opaque.List = &List{Relationship: Atomic, Item: opaque}
