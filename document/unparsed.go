@@ -10,8 +10,8 @@ import (
 // but has no fields or items. The field sets of managedFields stay unparsed because most operations do not need them;
 // [Value.JSON] returns the text for a caller that parses it.
 //
-// The text of an unparsed value is JSON without white space, with the names in the order of the input. Empty containers
-// are always parsed.
+// The text of an unparsed value is JSON without white space. A field set as Kubernetes writes it keeps the order of its
+// names; every other value is stored as canonical JSON. Empty containers are always parsed.
 
 // isUnparsed reports whether the value is stored as text only.
 func (v Value) isUnparsed() bool { return v.form()&unparsed != 0 }

@@ -11,8 +11,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The benchmarks start and end with JSON, and compare with apimachinery's strategicpatch: a Deployment whose image and
-// replicas change, and a container with up to 10,000 environment variables, all of which change.
+// The benchmarks measure Merge and Diff from JSON to JSON, compared with apimachinery's strategicpatch. The cases are a
+// Deployment whose image and replicas change, and a container with up to 10,000 environment variables, all of which
+// change.
 
 const benchDeployment = `
 apiVersion: apps/v1
@@ -84,7 +85,8 @@ func benchCases(b *testing.B) []benchCase {
 	return cases
 }
 
-// envPod returns a pod with count environment variables, or a patch that changes each of them, in reverse order.
+// envPod returns a Pod with count environment variables; with patch set it returns a patch that changes each of them,
+// in reverse order.
 func envPod(count int, patch bool) document.Value {
 	items := make([]document.Value, count)
 	for i := range items {
@@ -100,7 +102,7 @@ func envPod(count int, patch bool) document.Value {
 	return document.NewMap(document.Field{Name: "spec", Value: document.NewMap(document.Field{Name: "containers", Value: document.NewList(container)})})
 }
 
-// slow reports whether strategicpatch takes many seconds for the case.
+// slow reports whether strategicpatch takes many seconds for the case, so that its benchmark is skipped.
 func (c *benchCase) slow() bool { return c.name == "items=10000" }
 
 func BenchmarkMerge(b *testing.B) {
@@ -126,7 +128,7 @@ func BenchmarkMerge(b *testing.B) {
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
 			if c.slow() {
-				b.Skip("strategicpatch takes many seconds")
+				b.Skip("strategicpatch takes many seconds for this case")
 			}
 			b.ReportAllocs()
 			data := reflect.New(c.kind).Interface()
@@ -162,7 +164,7 @@ func BenchmarkDiff(b *testing.B) {
 		})
 		b.Run(c.name+"/strategicpatch", func(b *testing.B) {
 			if c.slow() {
-				b.Skip("strategicpatch takes many seconds")
+				b.Skip("strategicpatch takes many seconds for this case")
 			}
 			b.ReportAllocs()
 			data := reflect.New(c.kind).Interface()

@@ -4,11 +4,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ConflictError is returned for a three-way patch that would overwrite a change by another writer.
+// ConflictError is the error for a three-way patch that would overwrite a change that another writer made since the
+// last apply.
 type ConflictError struct {
 	// Path is the path of the first conflicting field, such as .spec.replicas.
 	Path string
-	// Wanted is the value in the patch, Changed is the value that the other writer set; null means that the field is
+	// Wanted is the value in the patch, Changed the value that the other writer set; null means that the field is
 	// removed.
 	Wanted, Changed document.Value
 }
@@ -18,7 +19,7 @@ func (e *ConflictError) Error() string {
 		"; apply the changed value, or overwrite it"
 }
 
-// conflict returns the first conflict between two patches of one map, nil if there is none.
+// conflict returns the first field that two patches of one map change differently, nil if there is none.
 func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
 	a, b := patch.Get(patchDirective), otherPatch.Get(patchDirective)
 	if !document.Equal(a, b) {
@@ -40,7 +41,7 @@ func conflict(t *Type, patch, otherPatch document.Value) *ConflictError {
 	return nil
 }
 
-// fieldConflict returns the first conflict between two patches of one field, nil if there is none.
+// fieldConflict returns the first conflict between two patches of one field, nil if there is none; see conflict.
 func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	switch kind := patch.Kind(); {
 	case kind == document.Map && otherPatch.Kind() == document.Map && !f.replace:
@@ -48,7 +49,7 @@ func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	case kind == document.List && otherPatch.Kind() == document.List && f.merge && f.key != "":
 		return itemConflict(f, patch, otherPatch)
 	case kind == document.List && otherPatch.Kind() == document.List && f.merge:
-		return nil // lists of scalars do not conflict: the items that both patches add are kept
+		return nil // lists of scalars do not conflict, because merging keeps the items of both patches
 	}
 	if document.Equal(patch, otherPatch) {
 		return nil
@@ -56,7 +57,8 @@ func fieldConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	return &ConflictError{Wanted: patch, Changed: otherPatch}
 }
 
-// itemConflict returns the first conflict between items with equal merge keys, nil if there is none.
+// itemConflict returns the first conflict between the items with equal merge keys in two patches of one list, nil if
+// there is none.
 func itemConflict(f *field, patch, otherPatch document.Value) *ConflictError {
 	var memory scratch
 	ids := memory.identities(otherPatch.Len())

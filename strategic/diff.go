@@ -5,13 +5,13 @@ import (
 )
 
 // Two-way and three-way patches are computed by the same recursion over three maps: the new configuration (modified),
-// the last configuration (original) and the live object (current). Fields of modified that differ from current are set;
-// fields of original that are not in modified are removed if current has them; all other fields of current are left
-// unchanged. In a two-way patch, original is current.
+// the last applied configuration (original) and the live object (current). The patch sets the fields of modified that
+// differ from current, and removes the fields of original that are in current but not in modified; it leaves all other
+// fields of current unchanged. In a two-way patch, original and current are the same value.
 
-// Diff returns a strategic merge patch that turns one map into another; absent and null values are taken for empty
-// maps. With a nil type it returns a JSON merge patch. If nothing changes, the patch is an empty map. Errors are of
-// type [*Error].
+// Diff returns a strategic merge patch that turns the map original into the map modified; absent and null values are
+// treated as empty maps. With a nil Type it returns a JSON merge patch. If nothing changes, the patch is an empty map.
+// Errors are of type [*Error].
 func Diff(original, modified document.Value, t *Type) (document.Value, error) {
 	d := newDiffer()
 	defer d.free()
@@ -32,19 +32,19 @@ func (d *differ) diffRoot(t *Type, v versions) (document.Value, error) {
 	return patch, err
 }
 
-// versions are the three inputs for one part of an object; each may be absent.
+// versions are the three inputs of a diff for one part of an object; each may be absent.
 type versions struct{ original, current, modified document.Value }
 
-// twoWay reports whether the patch is a two-way patch of this part.
+// twoWay reports whether the diff of this part is two-way: original and current are the same value.
 func (v versions) twoWay() bool { return document.Same(v.original, v.current) }
 
-// fieldFinder finds the fields of a map for names in ascending order, in one pass.
+// fieldFinder finds the fields of a map in one pass. The names must be searched in ascending order.
 type fieldFinder struct {
 	v         document.Value
 	next, end int
 }
 
-// newFieldFinder returns a finder that finds nothing if the value is not a map.
+// newFieldFinder returns a finder for the fields of v. If v is not a map, it finds no fields.
 func newFieldFinder(v document.Value) fieldFinder {
 	if v.Kind() != document.Map {
 		return fieldFinder{}
@@ -52,7 +52,8 @@ func newFieldFinder(v document.Value) fieldFinder {
 	return fieldFinder{v: v, end: v.Len()}
 }
 
-// find returns the field with a name, absent if there is none. Names must be in ascending order.
+// find returns the value of the field with the given name, absent if there is none. The name must not be less than the
+// name of the previous call.
 func (f *fieldFinder) find(name string) document.Value {
 	for f.next < f.end {
 		switch found := f.v.Name(f.next); {
@@ -66,8 +67,8 @@ func (f *fieldFinder) find(name string) document.Value {
 	return document.Value{}
 }
 
-// diffMap returns the patch of a map, absent if nothing changes. If retain is set, the patch has a $retainKeys
-// directive.
+// diffMap returns the patch of a map, absent if nothing changes. If retain is set, a patch that is not empty contains a
+// $retainKeys directive.
 func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, error) {
 	mark := d.build.Mark()
 	if err := d.diffFields(t, retain, v); err != nil || d.build.Pushed(mark) == 0 {
@@ -76,7 +77,7 @@ func (d *differ) diffMap(t *Type, retain bool, v versions) (document.Value, erro
 	return d.build.SortedMap(mark), nil
 }
 
-// diffFields pushes the fields of a map's patch to the builder, so that the caller can add other fields.
+// diffFields pushes the fields of a map's patch to the builder, so that the caller can add further fields.
 func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	if equalText(v.current, v.modified) {
 		return nil
@@ -86,7 +87,7 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	if err != nil {
 		return err
 	}
-	if found < v.current.Len() { // otherwise modified has all fields of current, and none is removed
+	if found < v.current.Len() { // otherwise modified contains all fields of current, and none is removed
 		d.diffRemoved(v)
 	}
 	if retain && (d.build.Pushed(mark) > 0 || hasExtraFields(v.current, v.modified)) {
@@ -97,8 +98,8 @@ func (d *differ) diffFields(t *Type, retain bool, v versions) error {
 	return nil
 }
 
-// diffModified pushes the fields of modified that differ from current. It returns the number of fields that are in
-// both.
+// diffModified pushes the fields of modified that differ from current. It returns the number of fields of modified that
+// are also in current.
 func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 	twoWay := v.twoWay()
 	currentFields, originalFields, modifiedFields := newFieldFinder(v.current), newFieldFinder(v.original), newFieldFinder(v.modified)
@@ -127,7 +128,7 @@ func (d *differ) diffModified(t *Type, v versions) (found int, err error) {
 	return found, nil
 }
 
-// diffRemoved pushes null for the fields of original that are not in modified and that current has.
+// diffRemoved pushes null for the fields of original that are in current but not in modified.
 func (d *differ) diffRemoved(v versions) {
 	currentFields, modifiedFields, originalFields := newFieldFinder(v.current), newFieldFinder(v.modified), newFieldFinder(v.original)
 	for i := range originalFields.end {
@@ -138,8 +139,8 @@ func (d *differ) diffRemoved(v versions) {
 	}
 }
 
-// equalText reports whether two values are equal by identity or by their canonical JSON, without a deep comparison.
-// It may return false for equal values.
+// equalText reports whether two values are the same part of a document or have the same canonical JSON, if that is
+// available without encoding. It may return false for equal values, because it does not compare them deeply.
 func equalText(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
@@ -152,7 +153,7 @@ func equalText(a, b document.Value) bool {
 	return known && x == y
 }
 
-// hasExtraFields reports whether current has non-null fields that are not in modified.
+// hasExtraFields reports whether current contains non-null fields that are not in modified.
 func hasExtraFields(current, modified document.Value) bool {
 	for name, value := range current.Fields() {
 		if !value.IsNull() && modified.Get(name).IsAbsent() {
@@ -162,7 +163,7 @@ func hasExtraFields(current, modified document.Value) bool {
 	return false
 }
 
-// nonNullNames returns the names of the fields of a map that are not null, as a list.
+// nonNullNames returns the names of the fields of a map whose values are not null, as a list value.
 func nonNullNames(v document.Value) document.Value {
 	names := make([]document.Value, 0, v.Len())
 	for name, value := range v.Fields() {
@@ -173,7 +174,7 @@ func nonNullNames(v document.Value) document.Value {
 	return document.NewList(names...)
 }
 
-// diffField pushes the patch of a field of modified.
+// diffField pushes the patch of one field of modified, if it changes.
 func (d *differ) diffField(t *Type, name string, v versions) error {
 	if kind := v.modified.Kind(); kind == v.current.Kind() {
 		switch kind {
@@ -193,7 +194,7 @@ func (d *differ) diffField(t *Type, name string, v versions) error {
 	return nil
 }
 
-// diffSubmap pushes the patch of a map with the merge strategy.
+// diffSubmap pushes the patch of a field that is a map and does not have the patch strategy replace, if it changes.
 func (d *differ) diffSubmap(f *field, name string, v versions) error {
 	sub, err := d.diffMap(f.typ, f.retainKeys, v)
 	if err == nil && sub.Len() > 0 {

@@ -15,20 +15,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mergeDiffers merges a patch, and fails if strategicpatch has the same result.
+// mergeDiffers merges a patch and returns the result. It fails the test if strategicpatch returns the same result.
 func mergeDiffers(t *testing.T, kind reflect.Type, object, patch string) (document.Value, error) {
 	t.Helper()
 	o, p := mustParse(t, object), mustParse(t, patch)
 	ours, err := Merge(o, p, mustType(t, kind))
-	theirs, theirErr := oracle(o, p, kind)
-	if (err == nil) == (theirErr == nil) && document.Equal(ours, theirs) {
-		t.Errorf("strategicpatch has the same result; remove the difference: %s, %v", theirs, theirErr)
+	upstream, upstreamErr := oracle(o, p, kind)
+	if (err == nil) == (upstreamErr == nil) && document.Equal(ours, upstream) {
+		t.Errorf("strategicpatch returns the same result %s, %v, want another; remove this difference", upstream, upstreamErr)
 	}
 	return ours, err
 }
 
-// TestDifferenceAmbiguousMergeKeysAreRejected: a patch of one of several items with the same merge key is rejected.
-// Kubernetes merges it into the first one.
+// TestDifferenceAmbiguousMergeKeysAreRejected: a patch is rejected if it changes one of several items with the same
+// merge key. Kubernetes merges the patch into the first of these items.
 func TestDifferenceAmbiguousMergeKeysAreRejected(t *testing.T) {
 	const live = `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`
 	for where, c := range map[string][2]string{
@@ -46,12 +46,12 @@ func TestDifferenceAmbiguousMergeKeysAreRejected(t *testing.T) {
 	got, err := mergeDiffers(t, service, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80}, {port: 53, protocol: UDP}]}}`, `{spec: {ports: [{port: 80, name: web}]}}`)
 	want := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 80, name: web}, {port: 53, protocol: UDP}]}}`)
 	if err != nil || !document.Equal(got, want) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v, want %s", got, err, want)
 	}
 }
 
-// TestEqualDuplicates: items with the same merge key are not ambiguous if they are equal, or if the patch changes
-// none of them. Kubernetes has the same results except in the last case, where it merges the items into each other.
+// TestEqualDuplicates: items with the same merge key are not ambiguous if they are equal, or if the patch changes none
+// of them. Kubernetes returns the same results except in the last case, where it merges the items into each other.
 func TestEqualDuplicates(t *testing.T) {
 	for _, c := range []struct {
 		object, patch, result string
@@ -71,27 +71,28 @@ func TestEqualDuplicates(t *testing.T) {
 			t.Errorf("%s into %s: Merge() = %s, %v\nwant %s", patch, object, got, err, want)
 		}
 		if again, err := Merge(got, patch, mustType(t, service)); err != nil || !document.Same(again, got) {
-			t.Errorf("%s into %s: Merge() again = %s, %v", patch, object, again, err)
+			t.Errorf("%s into %s: Merge() again = %s, %v, want it unchanged", patch, object, again, err)
 		}
-		if theirs, err := oracle(object, patch, service); err != nil || document.Equal(theirs, want) == c.differs {
-			t.Errorf("%s into %s: strategicpatch returns %s, %v", patch, object, theirs, err)
+		if upstream, err := oracle(object, patch, service); err != nil || document.Equal(upstream, want) == c.differs {
+			t.Errorf("%s into %s: strategicpatch returns %s, %v; a result different from %s: want %v", patch, object, upstream, err, want, c.differs)
 		}
 	}
 }
 
-// TestDifferenceDuplicatesStay: duplicates in a live list of scalars are kept. Kubernetes removes them.
+// TestDifferenceDuplicatesStay: Merge keeps duplicates in a live list of scalars. Kubernetes removes them.
 func TestDifferenceDuplicatesStay(t *testing.T) {
 	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: [a, b, a]}}`, `{metadata: {finalizers: [c, b]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: [c, a, b, a]}}`)) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf(`Merge() = %s, %v, want {metadata: {finalizers: [c, a, b, a]}}`, got, err)
 	}
 }
 
-// TestDifferenceReplaceSetsAbsentMap: $patch: replace for an absent map sets the map. Kubernetes ignores it.
+// TestDifferenceReplaceSetsAbsentMap: a map with $patch: replace is set if the object does not contain it. Kubernetes
+// ignores it.
 func TestDifferenceReplaceSetsAbsentMap(t *testing.T) {
 	got, err := mergeDiffers(t, deployment, `{spec: {}}`, `{spec: {strategy: {$patch: replace, type: Recreate}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {strategy: {type: Recreate}}}`)) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf(`Merge() = %s, %v, want {spec: {strategy: {type: Recreate}}}`, got, err)
 	}
 }
 
@@ -100,15 +101,16 @@ func TestDifferencePatchMergeIsAllowed(t *testing.T) {
 	got, err := mergeDiffers(t, pod, `{spec: {containers: [{name: a, image: x}], securityContext: {fsGroup: 1}}}`,
 		`{spec: {containers: [{name: a, $patch: merge, tty: true}], securityContext: {$patch: merge, runAsUser: 2}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{spec: {containers: [{name: a, image: x, tty: true}], securityContext: {fsGroup: 1, runAsUser: 2}}}`)) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf(`Merge() = %s, %v, want {spec: {containers: [{name: a, image: x, tty: true}], securityContext: {fsGroup: 1, runAsUser: 2}}}`, got, err)
 	}
 }
 
 // TestDifferenceDirectivesAreRemoved: directives and nulls in new items are not part of the result. strategicpatch
-// leaves them in (oracle removes them for the other tests). theirs is the result of decoding its output into Go
-// types, as an API server does: a null in a map of strings is an empty string, and an item to be deleted is added.
+// leaves them in (function oracle removes them for the other tests). upstream is the result of decoding
+// strategicpatch's output into Go types, as an API server does: a null in a map of strings becomes an empty string, and
+// an item that should be deleted is added.
 func TestDifferenceDirectivesAreRemoved(t *testing.T) {
-	for _, c := range []struct{ object, patch, ours, theirs string }{
+	for _, c := range []struct{ object, patch, ours, upstream string }{
 		{`{spec: {volumes: [{name: a}]}}`,
 			`{spec: {volumes: [{$retainKeys: [name, emptyDir], name: b, emptyDir: {medium: null}, hostPath: null}], tolerations: [{key: null}]}}`,
 			`{spec: {volumes: [{name: b, emptyDir: {}}, {name: a}], tolerations: [{}]}}`,
@@ -125,19 +127,19 @@ func TestDifferenceDirectivesAreRemoved(t *testing.T) {
 		object, patch := mustParse(t, c.object), mustParse(t, c.patch)
 		got, err := Merge(object, patch, mustType(t, pod))
 		if err != nil || !document.Equal(got, mustParse(t, c.ours)) {
-			t.Errorf("%s: Merge() = %s, %v", patch, got, err)
+			t.Errorf("%s: Merge() = %s, %v, want %s", patch, got, err, c.ours)
 		}
 		if again, err := Merge(got, patch, mustType(t, pod)); err != nil || !document.Same(again, got) {
-			t.Errorf("%s: Merge() again = %s, %v", patch, again, err)
+			t.Errorf("%s: Merge() again = %s, %v, want it unchanged", patch, again, err)
 		}
 		text, err := strategicpatch.StrategicMergePatch([]byte(object.JSON()), []byte(patch.JSON()), corev1.Pod{})
-		if theirs, want := decodedPod(t, text), decodedPod(t, []byte(mustParse(t, c.theirs).JSON())); err != nil || !reflect.DeepEqual(theirs, want) {
-			t.Errorf("%s: strategicpatch returns %+v, %v, want %+v", patch, theirs.Spec, err, want.Spec)
+		if upstream, want := decodedPod(t, text), decodedPod(t, []byte(mustParse(t, c.upstream).JSON())); err != nil || !reflect.DeepEqual(upstream, want) {
+			t.Errorf("%s: strategicpatch returns %+v, %v, want %+v", patch, upstream.Spec, err, want.Spec)
 		}
 	}
 }
 
-// decodedPod decodes JSON into a Pod.
+// decodedPod decodes JSON into a Pod, and reports an error as a test failure.
 func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
 	t.Helper()
 	if err := json.Unmarshal(text, &pod); err != nil {
@@ -150,11 +152,11 @@ func decodedPod(t *testing.T, text []byte) (pod corev1.Pod) {
 func TestDifferenceOrderOfEmptyList(t *testing.T) {
 	got, err := mergeDiffers(t, pod, `{metadata: {finalizers: []}}`, `{metadata: {$setElementOrder/finalizers: [a]}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{metadata: {finalizers: []}}`)) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf(`Merge() = %s, %v, want {metadata: {finalizers: []}}`, got, err)
 	}
 }
 
-// TestDifferenceDirectivesAreChecked: invalid directives are rejected, also where Kubernetes does not read them.
+// TestDifferenceDirectivesAreChecked: invalid directives are rejected even where Kubernetes does not read them.
 func TestDifferenceDirectivesAreChecked(t *testing.T) {
 	for _, c := range [][3]string{
 		{`{metadata: {finalizers: [a]}}`, `{metadata: {$deleteFromPrimitiveList/finalizers: null}}`, `.metadata.$deleteFromPrimitiveList/finalizers`},
@@ -176,7 +178,7 @@ func TestDifferenceMapsOfMapsAreMerged(t *testing.T) {
 	}
 	got, err := mergeDiffers(t, reflect.TypeFor[any](), `{values: {a: {x: "1", y: "2"}}}`, `{values: {a: {y: null, z: "3"}}}`)
 	if err != nil || !document.Equal(got, mustParse(t, `{values: {a: {x: "1", z: "3"}}}`)) {
-		t.Errorf("Merge() = %s, %v", got, err)
+		t.Errorf(`Merge() = %s, %v, want {values: {a: {x: "1", z: "3"}}}`, got, err)
 	}
 }
 
@@ -189,13 +191,13 @@ func TestDifferenceJSONPointersStartWithASlash(t *testing.T) {
 	if !errors.As(err, &e) || e.Path != "[0].path" || e.Reason.Status() != 422 {
 		t.Errorf("ApplyJSONPatch() error = %v, want 422 at [0].path", err)
 	}
-	if theirs, _, err := jsonOracle(object, patch, applyOperations); err != nil || !document.Equal(theirs, mustParse(t, `{}`)) {
-		t.Errorf("Kubernetes returns %s, %v", theirs, err)
+	if upstream, _, err := jsonOracle(object, patch, applyOperations); err != nil || !document.Equal(upstream, mustParse(t, `{}`)) {
+		t.Errorf("Kubernetes returns %s, %v, want {}", upstream, err)
 	}
 }
 
-// TestDifferenceJSONTestsCompareValues: a test operation compares values: 1 equals 1.0, and lists and maps may
-// contain nulls. Kubernetes' library fails or panics.
+// TestDifferenceJSONTestsCompareValues: a JSON patch test operation compares values: 1 equals 1.0, and lists and maps
+// may contain nulls. Kubernetes' library fails or panics.
 func TestDifferenceJSONTestsCompareValues(t *testing.T) {
 	for _, test := range []struct{ object, patch, want string }{
 		{`{a: 1, b: [null]}`, `[{op: test, path: /a, value: 1.0}, {op: test, path: /b, value: [null]}]`, `{a: 1, b: [null]}`},
@@ -206,14 +208,14 @@ func TestDifferenceJSONTestsCompareValues(t *testing.T) {
 			t.Errorf("%s: ApplyJSONPatch() = %s, %v, want %s", test.patch, got, err, test.want)
 		}
 		if _, panicked, err := jsonOracle(object, patch, applyOperations); err == nil && !panicked {
-			t.Errorf("%s: Kubernetes accepts it, too; remove the difference", test.patch)
+			t.Errorf("%s: Kubernetes accepts the patch, want an error or panic; remove this difference", test.patch)
 		}
 	}
 }
 
-// TestDifferencePatchesOfDuplicates: a two-way patch of a list with duplicate merge keys replaces the list; a
-// three-way patch that would change one of the duplicates is an error. Patches of Kubernetes may change the wrong
-// duplicate.
+// TestDifferencePatchesOfDuplicates: for a list with duplicate merge keys, a two-way patch replaces the list; a
+// three-way patch that would change one of the duplicates is an error. A patch that Kubernetes computes may change the
+// wrong duplicate.
 func TestDifferencePatchesOfDuplicates(t *testing.T) {
 	typ := mustType(t, reflect.TypeFor[corev1.Service]())
 	before := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}, {port: 53, protocol: UDP}]}}`)
@@ -223,33 +225,33 @@ func TestDifferencePatchesOfDuplicates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, merge := range map[string]func() (document.Value, error){
-		"ours":       func() (document.Value, error) { return Merge(before, patch, typ) },
+		"Cadastre":   func() (document.Value, error) { return Merge(before, patch, typ) },
 		"Kubernetes": func() (document.Value, error) { return oracle(before, patch, service) },
 	} {
 		if got, err := merge(); err != nil || !document.Equal(got, after) {
-			t.Errorf("%s: merged object = %s, %v", name, got, err)
+			t.Errorf("%s: merged object = %s, %v, want %s", name, got, err, after)
 		}
 	}
 
 	// Replacing the list would remove fields that the server has set.
 	current := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP, nodePort: 1}, {port: 53, protocol: UDP, nodePort: 2}]}}`)
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, before, current); err != nil || patch.Len() > 0 {
-		t.Errorf("nothing changed: Diff() = %s, %v", patch, err)
+		t.Errorf("nothing changed: Diff() = %s, %v, want an empty patch", patch, err)
 	}
 	var e *Error
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, after, current); !errors.As(err, &e) || e.Path != `.spec.ports[port=53]` {
-		t.Errorf("one of two ports changed: Diff() = %s, %v", patch, err)
+		t.Errorf("one of two ports changed: Diff() = %s, %v, want an error at .spec.ports[port=53]", patch, err)
 	}
 	onePort := mustParse(t, `{spec: {ports: [{port: 53, protocol: TCP}]}}`)
 	if patch, err := (ThreeWay{Type: typ, Overwrite: true}).Diff(before, onePort, current); !errors.As(err, &e) {
-		t.Errorf("one of two ports was removed: Diff() = %s, %v", patch, err)
+		t.Errorf("one of two ports was removed: Diff() = %s, %v, want an error", patch, err)
 	}
 }
 
-// TestDifferenceReplacedMapsConflict: different changes of a map with the strategy replace conflict. Kubernetes
-// compares the map field by field, and misses the conflict.
+// TestDifferenceReplacedMapsConflict: two different changes of a map with the patch strategy replace conflict.
+// Kubernetes compares the map field by field and misses the conflict.
 func TestDifferenceReplacedMapsConflict(t *testing.T) {
-	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // its selector has the strategy replace
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // spec.selector has the patch strategy replace
 	original, modified := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`), mustParse(t, `{spec: {selector: {}}}`)
 	current := mustParse(t, `{spec: {selector: {matchLabels: {a: b}, matchExpressions: [{key: x}]}}}`)
 	_, err := ThreeWay{Type: mustType(t, kind)}.Diff(original, modified, current)
@@ -258,34 +260,34 @@ func TestDifferenceReplacedMapsConflict(t *testing.T) {
 		t.Errorf("Diff() error = %v, want a conflict at .spec.selector", err)
 	}
 	if patch, err := oracleThreeWay(original, modified, current, kind, false); err != nil || !document.Equal(patch, mustParse(t, `{spec: {selector: {}}}`)) {
-		t.Errorf("Kubernetes returns %s, %v", patch, err)
+		t.Errorf("Kubernetes returns %s, %v, want a patch without conflict", patch, err)
 	}
 }
 
-// TestDifferenceUnchangedReplacedMaps: an unchanged map with the strategy replace does not conflict. Kubernetes takes
-// it for a change.
+// TestDifferenceUnchangedReplacedMaps: an unchanged map with the patch strategy replace does not conflict. Kubernetes
+// treats it as changed and reports a conflict.
 func TestDifferenceUnchangedReplacedMaps(t *testing.T) {
-	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // its selector has the strategy replace
+	kind := reflect.TypeFor[policyv1.PodDisruptionBudget]() // spec.selector has the patch strategy replace
 	same := mustParse(t, `{spec: {selector: {matchLabels: {a: b}}}}`)
 	patch, err := ThreeWay{Type: mustType(t, kind)}.Diff(same, mustParse(t, `{}`), mustParse(t, same.JSON()))
 	if err != nil || !document.Equal(patch, mustParse(t, `{spec: null}`)) {
-		t.Errorf("Diff() = %s, %v", patch, err)
+		t.Errorf("Diff() = %s, %v, want {spec: null}", patch, err)
 	}
 	if _, err := oracleThreeWay(same, mustParse(t, `{}`), same, kind, false); !mergepatch.IsConflict(err) {
 		t.Errorf("Kubernetes returns %v, want a conflict", err)
 	}
 }
 
-// TestDifferenceScalarOrderIsPreserved: a patch sets the order of scalars exactly if the order changed. Kubernetes
-// sorts the scalars first.
+// TestDifferenceScalarOrderIsPreserved: a patch of a list of scalars contains $setElementOrder exactly if the order of
+// the items changed. Kubernetes sorts the scalars before it compares them.
 func TestDifferenceScalarOrderIsPreserved(t *testing.T) {
 	typ := mustType(t, pod)
 	same := mustParse(t, `{metadata: {finalizers: [b, a]}}`)
 	if patch, err := Diff(same, mustParse(t, same.JSON()).With("kind", document.NewString("Pod")), typ); err != nil || patch.Len() != 1 {
-		t.Errorf("the order did not change: Diff() = %s, %v", patch, err)
+		t.Errorf("the order did not change: Diff() = %s, %v, want only the field kind", patch, err)
 	}
 	patch, err := Diff(same, mustParse(t, `{metadata: {finalizers: [a, b]}}`), typ)
 	if err != nil || !document.Equal(patch, mustParse(t, `{metadata: {$setElementOrder/finalizers: [a, b]}}`)) {
-		t.Errorf("the order changed: Diff() = %s, %v", patch, err)
+		t.Errorf("the order changed: Diff() = %s, %v, want only $setElementOrder", patch, err)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// diffList pushes the patch of a list with the merge strategy, and its directives.
+// diffList pushes the patch of a list with the patch strategy merge, and the list directives that it needs.
 func (d *differ) diffList(f *field, name string, v versions) error {
 	if equalText(v.current, v.modified) || v.current.Len()+v.modified.Len() == 0 {
 		return nil
@@ -34,18 +34,19 @@ func (d *differ) diffList(f *field, name string, v versions) error {
 	return d.diffKeyed(f, name, v, &matches)
 }
 
-// itemMatches are the identities of the items of a list in all versions, and their correspondence.
+// itemMatches are the identities of the items of a list in all three versions, and the positions of corresponding
+// items.
 type itemMatches struct {
 	original, current, modified identities
-	// inOriginal and inCurrent are the positions of the modified items in the original and in the current list, -1
-	// for items that are not in it.
+	// inOriginal and inCurrent are the positions of the items of modified in original and in current, -1 for items that
+	// are not in that list.
 	inOriginal, inCurrent []int
-	// removed are the positions of the original items that are not in modified and that current has; for duplicates,
-	// only the first.
+	// removed are the positions in original of the items that are in current but not in modified; of items with the
+	// same identity, only the first.
 	removed []int
 }
 
-// matchItems computes the itemMatches of a list.
+// matchItems identifies the items of all three versions of a list and matches them.
 func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	if r.current, err = d.identify(key, v.current); err != nil {
 		return r, err
@@ -71,7 +72,7 @@ func (d *differ) matchItems(key string, v versions) (r itemMatches, err error) {
 	return r, nil
 }
 
-// markPositions returns flags for count items, true at the given positions. Negative positions are ignored.
+// markPositions returns count flags that are true at the given positions. Negative positions are ignored.
 func (d *differ) markPositions(positions []int, count int) []bool {
 	marked := d.flags(count)
 	for _, position := range positions {
@@ -82,7 +83,7 @@ func (d *differ) markPositions(positions []int, count int) []bool {
 	return marked
 }
 
-// identify returns the identities of the items of a list.
+// identify returns the identities of the items of a list, or an error if an item has none.
 func (d *differ) identify(key string, list document.Value) (identities, error) {
 	ids := d.identities(list.Len())
 	for i, item := range list.Items() {
@@ -95,7 +96,7 @@ func (d *differ) identify(key string, list document.Value) (identities, error) {
 	return ids, nil
 }
 
-// findPositions returns the positions of the items of one list in another, -1 for items that are not in it.
+// findPositions returns the position in list in of each of the items, -1 for items that are not in that list.
 func (d *differ) findPositions(items, in *identities) []int {
 	positions := alloc(&d.positions, len(items.all))
 	expected := 0
@@ -106,7 +107,7 @@ func (d *differ) findPositions(items, in *identities) []int {
 	return positions
 }
 
-// reordered reports whether the common items have different orders in modified and current.
+// reordered reports whether the items that are in both modified and current have different orders there.
 func (r *itemMatches) reordered() bool {
 	last := -1
 	for _, position := range r.inCurrent {
@@ -121,7 +122,8 @@ func (r *itemMatches) reordered() bool {
 	return false
 }
 
-// diffScalars pushes the patch of a list of scalars.
+// diffScalars pushes the patch of a list of scalars: the added items, $deleteFromPrimitiveList for the removed items,
+// and $setElementOrder.
 func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	mark := d.build.Mark()
 	for i, position := range r.inCurrent {
@@ -145,7 +147,8 @@ func (d *differ) diffScalars(name string, v versions, r *itemMatches) {
 	}
 }
 
-// diffKeyed pushes the patch of a list with a merge key.
+// diffKeyed pushes the patch of a list with a merge key: the added and changed items, items with $patch: delete for the
+// removed ones, and $setElementOrder.
 func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) error {
 	mark := d.build.Mark()
 	for i, position := range r.inCurrent {
@@ -172,7 +175,8 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 	if items.Len() > 0 {
 		d.build.Push(name, items)
 	}
-	// If the current list is empty, the order of the items in the patch is sufficient.
+	// If the current list is empty, the order of the items in the patch determines the result, and no directive is
+	// needed.
 	if v.current.Len() > 0 && v.modified.Len() > 0 && (items.Len() > 0 || r.reordered()) {
 		d.build.Push(orderDirective+"/"+name, d.keyMaps(f.key, v.modified))
 	}
@@ -181,7 +185,7 @@ func (d *differ) diffKeyed(f *field, name string, v versions, r *itemMatches) er
 
 var deleteValue = document.NewString("delete")
 
-// diffItem pushes the patch of an existing item, if it changes.
+// diffItem pushes the patch of an item that is also in the current list, if the item changes.
 func (d *differ) diffItem(f *field, v versions) error {
 	if !f.retainKeys && d.isFlatDiff(v) {
 		d.build.Push("", v.modified)
@@ -196,7 +200,8 @@ func (d *differ) diffItem(f *field, v versions) error {
 	return nil
 }
 
-// keyMaps returns a list of maps with only the merge key of each item.
+// keyMaps returns a list that contains, for each item, a map with only its merge key. It is the value of
+// $setElementOrder.
 func (d *differ) keyMaps(key string, list document.Value) document.Value {
 	mark := d.build.Mark()
 	for _, item := range list.Items() {

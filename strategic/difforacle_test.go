@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mutate returns a randomly patched object of the same kind.
+// mutate applies a random patch to an object and returns the result.
 func (r *generator) mutate(t testing.TB, kind reflect.Type, object document.Value) document.Value {
 	mutated, err := Merge(object, r.patch(kind, object, 9), mustType(t, kind))
 	if err != nil {
@@ -22,8 +22,8 @@ func (r *generator) mutate(t testing.TB, kind reflect.Type, object document.Valu
 	return reparse(t, mutated)
 }
 
-// TestDiffThenMerge: merging the patch of Diff turns the original into the modified object, here and in Kubernetes;
-// the patch between equal objects is empty.
+// TestDiffThenMerge: merging the patch that Diff returns turns the original into the modified object, with Merge and
+// with strategicpatch. The patch between equal objects is empty.
 func TestDiffThenMerge(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
@@ -49,12 +49,13 @@ func TestDiffThenMerge(t *testing.T) {
 			t.Fatalf("seed %d, %v:\noriginal %s\nmodified %s\npatch %s\nstrategicpatch: %v\n%s", seed, kind, original, modified, patch, err, firstDifference(got, modified, ""))
 		}
 		if again, err := Diff(modified, modified.With("kind", modified.Get("kind")), typ); err != nil || again.Len() > 0 {
-			t.Fatalf("seed %d: the patch between equal objects is %s, %v", seed, again, err)
+			t.Fatalf("seed %d: Diff() of equal objects = %s, %v, want an empty patch", seed, again, err)
 		}
 	}
 }
 
-// TestThreeWayLikeKubernetes: three-way patches have the same effect and the same conflicts as those of Kubernetes.
+// TestThreeWayLikeKubernetes: the three-way patches of this package have the same effect and report the same conflicts
+// as those of strategicpatch.
 func TestThreeWayLikeKubernetes(t *testing.T) {
 	conflicts, same := 0, 0
 	for seed := range uint64(comparisons()) {
@@ -78,7 +79,7 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d, %v:\npatch %s\n%v", seed, kind, patch, err)
 		}
-		expected, err := Merge(current, want, typ) // merged here, because strategicpatch leaves directives in new items
+		expected, err := Merge(current, want, typ) // Merge, because strategicpatch leaves directives in new items
 		if err != nil {
 			t.Fatalf("seed %d, %v: merging the patch of strategicpatch %s: %v", seed, kind, want, err)
 		}
@@ -96,9 +97,9 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 		isConflict := errors.As(err, &c)
 		switch {
 		case wantErr != nil && !mergepatch.IsConflict(wantErr):
-			continue // strategicpatch can't compare some patches
+			continue // strategicpatch returns an error when it compares some patches
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.List:
-			continue // strategicpatch compares lists of scalars as sets, and some lists of maps not at all
+			continue // strategicpatch compares lists of scalars as sets, and ignores some lists of maps
 		case isConflict && wantErr == nil && c.Wanted.Kind() == document.Map:
 			continue // see TestDifferenceReplacedMapsConflict
 		case err == nil && wantErr != nil && hasUnchangedReplaced(typ, original, current):
@@ -114,7 +115,7 @@ func TestThreeWayLikeKubernetes(t *testing.T) {
 	t.Logf("%d conflicts; %d patches equal those of strategicpatch", conflicts, same)
 }
 
-// hasUnchangedReplaced reports whether two maps have an equal map with the strategy replace.
+// hasUnchangedReplaced reports whether two maps contain, at the same path, equal maps with the patch strategy replace.
 func hasUnchangedReplaced(t *Type, a, b document.Value) bool {
 	for name, value := range a.Fields() {
 		f, other := t.field(name), b.Get(name)
@@ -128,8 +129,8 @@ func hasUnchangedReplaced(t *Type, a, b document.Value) bool {
 	return false
 }
 
-// sortScalars sorts lists of scalars, because strategicpatch sorts them before it compares their order, and therefore
-// reports wrong changes of the order.
+// sortScalars sorts the lists of scalars in a value. strategicpatch sorts them before it compares their order, and
+// would otherwise report changes of the order that do not exist.
 func sortScalars(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -151,7 +152,7 @@ func sortScalars(v document.Value) document.Value {
 	return v
 }
 
-// oracleThreeWay returns the three-way patch of strategicpatch.
+// oracleThreeWay returns the three-way patch that strategicpatch computes.
 func oracleThreeWay(original, modified, current document.Value, kind reflect.Type, overwrite bool) (document.Value, error) {
 	meta, err := strategicpatch.NewPatchMetaFromStruct(reflect.New(kind).Interface())
 	if err != nil {

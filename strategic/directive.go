@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Names of directives. The names of list directives are followed by / and the name of the list's field.
+// The names of directives. The name of a list directive is followed by / and the name of the field with the list.
 const (
 	patchDirective  = "$patch"
 	retainDirective = "$retainKeys"
@@ -24,7 +24,7 @@ const (
 	deleteAction
 )
 
-// directives are the directives of one map of a patch.
+// directives are the parsed directives of one map of a patch.
 type directives struct {
 	action  action
 	retain  keySet
@@ -32,13 +32,13 @@ type directives struct {
 	removes []listDirective // $deleteFromPrimitiveList, sorted by field name
 }
 
-// listDirective is a directive for the list in the field with the given name.
+// listDirective is a directive for the list in the named field; list is the value of the directive.
 type listDirective struct {
 	name string
 	list document.Value
 }
 
-// isDirective reports whether a field name of a patch is a directive.
+// isDirective reports whether a field name in a patch is the name of a directive.
 func isDirective(name string) bool {
 	if name == "" || name[0] != '$' {
 		return false
@@ -47,7 +47,8 @@ func isDirective(name string) bool {
 		strings.HasPrefix(name, orderDirective) || strings.HasPrefix(name, removeDirective)
 }
 
-// readAll parses the directives of a map. Names are sorted, so that all directives are adjacent.
+// readAll parses all directives of a map. The fields are sorted by name, so that the directives, which start with $,
+// are adjacent.
 func (d *directives) readAll(patch document.Value) error {
 	for i := range patch.Len() {
 		name := patch.Name(i)
@@ -64,7 +65,7 @@ func (d *directives) readAll(patch document.Value) error {
 	return d.retain.check(patch)
 }
 
-// read parses one directive.
+// read parses the directive with the given name; it ignores other names.
 func (d *directives) read(name string, value document.Value) (err error) {
 	switch {
 	case name == patchDirective:
@@ -94,7 +95,8 @@ func readAction(v document.Value) (action, error) {
 	return mergeAction, malformed("merge, replace or delete", describe(v), "")
 }
 
-// appendDirective appends a list directive. It fails if the name does not end with the name of a field.
+// appendDirective appends a list directive. It returns an error if the name of the directive does not end with / and
+// the name of a field.
 func appendDirective(to []listDirective, name, prefix string, value document.Value) ([]listDirective, error) {
 	field, ok := strings.CutPrefix(name, prefix+"/")
 	if !ok {
@@ -106,7 +108,7 @@ func appendDirective(to []listDirective, name, prefix string, value document.Val
 	return append(to, listDirective{field, value}), nil
 }
 
-// keySet is the value of $retainKeys. The zero keySet means that there is no such directive.
+// keySet is the parsed value of $retainKeys. The zero keySet means that the map has no such directive.
 type keySet struct {
 	present bool
 	names   []string // sorted field names
@@ -127,7 +129,7 @@ func readKeySet(v document.Value) (keySet, error) {
 	return s, nil
 }
 
-// retains reports whether a field is retained, which is true for all fields without directive.
+// retains reports whether $retainKeys lists a field. Without the directive all fields are retained.
 func (s *keySet) retains(name string) bool {
 	if !s.present {
 		return true
@@ -136,7 +138,7 @@ func (s *keySet) retains(name string) bool {
 	return found
 }
 
-// check rejects a patch that sets a field that is not in $retainKeys.
+// check returns an error if the patch sets a field that $retainKeys does not list.
 func (s *keySet) check(patch document.Value) error {
 	if !s.present {
 		return nil
@@ -151,8 +153,8 @@ func (s *keySet) check(patch document.Value) error {
 	return nil
 }
 
-// fieldCursor iterates over the fields that a map of a patch affects, in the order of names: its fields, and fields
-// with only a list directive.
+// fieldCursor iterates, in the order of names, over the fields that a map of a patch affects: its fields, and fields
+// for which it contains only a list directive.
 type fieldCursor struct {
 	patch   document.Value
 	next    int
@@ -160,14 +162,14 @@ type fieldCursor struct {
 	removes []listDirective // $deleteFromPrimitiveList directives that are not consumed yet
 }
 
-// fieldPatch is the value and the list directives of a patch for one field; those that the patch does not have are
-// absent.
+// fieldPatch is the part of a patch that affects one field: its value, $setElementOrder (order) and
+// $deleteFromPrimitiveList (remove). Parts that the patch does not contain are absent.
 type fieldPatch struct {
 	name                 string
 	value, order, remove document.Value
 }
 
-// advance sets t to the next field. It returns false at the end.
+// advance sets t to the next affected field. It returns false at the end of the patch.
 func (c *fieldCursor) advance(t *fieldPatch) bool {
 	for c.next < c.patch.Len() && isDirective(c.patch.Name(c.next)) {
 		c.next++
@@ -185,7 +187,7 @@ func (c *fieldCursor) advance(t *fieldPatch) bool {
 	return true
 }
 
-// advanceWithDirectives is advance while list directives remain.
+// advanceWithDirectives implements advance while there are list directives that are not consumed yet.
 func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
 	*t = fieldPatch{}
 	hasField := c.next < c.patch.Len()
@@ -205,7 +207,8 @@ func (c *fieldCursor) advanceWithDirectives(t *fieldPatch) {
 	t.remove, c.removes = popDirective(c.removes, t.name)
 }
 
-// popDirective returns the list of the first directive if it is for the named field, and the remaining directives.
+// popDirective removes the first directive if it is for the named field. It returns the value of that directive,
+// otherwise an absent value, and the remaining directives.
 func popDirective(from []listDirective, name string) (document.Value, []listDirective) {
 	if len(from) == 0 || from[0].name != name {
 		return document.Value{}, from

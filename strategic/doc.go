@@ -11,12 +11,12 @@
 //	}
 //	patch, err = strategic.Diff(object, patched, deployment)
 //
-// The package example runs this; example_test.go has more.
+// The package example runs this code; example_test.go contains more.
 //
 // # Strategic merge patches
 //
-// The patch strategy of a list determines whether its items are merged, by the merge key, or replaced. A [Type] has the
-// patch strategies of a kind. Values and directives of a patch:
+// The patch strategy of a list determines whether its items are merged, by the merge key, or replaced. A [Type] contains
+// the patch strategies of a kind. Values and directives of a patch:
 //
 //	null                                    removes the field
 //	a map                                   is merged, field by field
@@ -49,11 +49,11 @@ package strategic
 //	  list.go         merging lists; keyed.go: lists with a merge key
 //	  order.go        the order of merged lists
 //	  identity.go     identity of list items, and a hash table of identities
-//	  shortlist.go    fast path for short lists; flat.go: for items of scalars
+//	  shortlist.go    fast path for short lists; flat.go: fast path for items with only scalars
 //	diff.go         Diff: patches from two or three objects; difflist.go: their lists
 //	  duplicates.go   lists with duplicate merge keys
 //	  threeway.go     ThreeWay; conflict.go: conflicts with changes by other writers
-//	text.go         AppendMerge and AppendDiff: the same from JSON to JSON
+//	text.go         AppendMerge and AppendDiff: Merge and Diff from JSON to JSON
 //	scratch.go      pooled scratch memory
 //	jsonmerge.go    MergeJSON
 //	jsonpatch.go    ApplyJSONPatch; node.go: the mutable tree that it works on

@@ -4,10 +4,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Duplicates are items of a list that have the same merge key, such as a port for TCP and for UDP. A patch can't address
-// one of them, so that computed patches do not change duplicates individually.
+// Duplicates are items of a list that have the same merge key, such as a port for TCP and the same port for UDP. A
+// patch can't address one of several duplicates, so Diff never changes them individually.
 
-// duplicateError returns an error if the current or modified list has duplicates.
+// duplicateError returns an error that names the first duplicates in current or modified, nil if there are none.
 func (r *itemMatches) duplicateError(key string, v versions) error {
 	switch {
 	case r.current.firstDuplicate > 0:
@@ -18,14 +18,14 @@ func (r *itemMatches) duplicateError(key string, v versions) error {
 	return nil
 }
 
-// ambiguousKeyError returns the error for the first duplicate.
+// ambiguousKeyError returns the error for the first duplicate of a list.
 func (s *identities) ambiguousKeyError(key string, list document.Value) error {
 	first := s.find(s.all[s.firstDuplicate])
 	return ambiguousKeyError(key, "in the list", list.At(first), list.At(s.firstDuplicate))
 }
 
-// diffDuplicates pushes the patch of a list with duplicates. A two-way patch replaces the list. A three-way patch
-// would thereby remove items of other writers, so that it is an error if there is anything to change.
+// diffDuplicates pushes the patch of a list with duplicates. A two-way patch replaces the list. A three-way patch that
+// did so would remove items of other writers, so it returns duplicateErr if the list changes.
 func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatches, duplicateErr error) error {
 	if v.twoWay() {
 		if !document.Equal(v.current, v.modified) {
@@ -45,13 +45,13 @@ func (d *differ) diffDuplicates(f *field, name string, v versions, r *itemMatche
 	}
 	for id, remaining := range original {
 		if len(remaining) > 0 && len(current[id]) > 0 {
-			return duplicateErr // one of several duplicates would have to be removed
+			return duplicateErr // the patch would have to remove one of several duplicates
 		}
 	}
 	return nil
 }
 
-// positionsByIdentity returns the positions of each identity, in ascending order.
+// positionsByIdentity returns a map from each identity to its positions in the list, in ascending order.
 func positionsByIdentity(ids *identities) map[identity][]int {
 	positions := make(map[identity][]int, len(ids.all))
 	for i, id := range ids.all {
@@ -60,7 +60,8 @@ func positionsByIdentity(ids *identities) map[identity][]int {
 	return positions
 }
 
-// takeFirst removes the first remaining position of an identity and returns its item, absent if there is none.
+// takeFirst removes the first position of an identity from positions and returns the item of list there, absent if no
+// position remains.
 func takeFirst(positions map[identity][]int, id identity, list document.Value) document.Value {
 	remaining := positions[id]
 	if len(remaining) == 0 {
@@ -70,7 +71,8 @@ func takeFirst(positions map[identity][]int, id identity, list document.Value) d
 	return list.At(remaining[0])
 }
 
-// replacementList returns the list with the directive {$patch: replace}, which replaces the live list.
+// replacementList returns the list with an additional first item {$patch: replace}, which makes Merge replace the live
+// list.
 func replacementList(list document.Value) document.Value {
 	items := make([]document.Value, 0, list.Len()+1)
 	items = append(items, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))

@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Reason is the category of an [Error]. Each has the HTTP status that Kubernetes responds with.
+// Reason is the category of an [Error]. It determines the HTTP status with which Kubernetes responds.
 type Reason uint8
 
-// Reasons of errors.
+// The reasons of errors.
 const (
 	// Malformed: the document is not a valid patch.
 	Malformed Reason = iota
@@ -21,7 +21,7 @@ const (
 	TooLarge
 )
 
-// Status returns the HTTP status code.
+// Status returns the HTTP status code: 400 for Malformed, 422 for Unprocessable, 413 for TooLarge.
 func (r Reason) Status() int {
 	switch r {
 	case Unprocessable:
@@ -32,7 +32,7 @@ func (r Reason) Status() int {
 	return 400
 }
 
-// Error is returned for a patch that can't be applied.
+// Error is the error for a patch that can't be applied or computed.
 type Error struct {
 	Reason Reason
 	// Path is the path in the patch, such as .spec.containers[name="web"].ports, or [2].path in a JSON patch. It is
@@ -40,7 +40,7 @@ type Error struct {
 	Path string
 	// Expected and Received describe the required and the actual content.
 	Expected, Received string
-	// Advice is the remedy. It is empty if Expected implies it.
+	// Advice is the suggested correction. It is empty if Expected implies it.
 	Advice string
 }
 
@@ -63,11 +63,12 @@ func unprocessable(expected, received, advice string) error {
 	return &Error{Reason: Unprocessable, Expected: expected, Received: received, Advice: advice}
 }
 
-// maxPath bounds the length of the path in an error, which a malicious patch could otherwise make arbitrarily long.
+// maxPath is the approximate maximum length of the path in an error, which a hostile patch could otherwise make
+// arbitrarily long.
 const maxPath = 1000
 
-// under prepends a step to the path of an error. Paths are built while errors are returned, so that they cost nothing
-// for valid patches.
+// under prepends a path element to the path of an error. Paths are built while errors are returned, so that they cost
+// nothing for valid patches.
 func under(err error, step string) error {
 	var e *Error
 	if errors.As(err, &e) && len(e.Path) < maxPath {
@@ -86,7 +87,7 @@ func keyStep(key string, value document.Value) string {
 	return "[" + key + "=" + clip(value.JSON()) + "]"
 }
 
-// describe returns the kind of a value, and the beginning of a scalar, for errors.
+// describe describes a received value for an error message: its kind, and the beginning of a scalar.
 func describe(v document.Value) string {
 	switch v.Kind() {
 	case document.String:
@@ -99,10 +100,10 @@ func describe(v document.Value) string {
 	return v.Kind().String()
 }
 
-// show returns the beginning of a value as JSON.
+// show returns the beginning of a value's JSON for an error message.
 func show(v document.Value) string { return clip(v.JSON()) }
 
-// clip truncates a text at a character boundary, for errors.
+// clip truncates a text for an error message without splitting a character.
 func clip(s string) string {
 	const maxBytes = 120
 	if len(s) <= maxBytes {

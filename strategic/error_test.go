@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// errorCases are patches that can't be merged. Kubernetes rejects them, too, unless lenient is set.
+// errorCases are patches that Merge rejects with the given reason and path; text is a part of the error. Kubernetes
+// rejects them, too, unless lenient is set.
 var errorCases = []struct {
 	name          string
 	kind          reflect.Type
@@ -59,13 +60,13 @@ func TestMergeErrors(t *testing.T) {
 				t.Errorf("Merge() error = %d %s\nwant %d %s … %s", e.Reason.Status(), e, c.reason.Status(), c.path, c.text)
 			}
 			if result, err := oracle(object, patch, c.kind); (err == nil) != c.lenient {
-				t.Errorf("strategicpatch returns %s, %v; lenient = %v", result, err, c.lenient)
+				t.Errorf("strategicpatch returns %s, %v; accepted must be %v", result, err, c.lenient)
 			}
 		})
 	}
 }
 
-// TestRejectsNonMaps: patches and objects of the wrong kind are rejected with status 400 and an empty path.
+// TestRejectsNonMaps: patches and objects that are not maps are rejected with status 400 and an empty path.
 func TestRejectsNonMaps(t *testing.T) {
 	list := mustParse(t, `[1]`)
 	for name, call := range map[string]func() error{
@@ -83,7 +84,8 @@ func TestRejectsNonMaps(t *testing.T) {
 	}
 }
 
-// TestNullPatch: null is an empty patch, except for a JSON merge patch, which would remove the object by RFC 7396.
+// TestNullPatch: null is treated as an empty patch, but MergeJSON rejects it, because by RFC 7396 it would remove the
+// object.
 func TestNullPatch(t *testing.T) {
 	object, null := mustParse(t, `{a: 1}`), document.NewNull()
 	if got, err := Merge(object, null, nil); err != nil || !document.Same(got, object) {
@@ -97,7 +99,7 @@ func TestNullPatch(t *testing.T) {
 	}
 }
 
-// TestErrorPathIsBounded: the length of the path in an error is bounded, independent of the depth of the patch.
+// TestErrorPathIsBounded: the length of the path in an error is bounded, however deep the patch is.
 func TestErrorPathIsBounded(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 5000) + `{"$patch":"x"}` + strings.Repeat("}", 5000)
 	_, err := Merge(mustParse(t, `{}`), mustParse(t, deep), nil)

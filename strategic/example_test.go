@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/strategic"
 )
 
-// must returns the value and panics on errors.
+// must returns v, or panics if err is not nil.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -20,7 +20,7 @@ func must[T any](v T, err error) T {
 
 func yaml(text string) document.Value { return must(document.ParseYAML([]byte(text))) }
 
-// A strategic merge patch is applied, and computed again from the two objects.
+// The package example applies a strategic merge patch, and computes the patch from the two objects.
 func Example() {
 	deployment := must(strategic.FromGoType(reflect.TypeFor[appsv1.Deployment]()))
 	object := yaml(`spec: {template: {spec: {containers: [{name: web, image: 'web:1'}, {name: proxy, image: 'proxy:4'}]}}}`)
@@ -117,7 +117,7 @@ func ExampleMergeJSON() {
 	// {"items":["z"],"metadata":{"labels":{"a":"1"}}}
 }
 
-// The patch strategies of a kind without a Go type are loaded from the OpenAPI document of its server.
+// The patch strategies of a kind that has no Go type are loaded from the OpenAPI document of its API server.
 func ExampleLoadOpenAPI() {
 	schema := must(strategic.LoadOpenAPI(yaml(`
 components:
@@ -137,7 +137,8 @@ components:
 	// true {"doors":[{"name":"front"},{"name":"back","open":true}]}
 }
 
-// ApplyJSONPatch ignores misspelled fields; UnknownFields returns them for warnings.
+// ApplyJSONPatch ignores unknown fields of operations, such as misspelled ones; UnknownFields returns them for
+// warnings.
 func ExampleUnknownFields() {
 	fmt.Println(strategic.UnknownFields(yaml(`[{op: add, path: /a, vaule: 1}]`)))
 	// Output:

@@ -8,14 +8,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The fast paths return the same documents with the same spelling, and the same errors, as the general path.
+// The tests of this file check that the fast paths return the same documents with the same spelling, and the same
+// errors, as the general path ("plain").
 
-// plainMerge merges without fast paths.
+// plainMerge is Merge without its fast paths.
 func plainMerge(object, patch document.Value, t *Type) (document.Value, error) {
 	return (&merger{scratch{plain: true}}).merge(t, object, patch)
 }
 
-// plainDiff computes a patch without fast paths.
+// plainDiff is Diff without its fast paths.
 func plainDiff(w ThreeWay, v versions) (document.Value, error) {
 	d := &differ{scratch{plain: true}}
 	if v.twoWay() {
@@ -24,14 +25,14 @@ func plainDiff(w ThreeWay, v versions) (document.Value, error) {
 	return w.diff(d, v)
 }
 
-// checkPlain compares a result with the result of the general path.
+// checkPlain fails the test if a result or error differs from that of the general path.
 func checkPlain(t testing.TB, what string, got document.Value, err error, plain document.Value, plainErr error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(plainErr) {
-		t.Fatalf("%s: error = %v\nwithout fast paths %v", what, err, plainErr)
+		t.Fatalf("%s: error = %v\nwant the error without fast paths: %v", what, err, plainErr)
 	}
 	if err == nil && got.JSON() != plain.JSON() {
-		t.Fatalf("%s: result\n%s\nwithout fast paths\n%s", what, got, plain)
+		t.Fatalf("%s: result\n%s\nwant the result without fast paths\n%s", what, got, plain)
 	}
 }
 
@@ -41,7 +42,7 @@ func checkMergePlain(t testing.TB, what string, object, patch document.Value, ty
 	plain, plainErr := plainMerge(object, patch, typ)
 	checkPlain(t, what+", merge", got, err, plain, plainErr)
 	if err == nil && document.Same(got, object) != document.Same(plain, object) {
-		t.Fatalf("%s: result is the object itself: %v; without fast paths %v", what, document.Same(got, object), document.Same(plain, object))
+		t.Fatalf("%s: result is the object itself: %v, want %v as without fast paths", what, document.Same(got, object), document.Same(plain, object))
 	}
 }
 
@@ -56,7 +57,7 @@ func checkDiffPlain(t testing.TB, what string, w ThreeWay, v versions) {
 	checkPlain(t, what+", diff", got, err, plain, plainErr)
 }
 
-// TestFastPaths compares the fast paths with the general path for random objects and patches.
+// TestFastPaths compares the fast paths with the general path, for random objects and patches.
 func TestFastPaths(t *testing.T) {
 	for seed := range uint64(comparisons()) {
 		kind := kinds[seed%uint64(len(kinds))]
@@ -67,13 +68,13 @@ func TestFastPaths(t *testing.T) {
 		what := fmt.Sprintf("seed %d", seed)
 
 		checkMergePlain(t, what, original, reparse(t, r.patch(kind, original, 9)), typ)
-		checkMergePlain(t, what, original, modified, typ) // the patch is a complete object
+		checkMergePlain(t, what, original, modified, typ) // a complete object is a patch, too
 		checkDiffPlain(t, what, ThreeWay{Type: typ}, versions{original, original, modified})
 		checkDiffPlain(t, what, ThreeWay{Type: typ, Overwrite: r.chance(50)}, versions{original, current, modified})
 	}
 }
 
-// envLists are lists that meet, or just fail to meet, the conditions of the fast paths.
+// envLists are lists of environment variables that fulfil the conditions of the fast paths or violate one of them.
 var envLists = []string{
 	`[]`,
 	`[{name: a}]`,
@@ -120,7 +121,8 @@ var envLists = []string{
 	`null`,
 }
 
-// TestFastPathConditions merges each pair of lists and computes patches between them, with and without fast paths.
+// TestFastPathConditions merges each pair of envLists and computes patches between them, with and without fast paths,
+// and compares the results.
 func TestFastPathConditions(t *testing.T) {
 	typ := mustType(t, pod)
 	pods := make([]document.Value, len(envLists))
@@ -139,7 +141,7 @@ func TestFastPathConditions(t *testing.T) {
 	}
 }
 
-// TestAddAndRemoveIsNoOp: a patch that adds an item and deletes it again returns the object itself.
+// TestAddAndRemoveIsNoOp: a patch that adds and deletes the same item returns the object itself.
 func TestAddAndRemoveIsNoOp(t *testing.T) {
 	object := mustParse(t, `{metadata: {finalizers: [a]}}`)
 	patch := mustParse(t, `{metadata: {finalizers: [b], $deleteFromPrimitiveList/finalizers: [b]}}`)
@@ -148,7 +150,8 @@ func TestAddAndRemoveIsNoOp(t *testing.T) {
 	}
 }
 
-// TestFastPathLengthLimit tests lists around the maximum length of the fast paths.
+// TestFastPathLengthLimit compares the fast paths with the general path for lists around the maximum length of the fast
+// paths.
 func TestFastPathLengthLimit(t *testing.T) {
 	typ := mustType(t, pod)
 	for _, count := range []int{maxLinear - 1, maxLinear, maxLinear + 1} {

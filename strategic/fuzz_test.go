@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzMerge: merging never panics, errors have the expected and received content, results are valid JSON, and merging
-// is idempotent.
+// FuzzMerge checks that merging never panics, errors contain the expected and received content, results are valid JSON,
+// and merging is idempotent.
 func FuzzMerge(f *testing.F) {
 	for _, c := range mergeCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.patch).JSON())
@@ -31,21 +31,21 @@ func FuzzMerge(f *testing.F) {
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Expected == "" || e.Received == "" {
-				t.Fatalf("%v", err)
+				t.Fatalf("Merge() error = %v, want an Error with expected and received content", err)
 			}
 			return
 		}
 		if reparsed, err := document.ParseJSON(got.JSON()); err != nil || !document.Equal(reparsed, got) {
 			t.Fatalf("Merge() = %s is not valid JSON: %v", got, err)
 		}
-		// The second merge may fail: a list that was added may not be mergeable.
+		// The second merge may fail, because a list that the first one added may not be mergeable.
 		if again, err := Merge(got, patch, typ); err == nil && !document.Equal(again, got) {
-			t.Fatalf("object %s\npatch %s\nonce  %s\ntwice %s", object, patch, got, again)
+			t.Fatalf("merging twice changes the result:\nobject %s\npatch %s\nonce  %s\ntwice %s", object, patch, got, again)
 		}
 	})
 }
 
-// FuzzDiff: merging the patch of Diff turns the original into the modified object.
+// FuzzDiff checks that merging the patch that Diff returns turns the original into the modified object.
 func FuzzDiff(f *testing.F) {
 	for _, c := range mergeCases {
 		f.Add(mustParse(f, c.object).JSON(), mustParse(f, c.result).JSON())
@@ -67,12 +67,12 @@ func FuzzDiff(f *testing.F) {
 		}
 		got, err := Merge(original, patch, typ)
 		if err != nil || !document.Equal(got, modified) && !hasDuplicateScalars(modified) {
-			t.Fatalf("original %s\nmodified %s\npatch %s\ngot %s, %v", original, modified, patch, got, err)
+			t.Fatalf("merging the patch of Diff does not return modified:\noriginal %s\nmodified %s\npatch %s\ngot %s, %v", original, modified, patch, got, err)
 		}
 	})
 }
 
-// hasDuplicateScalars reports whether a list has duplicate scalars, which merging does not preserve.
+// hasDuplicateScalars reports whether a value contains a list with duplicate scalars, which merging does not preserve.
 func hasDuplicateScalars(v document.Value) bool {
 	var ids identities
 	for i := range v.Len() {
@@ -87,7 +87,7 @@ func hasDuplicateScalars(v document.Value) bool {
 	return false
 }
 
-// FuzzJSONPatch compares ApplyJSONPatch with Kubernetes' library.
+// FuzzJSONPatch checks that ApplyJSONPatch returns the same result as Kubernetes' library if both accept a patch.
 func FuzzJSONPatch(f *testing.F) {
 	f.Add(`{"a":[1,{"b":2}]}`, `[{"op":"add","path":"/a/-","value":3},{"op":"move","from":"/a/0","path":"/c"}]`)
 	f.Add(`{"a":{"x~y/z":1}}`, `[{"op":"copy","from":"/a","path":"/b"},{"op":"remove","path":"/a/x~0y~1z"},{"op":"test","path":"/b","value":{"x~y/z":1}}]`)
@@ -102,12 +102,12 @@ func FuzzJSONPatch(f *testing.F) {
 			return
 		}
 		got, err := ApplyJSONPatch(object, patch)
-		theirs, panicked, theirErr := jsonOracle(object, patch, applyOperations)
-		if err != nil || panicked || theirErr != nil {
-			return // some patches are rejected by only one of them: see docs/differences.md
+		upstream, panicked, upstreamErr := jsonOracle(object, patch, applyOperations)
+		if err != nil || panicked || upstreamErr != nil {
+			return // docs/differences.md lists the patches that only one of the two libraries rejects
 		}
-		if !document.Equal(got, theirs) {
-			t.Fatalf("object %s\npatch %s\ngot        %s\nKubernetes %s", object, patch, got, theirs)
+		if !document.Equal(got, upstream) {
+			t.Fatalf("object %s\npatch %s\ngot  %s\nwant %s as from Kubernetes", object, patch, got, upstream)
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// generator generates random objects of Go types, and patches of them, from few words, so that values and keys
-// coincide. All objects and patches are valid.
+// generator generates random objects of Go types and random patches of them. It uses few distinct words, so that values
+// and keys often coincide. All objects and patches are valid.
 type generator struct {
 	*rand.Rand
 }
@@ -20,7 +20,7 @@ func (r *generator) chance(percent int) bool { return r.IntN(100) < percent }
 
 func (r *generator) word() document.Value { return document.NewString(words[r.IntN(len(words))]) }
 
-// value returns a random value of a Go type.
+// value returns a random value of a Go type; key is the merge key if it is a list of maps.
 func (r *generator) value(t reflect.Type, key string, depth int) document.Value {
 	t = deref(t)
 	switch {
@@ -88,14 +88,14 @@ func (r *generator) keyValue(item reflect.Type, key string) document.Value {
 	return r.word()
 }
 
-// structField is a field in the JSON of a Go struct.
+// structField is a field of a Go struct with its JSON name, its merge key, and whether its patch strategy is merge.
 type structField struct {
 	reflect.StructField
 	name, key string
 	merge     bool
 }
 
-// jsonFields returns the fields in the JSON of a Go struct.
+// jsonFields returns the fields of a Go struct that encoding/json encodes.
 func jsonFields(t reflect.Type) []structField {
 	var found []structField
 	for i := range t.NumField() {
@@ -111,7 +111,7 @@ func jsonFields(t reflect.Type) []structField {
 	return found
 }
 
-// patch returns a random patch of an object of a Go type.
+// patch returns a random strategic merge patch of the object live, which is of Go type t.
 func (r *generator) patch(t reflect.Type, live document.Value, depth int) document.Value {
 	t = deref(t)
 	patch := document.NewMap()
@@ -174,7 +174,7 @@ func (r *generator) fieldPatch(f structField, old document.Value, depth int) doc
 	case old.Kind() == document.List && f.merge && f.key != "":
 		return r.keyedPatch(f, old, depth)
 	case r.chance(20) && t.Kind() == reflect.Struct:
-		return r.patch(t, document.Value{}, depth) // a patch with nulls for an absent map
+		return r.patch(t, document.Value{}, depth) // a patch that contains nulls, although the object does not contain the map
 	}
 	return r.value(f.Type, f.key, depth)
 }
@@ -192,7 +192,7 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 	}
 	for _, added := range r.list(item, f.key, depth).Items() {
 		if r.chance(30) && !hasCustomJSON(item) {
-			added = r.itemPatch(item, added, f.key, depth) // a patch with nulls and directives for a new item
+			added = r.itemPatch(item, added, f.key, depth) // the new item may contain nulls and directives
 		}
 		if !slices.ContainsFunc(slices.Concat(items, slices.Collect(values(old))), func(v document.Value) bool {
 			return document.Equal(v.Get(f.key), added.Get(f.key))
@@ -202,15 +202,15 @@ func (r *generator) keyedPatch(f structField, old document.Value, depth int) doc
 	}
 	r.Shuffle(len(items), func(i, j int) { items[i], items[j] = items[j], items[i] })
 	if r.chance(6) {
-		// The replace directive is first, because strategicpatch takes a later one for an item out of order. The other
-		// items have no directives, because strategicpatch would leave them in the result.
+		// The item with $patch: replace is first, because strategicpatch treats a later one as an item that is out of
+		// order. The other items contain no directives, because strategicpatch would leave them in the result.
 		items = slices.Collect(values(r.list(item, f.key, depth)))
 		items = slices.Insert(items, 0, document.NewMap(document.Field{Name: patchDirective, Value: document.NewString("replace")}))
 	}
 	return document.NewList(items...)
 }
 
-// itemPatch returns a patch of an item that has and retains its merge key.
+// itemPatch returns a random patch of a list item. The patch contains the merge key and does not remove it.
 func (r *generator) itemPatch(item reflect.Type, live document.Value, key string, depth int) document.Value {
 	p := r.patch(item, live, depth).With(key, live.Get(key))
 	if keys := p.Get(retainDirective); !keys.IsAbsent() {
@@ -230,7 +230,8 @@ func values(list document.Value) func(func(document.Value) bool) {
 	}
 }
 
-// listDirectives adds directives for a list of the patch; sometimes it removes the list.
+// listDirectives adds random directives for the list of field f to the patch, and sometimes removes the list from the
+// patch.
 func (r *generator) listDirectives(patch document.Value, f structField, old document.Value) document.Value {
 	list := patch.Get(f.name)
 	alone := r.chance(20)
@@ -262,7 +263,7 @@ func isScalarType(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64
 }
 
-// order returns a valid $setElementOrder: the items of the patch, mixed with some live items.
+// order returns a valid value of $setElementOrder: the items of the patch, mixed with some live items.
 func (r *generator) order(f structField, list, old document.Value) document.Value {
 	var order []document.Value
 	var ids identities

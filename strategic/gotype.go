@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// goTypes caches the Type of each Go struct, by reflect.Type.
+// goTypes caches the *Type of each Go struct; the key is its reflect.Type.
 var goTypes sync.Map
 
-// FromGoType returns the patch strategies of a Go struct, from the tags patchStrategy and patchMergeKey. The types of
-// its fields are loaded on demand, so that this is cheap for large kinds. It returns an error if the type is not a
-// struct or a pointer to one.
+// FromGoType returns the patch strategies of a Go struct, which are declared by the tags patchStrategy and
+// patchMergeKey. The types of its fields are loaded on demand, so that the call is cheap even for large kinds. It
+// returns an error if t is neither a struct nor a pointer to one.
 func FromGoType(t reflect.Type) (*Type, error) {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -25,7 +25,8 @@ func FromGoType(t reflect.Type) (*Type, error) {
 	return goStruct(t), nil
 }
 
-// goStruct returns the cached Type of a struct.
+// goStruct returns the Type of a struct from the cache; if it is not cached yet, it is added without its fields, which
+// are loaded at first use.
 func goStruct(t reflect.Type) *Type {
 	if known, ok := goTypes.Load(t); ok {
 		return known.(*Type)
@@ -34,8 +35,8 @@ func goStruct(t reflect.Type) *Type {
 	return known.(*Type)
 }
 
-// goFields returns the fields in the JSON of a struct, with those of embedded structs. Of fields with the same name
-// the least nested one is used, as in encoding/json.
+// goFields returns the fields of a struct and of its embedded structs that encoding/json encodes, by JSON name. Of
+// fields with the same name the least nested one is used, as in encoding/json.
 func goFields(t reflect.Type) map[string]*field {
 	fields := map[string]*field{}
 	seen := map[reflect.Type]bool{}
@@ -63,7 +64,8 @@ func goFields(t reflect.Type) map[string]*field {
 	return fields
 }
 
-// addField adds a field of a struct. For an embedded struct it returns the struct instead, whose fields are inlined.
+// addField adds a field of a struct to fields. For an embedded struct whose fields are inlined it adds nothing and
+// returns the type of the embedded struct.
 func addField(fields map[string]*field, f reflect.StructField) (embedded reflect.Type) {
 	tag := f.Tag.Get("json")
 	name, _, _ := strings.Cut(tag, ",")
@@ -81,7 +83,7 @@ func addField(fields map[string]*field, f reflect.StructField) (embedded reflect
 	return nil
 }
 
-// goField returns the strategy and type of a struct field. An invalid strategy is ignored.
+// goField returns the patch strategy and type of a struct field. An invalid patchStrategy tag is ignored.
 func goField(f reflect.StructField, value reflect.Type) *field {
 	s, err := readStrategy(f.Tag.Get("patchStrategy"), f.Tag.Get("patchMergeKey"))
 	if err != nil {
@@ -93,7 +95,8 @@ func goField(f reflect.StructField, value reflect.Type) *field {
 	return &field{s, goValueType(value)}
 }
 
-// goValueType returns the Type of a field, list item or map element, nil if it has no fields with strategies.
+// goValueType returns the Type of a field, list item or map value, nil if it is neither a struct nor a map, or has
+// custom JSON.
 func goValueType(t reflect.Type) *Type {
 	switch {
 	case hasCustomJSON(t):
@@ -112,7 +115,7 @@ func goValueType(t reflect.Type) *Type {
 	return nil
 }
 
-// deref returns the element type of a pointer, and other types unchanged.
+// deref returns the type that a pointer type points to; it returns other types unchanged.
 func deref(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
@@ -122,7 +125,7 @@ func deref(t reflect.Type) reflect.Type {
 
 func isList(t reflect.Type) bool { return t.Kind() == reflect.Slice || t.Kind() == reflect.Array }
 
-// hasCustomJSON reports whether a type implements its own JSON or text encoding.
+// hasCustomJSON reports whether a type implements json.Marshaler or encoding.TextMarshaler.
 func hasCustomJSON(t reflect.Type) bool {
 	pointer := reflect.PointerTo(t)
 	return pointer.Implements(reflect.TypeFor[json.Marshaler]()) ||

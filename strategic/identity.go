@@ -11,26 +11,28 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// identity identifies a list item: items with equal identities are the same item.
+// identity identifies a list item by its merge key, or by its value if it is a scalar. Items of two lists with equal
+// identities correspond to each other.
 type identity struct {
 	kind document.Kind
-	hash uint32 // hash of text
+	hash uint32 // the hash of text
 	text string
 }
 
-// identify returns the identity of a scalar. Equal numbers have equal identities, independent of their spelling.
+// identify returns the identity of a scalar. Numbers with the same value have the same identity, however they are
+// spelled.
 func identify(v document.Value) identity {
 	text := identityText(v)
 	return identity{v.Kind(), uint32(maphash.String(seed, text)), text}
 }
 
-// bit returns one of 64 bits, chosen by the hash.
+// bit returns one of 64 bits, chosen by the hash, for the Bloom filter identities.seen.
 func (id *identity) bit() uint64 { return 1 << (id.hash % 64) }
 
 // seed makes hash collisions unpredictable.
 var seed = maphash.MakeSeed()
 
-// identityText returns the text of an identity.
+// identityText returns the text of a scalar's identity.
 func identityText(v document.Value) string {
 	switch v.Kind() {
 	case document.Number:
@@ -41,13 +43,13 @@ func identityText(v document.Value) string {
 	return v.Text()
 }
 
-// numberText returns a canonical spelling of a number.
+// numberText returns a spelling that is the same for all numbers with the same value.
 func numberText(v document.Value) string {
 	text := v.Text()
 	if text != "-0" && !strings.ContainsAny(text, ".eE") {
 		return text
 	}
-	const exact = 1 << 53 // all smaller integers are exact as float64
+	const exact = 1 << 53 // float64 represents every integer up to 2^53 exactly
 	f, _ := v.Float64()
 	if f == math.Trunc(f) && math.Abs(f) < exact {
 		return strconv.FormatInt(int64(f), 10)
@@ -55,8 +57,8 @@ func numberText(v document.Value) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// identifyItem returns the identity of a list item: of the value of its merge key, or, if key is empty, of the scalar
-// itself.
+// identifyItem returns the identity of a list item: the identity of the value of its merge key, or of the item itself,
+// a scalar, if key is empty. It returns an error if there is no such scalar.
 func identifyItem(key string, item document.Value) (identity, error) {
 	if key == "" {
 		if !item.IsScalar() {
@@ -75,21 +77,23 @@ func identifyItem(key string, item document.Value) (identity, error) {
 	return identify(value), nil
 }
 
-// identities are the identities of a list's items, with a lookup of the first position of each.
+// identities are the identities of a list's items, in the order of the list, with a lookup of the first position of
+// each identity.
 type identities struct {
 	all            []identity
-	slots          []uint32 // only for long lists: hash table of first positions, plus one; 0 is an empty slot
-	seen           uint64   // Bloom filter of the hashes, for short lists
-	firstDuplicate int      // first position whose identity also occurs earlier; 0 if there is none
+	slots          []uint32 // hash table of first positions plus one; 0 is an empty slot; nil for short lists
+	seen           uint64   // Bloom filter of the hashes; used for short lists
+	firstDuplicate int      // the first position whose identity also occurs before it; 0 if there are no duplicates
 }
 
-// maxLinear is the maximum number of identities that are searched linearly.
+// maxLinear is the maximum number of identities that are searched linearly; longer lists use a hash table.
 const maxLinear = 16
 
-// hashSlots returns the size of a hash table for count positions: a power of two, at most half of which is used.
+// hashSlots returns the number of slots of a hash table for count positions. It is a power of two, and at most half of
+// the slots are used.
 func hashSlots(count int) int { return 1 << bits.Len(uint(2*count-1)) }
 
-// add appends an identity and returns the first position that has it.
+// add appends an identity and returns the first position with that identity.
 func (s *identities) add(id identity) int {
 	first, slot := s.search(id)
 	if first < 0 {
@@ -105,14 +109,14 @@ func (s *identities) add(id identity) int {
 	return first
 }
 
-// find returns the first position of an identity, -1 if there is none.
+// find returns the first position of an identity, -1 if the list does not contain it.
 func (s *identities) find(id identity) int {
 	first, _ := s.search(id)
 	return first
 }
 
-// search returns the first position of an identity, -1 if there is none, and its slot in the hash table, if there is
-// one.
+// search returns the first position of an identity, -1 if the list does not contain it. If there is a hash table, it
+// also returns the slot of the identity, or the empty slot where it would be added.
 func (s *identities) search(id identity) (first, slot int) {
 	if s.slots == nil {
 		if s.seen&id.bit() == 0 {
@@ -137,7 +141,8 @@ func (s *identities) search(id identity) (first, slot int) {
 	}
 }
 
-// findNear is find with a likely position: lists that are compared usually have nearly the same order.
+// findNear is find with a likely position, which it compares first, because two versions of a list usually have nearly
+// the same order.
 func (s *identities) findNear(id identity, position int) int {
 	if s.firstDuplicate == 0 && position < len(s.all) && s.all[position] == id {
 		return position
@@ -145,12 +150,12 @@ func (s *identities) findNear(id identity, position int) int {
 	return s.find(id)
 }
 
-// isFirst reports whether no earlier position has the same identity.
+// isFirst reports whether no position before the given one has the same identity.
 func (s *identities) isFirst(position int) bool {
 	return s.firstDuplicate == 0 || position < s.firstDuplicate || s.find(s.all[position]) == position
 }
 
-// unique iterates over the identities without duplicates.
+// unique iterates over the identities in the order of the list and skips duplicates.
 func (s *identities) unique() iter.Seq[identity] {
 	return func(yield func(identity) bool) {
 		for i, id := range s.all {

@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestIdentities compares identities with a linear search, for short and long lists, with and without duplicates and
-// hash collisions.
+// TestIdentities checks the lookups of identities against a linear search, for short and long lists, with and without
+// duplicates and hash collisions.
 func TestIdentities(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -49,7 +49,7 @@ func TestIdentities(t *testing.T) {
 		}
 		for i, id := range plain {
 			if got := ids.isFirst(i); got != (find(id) == i) {
-				t.Fatalf("seed %d: isFirst(%d) = %v", seed, i, got)
+				t.Fatalf("seed %d: isFirst(%d) = %v, want %v", seed, i, got, find(id) == i)
 			}
 			if got := ids.findNear(id, i); got != find(id) {
 				t.Fatalf("seed %d: findNear(%v) = %d, want %d", seed, id, got, find(id))

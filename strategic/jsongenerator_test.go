@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// json returns a random JSON value.
+// json returns a random JSON value; depth limits its nesting.
 func (r *generator) json(depth int) document.Value {
 	switch n := r.IntN(10); {
 	case depth <= 0 || n < 2:
@@ -34,12 +34,12 @@ func (r *generator) jsonMap(depth int) document.Value {
 	return document.NewMap(fields...)
 }
 
-// name returns a random field name; some need escapes in a pointer.
+// name returns a random field name; some names need escapes in a JSON pointer.
 func (r *generator) name() string {
 	return []string{"a", "b", "c", "d", "a/b", "m~n", "", "0", "-", "~1"}[r.IntN(10)]
 }
 
-// pointer returns a random JSON pointer, usually to an existing value.
+// pointer returns a random JSON pointer, usually to a value that exists in v.
 func (r *generator) pointer(v document.Value) string {
 	pointer := ""
 	for {
@@ -63,7 +63,7 @@ func (r *generator) pointer(v document.Value) string {
 	}
 }
 
-// operations returns a random JSON patch.
+// operations returns a random JSON patch for an object; most of its operations can be applied.
 func (r *generator) operations(object document.Value) document.Value {
 	operations := make([]document.Value, 1+r.IntN(3))
 	for i := range operations {

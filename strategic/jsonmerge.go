@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// MergeJSON applies a JSON merge patch (RFC 7396) to an object; both are maps. As in Kubernetes, nulls are also
-// removed from maps in a list that is added or replaced. A patch that changes nothing returns the object itself.
+// MergeJSON applies a JSON merge patch (RFC 7396), which must be a map, to an object. As in Kubernetes, it also removes
+// nulls from maps inside of a list that is added or replaced. A patch that changes nothing returns the object itself.
 // Errors are of type [*Error].
 func MergeJSON(object, patch document.Value) (document.Value, error) {
 	if patch.Kind() != document.Map {
@@ -16,22 +16,22 @@ func MergeJSON(object, patch document.Value) (document.Value, error) {
 	return m.mergeJSON(object, patch), nil
 }
 
-// mergeJSON returns the patched value. live may be absent; patch is not null.
+// mergeJSON returns the patched value. live may be absent; patch must not be null.
 func (m *merger) mergeJSON(live, patch document.Value) document.Value {
 	switch {
 	case live.Kind() == document.Map && patch.Kind() == document.Map:
 		return m.mergeJSONFields(live, patch)
 	case live.Kind() == document.Map:
-		return patch // nulls in the replacement are kept, as in Kubernetes
+		return patch // as in Kubernetes, nulls are not removed from a value that replaces a map
 	}
 	return liveIfEqual(live, m.withoutNulls(patch))
 }
 
-// mergeJSONFields merges two maps.
+// mergeJSONFields merges the map patch into the map object, field by field.
 func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 	mark := m.build.Mark()
 	changed := false
-	next := 0 // index of the next field of the object
+	next := 0 // the index of the first field of the object that is not copied yet
 	for name, value := range patch.Fields() {
 		position, found := object.Find(name)
 		if next < position {
@@ -55,7 +55,7 @@ func (m *merger) mergeJSONFields(object, patch document.Value) document.Value {
 	return m.build.MapIf(changed, mark, object)
 }
 
-// withoutNulls returns a value without null fields. Null list items are kept.
+// withoutNulls returns a value without the map fields that are null. Null list items are kept.
 func (m *merger) withoutNulls(v document.Value) document.Value {
 	if v.Kind() != document.Map && v.Kind() != document.List || isFreeOfNulls(v) {
 		return v

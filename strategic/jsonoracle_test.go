@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// jsonOracle applies a patch with Kubernetes' library, and reports its panics.
+// jsonOracle applies a patch with Kubernetes' library; panicked reports whether the library panicked.
 func jsonOracle(object, patch document.Value, apply func(object, patch []byte) ([]byte, error)) (result document.Value, panicked bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -33,7 +33,7 @@ func applyOperations(object, patch []byte) ([]byte, error) {
 	return operations.Apply(object)
 }
 
-// TestJSONMergeLikeKubernetes compares random JSON merge patches with Kubernetes' library.
+// TestJSONMergeLikeKubernetes checks that random JSON merge patches have the same result as with Kubernetes' library.
 func TestJSONMergeLikeKubernetes(t *testing.T) {
 	for seed := range uint64(6_000) {
 		r := &generator{Rand: rand.New(rand.NewPCG(seed, 2))}
@@ -49,7 +49,7 @@ func TestJSONMergeLikeKubernetes(t *testing.T) {
 	}
 }
 
-// TestJSONPatchLikeKubernetes compares random JSON patches with Kubernetes' library.
+// TestJSONPatchLikeKubernetes checks that random JSON patches have the same result as with Kubernetes' library.
 func TestJSONPatchLikeKubernetes(t *testing.T) {
 	applied, panics := 0, 0
 	for seed := range uint64(12_000) {
@@ -67,7 +67,7 @@ func TestJSONPatchLikeKubernetes(t *testing.T) {
 		}
 		if err != nil {
 			if e, ok := err.(*Error); !ok || e.Reason != Unprocessable || e.Path == "" {
-				t.Fatalf("seed %d: error %#v", seed, err)
+				t.Fatalf("seed %d: error = %#v, want an Error with reason Unprocessable and a path", seed, err)
 			}
 			continue
 		}

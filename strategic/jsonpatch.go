@@ -9,19 +9,19 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Limits of a JSON patch, as in Kubernetes.
+// The limits of a JSON patch, the same as in Kubernetes.
 const (
-	// MaxOperations is the maximum number of operations.
+	// MaxOperations is the maximum number of operations of a patch.
 	MaxOperations = 10_000
-	// MaxCopiedBytes is the maximum total size of the JSON that copy operations add.
+	// MaxCopiedBytes is the maximum total size, in bytes, of the JSON that copy operations add.
 	MaxCopiedBytes = 3 << 20
 )
 
 // ApplyJSONPatch applies a JSON patch (RFC 6902) to an object. A patch that changes nothing returns the object
 // itself. Errors are of type [*Error]; their path starts with the index of the operation.
 //
-// As in Kubernetes, more is accepted than the RFC allows: replace adds a missing field, a negative index counts from
-// the end, a missing value is null, and a missing field that is tested or copied is null, too. A null patch has no
+// As in Kubernetes, ApplyJSONPatch accepts more than the RFC allows: replace adds a missing field, a negative index
+// counts from the end, a missing value is null, and so is a missing field that is tested or copied. A null patch has no
 // operations.
 func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	if patch.IsNull() {
@@ -50,7 +50,7 @@ func ApplyJSONPatch(object, patch document.Value) (document.Value, error) {
 	return p.finish(object), nil
 }
 
-// operation is one operation of a JSON patch.
+// operation is one decoded operation of a JSON patch.
 type operation struct {
 	op         string
 	path, from string
@@ -59,7 +59,7 @@ type operation struct {
 	value      document.Value // null if the operation has no value
 }
 
-// readOperation decodes one operation.
+// readOperation decodes one operation of a JSON patch.
 func readOperation(v document.Value) (o operation, err error) {
 	if v.Kind() != document.Map && !v.IsNull() {
 		return o, malformed("an operation, a map with op and path", describe(v), "")
@@ -77,7 +77,7 @@ func readOperation(v document.Value) (o operation, err error) {
 	return o, err
 }
 
-// readText returns an optional string field of an operation.
+// readText returns an optional string field of an operation. It returns an error if the field is not a string.
 func readText(v document.Value, name string) (text string, missing bool, err error) {
 	switch field := v.Get(name); field.Kind() {
 	case document.String:
@@ -117,7 +117,7 @@ type jsonPatch struct {
 	build  fastdoc.Builder
 }
 
-// finish returns the patched object, which is the original one if it is equal.
+// finish returns the patched object. It is the original object itself if the two are equal.
 func (p *jsonPatch) finish(object document.Value) document.Value {
 	return liveIfEqual(object, p.root.toValue(&p.build))
 }
@@ -141,13 +141,13 @@ func (p *jsonPatch) apply(o *operation) error {
 	return underField(unprocessable("add, remove, replace, move, copy or test", "the operation "+strconv.Quote(clip(o.op)), ""), "op")
 }
 
-// target is the container and the last step of a JSON pointer.
+// target is the location that a JSON pointer selects: a container, and the field name or index in it.
 type target struct {
 	container *node
 	step      string
 }
 
-// find returns the target of a pointer; its container must exist.
+// find returns the target of a JSON pointer. The container must exist; the field or item in it need not.
 func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	if missing {
 		return target{}, unprocessable("a pointer such as /metadata/labels", "none", "")
@@ -178,7 +178,7 @@ func (p *jsonPatch) find(pointer string, missing bool) (target, error) {
 	}
 }
 
-// unescape decodes a step of a JSON pointer. An invalid escape is kept unchanged.
+// unescape decodes a reference token of a JSON pointer (~0 and ~1). An invalid escape is kept unchanged.
 func unescape(step string) string {
 	if !strings.Contains(step, "~") {
 		return step

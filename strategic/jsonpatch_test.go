@@ -27,7 +27,7 @@ func TestJSONPatch(t *testing.T) {
 				t.Errorf("ApplyJSONPatch() = %s, %v\nwant %s", got, err, mustParse(t, c.result))
 			}
 			if !document.Equal(object, mustParse(t, c.object)) {
-				t.Errorf("ApplyJSONPatch() modified the object: %s", object)
+				t.Errorf("ApplyJSONPatch() modified its argument: got %s, want %s", object, c.object)
 			}
 		})
 	}
@@ -80,13 +80,13 @@ func TestJSONPatchLimits(t *testing.T) {
 	const add = `{"op":"add","path":"/a/-","value":1}`
 	got, err := ApplyJSONPatch(mustParse(t, `{a: []}`), operations(MaxOperations, add))
 	if err != nil || got.Get("a").Len() != MaxOperations {
-		t.Errorf("%d items, %v, want %d", got.Get("a").Len(), err, MaxOperations)
+		t.Errorf("ApplyJSONPatch() added %d items, error %v, want %d items", got.Get("a").Len(), err, MaxOperations)
 	}
 	var e *Error
 	if _, err := ApplyJSONPatch(mustParse(t, `{a: []}`), operations(MaxOperations+1, add)); !errors.As(err, &e) || e.Reason.Status() != 413 {
 		t.Errorf("MaxOperations + 1: error = %v, want 413", err)
 	}
-	// Each copy doubles the object.
+	// Each copy operation doubles the size of the object.
 	if _, err := ApplyJSONPatch(mustParse(t, `{a: {}}`), operations(100, `{"op":"copy","from":"/a","path":"/a/a"},{"op":"copy","from":"/a","path":"/a/b"}`)); !errors.As(err, &e) ||
 		e.Reason.Status() != 422 || !strings.Contains(err.Error(), "bytes copied") {
 		t.Errorf("copy operations beyond MaxCopiedBytes: error = %v, want 422", err)

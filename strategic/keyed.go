@@ -4,17 +4,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// listPatch is the patch of a list with a merge key.
+// listPatch is the parsed patch of a list with a merge key.
 type listPatch struct {
 	key     string
 	items   []document.Value // items of the patch to merge or add
 	ids     identities       // identities of the items to merge or add
-	next    int              // expected position in items of the next lookup
+	next    int              // the position in items that the next lookup compares first
 	deleted []identity       // merge keys of items with $patch: delete
-	replace bool             // the patch has {$patch: replace}: its items replace the live list
+	replace bool             // the patch contains {$patch: replace}, so its items replace the live list
 }
 
-// readListPatch parses the patch of a list.
+// readListPatch parses the patch of a list with the given merge key.
 func (m *merger) readListPatch(key string, patch document.Value) (listPatch, error) {
 	e := listPatch{key: key, items: alloc(&m.values, patch.Len())[:0], ids: m.identities(patch.Len())}
 	for i, item := range patch.Items() {
@@ -25,14 +25,14 @@ func (m *merger) readListPatch(key string, patch document.Value) (listPatch, err
 	return e, nil
 }
 
-// find returns the position of the first item with an identity, -1 if there is none.
+// find returns the position in items of the first item with the given identity, -1 if there is none.
 func (e *listPatch) find(id identity) int {
 	i := e.ids.findNear(id, e.next)
 	e.next = i + 1
 	return i
 }
 
-// read parses one item.
+// read parses one item of the patch.
 func (e *listPatch) read(item document.Value) error {
 	action, err := itemAction(item)
 	if err != nil {
@@ -55,7 +55,8 @@ func (e *listPatch) read(item document.Value) error {
 	return nil
 }
 
-// checkDuplicates rejects different items with the same merge key: the second would be merged into the first.
+// checkDuplicates returns an error if two different items of the patch have the same merge key, because the second one
+// would be merged into the first.
 func (e *listPatch) checkDuplicates() error {
 	if e.replace || e.ids.firstDuplicate == 0 {
 		return nil
@@ -71,13 +72,14 @@ func (e *listPatch) checkDuplicates() error {
 	return nil
 }
 
-// ambiguousKeyError is the error for two items with the same merge key, of which the one to merge is ambiguous.
+// ambiguousKeyError returns the error for two items with the same merge key; a patch can't address one of them.
 func ambiguousKeyError(key, where string, a, b document.Value) error {
 	return under(unprocessable("one item with this merge key", "two "+where+": "+show(a)+" and "+show(b),
 		"replace the list as a whole, with an item {$patch: replace}, or use a JSON patch or apply"), keyStep(key, a.Get(key)))
 }
 
-// mergeKeyed merges lists with a merge key. Without $setElementOrder, the items are in the order of the patch.
+// mergeKeyed merges the patch of a list with a merge key into the live list. Without $setElementOrder, the items of the
+// patch determine the order.
 func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	e, err := m.readListPatch(f.key, patch)
 	if err != nil {
@@ -85,7 +87,7 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 	}
 	if err := e.checkDuplicates(); err != nil {
 		if document.Equal(live, patch) {
-			return live, nil // the same list with duplicates, which was set where the list was absent
+			return live, nil // the patch is the live list itself, including its duplicates, so nothing changes
 		}
 		return document.Value{}, err
 	}
@@ -121,8 +123,8 @@ func (m *merger) mergeKeyed(f *field, live, patch document.Value, order *order) 
 	return liveIfEqual(live, l.build()), nil
 }
 
-// mergeItem adds the live items with an identity to the result, merged with the item of the patch if there is one, or
-// the new item.
+// mergeItem adds the item with the given identity to the result: the live item, merged with the item of the patch if
+// there is one, or the new item of the patch. A live item without an item in the patch is added with its duplicates.
 func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) error {
 	position, edit := l.find(id), e.find(id)
 	if edit < 0 {
@@ -151,8 +153,9 @@ func (m *merger) mergeItem(f *field, l *listBuilder, e *listPatch, id identity) 
 	return nil
 }
 
-// keepDuplicates adds live items with the same merge key to the result if the patch changes none of them. Otherwise
-// it returns an error, because the item to change is ambiguous.
+// keepDuplicates adds the live items with the same merge key to the result if the patch item changes none of them.
+// Otherwise it returns an error, because the item to change is ambiguous. first is the result of merging the patch item
+// into the first of them.
 func (m *merger) keepDuplicates(f *field, l *listBuilder, position int, item, first document.Value) error {
 	duplicates := l.duplicates[position]
 	changed := !document.Same(first, l.live.At(position))

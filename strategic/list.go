@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// mergeList merges a list of a patch into a live list. If the list has no merge strategy, or there is no live list,
-// the list of the patch replaces it.
+// mergeList merges the list of a patch into a live list. If the list does not have the patch strategy merge, or there
+// is no live list, the list of the patch replaces it.
 func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if live.Kind() != document.List || !f.merge {
 		if err := order.checkList(f.key, patch); err != nil {
@@ -33,8 +33,8 @@ func (m *merger) mergeList(f *field, live, patch document.Value, order *order) (
 	return m.mergeScalars(live, patch, order)
 }
 
-// itemKind returns the common kind of the items of several lists, at least one of which is not empty. It fails if the
-// kinds differ, or are lists or null.
+// itemKind returns the common kind of the items of several lists, at least one of which is not empty. It returns an
+// error if the kinds differ, or if an item is a list or null.
 func itemKind(lists ...document.Value) (document.Kind, error) {
 	kind := document.Absent
 	for _, list := range lists {
@@ -54,7 +54,7 @@ func itemKind(lists ...document.Value) (document.Kind, error) {
 	return kind, nil
 }
 
-// mergeOrdered is mergeValue for a list with a directive $setElementOrder.
+// mergeOrdered implements mergeValue for a list with a $setElementOrder directive; patch may be absent.
 func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if k := patch.Kind(); k != document.Absent && k != document.List {
 		return document.Value{}, malformed("a list, because of "+orderDirective, describe(patch), "")
@@ -79,7 +79,8 @@ func (m *merger) mergeOrdered(f *field, live, patch document.Value, order *order
 	return m.mergeScalars(live, patch, order)
 }
 
-// mergeScalars merges lists of scalars as sets. Without $setElementOrder, the items are in the order of the patch.
+// mergeScalars merges a list of scalars into the live list, as sets. Without $setElementOrder, the items of the patch
+// determine the order.
 func (m *merger) mergeScalars(live, patch document.Value, order *order) (document.Value, error) {
 	l, err := newListBuilder(m, "", live)
 	if err != nil {
@@ -107,7 +108,7 @@ func (m *merger) mergeScalars(live, patch document.Value, order *order) (documen
 	return l.build(), nil
 }
 
-// withoutScalars returns a list without the given scalars.
+// withoutScalars returns a list of scalars without the items of remove, the value of $deleteFromPrimitiveList.
 func (m *merger) withoutScalars(list, remove document.Value) (document.Value, error) {
 	removed := m.identities(remove.Len())
 	for i, item := range remove.Items() {

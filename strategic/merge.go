@@ -6,9 +6,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Merge applies a strategic merge patch to an object according to the patch strategies of a type; both are maps. A
-// patch that changes nothing returns the object itself. The result has neither directives nor nulls of the patch. A
-// null patch is empty. Errors are of type [*Error].
+// Merge applies a strategic merge patch, which is a map, to an object, according to the patch strategies of its type. A
+// patch that changes nothing returns the object itself. The result contains neither the directives nor the nulls of the
+// patch. A null patch is treated as empty. Errors are of type [*Error].
 func Merge(object, patch document.Value, t *Type) (document.Value, error) {
 	m := newMerger()
 	defer m.free()
@@ -25,8 +25,8 @@ func (m *merger) merge(t *Type, object, patch document.Value) (document.Value, e
 	return m.mergeMap(t, object, patch)
 }
 
-// mergeMap merges a map of a patch into a map of the object. A value of another kind is treated as absent. It returns
-// an absent value if the patch deletes an absent map.
+// mergeMap merges a map of a patch into a map of the object. An object value of another kind is treated as absent. The
+// result is absent if the patch deletes an absent map.
 func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value, error) {
 	if object.Kind() != document.Map {
 		if isFreeOfDirectives(patch) {
@@ -52,11 +52,12 @@ func (m *merger) mergeMap(t *Type, object, patch document.Value) (document.Value
 	return m.mergeFields(t, object, patch, &d)
 }
 
-// mergeFields is mergeMap after its directives were parsed. Runs of fields that the patch does not affect are copied.
+// mergeFields implements mergeMap after the directives of the map were parsed. Consecutive fields that the patch does
+// not affect are copied at once.
 func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directives) (document.Value, error) {
 	mark := m.build.Mark()
 	changed := object.IsAbsent()
-	next := 0 // index of the next field of the object
+	next := 0 // the index of the first field of the object that is not copied yet
 	fields := fieldCursor{patch: patch, orders: d.orders, removes: d.removes}
 	var current fieldPatch
 	for {
@@ -87,7 +88,8 @@ func (m *merger) mergeFields(t *Type, object, patch document.Value, d *directive
 	}
 }
 
-// findNext is Find for a field that is not before the index next, and often at it.
+// findNext returns the index of the named field in object, like Value.Find. It first compares the field at index next,
+// which is often the one.
 func findNext(object document.Value, next int, name string) (position int, found bool) {
 	if next < object.Len() && object.Name(next) == name {
 		return next, true
@@ -95,8 +97,8 @@ func findNext(object document.Value, next int, name string) (position int, found
 	return object.Find(name)
 }
 
-// copyRetained copies the fields of the object from one index up to another, except those that are not retained. It
-// reports whether it dropped any.
+// copyRetained copies the fields of the object with indexes from ≤ i < end, except those that $retainKeys removes. It
+// reports whether it removed any.
 func (m *merger) copyRetained(object document.Value, from, end int, retain *keySet) (dropped bool) {
 	if !retain.present {
 		if from < end {
@@ -115,7 +117,7 @@ func (m *merger) copyRetained(object document.Value, from, end int, retain *keyS
 	return dropped
 }
 
-// mergeField returns the patched value of one field, which may be absent before and after. $deleteFromPrimitiveList
+// mergeField returns the patched value of one field. The value before and after may be absent. $deleteFromPrimitiveList
 // is applied after items are added, so that an item that is both added and deleted is not in the result.
 func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (document.Value, error) {
 	if t.value.IsScalar() && t.order.IsAbsent() && t.remove.IsAbsent() {
@@ -139,7 +141,7 @@ func (m *merger) mergeField(typ *Type, live document.Value, t *fieldPatch) (docu
 	return liveIfEqual(live, result), nil
 }
 
-// mergeValue returns the patched value of a field, without $deleteFromPrimitiveList.
+// mergeValue returns the patched value of a field before $deleteFromPrimitiveList is applied.
 func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) (document.Value, error) {
 	if order != nil {
 		return m.mergeOrdered(f, live, patch, order)
@@ -161,8 +163,8 @@ func (m *merger) mergeValue(f *field, live, patch document.Value, order *order) 
 	return liveIfEqual(live, patch), nil
 }
 
-// liveIfEqual returns the live value if both values are equal, so that an unchanged value is identical and keeps its
-// spelling.
+// liveIfEqual returns live if the two values are equal, otherwise value. An unchanged value is therefore shared with
+// the object and keeps its spelling.
 func liveIfEqual(live, value document.Value) document.Value {
 	if document.Equal(live, value) {
 		return live
@@ -170,7 +172,7 @@ func liveIfEqual(live, value document.Value) document.Value {
 	return value
 }
 
-// resolveNewList returns a list of a patch without directives and nulls, for a list that is added or replaced.
+// resolveNewList returns a list of a patch, which is added or replaces a live list, without its directives and nulls.
 func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, error) {
 	if isFreeOfDirectives(list) {
 		return list, nil
@@ -188,7 +190,8 @@ func (m *merger) resolveNewList(t *Type, list document.Value) (document.Value, e
 	return m.build.ListIf(changed, mark, list), nil
 }
 
-// resolveNewItem returns an item of a patch without directives and nulls, absent if the item is only a directive.
+// resolveNewItem returns a list item of a patch without its directives and nulls. The result is absent if the item is
+// only a directive, such as {$patch: replace}.
 func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, error) {
 	switch item.Kind() {
 	case document.List:
@@ -202,7 +205,7 @@ func (m *merger) resolveNewItem(t *Type, item document.Value) (document.Value, e
 	return item, nil
 }
 
-// itemAction returns the directive $patch of a list item.
+// itemAction returns the $patch directive of a list item, mergeAction if there is none.
 func itemAction(item document.Value) (action, error) {
 	directive := item.Get(patchDirective)
 	if directive.IsAbsent() {
@@ -215,14 +218,15 @@ func itemAction(item document.Value) (action, error) {
 	return action, nil
 }
 
-// isFreeOfDirectives reports whether a value certainly has neither directives nor nulls. It searches the canonical
-// JSON, and returns false if that is not available.
+// isFreeOfDirectives reports whether a value contains neither directives nor nulls. It searches the canonical JSON; if
+// that is not available, it returns false.
 func isFreeOfDirectives(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null") && !strings.Contains(text, `"$`)
 }
 
-// isFreeOfNulls reports whether a value certainly has no nulls.
+// isFreeOfNulls reports whether a value contains no nulls. It searches the canonical JSON; if that is not available, it
+// returns false.
 func isFreeOfNulls(v document.Value) bool {
 	text, ok := v.CanonicalJSON()
 	return ok && !strings.Contains(text, "null")

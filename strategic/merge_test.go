@@ -16,7 +16,8 @@ var (
 	service    = reflect.TypeFor[corev1.Service]()
 )
 
-// mergeCases are examples of all values and directives of patches. Kubernetes has the same result for each.
+// mergeCases are examples of all values and directives of strategic merge patches. Kubernetes returns the same result
+// for each.
 var mergeCases = []struct {
 	name                  string
 	kind                  reflect.Type
@@ -105,8 +106,8 @@ func TestMerge(t *testing.T) {
 			if err != nil || !document.Equal(got, want) {
 				t.Errorf("Merge() = %s, %v\nwant %s", got, err, want)
 			}
-			if theirs, err := oracle(object, patch, c.kind); err != nil || !document.Equal(theirs, want) {
-				t.Errorf("strategicpatch returns %s, %v\nwant %s", theirs, err, want)
+			if upstream, err := oracle(object, patch, c.kind); err != nil || !document.Equal(upstream, want) {
+				t.Errorf("strategicpatch returns %s, %v\nwant %s", upstream, err, want)
 			}
 			if again, err := Merge(got, patch, mustType(t, c.kind)); err != nil || !document.Same(again, got) {
 				t.Errorf("Merge() again = %s, %v\nwant %s", again, err, got)
@@ -124,12 +125,12 @@ func TestMergeMutatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after := object.JSON() + patch.JSON(); after != before {
-			t.Errorf("%s: inputs changed from %s to %s", c.name, before, after)
+			t.Errorf("%s: Merge changed its arguments from %s to %s", c.name, before, after)
 		}
 	}
 }
 
-// TestMergeSharesUnchangedParts: parts that the patch does not affect are shared with the object.
+// TestMergeSharesUnchangedParts: the result shares the parts that the patch does not affect with the object.
 func TestMergeSharesUnchangedParts(t *testing.T) {
 	object := mustParse(t, `{metadata: {labels: {a: "1"}}, spec: {containers: [{name: a, ports: [{containerPort: 80}]}, {name: b, env: [{name: x}]}]}}`)
 	got, err := Merge(object, mustParse(t, `{spec: {containers: [{name: a, image: x}]}}`), mustType(t, pod))
@@ -143,7 +144,7 @@ func TestMergeSharesUnchangedParts(t *testing.T) {
 		"a field of the item": {item(object, 0).Get("ports"), item(got, 0).Get("ports")},
 	} {
 		if !document.Same(pair[0], pair[1]) {
-			t.Errorf("%s was copied", what)
+			t.Errorf("%s was copied, want it shared with the object", what)
 		}
 	}
 }

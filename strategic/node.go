@@ -9,8 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// node is a mutable value to which a JSON patch is applied. A container is expanded when an operation accesses it, and
-// converted back at the end, so that many operations on one container cost little more than one. Invariants:
+// node is a mutable value to which a JSON patch is applied. A list or map is expanded into nodes when an operation
+// accesses it, and converted back at the end, so that many operations on one list or map cost little more than one
+// operation. Invariants:
 //
 //	expanded    value is the container before the patch; fields or items are its children
 //	!expanded   value is the current value
@@ -21,7 +22,7 @@ type node struct {
 	expanded bool
 }
 
-// expand makes the children of a container mutable. It reports whether the node is a container.
+// expand converts the children of a list or map to nodes. It returns false if the node is neither.
 func (n *node) expand() bool {
 	if n.expanded {
 		return true
@@ -48,7 +49,7 @@ func (n *node) expand() bool {
 	return true
 }
 
-// toValue returns the value of a node. Unchanged containers are the original values.
+// toValue returns the node as a document value. For unchanged lists and maps it returns the original values.
 func (n *node) toValue(build *fastdoc.Builder) document.Value {
 	if !n.expanded {
 		return n.value
@@ -72,7 +73,8 @@ func (n *node) toValue(build *fastdoc.Builder) document.Value {
 	return build.MapIf(changed, mark, n.value)
 }
 
-// get returns the field or item that a step of a pointer selects. A missing field is nil; an item must exist.
+// get returns the field or item that a reference token of a JSON pointer selects. It returns nil for a missing field,
+// and an error for a missing item.
 func (n *node) get(step string) (*node, error) {
 	if n.fields != nil {
 		return n.fields[step], nil
@@ -84,7 +86,7 @@ func (n *node) get(step string) (*node, error) {
 	return n.items[i], nil
 }
 
-// add sets a field, or inserts an item.
+// add sets a field, or inserts an item before the given index; the index "-" appends the item.
 func (n *node) add(step string, value *node) error {
 	if n.fields != nil {
 		n.fields[step] = value
@@ -133,7 +135,8 @@ func (n *node) remove(step string) error {
 	return nil
 }
 
-// index returns the index of an item that a step selects; it must be less than count.
+// index parses the index of a list item; a negative index counts from the end. It returns an error unless the index is
+// less than count.
 func (n *node) index(step string, count int) (int, error) {
 	i, err := strconv.Atoi(step)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Schema has the types of an OpenAPI document by name and by kind.
+// Schema contains the patch strategies of the types of an OpenAPI document, by type name and by kind.
 type Schema struct {
 	types map[string]*Type
 	kinds map[groupVersionKind]*Type
@@ -22,15 +22,16 @@ func (s *Schema) Type(name string) (*Type, bool) {
 	return t, ok
 }
 
-// Kind returns the type of a kind, and whether it exists. The group of core kinds is empty.
+// Kind returns the type of a kind, and whether it exists. The group of core kinds such as Pod is empty.
 func (s *Schema) Kind(group, version, kind string) (*Type, bool) {
 	t, ok := s.kinds[groupVersionKind{group, version, kind}]
 	return t, ok
 }
 
 // LoadOpenAPI loads the patch strategies of an OpenAPI document, version 2 or 3, from the extensions
-// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. Everything else is ignored; an unresolved reference
-// is a type without strategies. The types do not keep the document alive. Errors report all invalid strategies.
+// x-kubernetes-patch-strategy and x-kubernetes-patch-merge-key. It ignores everything else; a reference that can't be
+// resolved is a type without strategies. The types do not keep the document in memory. The error joins all invalid
+// strategies.
 func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	definitions := doc.Get("definitions")
 	if definitions.IsAbsent() {
@@ -54,19 +55,20 @@ func LoadOpenAPI(doc document.Value) (*Schema, error) {
 	return r.schema, errors.Join(r.problems...)
 }
 
+// openAPIReader converts the definitions of an OpenAPI document to the types of schema.
 type openAPIReader struct {
 	definitions document.Value
 	schema      *Schema
 	problems    []error
 }
 
-// maxNesting is the maximum depth of inlined schemas, and the maximum length of a chain of references.
+// maxNesting is the maximum nesting depth of inline schemas, and the maximum length of a chain of references.
 const maxNesting = 100
 
-// fill sets the fields of a type from a schema object.
+// fill sets the fields and the element of a type from a schema object; at is its path for errors.
 func (r *openAPIReader) fill(t *Type, object document.Value, at string, depth int) {
 	if depth > maxNesting {
-		r.problems = append(r.problems, fmt.Errorf("strategic: %s: expected at most %d levels, received more", clip(at), maxNesting))
+		r.problems = append(r.problems, fmt.Errorf("strategic: %s: expected at most %d levels of nested schemas, received more", clip(at), maxNesting))
 		return
 	}
 	properties := object.Get("properties")
@@ -81,7 +83,7 @@ func (r *openAPIReader) fill(t *Type, object document.Value, at string, depth in
 	}
 }
 
-// field returns the strategy and type of a property.
+// field returns the patch strategy and type of a property.
 func (r *openAPIReader) field(object document.Value, at string, depth int) *field {
 	target, name := r.resolve(object)
 	f := &field{strategy: r.strategy(object, target, at)}
@@ -98,7 +100,8 @@ func (r *openAPIReader) field(object document.Value, at string, depth int) *fiel
 	return f
 }
 
-// strategy returns the strategy of a field. Extensions beside a $ref have precedence over those of its target.
+// strategy returns the patch strategy of a property. Extensions beside a $ref have precedence over those of the
+// referenced definition, target.
 func (r *openAPIReader) strategy(object, target document.Value, at string) strategy {
 	get := func(extension string) string {
 		if v := object.Get(extension); !v.IsAbsent() {
@@ -114,8 +117,8 @@ func (r *openAPIReader) strategy(object, target document.Value, at string) strat
 	return s
 }
 
-// resolve follows the references of a schema object and returns the target, and the name of its definition if there
-// is one.
+// resolve follows the references of a schema object. It returns the referenced schema object and the name of its
+// definition, "" if object is not a reference.
 func (r *openAPIReader) resolve(object document.Value) (target document.Value, name string) {
 	for range maxNesting {
 		ref := object.Get("$ref")
@@ -131,8 +134,8 @@ func (r *openAPIReader) resolve(object document.Value) (target document.Value, n
 	return document.Value{}, ""
 }
 
-// addKinds registers a definition for its kinds. If two definitions have the same kind, the one whose name sorts
-// first is used.
+// addKinds registers a definition for the kinds in its x-kubernetes-group-version-kind. If two definitions declare the
+// same kind, the one whose name sorts first is used.
 func (r *openAPIReader) addKinds(t *Type, definition document.Value) {
 	for _, item := range definition.Get("x-kubernetes-group-version-kind").Items() {
 		text := func(name string) string { return strings.Clone(item.Get(name).Text()) }

@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loadKubernetes loads the OpenAPI document of Kubernetes in the test data of kube-openapi.
+// loadKubernetes loads the OpenAPI document of Kubernetes from the test data of kube-openapi.
 func loadKubernetes(t testing.TB) *Schema {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kube-openapi").Output()
@@ -37,8 +37,8 @@ func loadKubernetes(t testing.TB) *Schema {
 	return s
 }
 
-// TestOpenAPIEqualsGoTags compares the strategies of the OpenAPI document with those of Go tags, for fields that both
-// have: they may be of different releases.
+// TestOpenAPIEqualsGoTags checks that the OpenAPI document and the Go tags of Kubernetes declare the same patch
+// strategies. It compares only fields that both declare, because they may be from different releases.
 func TestOpenAPIEqualsGoTags(t *testing.T) {
 	s := loadKubernetes(t)
 	declared, compared := 0, 0
@@ -54,20 +54,21 @@ func TestOpenAPIEqualsGoTags(t *testing.T) {
 	}
 }
 
-// compareStrategies compares the strategies of two types recursively, and returns the number of declared ones.
+// compareStrategies reports the differences between the patch strategies of two types as test failures, recursively. It
+// returns the number of declared strategies.
 func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool) (declared int) {
 	if a == nil || b == nil || seen[a] {
 		return 0
 	}
 	seen[a] = true
-	a.field("") // loads the fields
+	a.field("") // makes the Type load its fields
 	for name, f := range a.fields {
 		g := b.fields[name]
 		if g == nil {
 			continue
 		}
-		if f.strategy != g.strategy && name != "key" { // older releases have a tag on the key of match expressions
-			t.Errorf("%s.%s: Go tags %+v, OpenAPI %+v", at, name, f.strategy, g.strategy)
+		if f.strategy != g.strategy && name != "key" { // older releases declare a strategy for the field key of match expressions
+			t.Errorf("%s.%s: strategy of Go tags %+v, of OpenAPI %+v, want the same", at, name, f.strategy, g.strategy)
 		}
 		if f.strategy != (strategy{}) {
 			declared++
@@ -77,7 +78,7 @@ func compareStrategies(t *testing.T, at string, a, b *Type, seen map[*Type]bool)
 	return declared
 }
 
-// customSchema declares a kind without a Go type, with unions of each form.
+// customSchema is an OpenAPI document with a kind that has no Go type, and with unions in every form.
 const customSchema = `
 openapi: 3.0.0
 components:
@@ -111,13 +112,13 @@ func customType(t testing.TB) *Type {
 	}
 	thing, ok := s.Kind("example.io", "v1", "Thing")
 	if named, found := s.Type("io.example.Thing"); !ok || !found || named != thing {
-		t.Fatal("Kind() and Type() return different types")
+		t.Fatal("Kind() and Type() return different types, want the same")
 	}
 	return thing
 }
 
-// TestRetainKeysOfCustomKinds computes and merges patches of unions: a patch has the directive $retainKeys exactly
-// where the strategy is declared.
+// TestRetainKeysOfCustomKinds checks patches of unions: a computed patch contains $retainKeys exactly where the patch
+// strategy retainKeys is declared, and merging it returns the modified object.
 func TestRetainKeysOfCustomKinds(t *testing.T) {
 	typ := customType(t)
 	for _, c := range []struct{ name, live, modified, patch string }{
@@ -151,7 +152,8 @@ func TestRetainKeysOfCustomKinds(t *testing.T) {
 	}
 }
 
-// TestRetainKeysRemovesForeignFields: $retainKeys removes a live field that the original configuration never had.
+// TestRetainKeysRemovesForeignFields: $retainKeys removes a live field that the last applied configuration did not
+// contain.
 func TestRetainKeysRemovesForeignFields(t *testing.T) {
 	typ := mustType(t, deployment)
 	original := mustParse(t, `{spec: {replicas: 1}}`)
@@ -165,7 +167,7 @@ func TestRetainKeysRemovesForeignFields(t *testing.T) {
 		t.Errorf("Diff() = %s, want %s", patch, want)
 	}
 	if got, err := Merge(current, patch, typ); err != nil || !document.Equal(got, modified) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v, want %s", got, err, modified)
 	}
 }
 
@@ -178,10 +180,10 @@ func TestInvalidStrategies(t *testing.T) {
 		t.Errorf("LoadOpenAPI() error = %v, want both invalid strategies", err)
 	}
 	if _, err := LoadOpenAPI(mustParse(t, `{}`)); err == nil {
-		t.Error("LoadOpenAPI({}) succeeded")
+		t.Error("LoadOpenAPI({}) succeeded, want an error")
 	}
 	if _, err := FromGoType(reflect.TypeFor[string]()); err == nil {
-		t.Error("FromGoType(string) succeeded")
+		t.Error("FromGoType(string) succeeded, want an error")
 	}
 }
 
@@ -196,15 +198,15 @@ func TestCyclicAndDeepSchemas(t *testing.T) {
 	c, _ := s.Type("C")
 	got, err := Merge(mustParse(t, `{a: {x: 1}, c: {c: {a: 1}}, gone: {y: [1]}}`), mustParse(t, `{a: {x: 2}, c: {c: {a: null}}, gone: {y: [2]}}`), c)
 	if err != nil || !document.Equal(got, mustParse(t, `{a: {x: 2}, c: {c: {}}, gone: {y: [2]}}`)) {
-		t.Errorf("got %s, %v", got, err)
+		t.Errorf("Merge() = %s, %v, want {a: {x: 2}, c: {c: {}}, gone: {y: [2]}}", got, err)
 	}
 	deep := strings.Repeat(`{"properties":{"a":`, 500) + `{}` + strings.Repeat("}}", 500)
 	if _, err := LoadOpenAPI(mustParse(t, `{"definitions":{"A":`+deep+`}}`)); err == nil {
-		t.Error("LoadOpenAPI() succeeded for a schema nested 500 levels deep")
+		t.Error("LoadOpenAPI() accepts a schema nested 500 levels deep, want an error")
 	}
 }
 
-// TestEmbeddedFields: fields of embedded structs are inlined.
+// TestEmbeddedFields: the fields of an embedded struct are fields of the embedding struct.
 func TestEmbeddedFields(t *testing.T) {
 	fields := goFields(reflect.TypeFor[corev1.Pod]())
 	var names []string
@@ -213,11 +215,11 @@ func TestEmbeddedFields(t *testing.T) {
 	}
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "apiVersion kind metadata spec status" {
-		t.Errorf("fields of Pod = %s", got)
+		t.Errorf("fields of Pod = %s, want apiVersion kind metadata spec status", got)
 	}
 	volume := goFields(reflect.TypeFor[corev1.Volume]())
 	if volume["name"] == nil || volume["emptyDir"] == nil {
-		t.Error("the fields of VolumeSource are not inlined in Volume")
+		t.Error("fields of Volume: want name, and emptyDir of the embedded VolumeSource")
 	}
 }
 
@@ -231,6 +233,6 @@ func TestFieldHidesEmbeddedField(t *testing.T) {
 		Names []string `json:"names"`
 	}
 	if goFields(reflect.TypeFor[outer]())["names"].merge {
-		t.Error("the field of the embedded struct is used")
+		t.Error("names has the patch strategy of the embedded struct's field, want that of the outer field")
 	}
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// kinds are the kinds that are compared with strategicpatch: all kinds of client-go with metadata.
+// kinds are the Go types for which this package is compared with strategicpatch, the oracle: all kinds of client-go
+// that have metadata.
 var kinds = allKinds()
 
 func allKinds() []reflect.Type {
@@ -36,7 +37,7 @@ func allKinds() []reflect.Type {
 	return all
 }
 
-// TestAllKinds checks that kinds is complete.
+// TestAllKinds checks that kinds contains the expected kinds.
 func TestAllKinds(t *testing.T) {
 	for _, kind := range []reflect.Type{deployment, pod, service, reflect.TypeFor[rbacv1.ClusterRole](), reflect.TypeFor[networkingv1.Ingress]()} {
 		if !slices.Contains(kinds, kind) {
@@ -50,7 +51,7 @@ func TestAllKinds(t *testing.T) {
 
 var rounds = flag.Int("rounds", 20, "number of comparisons with the oracle per kind")
 
-// comparisons returns the number of comparisons with the oracle, for all kinds together.
+// comparisons returns the total number of comparisons with strategicpatch, over all kinds.
 func comparisons() int {
 	if testing.Short() {
 		return 2 * len(kinds)
@@ -58,13 +59,13 @@ func comparisons() int {
 	return *rounds * len(kinds)
 }
 
-// isGoMapError reports whether the error of strategicpatch is its rejection of Go maps; see
+// isGoMapError reports whether strategicpatch rejected a patch because of a Go map; see
 // TestDifferenceMapsOfMapsAreMerged.
 func isGoMapError(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "data type is not struct")
 }
 
-// oracle merges with strategicpatch. A panic, which an invalid patch may cause, is returned as an error.
+// oracle merges a patch with strategicpatch. A panic, which an invalid patch may cause, is returned as an error.
 func oracle(object, patch document.Value, t reflect.Type) (result document.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -80,7 +81,7 @@ func oracle(object, patch document.Value, t reflect.Type) (result document.Value
 }
 
 // withoutDirectives removes the directives and nulls that strategicpatch leaves in objects; see
-// TestDifferenceDirectivesAreRemoved. Items with $patch, and maps that are deleted, are removed completely.
+// TestDifferenceDirectivesAreRemoved. List items with $patch and maps with $patch: delete are removed completely.
 func withoutDirectives(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -121,7 +122,7 @@ func mustParse(t testing.TB, text string) document.Value {
 	return v
 }
 
-// reparse encodes and decodes a value, so that it is represented like a received one.
+// reparse encodes a value as JSON and parses it, so that the value is represented as one that was received.
 func reparse(t testing.TB, v document.Value) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(v.JSON())
@@ -131,7 +132,7 @@ func reparse(t testing.TB, v document.Value) document.Value {
 	return v
 }
 
-// TestMergeLikeKubernetes compares random patches of all kinds with strategicpatch.
+// TestMergeLikeKubernetes checks that random patches of all kinds have the same result as with strategicpatch.
 func TestMergeLikeKubernetes(t *testing.T) {
 	count := comparisons()
 	merged, changed := 0, 0
@@ -172,7 +173,7 @@ func TestMergeLikeKubernetes(t *testing.T) {
 	}
 }
 
-// firstDifference describes the first difference of two values, "" if they are equal.
+// firstDifference describes the first difference between two values; it returns "" if they are equal.
 func firstDifference(a, b document.Value, path string) string {
 	if a.Kind() == b.Kind() && a.Kind() == document.Map {
 		for _, names := range []document.Value{a, b} {

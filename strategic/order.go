@@ -4,16 +4,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The order of a merged list is a merge of two sequences: the items that the patch lists, in its list or in a directive
-// $setElementOrder, in that order; and all other items, in the order of the live list. An item of the second sequence
-// precedes an item of the first if it did so in the live list, and is placed as late as possible otherwise. With a
-// directive, new items count as the last items of the live list, as many as were deleted from it, because Kubernetes
-// reuses the slots of the deleted items.
+// The order of a merged list combines two sequences. The first consists of the items that the patch lists, in its list
+// or in $setElementOrder, in that order; the second consists of all other items, in the order of the live list. An item
+// of the second sequence precedes an item of the first if it did so in the live list; otherwise it is placed as late as
+// possible. With $setElementOrder, as many new items as the patch deletes are treated as the last items of the live
+// list, because Kubernetes reuses the slots of the deleted items.
 
-// order is the value of $setElementOrder; nil if there is no directive.
+// order is the parsed value of $setElementOrder. A nil *order means that there is no such directive.
 type order struct{ ids identities }
 
-// readOrder parses the value of $setElementOrder.
+// readOrder parses the value of $setElementOrder; it returns nil if the value is absent.
 func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	if list.IsAbsent() {
 		return nil, nil
@@ -29,7 +29,7 @@ func (m *merger) readOrder(key string, list document.Value) (*order, error) {
 	return o, nil
 }
 
-// check rejects items that are not in the order, or are in another order.
+// check returns an error if an item is not in the order, or if the items are in another order.
 func (o *order) check(items []identity) error {
 	if o == nil {
 		return nil
@@ -47,7 +47,7 @@ func (o *order) check(items []identity) error {
 		"the item "+clip(items[next].text)+", missing or in another order", "list the items in the same order in the patch and in the directive")
 }
 
-// checkList is check for a list that is not merged.
+// checkList is check for the items of a list in the patch that is not merged.
 func (o *order) checkList(key string, list document.Value) error {
 	if o == nil {
 		return nil
@@ -55,7 +55,7 @@ func (o *order) checkList(key string, list document.Value) error {
 	var ids []identity
 	for i, item := range list.Items() {
 		if action, err := itemAction(item); err != nil || action != mergeAction {
-			continue // a directive item is not part of the result
+			continue // an item with a $patch directive is not part of the result
 		}
 		id, err := identifyItem(key, item)
 		if err != nil {
@@ -66,7 +66,7 @@ func (o *order) checkList(key string, list document.Value) error {
 	return o.check(ids)
 }
 
-// orElse returns the identities of the order, or other if there is no order.
+// orElse returns the identities of the order, or other if o is nil.
 func (o *order) orElse(other *identities) *identities {
 	if o == nil {
 		return other
@@ -74,25 +74,26 @@ func (o *order) orElse(other *identities) *identities {
 	return &o.ids
 }
 
-// listBuilder builds a merged list from a live list.
+// listBuilder builds a merged list from a live list and the items of a patch.
 type listBuilder struct {
 	m           *merger
 	live        document.Value
 	ids         identities    // identities of the live items
-	duplicates  map[int][]int // positions of duplicates by the first position of their identity
-	done        []bool        // flags of live items that are in ordered or removed
+	duplicates  map[int][]int // positions of further items with the same identity, by the position of the first one
+	done        []bool        // flags of the live items that are removed or in ordered
 	ordered     []orderedItem
-	reusedSlots int // number of deleted items whose slots new items reuse
-	next        int // expected position in the live list of the next lookup
+	reusedSlots int // number of deleted items whose slots new items may reuse; see the comment above
+	next        int // the position in the live list that the next lookup compares first
 }
 
-// orderedItem is an item that the patch lists, with its position in the live list, or -1 for a new item.
+// orderedItem is an item that the patch lists, with its position in the live list. The position of a new item is -1, or
+// the length of the live list if it reuses the slot of a deleted item.
 type orderedItem struct {
 	value    document.Value
 	position int
 }
 
-// newListBuilder identifies the items of the live list.
+// newListBuilder returns a builder for the live list. It returns an error if an item of the live list has no identity.
 func newListBuilder(m *merger, key string, live document.Value) (listBuilder, error) {
 	l := listBuilder{m: m, live: live, ids: m.identities(live.Len()), done: m.flags(live.Len())}
 	for i, item := range live.Items() {
@@ -111,7 +112,7 @@ func newListBuilder(m *merger, key string, live document.Value) (listBuilder, er
 	return l, nil
 }
 
-// find returns the first position of an identity among the live items that are not done, -1 if there is none.
+// find returns the first position of an identity in the live list, -1 if there is none or the item is done.
 func (l *listBuilder) find(id identity) int {
 	position := l.ids.findNear(id, l.next)
 	l.next = position + 1
@@ -150,7 +151,7 @@ func (l *listBuilder) putWithDuplicates(position int) {
 	}
 }
 
-// remove removes a live item and its duplicates, and returns their number.
+// remove removes a live item and its duplicates, and returns the number of removed items.
 func (l *listBuilder) remove(position int) int {
 	l.done[position] = true
 	for _, duplicate := range l.duplicates[position] {
@@ -159,7 +160,8 @@ func (l *listBuilder) remove(position int) int {
 	return 1 + len(l.duplicates[position])
 }
 
-// build merges the ordered items with the remaining live items. It returns the live list itself if nothing changed.
+// build returns the merged list: the ordered items and the live items that are not done. It returns the live list
+// itself if nothing changed.
 func (l *listBuilder) build() document.Value {
 	docs := &l.m.build
 	mark := docs.Mark()
@@ -174,7 +176,7 @@ func (l *listBuilder) build() document.Value {
 		if l.done[position] {
 			continue
 		}
-		for len(ordered) > 0 && ordered[0].position < position { // position is -1 for new items
+		for len(ordered) > 0 && ordered[0].position < position { // new items, at position -1, come first
 			push(ordered[0].value)
 			ordered = ordered[1:]
 		}

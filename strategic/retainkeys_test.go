@@ -11,9 +11,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The examples of the design proposal of retainKeys, for the kinds that it mentions and for a schema without Go type.
+// The tests of this file contain the examples of the Kubernetes design proposal for retainKeys, for the kinds that it
+// mentions and for a schema without Go types.
 
-// unionSchema declares unions with and without the strategy retainKeys.
+// unionSchema is an OpenAPI document with unions with and without the patch strategy retainKeys.
 const unionSchema = `
 definitions:
   Example:
@@ -41,18 +42,19 @@ func unionType(t testing.TB) *Type {
 	return example
 }
 
-// containerStatus is the type in the proposal; Kubernetes' ContainerStatus does not have the strategy.
+// containerStatus is a type of the design proposal. The state of Kubernetes' own ContainerStatus does not have the
+// patch strategy retainKeys.
 type containerStatus struct {
 	State corev1.ContainerState `json:"state,omitempty" patchStrategy:"retainKeys"`
 }
 
-// TestRetainKeysExamples: a configuration has another member of a union than the live object. The computed patch has
-// $retainKeys, and the merged object has no other members. A kind is a Go type, or nil for unionSchema.
+// TestRetainKeysExamples: if a configuration sets another member of a union than the live object, the computed patch
+// contains $retainKeys, and the merged object contains no other members. kind is a Go type, or nil for unionSchema.
 func TestRetainKeysExamples(t *testing.T) {
 	for _, c := range []struct {
 		name                         string
 		kind                         reflect.Type
-		live, local, patch, computed string // computed is the computed patch if it differs from patch
+		live, local, patch, computed string // computed is the expected result of Diff; empty if it is patch
 	}{
 		{"state of a container, in the proposal", reflect.TypeFor[containerStatus](),
 			`{state: {running: {startedAt: x}}}`, `{state: {terminated: {exitCode: 0, finishedAt: "y"}}}`,
@@ -98,7 +100,7 @@ func TestRetainKeysExamples(t *testing.T) {
 			if c.computed != "" {
 				computed = mustParse(t, c.computed)
 			}
-			// The original is empty, so that only the directive removes the live member.
+			// The original is empty, so that only the directive $retainKeys removes the live member.
 			got, err := ThreeWay{Type: typ, Overwrite: true}.Diff(document.NewMap(), local, live)
 			if err != nil || !document.Equal(got, computed) {
 				t.Errorf("Diff() = %s, %v\nwant %s", got, err, computed)
@@ -109,18 +111,18 @@ func TestRetainKeysExamples(t *testing.T) {
 			if c.kind == nil {
 				return
 			}
-			if theirs, err := oracleThreeWay(document.NewMap(), local, live, c.kind, true); err != nil || !document.Equal(theirs, computed) {
-				t.Errorf("strategicpatch computes %s, %v", theirs, err)
+			if upstream, err := oracleThreeWay(document.NewMap(), local, live, c.kind, true); err != nil || !document.Equal(upstream, computed) {
+				t.Errorf("strategicpatch computes %s, %v, want %s", upstream, err, computed)
 			}
-			if theirs, err := oracle(live, patch, c.kind); err != nil || !document.Equal(theirs, local) {
-				t.Errorf("strategicpatch merges to %s, %v", theirs, err)
+			if upstream, err := oracle(live, patch, c.kind); err != nil || !document.Equal(upstream, local) {
+				t.Errorf("strategicpatch merges to %s, %v, want %s", upstream, err, local)
 			}
 		})
 	}
 }
 
-// TestRetainKeysTable: combinations of the directive and the fields of a patch, with the declared strategy (state)
-// and without it (plain).
+// TestRetainKeysTable checks combinations of $retainKeys and the fields of a patch, for a field with the patch strategy
+// retainKeys (state) and a field without it (plain).
 func TestRetainKeysTable(t *testing.T) {
 	typ := unionType(t)
 	for _, field := range []string{"state", "plain"} {
@@ -144,7 +146,7 @@ func TestRetainKeysTable(t *testing.T) {
 		_, err := Merge(live, in(`{$retainKeys: [foo], foo: a, bar: x}`), typ)
 		var e *Error
 		if !errors.As(err, &e) || e.Reason.Status() != 400 || e.Path != "."+field+".$retainKeys" || !strings.Contains(e.Received, "without bar") {
-			t.Errorf("%s, a field that is not in the directive: error = %v", field, err)
+			t.Errorf("%s: a patch sets a field that is not in $retainKeys: error = %v, want status 400", field, err)
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// scratch is pooled memory of one merge or diff.
+// scratch is the pooled memory of one merge or diff. Its slices are used by alloc.
 type scratch struct {
 	build     fastdoc.Builder
 	ids       []identity
@@ -16,10 +16,10 @@ type scratch struct {
 	positions []int
 	values    []document.Value
 	ordered   []orderedItem
-	plain     bool // disables the fast paths
+	plain     bool // disables the fast paths, for tests
 }
 
-// merger applies one patch, differ computes one.
+// merger applies a patch; differ computes a patch.
 type (
 	merger struct{ scratch }
 	differ struct{ scratch }
@@ -33,28 +33,30 @@ var (
 func newMerger() *merger { return mergerPool.Get().(*merger) }
 func newDiffer() *differ { return differPool.Get().(*differ) }
 
-// free returns the merger to its pool, without references to documents.
+// free returns the merger to its pool, after dropping its references to documents.
 func (m *merger) free() {
 	m.reset()
 	mergerPool.Put(m)
 }
 
-// free returns the differ to its pool, without references to documents.
+// free returns the differ to its pool, after dropping its references to documents.
 func (d *differ) free() {
 	d.reset()
 	differPool.Put(d)
 }
 
-// maxPooledIdentities is the maximum number of identities for which memory is kept in a pool.
+// maxPooledIdentities is the maximum capacity of scratch.ids that is kept in the pool; larger scratch memory is
+// dropped.
 const maxPooledIdentities = 1 << 17
 
-// reset makes the memory reusable, except that of documents that were built.
+// reset makes the scratch memory reusable. The documents that were built with it stay valid.
 func (s *scratch) reset() {
 	s.build.Reset()
 	s.clear()
 }
 
-// recycle is reset that also reuses the memory of documents that were built, which must not be used any more.
+// recycle makes the scratch memory and the memory of the documents that were built with it reusable. These documents
+// must not be used afterwards.
 func (s *scratch) recycle() {
 	s.build.Recycle()
 	s.clear()
@@ -64,17 +66,18 @@ func (s *scratch) clear() {
 	if cap(s.ids) > maxPooledIdentities {
 		*s = scratch{build: s.build, plain: s.plain}
 	}
-	clear(s.ids) // identities keep documents alive
+	clear(s.ids) // identities refer to the texts of documents
 	clear(s.values)
 	clear(s.ordered)
 	s.ids, s.slots, s.done, s.positions = s.ids[:0], s.slots[:0], s.done[:0], s.positions[:0]
 	s.values, s.ordered = s.values[:0], s.ordered[:0]
 }
 
-// alloc returns memory for count elements, valid until the scratch memory is reset. The elements are not zeroed.
+// alloc returns count elements of the scratch slice memory, valid until the scratch memory is reset. The elements are
+// not zeroed.
 func alloc[T any](memory *[]T, count int) []T {
 	if cap(*memory)-len(*memory) < count {
-		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // capacity grows geometrically
+		*memory = make([]T, 0, max(2*(len(*memory)+count), 64)) // doubling makes the cost of growing linear
 	}
 	from := len(*memory)
 	*memory = (*memory)[:from+count]
@@ -88,7 +91,7 @@ func allocZeroed[T any](memory *[]T, count int) []T {
 	return zeroed
 }
 
-// identities returns empty identities with memory for count.
+// identities returns an empty list of identities with memory for count of them.
 func (s *scratch) identities(count int) identities {
 	ids := identities{all: alloc(&s.ids, count)[:0]}
 	if count > maxLinear {

@@ -5,17 +5,17 @@ import (
 )
 
 // Most lists with a merge key are short and have unique string keys: containers, environment variables, named ports.
-// This fast path compares the keys directly instead of computing identities. Lists that do not meet its conditions, and
-// all errors, are left to the general path.
+// The fast path in this file compares the keys directly instead of computing identities. The general path handles lists
+// that do not fulfil these conditions, and all errors.
 
-// stringKeys are the merge keys of a short list.
+// stringKeys are the values of the merge key in the items of a short list.
 type stringKeys struct {
 	names [maxLinear]string
 	count int
 }
 
-// read adds the keys of the items of a list. It returns false if the list is too long or a key is not a unique
-// string.
+// read adds the merge keys of a list's items. It returns false if the list is longer than maxLinear, or if a key is not
+// a string or not unique.
 func (k *stringKeys) read(key string, list document.Value) bool {
 	switch {
 	case list.Kind() != document.List:
@@ -31,7 +31,7 @@ func (k *stringKeys) read(key string, list document.Value) bool {
 	return true
 }
 
-// add adds a key. It returns false if the key is not a string or is a duplicate.
+// add adds the merge key of one item. It returns false if the key is not a string or occurs twice.
 func (k *stringKeys) add(name string, isText bool) bool {
 	if !isText || k.find(name, k.count) >= 0 {
 		return false
@@ -41,7 +41,7 @@ func (k *stringKeys) add(name string, isText bool) bool {
 	return true
 }
 
-// find returns the position of a key, -1 if there is none. It compares the expected position first.
+// find returns the position of a key, -1 if there is none. It compares the key at the expected position first.
 func (k *stringKeys) find(name string, expected int) int {
 	if expected < k.count && k.names[expected] == name {
 		return expected
@@ -54,14 +54,15 @@ func (k *stringKeys) find(name string, expected int) int {
 	return -1
 }
 
-// equalNames compares two strings, first their length and last byte, in which most names differ.
+// equalNames reports whether two strings are equal. It compares their length and last byte first, because most names
+// differ in them.
 func equalNames(a, b string) bool {
 	last := len(a) - 1
 	return len(a) == len(b) && (last < 0 || a[last] == b[last] && a == b)
 }
 
-// matchShort returns the positions of the patch's items in the live list, -1 for new items. ok is false if a list
-// does not meet the conditions of the fast path, or the patch has directives.
+// matchShort returns the positions of the patch's items in the live list, -1 for new items. ok is false if a list does
+// not fulfil the conditions of the fast path, or if the patch may contain directives.
 func (m *merger) matchShort(key string, live, patch document.Value, order *order) (positions []int, ok bool) {
 	if m.plain || key == "" || order != nil || patch.Len() > maxLinear {
 		return nil, false
@@ -82,7 +83,7 @@ func (m *merger) matchShort(key string, live, patch document.Value, order *order
 	return positions, true
 }
 
-// mergeShort is mergeKeyed for lists that matchShort matched.
+// mergeShort implements mergeKeyed for lists that matchShort supports.
 func (m *merger) mergeShort(f *field, live, patch document.Value, positions []int) (document.Value, error) {
 	l := listBuilder{m: m, live: live, done: m.flags(live.Len())}
 	l.reserve(len(positions))
@@ -105,8 +106,8 @@ func (m *merger) mergeShort(f *field, live, patch document.Value, positions []in
 	return l.build(), nil
 }
 
-// matchShort is matchItems for short lists. ok is false if one of the lists does not meet the conditions of the fast
-// path.
+// matchShort implements matchItems for short lists. ok is false if one of the lists does not fulfil the conditions of
+// the fast path.
 func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	if d.plain || key == "" {
 		return r, false
@@ -129,7 +130,7 @@ func (d *differ) matchShort(key string, v versions) (r itemMatches, ok bool) {
 	return r, true
 }
 
-// findKeys returns the positions of keys in another list, -1 for keys that are not in it.
+// findKeys returns the position in list in of each of the keys, -1 for keys that are not in that list.
 func (d *differ) findKeys(keys, in *stringKeys) []int {
 	positions := alloc(&d.positions, keys.count)
 	expected := 0
@@ -140,7 +141,7 @@ func (d *differ) findKeys(keys, in *stringKeys) []int {
 	return positions
 }
 
-// unmatched returns the positions of the keys that are at none of the given positions and that the current list has.
+// unmatched returns the positions of the keys that are in current and whose position is not one of the given positions.
 func (d *differ) unmatched(positions []int, keys, current *stringKeys) []int {
 	unmatched := alloc(&d.positions, keys.count)[:0]
 	for i, isMatched := range d.markPositions(positions, keys.count) {

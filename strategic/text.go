@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// The functions in this file read and return JSON. No document escapes them, so that all intermediate memory is reused
-// by the next call, and parts that are equal in several texts are parsed once.
+// The functions of this file read and write JSON. They do not return documents, so that the next call can reuse all
+// intermediate memory, and parts that are equal in several texts are parsed only once.
 
-// AppendDiff is [Diff] for JSON: it appends the patch to dst.
+// AppendDiff is [Diff] for JSON: it parses original and modified and appends the patch to dst.
 func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) {
 	d := newTextDiffer()
 	before, err := d.read("original", original, document.Value{})
@@ -30,7 +30,8 @@ func AppendDiff(dst []byte, original, modified string, t *Type) ([]byte, error) 
 	return d.finish(dst, patch), nil
 }
 
-// AppendDiff is [ThreeWay.Diff] for JSON: it appends the patch to dst. An empty original is absent.
+// AppendDiff is [ThreeWay.Diff] for JSON: it parses its arguments and appends the patch to dst. An empty original means
+// that there is no last applied configuration.
 func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]byte, error) {
 	d := newTextDiffer()
 	var before document.Value
@@ -55,8 +56,8 @@ func (w ThreeWay) AppendDiff(dst []byte, original, modified, current string) ([]
 	return d.finish(dst, patch), nil
 }
 
-// AppendMerge is [Merge] for JSON: it appends the patched object to dst. Field sets in managedFields keep their
-// spelling.
+// AppendMerge is [Merge] for JSON: it parses object and patch and appends the patched object to dst. A fieldsV1 as
+// Kubernetes writes it is copied unchanged, unless the patch contains managedFields.
 func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	m := newTextMerger()
 	change, err := m.read("patch", patch, document.Value{})
@@ -74,20 +75,21 @@ func AppendMerge(dst []byte, object, patch string, t *Type) ([]byte, error) {
 	return m.finish(dst, result), nil
 }
 
-// textReader parses documents into memory that is reused.
+// textReader parses JSON into memory that is reused by later calls.
 type textReader struct{ reader fastdoc.Reader }
 
-// read parses a document, sharing equal parts with a similar one if that is not absent.
-func (r *textReader) read(what, text string, similar document.Value, sealed ...string) (document.Value, error) {
-	v, err := r.reader.ParseJSON(text, document.Limits{}, similar, sealed...)
+// read parses the text of a document; what names it in errors. Parts that are equal in the document similar are shared
+// with it; similar may be absent. Values at the path unparsed stay unparsed.
+func (r *textReader) read(what, text string, similar document.Value, unparsed ...string) (document.Value, error) {
+	v, err := r.reader.ParseJSON(text, document.Limits{}, similar, unparsed...)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	return v, nil
 }
 
-// readLive parses the live object, sharing equal parts with a similar document. If neither document has
-// managedFields, the field sets of the object are not parsed.
+// readLive parses the live object and shares equal parts with the document similar. If neither similar nor other
+// mentions managedFields, the fieldsV1 of the object are not parsed.
 func (r *textReader) readLive(text string, similar, other document.Value) (document.Value, error) {
 	if mentionsManagedFields(similar) || mentionsManagedFields(other) {
 		return r.read("object", text, similar)
@@ -95,7 +97,7 @@ func (r *textReader) readLive(text string, similar, other document.Value) (docum
 	return r.read("object", text, similar, fastdoc.FieldsV1Path...)
 }
 
-// mentionsManagedFields reports whether a document has metadata.managedFields or a directive for it.
+// mentionsManagedFields reports whether a document contains metadata.managedFields or a list directive for it.
 func mentionsManagedFields(v document.Value) bool {
 	for name := range v.Get("metadata").Fields() {
 		if strings.HasSuffix(name, "managedFields") {
@@ -105,7 +107,7 @@ func mentionsManagedFields(v document.Value) bool {
 	return false
 }
 
-// textDiffer and textMerger have all memory of a call. After an error the memory is not returned to the pool, because
+// textDiffer and textMerger hold all memory of one call. After an error the memory is not returned to the pool, because
 // the error may refer to parts of documents.
 type (
 	textDiffer struct {
@@ -126,7 +128,7 @@ var (
 func newTextDiffer() *textDiffer { return textDifferPool.Get().(*textDiffer) }
 func newTextMerger() *textMerger { return textMergerPool.Get().(*textMerger) }
 
-// finish appends the patch and returns the memory to the pool.
+// finish appends the JSON of the patch to dst and returns the memory to the pool.
 func (d *textDiffer) finish(dst []byte, patch document.Value) []byte {
 	dst = patch.AppendJSON(dst)
 	d.recycle()
@@ -135,7 +137,7 @@ func (d *textDiffer) finish(dst []byte, patch document.Value) []byte {
 	return dst
 }
 
-// finish appends the result and returns the memory to the pool.
+// finish appends the JSON of the result to dst and returns the memory to the pool.
 func (m *textMerger) finish(dst []byte, result document.Value) []byte {
 	dst = result.AppendJSON(dst)
 	m.recycle()

@@ -11,16 +11,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// AppendMerge and AppendDiff have the same results as Merge and Diff, although they reuse the memory of previous calls.
+// The tests of this file check that AppendMerge and AppendDiff return the same results as Merge and Diff, although they
+// reuse the memory of previous calls.
 
-// compareAppend compares the result of an Append function with the result for documents.
+// compareAppend fails the test if the result or error of an Append function differs from that of the function for
+// documents.
 func compareAppend(t testing.TB, what string, want document.Value, wantErr error, got []byte, err error) {
 	t.Helper()
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-		t.Fatalf("%s: error from JSON = %v\nfrom documents %v", what, err, wantErr)
+		t.Fatalf("%s: error from JSON = %v\nwant the error from documents: %v", what, err, wantErr)
 	}
 	if err == nil && string(got) != want.JSON() {
-		t.Fatalf("%s: result from JSON\n%s\nfrom documents\n%s", what, got, want.JSON())
+		t.Fatalf("%s: result from JSON\n%s\nwant the result from documents\n%s", what, got, want.JSON())
 	}
 }
 
@@ -48,7 +50,8 @@ func TestAppendEqualsDocuments(t *testing.T) {
 	}
 }
 
-// TestAppendMergeManagedFields: field sets keep their spelling unless the patch has managedFields.
+// TestAppendMergeManagedFields: AppendMerge does not reorder the names of fieldsV1, unless the patch contains
+// managedFields.
 func TestAppendMergeManagedFields(t *testing.T) {
 	const live = `{"metadata":{"managedFields":[{"fieldsV1":{"f:b":{},"f:a":{"f:c":{}}},"manager":"a"}],"name":"x"}}`
 	for patch, want := range map[string]string{
@@ -66,8 +69,8 @@ func TestAppendMergeManagedFields(t *testing.T) {
 	}
 }
 
-// TestAppendMergeManagedFieldsMap: managedFields that is not a list is merged like any other map, although it has the
-// path of field sets.
+// TestAppendMergeManagedFieldsMap: a managedFields that is a map instead of a list is merged like any other map,
+// although fieldsV1 below managedFields usually stays unparsed.
 func TestAppendMergeManagedFieldsMap(t *testing.T) {
 	const live = `{"metadata":{"managedFields":{"*":{"fieldsV1":{"a":{"b":"c"}}}}}}`
 	got, err := AppendMerge(nil, live, `{"metadata":{"managedFields":{"*":{"fieldsV1":{"d":"e"}}}}}`, nil)
@@ -76,7 +79,7 @@ func TestAppendMergeManagedFieldsMap(t *testing.T) {
 	}
 }
 
-// TestAppendErrorOutlivesMemory: later calls do not overwrite the values in an error.
+// TestAppendErrorOutlivesMemory: later calls, which reuse memory, do not overwrite the values in an error.
 func TestAppendErrorOutlivesMemory(t *testing.T) {
 	typ := mustType(t, deployment)
 	_, err := ThreeWay{Type: typ}.AppendDiff(nil, `{"spec":{"replicas":1}}`, `{"spec":{"replicas":2}}`, `{"spec":{"replicas":5}}`)
@@ -91,7 +94,7 @@ func TestAppendErrorOutlivesMemory(t *testing.T) {
 		}
 	}
 	if err.Error() != before || conflict.Changed.JSON() != "5" {
-		t.Errorf("Error() changed from %q to %q", before, err)
+		t.Errorf("a later call changed Error() from %q to %q", before, err)
 	}
 }
 
@@ -109,7 +112,7 @@ func TestAppendSyntaxErrors(t *testing.T) {
 	}
 }
 
-// TestAppendConcurrently: concurrent calls do not share memory.
+// TestAppendConcurrently: concurrent calls do not share scratch memory.
 func TestAppendConcurrently(t *testing.T) {
 	typ := mustType(t, pod)
 	var all sync.WaitGroup

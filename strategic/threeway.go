@@ -6,24 +6,24 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ThreeWay computes three-way patches as kubectl apply does, from the last applied configuration, the new
+// ThreeWay computes three-way patches as client-side kubectl apply does, from the last applied configuration, the new
 // configuration and the live object.
 type ThreeWay struct {
-	// Type has the patch strategies of the kind. If it is nil, patches are JSON merge patches.
+	// Type contains the patch strategies of the kind. If it is nil, patches are JSON merge patches.
 	Type *Type
-	// Overwrite allows the patch to overwrite changes by other writers. If it is false, such a change is a
-	// [*ConflictError].
+	// Overwrite allows the patch to overwrite changes that other writers made since the last apply. If it is false,
+	// such a change is a [*ConflictError].
 	Overwrite bool
 	// Immutable are the paths of fields that a patch must not change, such as metadata.name; see [KubectlImmutable].
 	Immutable []string
 }
 
-// KubectlImmutable returns the fields that kubectl apply rejects changes of.
+// KubectlImmutable returns the paths of the fields that kubectl apply does not allow a patch to change.
 func KubectlImmutable() []string { return []string{"apiVersion", "kind", "metadata.name"} }
 
-// Diff returns a patch from the live object (current) to the new configuration (modified), which also removes the
-// fields that the last applied configuration (original, may be absent) has and the new one does not have. Other
-// fields are not changed. If nothing changes, the patch is an empty map. Errors are of type [*Error] or
+// Diff returns a patch that sets the fields of the new configuration (modified) in the live object (current), and
+// removes the fields that are in the last applied configuration (original, may be absent) but not in the new one. It
+// does not change other fields. If nothing changes, the patch is an empty map. Errors are of type [*Error] or
 // [*ConflictError].
 func (w ThreeWay) Diff(original, modified, current document.Value) (document.Value, error) {
 	d := newDiffer()

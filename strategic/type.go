@@ -6,34 +6,34 @@ import (
 	"sync"
 )
 
-// Type has the patch strategies of a kind. It is safe for concurrent use, and loads the types of its fields on
-// demand. A nil Type merges maps and replaces lists.
+// Type contains the patch strategies of a kind's fields. It is safe for concurrent use, and loads the types of its
+// fields on demand. A nil Type merges maps and replaces lists.
 type Type struct {
 	once sync.Once
 	load func(*Type) // sets fields and element on first use; may be nil
 
 	fields  map[string]*field
-	element *field // strategy of all fields that are not in fields; may be nil
+	element *field // strategy and type of all fields that are not in fields; may be nil
 }
 
-// field is the strategy and type of one field of a map.
+// field is the patch strategy and type of one field of a map.
 type field struct {
 	strategy
-	typ *Type // type of the field, or of its items if it is a list
+	typ *Type // type of the field, or of its items if it is a list; may be nil
 }
 
 // strategy is the declared patch strategy of a field.
 type strategy struct {
-	merge      bool   // list: items are merged, by merge key or by value
-	replace    bool   // map: replaced as a whole instead of merged
-	retainKeys bool   // map: computed patches have a $retainKeys directive
-	key        string // list of maps: the merge key
+	merge      bool   // of a list: items are merged, by merge key or by value
+	replace    bool   // of a map: it is replaced as a whole instead of merged
+	retainKeys bool   // of a map: computed patches contain $retainKeys
+	key        string // of a list of maps: the merge key
 }
 
-// undeclared is the field without a declared strategy.
+// undeclared is the field for which no patch strategy is declared.
 var undeclared field
 
-// field returns the strategy and type of the field with a name.
+// field returns the patch strategy and type of the named field, undeclared if the Type does not contain it.
 func (t *Type) field(name string) *field {
 	if t == nil {
 		return &undeclared
@@ -50,7 +50,8 @@ func (t *Type) field(name string) *field {
 	return &undeclared
 }
 
-// readStrategy parses a patchStrategy tag or extension: merge or replace, and retainKeys.
+// readStrategy parses the value of a patchStrategy tag or x-kubernetes-patch-strategy extension: merge or replace,
+// optionally with retainKeys. key is the merge key.
 func readStrategy(tag, key string) (strategy, error) {
 	s := strategy{key: key}
 	for word := range strings.SplitSeq(tag, ",") {
