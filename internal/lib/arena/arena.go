@@ -1,15 +1,16 @@
-// Package arena allocates many small slices with few allocations.
+// Package arena allocates many small slices from few large ones ("chunks").
 package arena
 
-// Arena allocates slices from chunks. The zero Arena is ready to use. It is not safe for concurrent use.
+// Arena allocates slices of T from chunks. The zero Arena is ready to use. It is not safe for concurrent use.
 type Arena[T any] struct {
 	chunk []T
-	free  []T // the rest of the chunk
+	free  []T // the part of the chunk that is not allocated yet
 	taken int // the number of elements allocated since the last Recycle, in all chunks
 }
 
-// Take returns a zeroed slice with the given length and capacity. When the chunk is full, Take allocates the next one
-// with twice the size, but at most maxChunk elements unless count is larger. A slice keeps its whole chunk in memory.
+// Take returns a zeroed slice with count elements and no spare capacity. If the rest of the chunk is too small, Take
+// allocates another chunk of twice the size, but of at most maxChunk elements unless count is larger. A slice keeps its
+// whole chunk in memory.
 func (a *Arena[T]) Take(count, maxChunk int) []T {
 	if len(a.free) < count {
 		a.chunk = make([]T, max(count, min(2*len(a.chunk)+4, maxChunk)))
@@ -21,8 +22,9 @@ func (a *Arena[T]) Take(count, maxChunk int) []T {
 	return piece
 }
 
-// Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the slices any
-// more. The arena keeps memory for as many elements as were taken, unless these were more than maxKept.
+// Recycle zeroes all memory that Take returned and makes it available again. The caller must not use the slices
+// afterwards. The arena keeps memory for as many elements as were allocated, but drops it if these were more than
+// maxKept.
 func (a *Arena[T]) Recycle(maxKept int) {
 	switch {
 	case a.taken > maxKept:
@@ -35,5 +37,5 @@ func (a *Arena[T]) Recycle(maxKept int) {
 	a.free, a.taken = a.chunk, 0
 }
 
-// Chunk returns the current chunk, for tests that check its references.
+// Chunk returns the current chunk, for tests that check that recycled memory holds no references.
 func (a *Arena[T]) Chunk() []T { return a.chunk }

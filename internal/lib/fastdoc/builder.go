@@ -9,9 +9,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/arena"
 )
 
-// Builder builds lists and maps out of existing values with few allocations: fields and items are collected on one
-// stack, then moved to memory that many containers share. The caller must push fields sorted by name and without
-// duplicates, unless it calls SortedMap; this is not checked.
+// Builder builds lists and maps ("containers") from existing values with few allocations: fields and items are
+// collected on one stack, then moved to memory that many containers share. The caller must push the fields of a map
+// sorted by name and without duplicates, unless it calls SortedMap; this is not checked.
 //
 //	mark := b.Mark()
 //	b.Push("image", image)
@@ -26,26 +26,27 @@ type Builder struct {
 	containers access.Containers[document.Value, document.Field] // nil until the first container
 }
 
-// maxChunk is the maximum number of fields and items in one chunk of memory.
+// maxChunk is the maximum number of fields and items in one chunk of the arena members.
 const maxChunk = 256
 
-// Recycle retains memory for at most maxRecycled fields, and Reset and Recycle for a stack of at most maxStack fields.
+// maxRecycled is the maximum number of fields for which Recycle keeps memory; maxStack is the maximum capacity of the
+// stack that Reset and Recycle keep.
 const (
 	maxRecycled = 1 << 17
 	maxStack    = 1 << 15
 )
 
-// Mark starts a container and returns the mark that identifies it.
+// Mark starts a container and returns its mark, which the methods that finish or discard the container require.
 func (b *Builder) Mark() int { return len(b.stack) }
 
-// Push adds a field to the innermost container; the name is ignored in a list. Absent values are left out.
+// Push adds a field or item to the innermost container; the name is ignored in a list. An absent value is left out.
 func (b *Builder) Push(name string, v document.Value) {
 	if !v.IsAbsent() {
 		b.stack = append(b.stack, document.Field{Name: name, Value: v})
 	}
 }
 
-// PushAll adds the fields or items of a container with the indexes from ≤ i < end.
+// PushAll adds the fields or items of an existing container at the indexes from ≤ i < end.
 func (b *Builder) PushAll(container document.Value, from, end int) {
 	if from >= end {
 		return
@@ -60,13 +61,13 @@ func (b *Builder) PushAll(container document.Value, from, end int) {
 	}
 }
 
-// Pushed returns the number of fields or items that the container at mark has so far.
+// Pushed returns the number of fields or items that have been pushed since mark.
 func (b *Builder) Pushed(mark int) int { return len(b.stack) - mark }
 
-// Drop discards the container at mark.
+// Drop discards the fields or items that have been pushed since mark.
 func (b *Builder) Drop(mark int) { b.pop(mark) }
 
-// pop removes the container at mark from the stack.
+// pop removes the fields or items of the container at mark from the stack.
 func (b *Builder) pop(mark int) {
 	b.highWater = max(b.highWater, len(b.stack))
 	b.stack = b.stack[:mark]
@@ -100,15 +101,15 @@ func (b *Builder) Map(mark int) document.Value {
 	return b.allocator().Map(b.moveMembers(mark))
 }
 
-// MapOf returns a map of one field. It does not use the stack.
+// MapOf returns a map with one field. It may be called while other containers are being built.
 func (b *Builder) MapOf(name string, v document.Value) document.Value {
 	members := b.members.Take(1, maxChunk)
 	members[0] = document.Field{Name: name, Value: v}
 	return b.allocator().Map(members)
 }
 
-// SortedMap finishes the container at mark as a map whose fields were pushed in any order. Of fields with the same
-// name the last one is kept.
+// SortedMap finishes the container at mark as a map; its fields may have been pushed in any order. Of fields with the
+// same name the last one is used.
 func (b *Builder) SortedMap(mark int) document.Value {
 	b.pop(mark + len(sortFields(b.stack[mark:])))
 	return b.Map(mark)
@@ -137,7 +138,8 @@ func (b *Builder) allocator() access.Containers[document.Value, document.Field] 
 	return b.containers
 }
 
-// Reset prepares the builder for other documents and drops its references to those that it has built.
+// Reset prepares the builder for other documents. It drops the references to the values that were built, which stay
+// valid.
 func (b *Builder) Reset() {
 	b.empty()
 	b.members = arena.Arena[document.Field]{}
@@ -146,8 +148,8 @@ func (b *Builder) Reset() {
 	}
 }
 
-// Recycle is Reset for a caller that no longer uses any built value, nor a value that shares parts with one: the memory
-// is reused, so such a value would change its content.
+// Recycle is Reset for a caller that no longer uses the values that were built, nor values that share parts with them:
+// their memory is reused, so their content would change.
 func (b *Builder) Recycle() {
 	b.empty()
 	b.members.Recycle(maxRecycled)
@@ -156,7 +158,7 @@ func (b *Builder) Recycle() {
 	}
 }
 
-// empty discards the unfinished containers.
+// empty discards the unfinished containers and drops the references of the stack.
 func (b *Builder) empty() {
 	b.pop(0)
 	clear(b.stack[:b.highWater])
@@ -169,7 +171,7 @@ func (b *Builder) empty() {
 // maxInsertionSort is the maximum number of fields that are sorted by insertion sort.
 const maxInsertionSort = 12
 
-// sortFields sorts fields by name. Of fields with the same name it keeps the last one.
+// sortFields sorts fields by name; of fields with the same name it keeps the last one. It returns a part of the slice.
 func sortFields(fields []document.Field) []document.Field {
 	if len(fields) <= maxInsertionSort {
 		insertionSort(fields)

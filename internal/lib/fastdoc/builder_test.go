@@ -50,14 +50,15 @@ func TestBuilder(t *testing.T) {
 	}
 	want := `{"a":{"x":1},"b":[` + numbers.String() + `],"c":[1,2],"d":{},"e":[]}`
 	if got := v.JSON(); got != want {
-		t.Errorf("got %s, want %s", got, want)
+		t.Errorf("Map() = %s, want %s", got, want)
 	}
 	if again := mustParse(t, want); !document.Equal(v, again) {
-		t.Error("the built and the parsed value are not equal")
+		t.Error("the built value does not equal the value that is parsed from its JSON, want equal")
 	}
 }
 
-// TestSortedMap checks unsorted fields, and that of fields with the same name the last one is kept.
+// TestSortedMap checks that SortedMap sorts fields that were pushed in any order, and uses the last of several fields
+// with the same name.
 func TestSortedMap(t *testing.T) {
 	for count := range 40 {
 		var b Builder
@@ -73,17 +74,17 @@ func TestSortedMap(t *testing.T) {
 			want[f.Name] = f.Value
 		}
 		if got.Kind() != document.Map || got.Len() != len(want) || !document.Equal(got, document.NewMap(fields...)) {
-			t.Fatalf("%d fields: got %s", count, got)
+			t.Fatalf("SortedMap of %d fields = %s, want the sorted map %s", count, got, document.NewMap(fields...))
 		}
 		for i := range got.Len() {
 			if !document.Same(got.At(i), want[got.Name(i)]) || i > 0 && got.Name(i-1) >= got.Name(i) {
-				t.Fatalf("%d fields: got %s", count, got)
+				t.Fatalf("SortedMap of %d fields = %s, want the sorted map %s", count, got, document.NewMap(fields...))
 			}
 		}
 	}
 }
 
-// TestRecycle checks that values in recycled memory have no content of earlier values.
+// TestRecycle checks that values in recycled memory are not mixed with the content of earlier values.
 func TestRecycle(t *testing.T) {
 	var b Builder
 	for round, count := range []int{3, 200, 5, 1000, 0, 7} {
@@ -98,7 +99,7 @@ func TestRecycle(t *testing.T) {
 		}
 		list := b.List(outer)
 		if list.Len() != count {
-			t.Fatalf("round %d: %d items, want %d", round, list.Len(), count)
+			t.Fatalf("round %d: the list has %d items, want %d", round, list.Len(), count)
 		}
 		for i, item := range list.Items() {
 			want := document.NewMap(document.Field{Name: "n", Value: document.NewInt(int64(round))})
@@ -106,13 +107,13 @@ func TestRecycle(t *testing.T) {
 				want = want.With("o", document.NewInt(int64(i)))
 			}
 			if !document.Equal(item, want) {
-				t.Fatalf("round %d, item %d: %s, want %s", round, i, item, want)
+				t.Fatalf("round %d: item %d = %s, want %s", round, i, item, want)
 			}
 		}
 		b.Recycle()
 		for _, field := range b.members.Chunk() {
 			if field != (document.Field{}) {
-				t.Fatalf("round %d: recycled memory has references to documents", round)
+				t.Fatalf("round %d: recycled memory holds references to documents, want none", round)
 			}
 		}
 	}
@@ -125,11 +126,11 @@ func TestMapOf(t *testing.T) {
 		b.Push("", b.MapOf("name", document.NewString(name)))
 	}
 	if got := b.List(mark).JSON(); got != `[{"name":"x"},{"name":"y"}]` {
-		t.Errorf("got %s", got)
+		t.Errorf(`list of MapOf values = %s, want [{"name":"x"},{"name":"y"}]`, got)
 	}
 }
 
-// TestIsUnparsed compares IsUnparsed with the values that ParseJSONExcept leaves unparsed.
+// TestIsUnparsed checks that IsUnparsed returns true exactly for the values that ParseJSONExcept leaves unparsed.
 func TestIsUnparsed(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":1}`: true, `[1]`: true, `{"a":{}}`: true, `{ "b": 1 }`: true, `{"b":1,"a":2}`: true,
@@ -143,10 +144,10 @@ func TestIsUnparsed(t *testing.T) {
 			t.Errorf("%s: IsUnparsed() = %v, want %v", text, got, want)
 		}
 		if IsUnparsed(doc.Get("parsed")) || IsUnparsed(doc) {
-			t.Errorf("%s: IsUnparsed() = true for a parsed value", text)
+			t.Errorf("%s: IsUnparsed() = true for a parsed value, want false", text)
 		}
 		if withBase, err := ParseJSONWithBase(`{"parsed":`+text+`}`, document.Limits{}, doc); err != nil || IsUnparsed(withBase.Get("parsed")) {
-			t.Errorf("%s: IsUnparsed() = true for a shared value (%v)", text, err)
+			t.Errorf("%s: a value that is shared with the base: error %v, IsUnparsed() must be false", text, err)
 		}
 	}
 	for _, v := range []document.Value{{}, document.NewMap(), document.NewList(), document.NewString("text")} {

@@ -1,7 +1,7 @@
 // Package fastdoc offers the parts of package document that trade safety for speed: parsing into reused memory, parsing
 // with a similar document as base, leaving a part of a document unparsed, and building containers without copies. It is
-// for the engine and the server; misuse produces wrong documents instead of errors. Package document has the safe
-// equivalents, with which tests compare.
+// for the apply engine and the API server; misuse produces wrong documents instead of errors. Package document contains
+// the safe equivalents; tests compare the results of both.
 //
 //	parse.go      Reader, ParseJSONExcept, ParseJSONWithBase
 //	builder.go    Builder, which builds lists and maps; rebuild.go modifies existing ones

@@ -19,7 +19,7 @@ func ExampleParseJSONExcept() {
 	// ci true {"f:spec":{}}
 }
 
-// A configuration that is parsed with the live object as base shares its unchanged parts.
+// A configuration that is parsed with the live object as base shares the parts that are the same in both.
 func ExampleParseJSONWithBase() {
 	live, err := document.ParseJSON(`{"ports":[80,443],"replicas":1}`)
 	if err != nil {

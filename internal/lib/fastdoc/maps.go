@@ -5,11 +5,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/access"
 )
 
-// library gives access to the unexported parts of package document.
+// library is the access to the unexported parts of package document.
 var library = access.OpenDocument[document.Value, document.Field, document.Limits]()
 
-// HasPlainNames reports whether the field names of a parsed map need no escapes in JSON. It returns false for maps that
-// were not parsed.
+// HasPlainNames reports whether all field names of a parsed map are plain: ASCII that needs no escapes in JSON. It
+// returns false for maps that were not parsed.
 func HasPlainNames(v document.Value) bool { return library.HasPlainNames(v) }
 
 // ScalarDifferences compares two maps that have the same field names, at most 64, and only booleans, numbers and

@@ -8,26 +8,26 @@ import (
 // AnyItem is the path element that matches every item of a list.
 const AnyItem = access.AnyItem
 
-// FieldsV1Path is the path of the field sets in a Kubernetes object, which most operations leave unparsed. It must not
-// be modified.
+// FieldsV1Path is the path of the field sets (fieldsV1) in the managedFields of an object; most operations leave them
+// unparsed. It must not be modified.
 var FieldsV1Path = []string{"metadata", "managedFields", AnyItem, "fieldsV1"}
 
-// ParseJSONExcept parses one JSON document, but leaves the lists and maps at a path of field names and AnyItem
-// unparsed. An unparsed value can be written and compared, but has no fields or items; [document.Value.JSON] returns
-// its text. Its text is checked like all other text, except that it may have duplicate names and nest deeper than the
-// limit. Its names keep their order. Empty containers are always parsed.
+// ParseJSONExcept parses one JSON document, but leaves the lists and maps at path, which consists of field names and
+// AnyItem, unparsed. An unparsed value can be written and compared, but has no fields or items; [document.Value.JSON]
+// returns its text. Invalid JSON is rejected in unparsed values, too, but they may nest deeper than the limit, and a
+// field set may contain duplicate names and keeps the order of its names. Empty lists and maps are always parsed.
 func ParseJSONExcept[T document.Text](text T, limits document.Limits, path ...string) (document.Value, error) {
 	return library.ParseJSON(string(text), limits, document.Value{}, path)
 }
 
-// ParseJSONWithBase parses one JSON document that is expected to be similar to base, such as a configuration and the
-// live object. Lists and maps with the same path and the same canonical text are shared with base and not parsed;
-// [document.Same] reports that they are shared. The result equals that of ParseJSONExcept.
+// ParseJSONWithBase parses one JSON document that is expected to be similar to base, such as an applied configuration
+// with the live object as base. A list or map whose text is the canonical text of the value at the same path in base is
+// not parsed but shared with base; [document.Same] detects this. The result equals that of ParseJSONExcept.
 func ParseJSONWithBase[T document.Text](text T, limits document.Limits, base document.Value, unparsed ...string) (document.Value, error) {
 	return library.ParseJSON(string(text), limits, base, unparsed)
 }
 
-// IsUnparsed reports whether a value is a list or map that is stored as text only.
+// IsUnparsed reports whether a value is a list or map that the parser stored as text only; see ParseJSONExcept.
 func IsUnparsed(v document.Value) bool {
 	if v.Len() > 0 {
 		return false
@@ -41,9 +41,9 @@ func IsUnparsed(v document.Value) bool {
 //
 //	v, err := reader.ParseJSON(text, document.Limits{}, document.Value{})
 //	…
-//	reader.Reset() // v must not be used any more
+//	reader.Reset() // v must not be used afterwards
 type Reader struct {
-	parser access.Parser[document.Value, document.Limits] // nil until the first document
+	parser access.Parser[document.Value, document.Limits] // nil before the first call of ParseJSON
 }
 
 // ParseJSON parses one JSON document as ParseJSONWithBase does; base may be absent. The document is valid until Reset.
@@ -54,8 +54,8 @@ func (r *Reader) ParseJSON(text string, limits document.Limits, base document.Va
 	return r.parser.ParseJSON(text, limits, base, unparsed)
 }
 
-// Reset makes the memory available for other documents. The parsed documents, and values that share parts with them,
-// must not be used any more: their content would change. Strings stay valid, and so do the results of
+// Reset makes the memory available for other documents. Neither the parsed documents nor values that share parts with
+// them may be used afterwards, because their content would change. Strings stay valid, and so do the results of
 // [document.Value.Clone].
 func (r *Reader) Reset() {
 	if r.parser != nil {

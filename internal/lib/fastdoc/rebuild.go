@@ -2,8 +2,8 @@ package fastdoc
 
 import "github.com/cadastre/cadastre/document"
 
-// Rebuild iterates over a container and copies it as soon as one of its fields or items changes. If none changes, the
-// result is the container itself.
+// Rebuild copies a list or map while the caller iterates over it, but only from the first field or item that changes.
+// If none changes, the result is the list or map itself.
 //
 //	change := b.Rebuild(container)
 //	for i := range container.Len() {
@@ -18,14 +18,15 @@ type Rebuild struct {
 	begun bool
 }
 
-// Rebuild starts an iteration over a container.
+// Rebuild starts the iteration over a list or map.
 func (b *Builder) Rebuild(container document.Value) Rebuild { return Rebuild{b: b, from: container} }
 
-// Begun reports whether the container is being copied. If so, the caller must push the fields that it does not Add.
+// Begun reports whether the copy has been started. From then on, a field that the caller neither adds with Add nor
+// pushes to the Builder is missing in the result.
 func (r *Rebuild) Begun() bool { return r.begun }
 
-// Begin starts the copy with the fields or items before index i, unless it has been started. The next Push adds to the
-// copy.
+// Begin starts the copy, unless it has been started, with the fields or items before index i. The next Push to the
+// Builder adds to the copy.
 func (r *Rebuild) Begin(i int) {
 	if !r.begun {
 		r.begun, r.mark = true, r.b.Mark()
@@ -33,10 +34,10 @@ func (r *Rebuild) Begin(i int) {
 	}
 }
 
-// Add adds the field or item at index i, which was old and is now value; an absent value removes it. The name is
-// ignored in a list.
+// Add adds the field or item at index i, whose original value is old and whose new value is value; an absent value
+// removes it. The name is ignored in a list.
 func (r *Rebuild) Add(i int, name string, value, old document.Value) {
-	if r.begun || value != old { // inlined because most fields do not change
+	if r.begun || value != old { // most fields do not change; only this test is inlined
 		r.add(i, name, value)
 	}
 }
@@ -46,7 +47,7 @@ func (r *Rebuild) add(i int, name string, value document.Value) {
 	r.b.Push(name, value)
 }
 
-// Finish returns the modified container, or the original if nothing was changed.
+// Finish returns the modified list or map, or the original one if nothing was changed.
 func (r *Rebuild) Finish() document.Value {
 	switch {
 	case !r.begun:

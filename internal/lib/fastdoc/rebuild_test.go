@@ -6,7 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestRebuild checks that an unmodified container is returned itself, and that a modified one has all parts in order.
+// TestRebuild checks that Finish returns an unmodified list or map itself, and a modified one with all its parts in
+// order.
 func TestRebuild(t *testing.T) {
 	for _, c := range []struct{ name, from, change, want string }{
 		{"unmodified map", `{"a":1,"b":2}`, "", `{"a":1,"b":2}`},
@@ -31,21 +32,21 @@ func TestRebuild(t *testing.T) {
 		}
 		got := r.Finish()
 		if got.JSON() != c.want || r.Begun() != (c.change != "") || r.Begun() == document.Same(got, from) {
-			t.Errorf("%s: Finish() = %s, Begun() = %v", c.name, got.JSON(), r.Begun())
+			t.Errorf("%s: Finish() = %s, Begun() = %v, want %s, %v", c.name, got.JSON(), r.Begun(), c.want, c.change != "")
 		}
 	}
 }
 
-// TestRebuildOmitsFields checks that fields which are not added after Begin are left out.
+// TestRebuildOmitsFields checks that the result does not contain fields that are not added after Begin.
 func TestRebuildOmitsFields(t *testing.T) {
 	from := mustParse(t, `{"a":1,"b":2,"c":3}`)
 	var b Builder
 	r := b.Rebuild(from)
 	r.Add(0, "a", from.At(0), from.At(0))
 	r.Begin(1)
-	r.Begin(1) // the second call has no effect
+	r.Begin(1) // the second call of Begin has no effect
 	r.Add(2, "c", from.At(2), from.At(2))
 	if got := r.Finish().JSON(); got != `{"a":1,"c":3}` {
-		t.Errorf("Finish() = %s", got)
+		t.Errorf(`Finish() = %s, want {"a":1,"c":3}`, got)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// A key or a value in FieldsV1 is JSON inside of a JSON string, so that everything in it is escaped twice:
-// {\"name\":\"app\"}. Equal elements have the same spelling.
+// A key or a value in FieldsV1 is JSON inside of a JSON string, so that its quotes are escaped, and other special
+// characters are escaped twice: {\"name\":\"app\"}. Equal elements have the same spelling.
 
-// AppendKeyField appends one field of a key element in its FieldsV1 spelling.
+// AppendKeyField appends one field of a key element, name and value, as FieldsV1 spells it.
 func AppendKeyField(dst []byte, name string, v document.Value) []byte {
 	dst = appendKeyName(dst, name)
 	dst = append(dst, ':')
 	return AppendValue(dst, v)
 }
 
-// appendKeyName appends the name of a key field. Kubernetes escapes HTML characters in names once, when it encodes the
-// object around the field set, but in values twice.
+// appendKeyName appends the name of a key field. Kubernetes escapes HTML characters once in names, when it encodes the
+// object that contains the field set, but twice in values.
 func appendKeyName(dst []byte, name string) []byte {
 	if scan.IsPlain(name) {
 		return appendEscapedTwice(dst, name)
@@ -38,7 +38,7 @@ func appendKeyName(dst []byte, name string) []byte {
 	return append(dst, `\"`...)
 }
 
-// AppendValue appends a value in its FieldsV1 spelling inside of a path element.
+// AppendValue appends a value of a key or set element as FieldsV1 spells it.
 func AppendValue(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.String:
@@ -69,7 +69,7 @@ func AppendValue(dst []byte, v document.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendEscapedTwice appends a string as JSON inside of a JSON string.
+// appendEscapedTwice appends a string as JSON inside of a JSON string, including the escaped quotes.
 func appendEscapedTwice(dst []byte, s string) []byte {
 	dst = append(dst, `\"`...)
 	if scan.IsPlain(s) {
@@ -94,7 +94,7 @@ func appendRuneEscapedTwice(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// AppendName appends a field name, escaped for a JSON string.
+// AppendName appends a field name with the escapes of a JSON string, without quotes.
 func AppendName(dst []byte, name string) []byte {
 	if scan.IsPlain(name) {
 		return append(dst, name...)
@@ -114,7 +114,7 @@ func AppendName(dst []byte, name string) []byte {
 	return dst
 }
 
-// needsEscape reports whether Kubernetes escapes a character other than quotes and backslashes.
+// needsEscape reports whether Kubernetes escapes a character in JSON; it does not include quotes and backslashes.
 func needsEscape(r rune) bool { return r < ' ' || isHTMLCharacter(r) }
 
 func isHTMLCharacter(r rune) bool {
@@ -136,19 +136,19 @@ func appendEscaped(dst []byte, r rune) []byte {
 	return append(dst, '\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf])
 }
 
-// appendNumber appends a number in the spelling that all equal numbers have: 1.0 and 1e0 as 1. Integers keep their
-// digits where Kubernetes would round them.
+// appendNumber appends a number in one spelling for all equal numbers: 1.0 and 1e0 are written as 1. Large integers
+// keep all their digits, although Kubernetes would round them.
 func appendNumber(dst []byte, literal string) []byte {
 	isInteger := !strings.ContainsAny(literal, ".eE")
 	if isInteger && len(literal) <= len("-1000000000") && literal != "-0" {
 		return append(dst, literal...)
 	}
-	const large = 1e21 // Kubernetes writes larger numbers with an exponent
+	const large = 1e21 // Kubernetes writes numbers from 1e21 on with an exponent
 	f, err := strconv.ParseFloat(literal, 64)
 	size := math.Abs(f)
 	switch {
 	case f == 0:
-		return append(dst, '0') // a negative zero loses its sign, as it equals zero
+		return append(dst, '0') // negative zero is written as 0, which it equals
 	case err != nil || isInteger && (size < large || !isFloat(literal, f)):
 		return append(dst, literal...)
 	case size < 1e-6 || size >= large:
@@ -157,7 +157,7 @@ func appendNumber(dst []byte, literal string) []byte {
 	return strconv.AppendFloat(dst, f, 'f', -1, 64)
 }
 
-// isFloat reports whether the value of an integer literal is exactly f.
+// isFloat reports whether f is exactly the value of an integer literal.
 func isFloat(literal string, f float64) bool {
 	whole, _ := big.NewFloat(f).Int(nil)
 	return whole.String() == literal

@@ -2,8 +2,8 @@ package fieldsv1
 
 import "github.com/cadastre/cadastre/document"
 
-// Writer writes a field set as FieldsV1 element by element, without building the set. The caller must write the elements
-// of each level in the order of fieldset.Element.Compare, or call Arrange; this is not checked.
+// Writer writes a field set as FieldsV1 element by element, without building the set. The caller must write the
+// elements of each level (JSON object) in the order of fieldset.Element.Compare, or call Arrange; this is not checked.
 //
 //	w.Begin()
 //	spec := w.OpenName(Name{Text: "spec"}, false)
@@ -18,35 +18,35 @@ type Writer struct {
 	scratch []byte
 }
 
-// Opened is an element that has been written up to its children.
+// Opened is an element whose children are being written; it must be passed to Close.
 type Opened struct {
 	start, inside int
 	member        bool
 }
 
-// dotEntry is the entry that makes the element above a member of the set.
+// dotEntry is the entry of an element's JSON object that makes the element a member of the set.
 const dotEntry = `".":{}`
 
-// Begin starts a set.
+// Begin starts a set and discards the text of the previous one.
 func (w *Writer) Begin() { w.text = append(w.text[:0], '{') }
 
-// End finishes the set. The text is valid until the next Begin.
+// End finishes the set and returns its FieldsV1. The text is valid until the next Begin.
 func (w *Writer) End() []byte {
 	w.text = append(w.text, '}')
 	return w.text
 }
 
-// Len returns the number of bytes written so far.
+// Len returns the number of bytes that have been written since Begin.
 func (w *Writer) Len() int { return len(w.text) }
 
-// Truncate discards everything written after the given length.
+// Truncate discards the text after the first length bytes.
 func (w *Writer) Truncate(length int) { w.text = w.text[:length] }
 
 // The methods below append to a local copy of the slice and store it once, because storing a pointer is expensive while
 // the garbage collector runs.
 
-// Name is a field name. Plain asserts that JSON has no escapes in the name, so that it is not scanned for them:
-// creating a Node is 5 % faster (BenchmarkOurs/Node/create in test/bench).
+// Name is a field name. Plain asserts that the name needs no escapes in JSON, so that it is not searched for them;
+// creating a Node is thereby 5 % faster (BenchmarkOurs/Node/create in test/bench).
 type Name struct {
 	Text  string
 	Plain bool
@@ -60,7 +60,7 @@ func (n Name) append(text []byte) []byte {
 	return AppendName(text, n.Text)
 }
 
-// OpenName writes a field name. The caller writes its children next and then calls Close.
+// OpenName writes a field name. The caller then writes its children and calls Close.
 func (w *Writer) OpenName(name Name, member bool) Opened {
 	text, start := separate(w.text)
 	return w.inside(name.append(text), start, member)
@@ -72,7 +72,7 @@ func (w *Writer) Leaf(name Name) {
 	w.text = append(name.append(text), `":{}`...)
 }
 
-// OpenValue writes an item of a set as a member.
+// OpenValue writes an item of a list of type set as a member. The caller then writes its children and calls Close.
 func (w *Writer) OpenValue(v document.Value) Opened {
 	text, start := separate(w.text)
 	text = append(text, `"v:`...)
@@ -80,8 +80,8 @@ func (w *Writer) OpenValue(v document.Value) Opened {
 	return w.inside(text, start, true)
 }
 
-// OpenKey writes an item of a keyed list as a member. The keys must be sorted by name; those with an absent value are
-// left out.
+// OpenKey writes an item of a list of type map as a member. The keys must be sorted by name; keys with an absent value
+// are left out. The caller then writes the children of the item and calls Close.
 func (w *Writer) OpenKey(fields []document.Field) Opened {
 	text, start := separate(w.text)
 	text = append(text, `"k:{`...)
@@ -100,6 +100,7 @@ func (w *Writer) OpenKey(fields []document.Field) Opened {
 	return w.inside(text, start, true)
 }
 
+// separate appends the comma before an element, unless it is the first one of its level. start is the length before.
 func separate(text []byte) (out []byte, start int) {
 	start = len(text)
 	if text[start-1] != '{' {
@@ -108,6 +109,7 @@ func separate(text []byte) (out []byte, start int) {
 	return text, start
 }
 
+// inside finishes the name of an element and starts its object.
 func (w *Writer) inside(text []byte, start int, member bool) Opened {
 	text = append(text, `":{`...)
 	o := Opened{start, len(text), member}
@@ -131,8 +133,8 @@ func (w *Writer) Close(o Opened) {
 	w.text = append(w.text, '}')
 }
 
-// Arrange reorders the elements of one level. start is the offset of the first element, ends has the end offsets of
-// all, and order has their indexes in the new order.
+// Arrange reorders the elements of one level. start is the offset of the first element, ends contains the end offset of
+// each element, and order contains the indexes of the elements in the new order.
 func (w *Writer) Arrange(start int, ends, order []int) {
 	w.scratch = append(w.scratch[:0], w.text[start:]...)
 	to := start
@@ -148,7 +150,7 @@ func (w *Writer) Arrange(start int, ends, order []int) {
 			w.text[to] = ','
 			to++
 		} else if w.scratch[0] == ',' {
-			to++ // keep the comma before the level's first element
+			to++ // keep the comma that separates the first element from the text before start
 		}
 		to += copy(w.text[to:], w.scratch[from:ends[i]-start])
 	}

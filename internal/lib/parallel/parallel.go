@@ -1,7 +1,9 @@
-// Package parallel calls a function concurrently on behalf of one goroutine, such as the one that serves a request.
+// Package parallel calls a function concurrently on behalf of one goroutine, such as the goroutine that serves a
+// request.
 //
-// A panic that no deferred function recovers ends the process, whichever goroutine it is in. [Each] moves a panic of a
-// concurrent call to the goroutine that waits for the calls, where it unwinds the stack of the request and ends only that.
+// A panic that no deferred function recovers ends the process, whichever goroutine it is in. [Each] recovers a panic of
+// a concurrent call and raises it in the goroutine that waits for the calls, so that it can be recovered there and ends
+// only the request.
 package parallel
 
 import (
@@ -12,8 +14,8 @@ import (
 )
 
 // Each calls call(i) for every 0 <= i < n, in at most limit goroutines, and returns when all calls have returned. If a
-// call panics, no further calls start, and Each panics with a [*Panic] after the active ones have returned; of several
-// panics the first counts.
+// call panics, no further calls are started, and Each panics with a [*Panic] after the active calls have returned; it
+// reports only the first panic.
 func Each(n, limit int, call func(i int)) {
 	var (
 		next     atomic.Int64
@@ -42,18 +44,18 @@ func Each(n, limit int, call func(i int)) {
 	}
 }
 
-// Panic is a panic of a concurrent call.
+// Panic is the value with which Each panics if a concurrent call panicked.
 type Panic struct {
-	// Value is the argument of panic.
+	// Value is the value that the call passed to panic.
 	Value any
 	// Stack is the stack trace of the goroutine that panicked.
 	Stack []byte
 }
 
-// Error implements error. It does not include the stack.
+// Error implements error; it returns Value as text, without the stack.
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
-// Unwrap returns the value if it is an error.
+// Unwrap returns Value if it is an error, otherwise nil.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err

@@ -17,12 +17,12 @@ func TestEach(t *testing.T) {
 			Each(test.n, test.limit, func(i int) {
 				peak.Store(max(peak.Load(), active.Add(1)))
 				defer active.Add(-1)
-				time.Sleep(time.Second) // on the fake clock: all workers are in a call at the same time
+				time.Sleep(time.Second) // on the fake clock of synctest, so that all workers are in a call at the same time
 				calls[i].Add(1)
 			})
 			for i := range calls {
 				if got := calls[i].Load(); got != 1 {
-					t.Errorf("Each(%d, %d) called %d %d times, want once", test.n, test.limit, i, got)
+					t.Errorf("Each(%d, %d): call(%d) was called %d times, want once", test.n, test.limit, i, got)
 				}
 			}
 			if got, want := int(peak.Load()), min(test.n, test.limit); got != want {
@@ -32,7 +32,8 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// TestEachPanics: a panic is raised again in the caller with the stack of the worker, and after active calls have returned.
+// TestEachPanics: a panic of a call is raised in the goroutine that called Each, with the stack of the call, after the
+// active calls have returned.
 func TestEachPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("out of range")
@@ -43,15 +44,15 @@ func TestEachPanics(t *testing.T) {
 				t.Errorf("Each() panicked with %v, want %v and the stack of the call", p, failure)
 			}
 			if got := returned.Load(); got != 2 {
-				t.Errorf("%d calls returned, want the two that were active", got)
+				t.Errorf("%d calls returned before Each panicked, want the 2 active ones", got)
 			}
 		}()
 		Each(1000, 3, func(i int) {
 			if i == 1 {
-				time.Sleep(time.Millisecond) // on the fake clock: all workers are in a call
+				time.Sleep(time.Millisecond) // on the fake clock of synctest, so that all workers are in a call
 				panickingCall(failure)
 			}
-			time.Sleep(time.Second) // the panic comes first
+			time.Sleep(time.Second) // longer than the call that panics
 			returned.Add(1)
 		})
 		t.Error("Each() returned, want a panic")

@@ -1,12 +1,12 @@
 // Package scan scans text eight bytes at a time.
 //
-// A plain byte is one that needs no escape in a JSON string, for any parser and in the output of Kubernetes: ASCII
-// except control characters and " \ < > &. Nearly all bytes of nearly all objects are plain.
+// A plain byte is one that needs no escape in a JSON string, neither for a parser nor in the output of Kubernetes:
+// ASCII except control characters and " \ < > &. Nearly all bytes of most objects are plain.
 package scan
 
 import "math/bits"
 
-// PlainEnd returns the offset of the first byte, from i on, that is not plain, or the length of the text if there is
+// PlainEnd returns the offset of the first byte at or after i that is not plain, or the length of the text if there is
 // none.
 func PlainEnd(s string, i int) int {
 	for ; i+8 <= len(s); i += 8 {
@@ -20,7 +20,7 @@ func PlainEnd(s string, i int) int {
 	return i
 }
 
-// IsPlain reports whether all bytes of a text are plain.
+// IsPlain reports whether all bytes of a text are plain. The empty text is plain.
 func IsPlain(s string) bool {
 	if len(s) < 4 {
 		for i := 0; i < len(s); i++ {
@@ -41,7 +41,8 @@ func IsPlain(s string) bool {
 	return NonPlainMask(Load8(s, len(s)-8)) == 0
 }
 
-// Load8 loads eight bytes as a little-endian number; it compiles to one instruction.
+// Load8 loads the eight bytes at offset i as a little-endian number; it compiles to one instruction. It panics if there
+// are fewer than eight bytes.
 func Load8(s string, i int) uint64 {
 	_ = s[i+7]
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
@@ -53,10 +54,11 @@ func load4(s string, i int) uint64 {
 	return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24
 }
 
-// NonPlainMask sets the high bit of the bytes of x that are not plain. Bytes above the lowest of them may be set
-// wrongly. The high bit of a non-ASCII byte is already set. Subtracting 1 from each byte sets the high bit where the
-// byte was 0, which after an xor is where x equals the given character; subtracting ' ' sets it for control characters.
-// The characters " and & differ in one bit, which is masked, and so do < and >.
+// NonPlainMask returns a mask in which the high bit of each byte of x that is not plain is set. Only the lowest set bit
+// is reliable: the bits of higher bytes may be set wrongly. The high bit of a non-ASCII byte is already set.
+// Subtracting 1 from each byte sets the high bit where the byte was 0, which after an xor is where x equals the given
+// character; subtracting ' ' sets it for control characters. The characters " and & differ in one bit, which is masked,
+// and so do < and >.
 func NonPlainMask(x uint64) uint64 {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	quotes := x&^(4*ones) ^ '"'*ones

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPlainEnd compares with a loop over single bytes.
+// TestPlainEnd checks PlainEnd and IsPlain against a loop over single bytes, for random text.
 func TestPlainEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, 40)
@@ -32,7 +32,7 @@ func TestPlainEnd(t *testing.T) {
 	}
 }
 
-// TestNonPlainMask checks every byte value at every position.
+// TestNonPlainMask checks the mask for every byte value at every position.
 func TestNonPlainMask(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for c := range 256 {
@@ -45,7 +45,7 @@ func TestNonPlainMask(t *testing.T) {
 				x = x&^(0xff<<(8*place)) | uint64(c)<<(8*place)
 				found := bits.TrailingZeros64(NonPlainMask(x)) / 8
 				if (found == place) == plainBytes[c] {
-					t.Fatalf("NonPlainMask with %q at %d: lowest bit at %d", rune(c), place, found)
+					t.Fatalf("NonPlainMask with %q at byte %d: lowest bit is in byte %d; byte %d is plain: %v", rune(c), place, found, place, plainBytes[c])
 				}
 			}
 		}

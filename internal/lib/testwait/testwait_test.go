@@ -11,14 +11,14 @@ func TestWithin(t *testing.T) {
 		start := time.Now()
 		holds := func() bool { return time.Since(start) >= time.Second }
 		if !Within(Timeout, holds) || time.Since(start) > time.Second+maxPause {
-			t.Errorf("Within() returned after %v, want about a second", time.Since(start))
+			t.Errorf("Within() with a condition that is true after a second returned after %v, want true after about a second", time.Since(start))
 		}
 		start = time.Now()
 		if Within(time.Second, func() bool { return false }) || time.Since(start) > time.Second+2*maxPause {
-			t.Errorf("Within() returned after %v, want about a second", time.Since(start))
+			t.Errorf("Within(1s) with a condition that is never true returned after %v, want false after about a second", time.Since(start))
 		}
 		if !Within(0, func() bool { return true }) {
-			t.Error("Within(0) = false for a condition that holds, want true")
+			t.Error("Within(0) with a condition that is true = false, want true")
 		}
 	})
 }

@@ -13,30 +13,31 @@ import (
 )
 
 const (
-	// maxClients is the maximum number of targets with open connections.
+	// maxClients is the maximum number of targets whose connections are kept open.
 	maxClients = 200
-	// defaultMaxResponse is far more than a response about one object needs: the largest object has 3 MiB.
+	// defaultMaxResponse is the default of Options.MaxResponse. It is far more than a response about one object needs, because
+	// objects are limited to 3 MiB.
 	defaultMaxResponse = 16 << 20
 )
 
 // Options configure a Caller.
 type Options struct {
-	// Register adds the kinds of the reviews to a scheme.
+	// Register are functions that add the types of the reviews, such as AdmissionReview, to a scheme.
 	Register []func(*runtime.Scheme) error
-	// Versions are the versions of the reviews.
+	// Versions are the API versions in which reviews are encoded.
 	Versions []schema.GroupVersion
 	// MaxResponse is the maximum size of a response in bytes; 0 means 16 MiB.
 	MaxResponse int64
 }
 
-// Caller calls webhooks. It is safe for concurrent use.
+// Caller calls webhooks and shares connections between calls. It is safe for concurrent use.
 type Caller struct {
 	maxResponse int64
 	serializer  runtime.NegotiatedSerializer
-	clients     *lru.Cache // from a target's key to *client
+	clients     *lru.Cache // maps Target.key to *client
 }
 
-// NewCaller returns a caller without open connections.
+// NewCaller returns a caller without open connections, or the error of a function in options.Register.
 func NewCaller(options Options) (*Caller, error) {
 	scheme := runtime.NewScheme()
 	for _, register := range options.Register {
@@ -54,8 +55,8 @@ func NewCaller(options Options) (*Caller, error) {
 	return c, nil
 }
 
-// Call sends a review to a webhook and decodes the response into result. The deadline of the context limits the call. An error means
-// that the call failed; a denial is not an error.
+// Call sends a review to a webhook and decodes the response into result. The deadline of the context limits the call. An error
+// means that the call failed; a response that denies the request is not an error.
 func (c *Caller) Call(ctx context.Context, target *Target, review, result runtime.Object) error {
 	client, err := c.client(target)
 	if err != nil {
@@ -70,15 +71,16 @@ func (c *Caller) Call(ctx context.Context, target *Target, review, result runtim
 	return request.Do(ctx).Into(result)
 }
 
-// Close closes idle connections.
+// Close closes the idle connections of all targets.
 func (c *Caller) Close() { c.clients.Clear() }
 
-// roundUpToSeconds rounds the timeout that is sent to a webhook, which is in seconds.
+// roundUpToSeconds rounds up the timeout that is sent to a webhook, which must be in whole seconds.
 func roundUpToSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
 
-// client returns the client of a target. If two are created concurrently, the later one is kept for further calls.
+// client returns the client of a target and creates it at the first call. If two are created concurrently, further calls use the
+// later one.
 func (c *Caller) client(target *Target) (*client, error) {
 	key := target.key()
 	if existing, ok := c.clients.Get(key); ok {

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// newCaller returns a caller of AdmissionReviews with a maximum size of responses.
+// newCaller returns a caller that sends AdmissionReviews and accepts responses of at most maxResponse bytes; 0 means the default.
 func newCaller(t *testing.T, maxResponse int64) *Caller {
 	t.Helper()
 	c, err := NewCaller(Options{
@@ -30,7 +30,7 @@ func newCaller(t *testing.T, maxResponse int64) *Caller {
 	return c
 }
 
-// serve starts a webhook and returns its target.
+// serve starts an HTTPS server with the handler as webhook and returns its target.
 func serve(t *testing.T, handler http.HandlerFunc) *Target {
 	t.Helper()
 	server := httptest.NewTLSServer(handler)
@@ -39,10 +39,12 @@ func serve(t *testing.T, handler http.HandlerFunc) *Target {
 	return &Target{URL: server.URL + "/validate", CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
 }
 
+// allow is the handler of a webhook that allows every request.
 func allow(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprint(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"u","allowed":true}}`)
 }
 
+// call sends an AdmissionReview to the target with a timeout of 10 seconds.
 func call(t *testing.T, c *Caller, target *Target) (*admissionv1.AdmissionReview, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -66,22 +68,22 @@ func TestCall(t *testing.T) {
 	})
 	answer, err := call(t, newCaller(t, 0), target)
 	if err != nil || !answer.Response.Allowed {
-		t.Fatal(answer.Response, err)
+		t.Fatalf("Call() = %v, %v, want an allowed response", answer.Response, err)
 	}
 	r := received.Load()
 	if r.Method != "POST" || r.URL.RequestURI() != "/validate?timeout=10s" || r.UserAgent() != "kube-apiserver-admission" || r.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("the webhook received %s %s from %s as %s", r.Method, r.URL, r.UserAgent(), r.Header.Get("Content-Type"))
+		t.Errorf("the webhook received %s %s, User-Agent %s, Content-Type %s, want POST /validate?timeout=10s, kube-apiserver-admission, application/json", r.Method, r.URL, r.UserAgent(), r.Header.Get("Content-Type"))
 	}
 	if kind.Load() != "admission.k8s.io/v1 AdmissionReview" {
-		t.Errorf("the webhook received a %q", kind.Load())
+		t.Errorf("the webhook received a %q, want admission.k8s.io/v1 AdmissionReview", kind.Load())
 	}
 }
 
-// TestConnectionsAreShared: calls to a target share a connection; another target does not use it.
+// TestConnectionsAreShared: calls to the same target share a connection; a target with another CA bundle does not use it.
 func TestConnectionsAreShared(t *testing.T) {
 	remotes := map[string]bool{}
 	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		remotes[r.RemoteAddr] = true // calls are sequential
+		remotes[r.RemoteAddr] = true // needs no lock, because the calls are sequential
 		allow(w, r)
 	})
 	c := newCaller(t, 0)
@@ -91,14 +93,14 @@ func TestConnectionsAreShared(t *testing.T) {
 		}
 	}
 	if len(remotes) != 1 || c.clients.Len() != 1 {
-		t.Errorf("5 calls used %d connections and %d clients", len(remotes), c.clients.Len())
+		t.Errorf("5 calls used %d connections and %d clients, want 1 and 1", len(remotes), c.clients.Len())
 	}
 	if _, err := call(t, c, &Target{URL: target.URL}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("Call() without a CA bundle = %v, want a certificate error", err)
 	}
 }
 
-// TestDifferenceWebhookRedirectsAreNotFollowed: a review is not sent to another server than the configured one.
+// TestDifferenceWebhookRedirectsAreNotFollowed: a redirect is an error; the review is sent only to the configured server.
 func TestDifferenceWebhookRedirectsAreNotFollowed(t *testing.T) {
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		var redirected atomic.Int32
@@ -106,7 +108,7 @@ func TestDifferenceWebhookRedirectsAreNotFollowed(t *testing.T) {
 		target := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL, code) })
 		target.CABundle = append(target.CABundle, other.CABundle...)
 		if _, err := call(t, newCaller(t, 0), target); err == nil || redirected.Load() != 0 {
-			t.Errorf("status code %d: Call() = %v, and the redirect was followed %d times", code, err, redirected.Load())
+			t.Errorf("status code %d: Call() = %v, followed the redirect %d times, want an error and 0 times", code, err, redirected.Load())
 		}
 	}
 }
@@ -118,14 +120,14 @@ func TestMaxResponse(t *testing.T) {
 		fmt.Fprint(w, strings.Repeat(" ", 2000))
 	})
 	if _, err := call(t, newCaller(t, 1000), target); err == nil || !strings.Contains(err.Error(), "the response is too large: limit is 1000 bytes") {
-		t.Errorf("Call() = %v, want that the response is too large", err)
+		t.Errorf("Call() error = %v, want \"the response is too large: limit is 1000 bytes\"", err)
 	}
 	if _, err := call(t, newCaller(t, 5000), target); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestCallTimeout: a call ends with its context.
+// TestCallTimeout: a call ends with an error when the deadline of its context passes.
 func TestCallTimeout(t *testing.T) {
 	done := make(chan struct{})
 	defer close(done)
@@ -135,15 +137,15 @@ func TestCallTimeout(t *testing.T) {
 	start := time.Now()
 	err := newCaller(t, 0).Call(ctx, target, &admissionv1.AdmissionReview{}, &admissionv1.AdmissionReview{})
 	if err == nil || !strings.Contains(err.Error(), "context deadline exceeded") || time.Since(start) > 5*time.Second {
-		t.Errorf("Call() = %v after %v", err, time.Since(start))
+		t.Errorf("Call() error = %v after %v, want context deadline exceeded after 50ms", err, time.Since(start))
 	}
 }
 
-// TestAddress: the addresses of targets, and invalid targets.
+// TestAddress checks the addresses of targets, and the errors for invalid targets.
 func TestAddress(t *testing.T) {
 	for _, test := range []struct {
 		target Target
-		want   string // the address, or the error
+		want   string // the address as fmt prints it, or the error
 	}{
 		{Target{URL: "https://example.com/a/b"}, "{example.com /a/b  false}"},
 		{Target{URL: "https://127.0.0.1:8443"}, "{127.0.0.1:8443   true}"},
@@ -165,17 +167,17 @@ func TestAddress(t *testing.T) {
 		}
 	}
 	if _, err := newCaller(t, 0).client(&Target{URL: "https://example.com", CABundle: []byte("none")}); err == nil {
-		t.Error("client() with an invalid CA bundle = nil, want an error")
+		t.Error("client() with an invalid CA bundle succeeded, want an error")
 	}
 }
 
-// TestFailed: the error names the webhook and has a code for metrics.
+// TestFailed: the error of a failed call names the webhook and has an HTTP status code for metrics.
 func TestFailed(t *testing.T) {
 	target := serve(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) })
 	_, err := call(t, newCaller(t, 0), target)
 	failed := Failed("h.example.com", err)
 	if failed.Code() != http.StatusTeapot || !strings.HasPrefix(failed.Error(), `failed calling webhook "h.example.com": failed to call webhook: `) {
-		t.Errorf("Failed() = %v with code %d", failed, failed.Code())
+		t.Errorf("Failed() = %v with code %d, want the name of the webhook and code 418", failed, failed.Code())
 	}
 	if failed := Failed("h", context.Canceled); failed.Code() != http.StatusServiceUnavailable {
 		t.Errorf("Code() = %d, want 503", failed.Code())

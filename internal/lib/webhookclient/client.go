@@ -50,10 +50,10 @@ func newClient(target *Target, content rest.ClientContentConfig, maxResponse int
 	return &client{rest: restClient, transport: transport}, nil
 }
 
-// close closes idle connections.
+// close closes the idle connections of the client.
 func (c *client) close() { c.transport.CloseIdleConnections() }
 
-// tlsConfig returns the configuration that verifies the serving certificate of the webhook.
+// tlsConfig returns the TLS configuration that verifies the serving certificate of the webhook with the given CA bundle.
 func (a address) tlsConfig(bundle []byte) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: a.serverName}
 	if !a.isLoopback {
@@ -72,7 +72,7 @@ func (a address) tlsConfig(bundle []byte) (*tls.Config, error) {
 // noRedirect makes the client return redirects instead of following them.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// limited is a transport that limits the size of responses and sets the User-Agent.
+// limited is an http.RoundTripper that limits the size of response bodies to max bytes and sets the User-Agent.
 type limited struct {
 	next http.RoundTripper
 	max  int64
@@ -90,7 +90,7 @@ func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// limitedBody is a body that returns errTooLarge after max bytes.
+// limitedBody is a response body whose Read returns errTooLarge if the body has more than max bytes.
 type limitedBody struct {
 	io.ReadCloser
 	remaining, max int64

@@ -14,21 +14,22 @@ import (
 type Target struct {
 	URL     string
 	Service *Service
-	// CABundle has the PEM certificates of the authorities that may sign the serving certificate; empty means those of the system.
+	// CABundle contains the PEM certificates of the authorities that may sign the serving certificate; empty means the system's
+	// root certificates.
 	CABundle []byte
 }
 
-// Service is the address of a webhook in a cluster.
+// Service is the Kubernetes Service of a webhook, with the path of the request.
 type Service struct {
 	Namespace, Name, Path string
-	// Port 0 means 443.
+	// Port is the port of the Service; 0 means 443.
 	Port int32
 }
 
-// httpsPort is the default port of webhooks.
+// httpsPort is the port of a webhook's Service if the configuration does not set one.
 const httpsPort = 443
 
-// key returns the identity of a target. Targets with the same key share connections.
+// key returns a string that identifies the target. Calls to targets with the same key share connections.
 func (t *Target) key() string {
 	if t.Service == nil {
 		return "url\x00" + t.URL + "\x00" + string(t.CABundle)
@@ -37,18 +38,18 @@ func (t *Target) key() string {
 	return fmt.Sprintf("service\x00%s\x00%s\x00%s\x00%d\x00%s", s.Namespace, s.Name, s.Path, s.Port, t.CABundle)
 }
 
-// address is the resolved address of a target.
+// address is the network address of a target.
 type address struct {
 	host string // HOST or HOST:PORT
 	path string
-	// serverName is the name in the serving certificate; "" means the host.
+	// serverName is the name that the serving certificate must contain; "" means the host of the URL.
 	serverName string
-	// isLoopback reports whether the connection does not leave the machine. Other connections use HTTP/1, so that a load balancer
+	// isLoopback means that the connection does not leave the machine. All other connections use HTTP/1, so that a load balancer
 	// can distribute calls among several servers.
 	isLoopback bool
 }
 
-// address returns the address of the target.
+// address returns the network address of the target, or an error if the target has neither a Service nor a valid https URL.
 func (t *Target) address() (address, error) {
 	if s := t.Service; s != nil {
 		name := s.Name + "." + s.Namespace + ".svc"
