@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Annotations in which a HorizontalPodAutoscaler at v1 stores, as JSON, the fields that v1 lacks: metrics other than
-// CPU utilization, behavior and conditions.
+// Annotations in which a HorizontalPodAutoscaler of autoscaling/v1 stores, as JSON, the fields that only v2 defines:
+// metrics other than CPU utilization, behavior and conditions.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -17,16 +17,19 @@ const (
 	behaviorAnnotation       = "autoscaling.alpha.kubernetes.io/behavior"
 )
 
-// conversionAnnotations are all annotations that conversion to v1 sets, including those of earlier releases.
+// conversionAnnotations are the annotations that a conversion to v1 sets now or set in earlier Kubernetes releases. A
+// conversion removes them before it sets new ones.
 var conversionAnnotations = []string{
 	metricsAnnotation, currentMetricsAnnotation, conditionsAnnotation, behaviorAnnotation,
 	"autoscaling.alpha.kubernetes.io/scale-down-tolerance", "autoscaling.alpha.kubernetes.io/scale-up-tolerance",
 }
 
-// defaultUtilization is the target CPU utilization, in percent, of a v1 autoscaler without any metric.
+// defaultUtilization is the target CPU utilization, in percent, that a v1 HorizontalPodAutoscaler without any metric gets
+// when it is converted to v2.
 const defaultUtilization = 80
 
-// autoscalerV2ToV1 converts a HorizontalPodAutoscaler from v2 to v1.
+// autoscalerV2ToV1 converts a HorizontalPodAutoscaler from autoscaling/v2 to autoscaling/v1: the first CPU utilization
+// metric becomes targetCPUUtilizationPercentage, and fields that v1 does not define become annotations.
 func autoscalerV2ToV1(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), withoutConversionAnnotations(doc.Lookup("metadata", "annotations"))
 	var percentage, current document.Value
@@ -60,13 +63,14 @@ func autoscalerV2ToV1(doc document.Value) document.Value {
 		conditions = append(conditions, c)
 	}
 	annotations = setAnnotationList(annotations, conditionsAnnotation, conditions)
-	spec = withTarget(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
+	spec = withRequiredFields(spec).Without("metrics").Without("behavior").With("targetCPUUtilizationPercentage", percentage)
 	status = status.Without("currentMetrics").Without("conditions").With("currentCPUUtilizationPercentage", current)
 	status = withZero(withZero(status, "currentReplicas"), "desiredReplicas")
 	return withAnnotations(doc, annotations).With("spec", spec).With("status", status)
 }
 
-// autoscalerV1ToV2 converts a HorizontalPodAutoscaler from v1 to v2.
+// autoscalerV1ToV2 converts a HorizontalPodAutoscaler from autoscaling/v1 to autoscaling/v2; it is the inverse of
+// autoscalerV2ToV1. Malformed annotations are ignored.
 func autoscalerV1ToV2(doc document.Value) document.Value {
 	spec, status, annotations := doc.Get("spec"), doc.Get("status"), doc.Lookup("metadata", "annotations")
 	metrics, _ := annotationList(annotations, metricsAnnotation)
@@ -87,7 +91,7 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 		currents = append(currents, cpuMetric("current", percentage, false))
 	}
 	conditions, _ := annotationList(annotations, conditionsAnnotation)
-	spec = withTarget(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
+	spec = withRequiredFields(spec).Without("targetCPUUtilizationPercentage").With("metrics", document.NewList(metrics...))
 	spec = spec.With("behavior", behaviorOf(annotations.Get(behaviorAnnotation).Text()))
 	status = withZero(status.Without("currentCPUUtilizationPercentage"), "desiredReplicas")
 	if n, ok := status.Get("currentReplicas").Int64(); ok && n == 0 {
@@ -103,9 +107,10 @@ func autoscalerV1ToV2(doc document.Value) document.Value {
 	return withAnnotations(doc, withoutConversionAnnotations(annotations)).With("spec", spec).With("status", status)
 }
 
-// withTarget returns a spec in which the required fields are set, to zero values where an applier has released them:
-// Kubernetes' conversion sets them, so that the apply engine does not remove them.
-func withTarget(spec document.Value) document.Value {
+// withRequiredFields returns a spec in which absent required fields (maxReplicas, and the kind and name of scaleTargetRef)
+// are set to zero values, as in Kubernetes' conversion. A required field that an applier no longer applies thus remains in
+// the object.
+func withRequiredFields(spec document.Value) document.Value {
 	spec = withZero(spec, "maxReplicas")
 	target := spec.Get("scaleTargetRef")
 	if !target.Get("kind").IsAbsent() && !target.Get("name").IsAbsent() {
@@ -126,19 +131,20 @@ func withZero(status document.Value, name string) document.Value {
 	return status
 }
 
-// cpuUtilization returns the averageUtilization of a CPU resource metric; absent for other metrics.
-func cpuUtilization(metric document.Value, which string) document.Value {
+// cpuUtilization returns the averageUtilization of a CPU resource metric, whose field is "target" in a metric of the spec
+// and "current" in a metric of the status. For other metrics it returns an absent value.
+func cpuUtilization(metric document.Value, field string) document.Value {
 	r := metric.Get("resource")
 	if metric.Get("type").Text() != "Resource" || r.Get("name").Text() != "cpu" {
 		return document.Value{}
 	}
-	if v := r.Lookup(which, "averageUtilization"); !v.IsNull() {
+	if v := r.Lookup(field, "averageUtilization"); !v.IsNull() {
 		return v
 	}
 	return document.Value{}
 }
 
-func cpuMetric(which string, percentage document.Value, typed bool) document.Value {
+func cpuMetric(field string, percentage document.Value, typed bool) document.Value {
 	target := document.NewMap(document.Field{Name: "averageUtilization", Value: percentage})
 	if typed {
 		target = target.With("type", document.NewString("Utilization"))
@@ -147,7 +153,7 @@ func cpuMetric(which string, percentage document.Value, typed bool) document.Val
 		document.Field{Name: "type", Value: document.NewString("Resource")},
 		document.Field{Name: "resource", Value: document.NewMap(
 			document.Field{Name: "name", Value: document.NewString("cpu")},
-			document.Field{Name: which, Value: target},
+			document.Field{Name: field, Value: target},
 		)},
 	)
 }
@@ -203,7 +209,8 @@ func annotationList(annotations document.Value, name string) (list []document.Va
 	return list, true
 }
 
-// behavior is the annotation's form of spec.behavior: Kubernetes writes it with Go's field names instead of JSON names.
+// behavior is spec.behavior as Kubernetes encodes it in behaviorAnnotation: JSON with the names of Go struct fields
+// (ScaleUp) instead of the API's field names (scaleUp).
 type behavior struct{ ScaleUp, ScaleDown *scalingRules }
 
 type scalingRules struct {
@@ -230,7 +237,8 @@ func behaviorText(v document.Value) string {
 	return string(text)
 }
 
-// behaviorOf parses the annotation that behaviorText writes; absent if it is malformed or empty.
+// behaviorOf parses the annotation text that behaviorText returns. It returns an absent value if the text is malformed or
+// empty.
 func behaviorOf(text string) document.Value {
 	var b behavior
 	if json.Unmarshal([]byte(text), &b) != nil || b == (behavior{}) {

@@ -10,16 +10,16 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Builtin returns the built-in kinds. Each call returns new values, which the caller may modify.
+// Builtin returns all built-in kinds. Each call returns new values, which the caller may modify.
 func Builtin() []*Kind {
 	all, err := newKinds(kinds.Builtin())
 	if err != nil {
-		panic(err) // unreachable: a test parses all kind files
+		panic(err) // unreachable: the kind files are embedded, and a test parses all of them
 	}
 	return all
 }
 
-// newKinds returns the kinds that kind files declare.
+// newKinds returns the kinds that a set of kind files declares. The error joins the errors of all invalid declarations.
 func newKinds(set *kinds.Set) (all []*Kind, err error) {
 	var errs []error
 	for _, d := range set.Kinds {
@@ -29,7 +29,7 @@ func newKinds(set *kinds.Set) (all []*Kind, err error) {
 	return all, errors.Join(errs...)
 }
 
-// coreGroup is the name of the core group, which is empty in the API, in kind files and store keys.
+// coreGroup is the name of the core group in kind files and store keys; in the API its name is empty.
 const coreGroup = kinds.CoreGroup
 
 func newKind(d *kinds.Declaration) (*Kind, error) {
@@ -38,7 +38,7 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 		Resource: d.Property("plural").Value, SingularName: d.Property("singular").Value,
 		ShortNames: d.Property("short names").Words(), Categories: d.Property("categories").Words(),
 		StoredAt: d.Property("stored as").Value, AlsoServedAt: d.Property("also served as").Value,
-		fieldsOf: d.Property("fields of").Value,
+		sharedStruct: d.Property("fields of").Value,
 	}
 	var errs []error
 	for _, name := range []string{"group", "versions", "scope", "plural"} {
@@ -71,7 +71,7 @@ func newKind(d *kinds.Declaration) (*Kind, error) {
 	return k, errors.Join(errs...)
 }
 
-// setDeprecated reads VERSION "WARNING" [removed in RELEASE].
+// setDeprecated sets Deprecated from the property's value, whose syntax is VERSION "WARNING" [removed in RELEASE].
 func (k *Kind) setDeprecated(words []string, value string) error {
 	rest := strings.TrimSpace(strings.TrimPrefix(value, words[0]))
 	quoted, err := strconv.QuotedPrefix(rest)
@@ -117,7 +117,8 @@ func (k *Kind) setSubresources(words []string, _ string) error {
 	return nil
 }
 
-// setGeneration reads from FIRST|request [on change of PATH…].
+// setGeneration sets Generation from the property's value, whose syntax is
+// "from NUMBER|request [on change of PATH…]".
 func (k *Kind) setGeneration(words []string, value string) (err error) {
 	hasPaths := len(words) > 5 && slices.Equal(words[2:5], []string{"on", "change", "of"})
 	if words[0] != "from" || len(words) != 2 && !hasPaths {

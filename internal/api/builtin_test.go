@@ -23,10 +23,10 @@ func TestBuiltin(t *testing.T) {
 		for _, v := range k.Versions {
 			topology, ok := BuiltinTopology(k.Group, v, k.Name)
 			if !ok && !k.CreateOnly {
-				t.Errorf("%v has no topology", k)
+				t.Errorf("BuiltinTopology of %v at version %s: got none, want a topology", k, v)
 			}
 			if ok && topology.Map == nil {
-				t.Errorf("the topology of %v is not a map", k)
+				t.Errorf("BuiltinTopology of %v at version %s: got %v, want a map", k, v, topology)
 			}
 		}
 		for _, name := range append([]string{k.String()}, k.ShortNames...) {

@@ -5,14 +5,15 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// customResetFields are the reset fields of custom resources with the status subresource, by endpoint. Kind files list the
-// reset fields of built-in kinds.
+// customResetFields maps an endpoint ("" for the main endpoint) to its reset fields, for custom resources with the status
+// subresource. The reset fields of built-in kinds are in kind files.
 var customResetFields = map[string]fieldset.Set{
 	"":                fieldset.New(fieldset.Names("status")),
 	StatusSubresource: fieldset.New(fieldset.Names("metadata"), fieldset.Names("spec")),
 }
 
-// customResetFieldSets implements ResetFieldSets for custom resources.
+// customResetFieldSets implements ResetFieldSets for custom resources: it maps each apiVersion that has the status
+// subresource to the reset fields of an endpoint.
 func (k *Kind) customResetFieldSets(endpoint string) map[string]fieldset.Set {
 	at := map[string]fieldset.Set{}
 	for _, version := range k.Versions {
@@ -35,7 +36,8 @@ func (k *Kind) restoreCustomResetFields(endpoint, version string, obj, live docu
 	return put(obj, live.Get("status"), "status")
 }
 
-// nextCustomGeneration increments the generation on every change outside metadata.
+// nextCustomGeneration returns the generation of a custom resource that is written at an endpoint: 1 on create, and the
+// live object's generation plus 1 if the main endpoint changes a field outside metadata.
 func nextCustomGeneration(endpoint string, obj, live document.Value) int64 {
 	if live.IsAbsent() {
 		return 1

@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// dropDisabledFields removes the fields of a pod spec whose feature gates are off by default, as kube-apiserver does.
-// Fields that the live object has are retained.
+// dropDisabledFields removes the fields of a pod spec whose feature gates are off by default, as kube-apiserver does. A
+// field that is set in the live object is retained.
 func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	if k.podSpec == nil {
 		return obj
@@ -31,7 +31,8 @@ func (k *Kind) dropDisabledFields(obj, live document.Value) document.Value {
 	return put(obj, now, k.podSpec...)
 }
 
-// hasProjectedSource reports whether a projected volume of a pod spec has a source of a name.
+// hasProjectedSource reports whether a projected volume of a pod spec has a source of the named type, such as
+// clusterTrustBundle.
 func hasProjectedSource(spec document.Value, name string) bool {
 	for _, volume := range spec.Get("volumes").Items() {
 		for _, source := range volume.Lookup("projected", "sources").Items() {
@@ -43,7 +44,7 @@ func hasProjectedSource(spec document.Value, name string) bool {
 	return false
 }
 
-// removeField returns a function that removes a field from a map.
+// removeField returns a function that returns a map without the named field.
 func removeField(name string) func(document.Value) document.Value {
 	return func(v document.Value) document.Value {
 		if v.Get(name).IsAbsent() {
@@ -84,20 +85,22 @@ func withoutStopSignals(spec document.Value) document.Value {
 	return spec
 }
 
-// prepareNode removes the source of dynamic kubelet configuration, which is no longer supported. Nodes that have one keep it.
+// prepareNode removes spec.configSource, the source of dynamic kubelet configuration, which Kubernetes no longer supports.
+// It is retained if it is set in the live node.
 func prepareNode(obj, live document.Value, _ Write) document.Value {
 	return withoutNew(obj, live, "spec", "configSource")
 }
 
-// prepareNodeStatus removes the state of dynamic kubelet configuration, too.
+// prepareNodeStatus removes spec.configSource as prepareNode does, and status.config, the status of dynamic kubelet
+// configuration. Each is retained if it is set in the live node.
 func prepareNodeStatus(obj, live document.Value, w Write) document.Value {
 	return withoutNew(prepareNode(obj, live, w), live, "status", "config")
 }
 
-// withoutNew removes the field in.name, unless the live object has it.
-func withoutNew(obj, live document.Value, in, name string) document.Value {
-	if obj.Lookup(in, name).IsAbsent() || !isAbsentOrNull(live.Lookup(in, name)) {
+// withoutNew returns an object without the field parent.name, unless the field is set in the live object.
+func withoutNew(obj, live document.Value, parent, name string) document.Value {
+	if obj.Lookup(parent, name).IsAbsent() || !isAbsentOrNull(live.Lookup(parent, name)) {
 		return obj
 	}
-	return obj.With(in, obj.Get(in).Without(name))
+	return obj.With(parent, obj.Get(parent).Without(name))
 }

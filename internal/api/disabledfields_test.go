@@ -2,7 +2,8 @@ package api
 
 import "testing"
 
-// TestPrepareDropsDisabledFields checks that fields of disabled features are dropped unless the live object has them.
+// TestPrepareDropsDisabledFields checks that Prepare drops the fields of disabled features, unless the live object sets
+// them.
 func TestPrepareDropsDisabledFields(t *testing.T) {
 	const (
 		bundled = `volumes: [{name: v, projected: {sources: [{clusterTrustBundle: {path: a}}, {secret: {name: x}}]}}]`
@@ -32,7 +33,8 @@ func TestPrepareDropsDisabledFields(t *testing.T) {
 	})
 }
 
-// TestPrepareAppArmorProfiles checks that legacy AppArmor annotations set the fields that replace them.
+// TestPrepareAppArmorProfiles checks that Prepare sets securityContext.appArmorProfile of containers from the legacy
+// AppArmor annotations of a new pod.
 func TestPrepareAppArmorProfiles(t *testing.T) {
 	const (
 		note = "container.apparmor.security.beta.kubernetes.io/"
@@ -54,8 +56,8 @@ func TestPrepareAppArmorProfiles(t *testing.T) {
 	})
 }
 
-// TestPrepareDevices checks that list attributes, a disabled feature, are dropped, and that the status of a device is
-// removed with its allocation.
+// TestPrepareDevices checks that Prepare drops device attributes that are lists, whose feature gate is off, from
+// ResourceSlices, and the statuses of devices that are no longer allocated from ResourceClaims.
 func TestPrepareDevices(t *testing.T) {
 	const (
 		results = `{devices: {results: [{driver: d, pool: p, device: a}, {driver: d, pool: p, device: b, shareID: s}]}}`

@@ -1,15 +1,15 @@
-// Package api is the register of resources: the kinds that are served, with their names, versions, subresources, merge
-// topologies and write strategies.
+// Package api defines the resources that the server serves: their names, versions, subresources, merge topologies and
+// write strategies.
 //
 // # Vocabulary
 //
-//   - A [Kind] is one resource type with its versions. It has a kind (Deployment), a plural, which is the resource
-//     (deployments), a singular (deployment), and short names.
+//   - A [Kind] is one resource type with all its versions. Its names are the kind (Deployment), the plural, which is the
+//     resource in request paths (deployments), the singular (deployment), and short names (deploy).
 //   - A subresource is another endpoint of the same object, such as its status or scale. The main endpoint is the
 //     object itself.
 //   - Reset fields are the fields that an endpoint ignores.
-//   - To normalize is to convert fields that have more than one representation to the stored representation.
-//   - To prepare is to restore reset fields and to set the fields that the server sets.
+//   - To normalize an object is to convert fields that have more than one representation to the stored representation.
+//   - To prepare an object is to restore its reset fields from the live object and to set the fields that the server sets.
 //
 // # Built-in kinds
 //
@@ -35,8 +35,8 @@
 //	writegate.go   drains the writers of a kind that is replaced
 //	normalize.go   fields with more than one representation
 //	strategy.go    the steps of strategies, and Prepare
-//	  strategyworkload.go, strategysigning.go, strategydevices.go, and strategypod.go with qos.go
-//	  disabledfields.go, fields whose feature gates are off
+//	  strategyworkload.go, strategysigning.go, strategydevices.go, strategypod.go  the steps of single kinds
+//	  disabledfields.go    removes fields whose feature gates are off
 //	generate/      builds topologies.json.gz
-//	oracle/        runs Kubernetes' strategies, for tests: a module of its own
+//	qos/           the quality of service class of pods
 package api

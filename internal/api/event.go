@@ -2,7 +2,7 @@ package api
 
 import "github.com/cadastre/cadastre/document"
 
-// eventNames are the pairs of field names that differ between events of the core group and of events.k8s.io.
+// eventNames are the fields that have different names in the two Event types: in the core group, and in events.k8s.io.
 var eventNames = [][2]string{
 	{"count", "deprecatedCount"},
 	{"firstTimestamp", "deprecatedFirstTimestamp"},
@@ -13,12 +13,13 @@ var eventNames = [][2]string{
 	{"source", "deprecatedSource"},
 }
 
-// eventReporters are the fields that core events always have, and that events.k8s.io omits if they are empty.
+// eventReporters are the fields, with their names in the core group and in events.k8s.io, that a core Event contains even
+// if they are empty and that an events.k8s.io Event omits if they are empty.
 var eventReporters = [][2]string{{"reportingComponent", "reportingController"}, {"reportingInstance", "reportingInstance"}}
 
 // coreEventToEvents converts a core event to an events.k8s.io event.
 func coreEventToEvents(doc document.Value) document.Value {
-	doc = renameEvent(doc, 0, 1)
+	doc = renameEventFields(doc, 0, 1)
 	for _, names := range eventReporters {
 		if doc.Get(names[1]).Text() == "" {
 			doc = doc.Without(names[1])
@@ -29,7 +30,7 @@ func coreEventToEvents(doc document.Value) document.Value {
 
 // eventsEventToCore converts an events.k8s.io event to a core event.
 func eventsEventToCore(doc document.Value) document.Value {
-	doc = renameEvent(doc, 1, 0)
+	doc = renameEventFields(doc, 1, 0)
 	for _, names := range eventReporters {
 		if doc.Get(names[0]).IsAbsent() {
 			doc = doc.With(names[0], document.NewString(""))
@@ -38,7 +39,8 @@ func eventsEventToCore(doc document.Value) document.Value {
 	return doc
 }
 
-func renameEvent(doc document.Value, from, to int) document.Value {
+// renameEventFields renames the fields of an Event; from and to are indexes of the pairs in eventNames.
+func renameEventFields(doc document.Value, from, to int) document.Value {
 	fields := make([]document.Field, 0, doc.Len())
 	for name, value := range doc.Fields() {
 		for _, names := range eventNames {

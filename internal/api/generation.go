@@ -6,15 +6,15 @@ import (
 
 // Generation describes how metadata.generation of a kind is set.
 type Generation struct {
-	// First is the generation of a new object; 0 means the generation in the request.
+	// First is the generation of a new object; 0 means that a new object has the generation that the request contains.
 	First int64
 	// Counted are the paths of the fields whose changes increment the generation.
 	Counted [][]string
 }
 
-// NextGeneration returns the generation of an object that is written at an endpoint; 0 means none. Clients cannot set
-// it on update. Both the object and the live object, which is absent on create, are at the storage version, with reset
-// fields restored.
+// NextGeneration returns the metadata.generation of an object that is written at an endpoint; 0 means that the object has
+// no generation. The generation in an update request is ignored. Both the object and the live object, which is absent on
+// create, are at the storage version, with reset fields restored.
 func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	if k.Custom {
 		return nextCustomGeneration(endpoint, obj, live)
@@ -28,7 +28,7 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	}
 	now, _ := live.Lookup("metadata", "generation").Int64()
 	if endpoint == StatusSubresource {
-		return now // the counted fields other than annotations are reset fields of the status endpoint
+		return now // the status endpoint ignores the fields in Counted, except annotations
 	}
 	for _, path := range k.Generation.Counted {
 		if !semanticEqual(obj.Lookup(path...), live.Lookup(path...)) {
@@ -38,7 +38,8 @@ func (k *Kind) NextGeneration(endpoint string, obj, live document.Value) int64 {
 	return now
 }
 
-// withNextGeneration returns an object with its next generation.
+// withNextGeneration returns an object in which metadata.generation is set to the result of NextGeneration, or removed if
+// that is 0.
 func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) document.Value {
 	next, sent := k.NextGeneration(endpoint, obj, live), obj.Lookup("metadata", "generation")
 	switch n, ok := sent.Int64(); {
@@ -50,13 +51,14 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
-// semanticEqual reports whether two values are semantically equal: absent, null and empty values are equal.
+// semanticEqual reports whether two values are semantically equal, as defined by apimachinery's equality.Semantic: an absent
+// value, null, and an empty list or map are equal to each other.
 func semanticEqual(a, b document.Value) bool {
 	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || nestedEqual(a, b)
 }
 
-// nestedEqual reports whether two values inside a list or map are semantically equal. There, {} differs from an absent
-// field, because an empty struct often selects a member of a union.
+// nestedEqual reports whether two values inside a list or map are semantically equal. Unlike at the top level, {} differs
+// from an absent field there, because an empty struct often selects a member of a union, such as emptyDir: {}.
 func nestedEqual(a, b document.Value) bool {
 	switch {
 	case a.Kind() != b.Kind():

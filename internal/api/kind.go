@@ -10,33 +10,34 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Kind is a resource type with its versions.
+// Kind describes a resource type, such as deployments.apps, in all its versions.
 type Kind struct {
-	Group string // "" for the core group
-	// Name is the kind of objects (Deployment), Resource the plural in request paths (deployments).
+	Group string // Group is the API group; "" is the core group.
+	// Name is the kind (Deployment); Resource is the plural name in request paths (deployments).
 	Name, Resource string
 	// Versions are the served versions, the preferred version first.
 	Versions   []string
 	Namespaced bool
-	// ShortNames are abbreviations that kubectl accepts, Categories groups of resources such as "all".
+	// ShortNames are the abbreviations that kubectl accepts. Categories are the named groups of resources, such as "all", to
+	// which the resource belongs.
 	ShortNames, Categories []string
-	// Subresources are the names of the subresources of a built-in kind, sorted. For other kinds they are in Definition:
-	// use SubresourcesAt.
+	// Subresources are the names of the subresources of a built-in kind, sorted. It is empty for custom resources, whose
+	// Definition lists the subresources per version. Use SubresourcesAt, which covers both.
 	Subresources []string
-	// CreateOnly marks kinds such as SubjectAccessReview that support create only and are not stored.
+	// CreateOnly marks kinds such as SubjectAccessReview, which support only the verb create and are not stored.
 	CreateOnly bool
-	// ActsOn is the RESOURCE/SUBRESOURCE of the same group that serves create requests of the kind, for the object that
-	// the body names; "" for other kinds.
+	// ActsOn is set for create-only kinds such as Binding whose create requests are served by a subresource of the object
+	// that the body names. It is that RESOURCE/SUBRESOURCE, in the same group, such as pods/binding; otherwise "".
 	ActsOn string
 	// ResetFields are the fields that endpoints ignore; Generation defines how metadata.generation is set.
 	ResetFields []ResetField
 	Generation  Generation
-	// Fields are the selectable fields besides metadata.name and metadata.namespace; FieldAliases maps further labels to
-	// selectable fields of the stored kind.
+	// Fields are the fields that field selectors support besides metadata.name and metadata.namespace. FieldAliases maps
+	// further field labels to names of Fields of the kind in which objects are stored.
 	Fields       []Field
 	FieldAliases map[string]string
 	Traits
-	// Deprecated are the deprecated versions.
+	// Deprecated maps each deprecated version to its Deprecation.
 	Deprecated map[string]Deprecation
 	// StoredAt is the apiVersion at which objects are stored; "" means the preferred version. AlsoServedAt is an apiVersion of
 	// another group that serves the same objects.
@@ -48,38 +49,41 @@ type Kind struct {
 	Custom bool
 	// Terminating makes the server reject creates, because the kind's CustomResourceDefinition is being deleted.
 	Terminating bool
-	// Definition supplies the properties that are not in the tables of built-in kinds; nil for kinds that have all of theirs there.
+	// Definition supplies topologies, conversions and subresources that no kind file declares. It is nil for kinds that a
+	// kind file declares.
 	Definition Definition
-	// WriteGate blocks writes while the kind is replaced; nil for a kind that is never replaced.
+	// WriteGate blocks writes while the kind is being replaced in the register; nil for a kind that is never replaced.
 	WriteGate *WriteGate
 	// Cache holds values that other packages derive from the kind, each under a key of an unexported type. It is discarded
 	// with the kind.
 	Cache sync.Map
 
 	strategy
-	// unsupportedField is the error format for field labels that are not selectable; "" means Kubernetes' general format.
-	unsupportedField string
-	// fieldsOf is another kind's struct that defines the kind's fields, such as core.v1.ConfigMap; "" if the kind has a Go
-	// type of its own.
-	fieldsOf string
+	// unsupportedLabelFormat is the format of the error for a field label that is not selectable; "" means Kubernetes'
+	// general error text.
+	unsupportedLabelFormat string
+	// sharedStruct is the name of another kind's Go struct that defines the fields of this kind, such as core.v1.ConfigMap;
+	// "" if the kind has a Go type of its own.
+	sharedStruct string
 }
 
-// Definition supplies the properties of a kind that are not in the tables of built-in kinds.
+// Definition supplies the properties of a kind that no kind file declares: a custom resource, or CustomResourceDefinition
+// itself.
 type Definition interface {
-	// Topology returns the merge topology of objects at a version, which need not be served; ok is false if the definition
-	// does not have the version.
+	// Topology returns the merge topology of objects at a version, which may be a version that is not served; ok is false if
+	// the definition has no such version.
 	Topology(version string) (t *schema.Type, ok bool)
-	// Convert returns an object converted to another apiVersion.
+	// Convert returns an object converted from one apiVersion to another.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Subresources returns the names of the subresources at a version, in the order of discovery.
+	// Subresources returns the names of the subresources at a version, in the order in which discovery lists them.
 	Subresources(version string) []string
-	// ScalePaths returns the paths of the fields that the scale subresource reads and writes at a version; nil if there is
-	// no scale.
+	// ScalePaths returns the paths of the fields that the scale subresource reads and writes at a version; nil if the version
+	// has no scale subresource.
 	ScalePaths(version string) *ScalePaths
 }
 
-// SubresourcesAt returns the names of the subresources at a version, in the order of discovery. The caller must not modify
-// the result.
+// SubresourcesAt returns the names of the subresources at a version, in the order in which discovery lists them. The caller
+// must not modify the result.
 func (k *Kind) SubresourcesAt(version string) []string {
 	if k.Definition != nil {
 		return k.Definition.Subresources(version)
@@ -87,23 +91,23 @@ func (k *Kind) SubresourcesAt(version string) []string {
 	return k.Subresources
 }
 
-// HasSubresource reports whether the kind has a subresource at a version.
+// HasSubresource reports whether the kind has the named subresource at a version.
 func (k *Kind) HasSubresource(version, name string) bool {
 	return slices.Contains(k.SubresourcesAt(version), name)
 }
 
-// HasGoType reports whether a Go type describes all fields of the kind's objects, which encodings without field names need.
-// It is false for custom resources, for kinds with the fields of another kind's struct, and for
-// CustomResourceDefinitions, some fields of which have several JSON types.
-func (k *Kind) HasGoType() bool { return !k.Custom && k.Definition == nil && k.fieldsOf == "" }
+// HasGoType reports whether the kind has a Go type that describes all fields of its objects, which protobuf encoding
+// requires. It is false for custom resources, for kinds that share the Go struct of another kind, and for
+// CustomResourceDefinitions, some of whose fields have several JSON types.
+func (k *Kind) HasGoType() bool { return !k.Custom && k.Definition == nil && k.sharedStruct == "" }
 
 // Singular returns the singular resource name.
 func (k *Kind) Singular() string { return cmp.Or(k.SingularName, strings.ToLower(k.Name)) }
 
-// ListName returns the kind of lists.
+// ListName returns the kind of the resource's lists, such as DeploymentList.
 func (k *Kind) ListName() string { return cmp.Or(k.ListKind, k.Name+"List") }
 
-// APIVersion returns the apiVersion of objects at a version.
+// APIVersion returns the apiVersion, such as apps/v1, of the kind's objects at a version.
 func (k *Kind) APIVersion(version string) string {
 	if k.Group == "" {
 		return version

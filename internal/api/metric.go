@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metricField maps a field of a metric at v1 to its path at v2.
+// metricField maps a field of a metric in the annotations of autoscaling/v1 to its path in autoscaling/v2.
 type metricField struct {
 	v1, v2 string
-	// always makes the converted metric have the field, as "0", if it is absent.
-	always bool
+	// required makes a conversion in either direction set the field to "0" if it is absent.
+	required bool
 }
 
-// metricSpecs and metricStatuses are the fields of each metric type, in the spec and in the status.
+// metricSpecs and metricStatuses list the fields of each metric type, in spec.metrics and in status.currentMetrics.
 var (
 	metricSpecs = map[string][]metricField{
 		"object": {{"target", "describedObject", false}, {"metricName", "metric.name", false}, {"selector", "metric.selector", false},
@@ -40,13 +40,13 @@ var (
 	}
 )
 
-// metricV1 converts a metric from v2 to v1.
+// metricV1 converts a metric from its v2 form to its form in the annotations of v1. fields is metricSpecs or metricStatuses.
 func metricV1(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, _ string) document.Value {
 		doc := document.NewMap()
 		for _, f := range fields {
 			v := source.Lookup(strings.Split(f.v2, ".")...)
-			if v.IsAbsent() && f.always {
+			if v.IsAbsent() && f.required {
 				v = document.NewString("0")
 			}
 			doc = doc.With(f.v1, v)
@@ -55,19 +55,19 @@ func metricV1(metric document.Value, fields map[string][]metricField) document.V
 	})
 }
 
-// metricV2 converts a metric from v1 to v2.
+// metricV2 converts a metric from its form in the annotations of v1 to its v2 form. fields is metricSpecs or metricStatuses.
 func metricV2(metric document.Value, fields map[string][]metricField) document.Value {
 	return mapMetric(metric, fields, func(source document.Value, fields []metricField, name string) document.Value {
 		doc := document.NewMap()
 		for _, f := range fields {
 			v := source.Get(f.v1)
-			if v.IsAbsent() && f.always {
+			if v.IsAbsent() && f.required {
 				v = document.NewString("0")
 			}
 			doc = put(doc, v, strings.Split(f.v2, ".")...)
 		}
 		if target := doc.Get("target"); target.Kind() == document.Map {
-			doc = doc.With("target", typedTarget(name, target))
+			doc = doc.With("target", withTargetType(name, target))
 		}
 		return doc
 	})
@@ -82,8 +82,9 @@ func mapMetric(metric document.Value, fields map[string][]metricField, convert f
 	return metric
 }
 
-// typedTarget returns a metric target with its type, which v1 does not have.
-func typedTarget(metric string, target document.Value) document.Value {
+// withTargetType returns a v2 metric target with the field type, which v1 does not define: it is derived from the metric type
+// and from the values that are set.
+func withTargetType(metric string, target document.Value) document.Value {
 	value, average, utilization := target.Get("value"), target.Get("averageValue"), target.Get("averageUtilization")
 	kind := "AverageValue"
 	switch metric {
@@ -91,7 +92,7 @@ func typedTarget(metric string, target document.Value) document.Value {
 		if average.IsAbsent() {
 			kind = "Value"
 		} else if isZero(value) {
-			target = target.Without("value") // v1 requires the field, so that "0" means unset
+			target = target.Without("value") // "0" means unset, because v1 requires the field
 		}
 	case "external":
 		if !value.IsAbsent() {
@@ -105,7 +106,8 @@ func typedTarget(metric string, target document.Value) document.Value {
 	return target.With("type", document.NewString(kind))
 }
 
-// isZero examines the digits only: quantities in annotations are not validated, and parsing 1e-999999999 takes minutes.
+// isZero reports whether a quantity is zero. It examines only the digits, because quantities in annotations are not
+// validated, and parsing 1e-999999999 takes minutes.
 func isZero(quantity document.Value) bool {
 	number := quantity.Text()
 	if suffix := strings.IndexAny(number, "eEinumkKMGTP"); suffix >= 0 {
@@ -114,7 +116,8 @@ func isZero(quantity document.Value) bool {
 	return number != "" && strings.Trim(number, "+-.0") == ""
 }
 
-// metricRanks is the order of Go's struct fields in metrics and conditions.
+// metricRanks lists the JSON names of the fields of metrics and conditions in the order of their Go structs, which is the
+// order in which Kubernetes writes them to annotations.
 var metricRanks = strings.Fields(`type status lastTransitionTime reason message
 	object pods resource containerResource external target kind name apiVersion metricName metricSelector
 	targetValue currentValue targetAverageUtilization currentAverageUtilization
@@ -152,7 +155,7 @@ func appendRankedMap(dst []byte, v document.Value) []byte {
 		}
 		dst = append(document.AppendString(dst, name), ':')
 		if name == "matchLabels" {
-			dst = v.Get(name).AppendJSON(dst) // the names are labels, which are sorted
+			dst = v.Get(name).AppendJSON(dst) // labels are sorted by key instead
 		} else {
 			dst = appendRanked(dst, v.Get(name))
 		}

@@ -7,9 +7,9 @@ import (
 )
 
 // Normalize returns an object, at the storage version, in which fields with more than one representation have the
-// stored representation, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply
-// configurations are not, so that appliers own the fields that they wrote; the merged object is normalized before it is
-// prepared. Normalize is idempotent.
+// representation that is stored, as after decoding by Kubernetes. Whole objects are normalized before the merge. Apply
+// configurations are not normalized, so that appliers own exactly the fields that they sent; instead, the merged object is
+// normalized before it is prepared. Normalize is idempotent.
 func (k *Kind) Normalize(obj document.Value) document.Value {
 	if k.podSpec != nil {
 		obj = normalizePodSpec(obj, k.podSpec)
@@ -20,7 +20,7 @@ func (k *Kind) Normalize(obj document.Value) document.Value {
 	return obj
 }
 
-// normalizeSecret moves stringData, which is write-only, to data.
+// normalizeSecret moves the values of stringData, which is write-only, base64-encoded to data.
 func normalizeSecret(obj document.Value) document.Value {
 	plain := obj.Get("stringData")
 	if plain.IsAbsent() {
@@ -37,8 +37,8 @@ func normalizeSecret(obj document.Value) document.Value {
 	return obj
 }
 
-// normalizePodSpec copies serviceAccountName to its legacy name serviceAccount, or the reverse, in the pod spec at a
-// path.
+// normalizePodSpec makes serviceAccountName and its deprecated alias serviceAccount equal in the pod spec at a path. If they
+// differ, serviceAccountName takes precedence unless it is empty.
 func normalizePodSpec(obj document.Value, path []string) document.Value {
 	spec := obj.Lookup(path...)
 	if spec.Kind() != document.Map {
@@ -54,7 +54,8 @@ func normalizePodSpec(obj document.Value, path []string) document.Value {
 	return put(obj, name, append(path[:len(path):len(path)], "serviceAccount")...)
 }
 
-// normalizePod raises a negative termination grace period to 1, and makes podIP equal to the first of podIPs.
+// normalizePod sets a negative terminationGracePeriodSeconds to 1, and makes status.podIP equal to the first item of
+// status.podIPs.
 func normalizePod(obj document.Value) document.Value {
 	if n, ok := obj.Lookup("spec", "terminationGracePeriodSeconds").Int64(); ok && n < 0 {
 		obj = put(obj, document.NewInt(1), "spec", "terminationGracePeriodSeconds")
@@ -65,14 +66,15 @@ func normalizePod(obj document.Value) document.Value {
 	return syncFirst(obj, "status", "podIP", "podIPs", ip, func(item document.Value) document.Value { return item.Get("ip") })
 }
 
-// normalizeNode makes podCIDR equal to the first of podCIDRs.
+// normalizeNode makes spec.podCIDR equal to the first item of spec.podCIDRs.
 func normalizeNode(obj document.Value) document.Value {
 	itself := func(v document.Value) document.Value { return v }
 	return syncFirst(obj, "spec", "podCIDR", "podCIDRs", itself, itself)
 }
 
-// syncFirst makes a singular field of part equal to the first item of a plural field. If both are set and differ, the
-// singular field is used.
+// syncFirst makes a singular field, such as podIP, equal to the first item of the plural field, such as podIPs. Both are
+// fields of part, which is spec or status. If they differ, the singular field takes precedence unless it is empty. item and
+// value convert between the singular value and an item of the plural field.
 func syncFirst(obj document.Value, part, singular, plural string, item, value func(document.Value) document.Value) document.Value {
 	first, all := obj.Lookup(part, singular), obj.Lookup(part, plural)
 	var firstOfAll document.Value
@@ -88,7 +90,7 @@ func syncFirst(obj document.Value, part, singular, plural string, item, value fu
 	return put(obj, document.NewList(item(first)), part, plural)
 }
 
-// normalizeDaemonSet sets a missing template generation to 0.
+// normalizeDaemonSet sets the annotation for the template generation to "0" if it is absent.
 func normalizeDaemonSet(obj document.Value) document.Value {
 	return putIfAbsent(obj, document.NewString("0"), templateGeneration...)
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// goldenLines calls visit with the tab-separated fields of each line of a golden file that oracle wrote.
+// goldenLines calls visit with the tab-separated fields of each line, except comments, of a golden file that
+// test/oracle/strategies recorded from kube-apiserver's strategies.
 func goldenLines(t *testing.T, name string, visit func(words []string)) {
 	t.Helper()
 	content, err := os.ReadFile(name)
@@ -22,7 +23,8 @@ func goldenLines(t *testing.T, name string, visit func(words []string)) {
 	}
 }
 
-// TestStrategies compares reset fields and the traits of update and delete with the strategies of Kubernetes.
+// TestStrategies compares the reset fields and the traits of the built-in kinds with the recorded properties of Kubernetes'
+// strategies.
 func TestStrategies(t *testing.T) {
 	compared := 0
 	goldenLines(t, "testdata/strategies.txt", func(words []string) {
@@ -45,15 +47,15 @@ func TestStrategies(t *testing.T) {
 		got := Traits{AllowCreateOnUpdate: want["creates"] == "true", RequireResourceVersion: want["unconditional"] == "false",
 			OrphanDependents: want["dependents"] == "OrphanDependents", NoGarbageCollection: want["dependents"] == "Unsupported"}
 		if k.AllowCreateOnUpdate != got.AllowCreateOnUpdate || k.RequireResourceVersion != got.RequireResourceVersion || k.OrphanDependents != got.OrphanDependents || k.NoGarbageCollection != got.NoGarbageCollection {
-			t.Errorf("%v: traits %+v, want %+v", k, k.Traits, got)
+			t.Errorf("%v: got traits %+v, want %+v", k, k.Traits, got)
 		}
 	})
 	if compared < 70 {
-		t.Errorf("%d objects compared, want at least 70", compared)
+		t.Errorf("compared the strategies of %d endpoints, want at least 70", compared)
 	}
 }
 
-// TestPrepared compares Prepare with the strategies of Kubernetes.
+// TestPrepared compares the results of Prepare with the objects that Kubernetes' strategies returned for the same input.
 func TestPrepared(t *testing.T) {
 	var k *Kind
 	var endpoint string
@@ -72,6 +74,6 @@ func TestPrepared(t *testing.T) {
 		}
 	})
 	if compared < 100 {
-		t.Errorf("%d objects compared, want at least 100", compared)
+		t.Errorf("compared %d prepared objects, want at least 100", compared)
 	}
 }

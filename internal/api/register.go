@@ -10,22 +10,24 @@ import (
 	"sync/atomic"
 )
 
-// Register is the set of kinds that are served. Reads never block: a change replaces the content (copy-on-write).
+// Register is the set of kinds that the server serves. It is safe for concurrent use. Reads never block, because a change
+// replaces the contents (copy-on-write).
 type Register struct {
 	mu       sync.Mutex
 	contents atomic.Pointer[registerContents]
 }
 
-// registerContents is the immutable content of a register. A change copies the groups that it modifies.
+// registerContents holds the immutable contents of a register. Two successive contents share the groups that the change
+// between them did not modify.
 type registerContents struct {
 	groups map[string]*registeredGroup
-	all    func() []*Kind // sorted by group and resource; computed on first use
+	all    func() []*Kind // all returns the kinds, sorted by group and resource. The slice is computed on the first call.
 }
 
 // registeredGroup indexes the kinds of an API group by resource and by kind.
 type registeredGroup struct{ byResource, byName map[string]*Kind }
 
-// NewRegister returns a register with the given kinds.
+// NewRegister returns a register that contains the given kinds. It returns an error as Add does.
 func NewRegister(kinds ...*Kind) (*Register, error) {
 	r := &Register{}
 	r.contents.Store(newRegisterContents(map[string]*registeredGroup{}))
@@ -44,8 +46,9 @@ func newRegisterContents(groups map[string]*registeredGroup) *registerContents {
 	})}
 }
 
-// Add adds kinds, replacing those with the same group and resource: all of them, or none if one is rejected. The caller
-// must not modify the kinds afterwards.
+// Add adds kinds. An added kind replaces a registered kind of the same group and resource. If Add returns an error, because
+// a kind has no versions or its name is used by another resource, no kind is added. The caller must not modify the kinds
+// afterwards.
 func (r *Register) Add(kinds ...*Kind) error {
 	return r.change(func(c *registerChange) error {
 		for _, k := range kinds {
@@ -57,7 +60,7 @@ func (r *Register) Add(kinds ...*Kind) error {
 	})
 }
 
-// Remove removes a kind, if it is registered.
+// Remove removes the kind of a group and resource. It does nothing if there is no such kind.
 func (r *Register) Remove(group, resource string) {
 	_ = r.change(func(c *registerChange) error { c.remove(group, resource); return nil }) // remove cannot fail
 }
@@ -73,7 +76,8 @@ func (r *Register) change(do func(*registerChange) error) error {
 	return nil
 }
 
-// registerChange is a change in progress. Groups are copied before they are modified.
+// registerChange is a change of a register in progress. It copies each group before it modifies it; copied contains the names
+// of the copied groups.
 type registerChange struct {
 	groups map[string]*registeredGroup
 	copied map[string]bool
@@ -111,13 +115,13 @@ func (c *registerChange) remove(group, resource string) {
 	}
 }
 
-// find looks up a kind in an index of a group; nil if there is none.
-func (r *Register) find(group string, in func(*registeredGroup) map[string]*Kind, name string) *Kind {
+// find returns the kind with a name in the index that indexOf selects from a group; nil if there is none.
+func (r *Register) find(group string, indexOf func(*registeredGroup) map[string]*Kind, name string) *Kind {
 	g := r.contents.Load().groups[group]
 	if g == nil {
 		return nil
 	}
-	return in(g)[name]
+	return indexOf(g)[name]
 }
 
 // All returns the kinds, sorted by group and resource. The caller must not modify the slice.

@@ -51,20 +51,20 @@ func TestRegisterChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := r.Resource("example.org", "v1", "things"); ok {
-		t.Error("the replaced kind's version is still served")
+		t.Error("Resource() at version v1, which the replacement kind does not serve: got true, want false")
 	}
 	if k, ok := r.Resource("example.org", "v2", "things"); k != newer || !ok {
 		t.Errorf("Resource() = %v, want the added kind", k)
 	}
 	if !slices.Equal(before, []*Kind{things}) {
-		t.Error("Add modified the result of an earlier All")
+		t.Errorf("slice returned by All() before Add(): got %v after Add(), want it unchanged", before)
 	}
 	taken := &Kind{Group: "example.org", Name: "Thing", Resource: "thingies", Versions: []string{"v1"}}
 	if err := r.Add(taken); err == nil || !strings.Contains(err.Error(), "already used by things.example.org") {
-		t.Error(err)
+		t.Errorf("Add() of a second resource with the kind Thing: got error %v, want \"already used by things.example.org\"", err)
 	}
 	if err := r.Add(&Kind{Group: "example.org", Name: "Other", Resource: "others"}); err == nil {
-		t.Error("Add() of a kind without versions: expected an error")
+		t.Error("Add() of a kind without versions: got no error, want one")
 	}
 	r.Remove("example.org", "things")
 	if len(r.All()) != 0 {

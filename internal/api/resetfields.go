@@ -9,20 +9,21 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// ResetField is a field that an endpoint ignores: a request to the endpoint does not change it.
+// ResetField is a field that an endpoint ignores: a request to the endpoint cannot change it.
 type ResetField struct {
 	// Endpoint is the name of a subresource; "" for the main endpoint.
 	Endpoint string
 	Path     []string
-	// Unowned excludes the field from managed fields entries of the endpoint.
+	// Unowned excludes the field from the managed fields entries of requests to the endpoint.
 	Unowned bool
-	// OnUpdate restores the field from the live object on update. OnCreate sets the field to Created on create; an absent
-	// Created removes it.
+	// OnUpdate makes an update restore the field from the live object. OnCreate makes a create set the field to Created, or
+	// remove the field if Created is absent.
 	OnUpdate, OnCreate bool
 	Created            document.Value
 }
 
-// ResetFieldSets returns the fields that cannot be owned at an endpoint, by apiVersion, for the apply engine.
+// ResetFieldSets returns, for the apply engine, a map from apiVersion to the fields that requests to an endpoint cannot own.
+// It is nil for an endpoint without such fields.
 func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	if k.Custom {
 		return k.customResetFieldSets(endpoint)
@@ -43,9 +44,9 @@ func (k *Kind) ResetFieldSets(endpoint string) map[string]fieldset.Set {
 	return at
 }
 
-// restoreResetFields returns an object in which the reset fields of an endpoint have their live values. Both the object
-// and the live object, which is absent on create, are at the storage version, without managedFields; version is the
-// version of the request.
+// restoreResetFields returns an object in which the reset fields of an endpoint have their values in the live object. Both
+// the object and the live object, which is absent on create, are at the storage version, without managedFields. version is
+// the version of the request.
 func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.Value) document.Value {
 	if k.Custom {
 		return k.restoreCustomResetFields(endpoint, version, obj, live)
@@ -62,7 +63,8 @@ func (k *Kind) restoreResetFields(endpoint, version string, obj, live document.V
 	return obj
 }
 
-// put returns a document with a value at a path; an absent value removes the field.
+// put returns a document in which the field at a path has a value; an absent value removes the field. It returns the same
+// document if nothing changes.
 func put(doc, value document.Value, path ...string) document.Value {
 	old := doc.Get(path[0])
 	if len(path) > 1 {
@@ -77,17 +79,18 @@ func put(doc, value document.Value, path ...string) document.Value {
 	return doc.With(path[0], value)
 }
 
-// mainEndpoint is the name of the main endpoint in kind files.
+// mainEndpoint is the name of the main endpoint in kind files; in Go code the main endpoint is "".
 const mainEndpoint = "main"
 
-// defaultResetFields are the reset fields of kinds with the status subresource, for the endpoints that the kind file
-// does not list.
+// defaultResetFields are the reset fields of built-in kinds with the status subresource. They apply to each endpoint for
+// which the kind file declares no reset fields.
 var defaultResetFields = []ResetField{
 	{Endpoint: "", Path: []string{"status"}, Unowned: true, OnUpdate: true, OnCreate: true, Created: document.NewMap()},
 	{Endpoint: StatusSubresource, Path: []string{"spec"}, Unowned: true, OnUpdate: true, OnCreate: true},
 }
 
-// setResetFields reads the reset fields of a kind file, and adds the defaults of endpoints that it does not list.
+// setResetFields sets ResetFields to the reset fields that a kind file declares and, for endpoints without any, to
+// defaultResetFields.
 func (k *Kind) setResetFields(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.ResetFields) {
 		lines, err := s.Lines()
@@ -103,15 +106,16 @@ func (k *Kind) setResetFields(d *kinds.Declaration) error {
 		}
 	}
 	listed := k.ResetFields
-	for _, usual := range defaultResetFields {
-		if slices.Contains(k.Subresources, StatusSubresource) && !slices.ContainsFunc(listed, func(f ResetField) bool { return f.Endpoint == usual.Endpoint }) {
-			k.ResetFields = append(k.ResetFields, usual)
+	for _, field := range defaultResetFields {
+		if slices.Contains(k.Subresources, StatusSubresource) && !slices.ContainsFunc(listed, func(f ResetField) bool { return f.Endpoint == field.Endpoint }) {
+			k.ResetFields = append(k.ResetFields, field)
 		}
 	}
 	return nil
 }
 
-// parseResetField reads ENDPOINT PATH [kept-on-create] [owned] [ownership-only] [= JSON].
+// parseResetField parses a line of a kind file, whose syntax is
+// ENDPOINT PATH [kept-on-create] [owned] [ownership-only] [= JSON].
 func parseResetField(line string) (ResetField, error) {
 	declaration, created, isCreated := strings.Cut(line, " = ")
 	f := ResetField{Unowned: true, OnUpdate: true, OnCreate: true}

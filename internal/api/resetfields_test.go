@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// builtin returns a built-in kind by its resource and group, such as deployments.apps.
+// builtin returns the built-in kind with the given resource and group, such as deployments.apps. It fails the test if there
+// is none.
 func builtin(t testing.TB, name string) *Kind {
 	t.Helper()
 	for _, k := range Builtin() {
@@ -54,7 +55,7 @@ func TestResetFieldSets(t *testing.T) {
 		{"deployments.apps", "scale", "apps/v1", `{}`},
 	} {
 		if got := builtin(t, test.kind).ResetFieldSets(test.endpoint)[test.version].FieldsV1(); got != test.want {
-			t.Errorf("%s %q at %s: %s, want %s", test.kind, test.endpoint, test.version, got, test.want)
+			t.Errorf("%s: ResetFieldSets(%q) at %s = %s, want %s", test.kind, test.endpoint, test.version, got, test.want)
 		}
 	}
 }
@@ -83,8 +84,8 @@ func TestRestoreResetFields(t *testing.T) {
 	}
 }
 
-// TestCreatedStatus compares the status of created objects with the status of empty Go structs, apart from the phase of
-// some kinds, which their strategies set.
+// TestCreatedStatus checks that the status of a created object equals the JSON encoding of an empty status struct of
+// k8s.io/api, except for status.phase of the kinds whose strategies set it.
 func TestCreatedStatus(t *testing.T) {
 	phased := map[string]bool{"namespaces": true, "persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 	for _, k := range Builtin() {

@@ -17,15 +17,16 @@ import (
 // ScaleVersion is the apiVersion of Scale objects.
 const ScaleVersion = "autoscaling/v1"
 
-// replicas is the writable field of a Scale. Built-in kinds with a scale have it at the same path.
+// replicas is the path of the writable field of a Scale. In built-in kinds with a scale subresource the path is the same.
 var replicas = fieldset.Names("spec", "replicas")
 
-// ScalePaths are the paths, in an object, of the fields of its Scale. Selector is nil if the object has no selector.
+// ScalePaths holds the paths of the fields of an object that the object's Scale shows: spec.replicas, status.replicas and
+// status.selector of the Scale. Selector is nil if the Scale has no selector.
 type ScalePaths struct{ Replicas, StatusReplicas, Selector []string }
 
 var builtinScale = &ScalePaths{Replicas: []string{"spec", "replicas"}, StatusReplicas: []string{"status", "replicas"}}
 
-// scalePaths returns the scale paths of the kind at an apiVersion; nil if it has no scale there.
+// scalePaths returns the ScalePaths of the kind at an apiVersion; nil if the kind has no scale subresource at that version.
 func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	if k.Definition == nil {
 		return builtinScale
@@ -33,7 +34,8 @@ func (k *Kind) scalePaths(apiVersion string) *ScalePaths {
 	return k.Definition.ScalePaths(path.Base(apiVersion))
 }
 
-// replicasAt returns the path of the replicas in objects at an apiVersion; ok is false if the kind has no scale there.
+// replicasAt returns the path of the replicas field in objects at an apiVersion; ok is false if the kind has no scale
+// subresource at that version.
 func (k *Kind) replicasAt(apiVersion string) (at fieldset.Path, ok bool) {
 	if _, known := k.Topology(apiVersion); !known {
 		return nil, false
@@ -86,7 +88,7 @@ func (k *Kind) ScaleOf(obj document.Value) (document.Value, error) {
 	), nil
 }
 
-// WithScale returns an object with the replicas of a Scale.
+// WithScale returns an object whose replicas field is set to spec.replicas of a Scale.
 func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	n, _ := scale.Lookup("spec", "replicas").Int64()
 	at := k.scalePaths(obj.Get("apiVersion").Text()).Replicas
@@ -96,7 +98,8 @@ func (k *Kind) WithScale(obj, scale document.Value) document.Value {
 	return put(obj, document.NewInt(n), at...)
 }
 
-// numberAt returns the integer at a path, 0 if the field is absent or null. The error text is Kubernetes'.
+// numberAt returns the integer at a path; 0 if the field is absent or null. For other values it returns an error with
+// Kubernetes' text.
 func numberAt(obj document.Value, path []string) (int64, error) {
 	v := obj.Lookup(path...)
 	n, ok := v.Int64()
@@ -110,7 +113,8 @@ func accessorError(path []string, v document.Value, expected string) error {
 	return fmt.Errorf(".%s accessor error: %v is of the type %T, expected %s", strings.Join(path, "."), v.ToGo(), v.ToGo(), expected)
 }
 
-// selectorOf returns status.selector of an object's Scale. Custom resources store the selector as a string.
+// selectorOf returns status.selector of an object's Scale, in the string syntax of label selectors. Custom resources store
+// the selector in this syntax, built-in kinds as a LabelSelector or a map of labels.
 func (k *Kind) selectorOf(obj document.Value, paths *ScalePaths) (string, error) {
 	if k.Definition == nil {
 		selector, err := selectorText(obj.Lookup("spec", "selector"), k.Group == "")
@@ -129,10 +133,10 @@ func (k *Kind) selectorOf(obj document.Value, paths *ScalePaths) (string, error)
 	return v.Text(), nil
 }
 
-// selectorText returns a selector in the string syntax of label selectors. The selectors of some kinds are plain label
-// maps.
-func selectorText(v document.Value, onlyLabels bool) (string, error) {
-	if onlyLabels {
+// selectorText returns a selector in the string syntax of label selectors. isLabelMap reports whether v is a map of labels,
+// as in ReplicationControllers, instead of a LabelSelector.
+func selectorText(v document.Value, isLabelMap bool) (string, error) {
+	if isLabelMap {
 		return labels.SelectorFromSet(stringMap(v)).String(), nil
 	}
 	if v.Kind() != document.Map {
@@ -164,7 +168,7 @@ func stringMap(v document.Value) map[string]string {
 	return m
 }
 
-// ScaleEntries returns the managed fields entries of an object's Scale: the entries of the object that own the
+// ScaleEntries returns the managed fields entries of an object's Scale: the object's entries whose field sets contain the
 // replicas, reduced to that field.
 func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	var entries []apply.Entry
@@ -186,10 +190,11 @@ func (k *Kind) ScaleEntries(object []apply.Entry) ([]apply.Entry, error) {
 	return entries, nil
 }
 
-// MergeScaleEntries returns the managed fields entries of an object after its Scale was written at an apiVersion of the
-// kind. Managers that lost the replicas in the Scale lose them in the object; managers that gained them get an entry,
-// without a time as in Kubernetes. It must not be called for an unchanged Scale, because managers that update the
-// object would get a second entry.
+// MergeScaleEntries returns the managed fields entries of an object after its Scale was written. object and scale are the
+// managed fields entries of the object before the write and of the Scale after it; apiVersion is the object's version. Field
+// managers that no longer own the replicas in the Scale lose them in the object. Field managers that newly own the replicas
+// get an entry, without a time as in Kubernetes. It must not be called for an unchanged Scale, because field managers that
+// update the object would get a second entry.
 func (k *Kind) MergeScaleEntries(object, scale []apply.Entry, apiVersion string) ([]apply.Entry, error) {
 	inScale := map[entryIdentity]apply.Entry{}
 	for _, e := range latestEntries(scale) {
@@ -238,8 +243,8 @@ func (k *Kind) MergeScaleEntries(object, scale []apply.Entry, apiVersion string)
 	return list, nil
 }
 
-// entryIdentity is the identity of a managed fields entry. An applier has one entry per subresource regardless of the
-// version.
+// entryIdentity identifies a managed fields entry. apiVersion is empty for the operation Apply, because an applier has one
+// entry per subresource for all versions.
 type entryIdentity struct {
 	manager, subresource, apiVersion string
 	operation                        apply.Operation
@@ -253,7 +258,8 @@ func identityOf(e apply.Entry) entryIdentity {
 	return id
 }
 
-// latestEntries returns the effective entries: the last of each identity.
+// latestEntries returns the managed fields entries without duplicates: of entries with the same identity, only the last one
+// is in the result.
 func latestEntries(entries []apply.Entry) []apply.Entry {
 	var latest []apply.Entry
 	for i, e := range entries {

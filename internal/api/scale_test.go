@@ -34,7 +34,7 @@ func TestScaleOf(t *testing.T) {
 	}
 	bad := `{spec: {selector: {matchExpressions: [{key: a, operator: Near}]}}}`
 	if _, err := builtin(t, "deployments.apps").ScaleOf(parse(t, bad)); err == nil {
-		t.Error("ScaleOf() with an invalid selector: expected an error")
+		t.Error("ScaleOf() of an object with an invalid selector: got no error, want one")
 	}
 }
 
@@ -42,14 +42,15 @@ func TestWithScale(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	obj := parse(t, `{spec: {replicas: 3, paused: true}}`)
 	if got := k.WithScale(obj, parse(t, `{spec: {replicas: 3}}`)); !document.Same(got, obj) {
-		t.Error(got)
+		t.Errorf("WithScale() with unchanged replicas = %v, want the same document", got)
 	}
 	if got := k.WithScale(obj, parse(t, `{spec: {}}`)); got.JSON() != `{"spec":{"paused":true,"replicas":0}}` {
-		t.Error(got)
+		t.Errorf("WithScale() with a Scale without spec.replicas = %v, want replicas 0", got)
 	}
 }
 
-// randomEntries returns random entries of a few managers, so that identities collide.
+// randomEntries returns up to 5 random managed fields entries. It draws from only two field managers, so that the entries of
+// an object and of its Scale often have the same identity.
 func randomEntries(r *rand.Rand, versions []string) []apply.Entry {
 	sets := []string{
 		`{"f:spec":{"f:replicas":{}}}`, `{"f:spec":{"f:paused":{}}}`, `{"f:spec":{"f:paused":{},"f:replicas":{}}}`,
@@ -89,8 +90,9 @@ func managedFields(entries []apply.Entry) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// asText returns entries as sorted JSON, because the oracle returns equal entries in random order.
-func asText(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
+// sortedJSON returns managed fields entries as sorted lines of JSON, because Kubernetes' implementation returns entries that
+// compare equal in random order.
+func sortedJSON(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	t.Helper()
 	var lines []string
 	for _, e := range entries {
@@ -104,7 +106,8 @@ func asText(t *testing.T, entries []metav1.ManagedFieldsEntry) string {
 	return fmt.Sprint(lines)
 }
 
-// TestScaleEntries compares with Kubernetes on random entries.
+// TestScaleEntries compares ScaleEntries and MergeScaleEntries with apimachinery's ScaleHandler on random managed fields
+// entries.
 func TestScaleEntries(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	path := fieldpath.MakePathOrDie("spec", "replicas")
@@ -122,7 +125,7 @@ func TestScaleEntries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, w := asText(t, managedFields(got)), asText(t, want); g != w {
+		if g, w := sortedJSON(t, managedFields(got)), sortedJSON(t, want); g != w {
 			t.Fatalf("seed %d: ScaleEntries(%v) =\n%s, want\n%s", seed, object, g, w)
 		}
 		if want, err = oracle.ToParent(managedFields(scale)); err != nil {
@@ -131,7 +134,7 @@ func TestScaleEntries(t *testing.T) {
 		if got, err = k.MergeScaleEntries(object, scale, "apps/v1"); err != nil {
 			t.Fatal(err)
 		}
-		if g, w := asText(t, managedFields(got)), asText(t, want); g != w {
+		if g, w := sortedJSON(t, managedFields(got)), sortedJSON(t, want); g != w {
 			t.Fatalf("seed %d: MergeScaleEntries(%v, %v) =\n%s, want\n%s", seed, object, scale, g, w)
 		}
 		for i := range got {
@@ -142,8 +145,8 @@ func TestScaleEntries(t *testing.T) {
 	}
 }
 
-// TestScaleUpdateMovesOwnership checks the entries after one manager updates the scale of an object whose replicas
-// another manager applied.
+// TestScaleUpdateMovesOwnership checks that an update of the scale subresource moves the ownership of spec.replicas from the
+// field manager that applied it to the field manager that updated the Scale.
 func TestScaleUpdateMovesOwnership(t *testing.T) {
 	k := builtin(t, "deployments.apps")
 	engine, err := BodyEngine(schema.FromAPIVersionAndKind(ScaleVersion, "Scale"), EngineOptions{})
@@ -177,6 +180,6 @@ func TestScaleUpdateMovesOwnership(t *testing.T) {
 		t.Errorf("MergeScaleEntries() = %v, want %v", after, want)
 	}
 	if got := k.WithScale(obj, r.Object.Document).Lookup("spec", "replicas").Text(); got != "5" {
-		t.Error(got)
+		t.Errorf("spec.replicas after WithScale() = %s, want 5", got)
 	}
 }

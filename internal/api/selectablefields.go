@@ -11,37 +11,38 @@ import (
 
 // Field is a selectable field: a field that field selectors support.
 type Field struct {
-	// Name is the label in field selectors; Path is the field's path in the stored object.
+	// Name is the field label in field selectors; Path is the path of the field in the stored object.
 	Name string
 	Path []string
-	// Otherwise is the path that is read if the field at Path is absent; nil if there is none.
+	// Otherwise is the path of the field that is used if the field at Path is absent; nil if there is no such field.
 	Otherwise []string
-	// Absent is the value for objects without the field.
+	// Absent is the value that field selectors compare with if the field is absent.
 	Absent string
 }
 
-// StoredField returns the name, among the Fields of the stored kind, of a field selector's label. For a label that is
-// not selectable it returns Kubernetes' error.
+// StoredField returns the name of the selectable field that a field label selects. The name differs from the label for kinds
+// whose objects are stored as another kind, as events.k8s.io events are stored as core events. For a label that is not
+// selectable it returns Kubernetes' error.
 func (k *Kind) StoredField(name string) (string, error) {
-	if other, ok := k.FieldAliases[name]; ok {
-		return other, nil
+	if stored, ok := k.FieldAliases[name]; ok {
+		return stored, nil
 	}
 	if slices.ContainsFunc(k.Fields, func(f Field) bool { return f.Name == name }) {
 		return name, nil
 	}
-	hasOwn := len(k.Fields) > 0 || len(k.FieldAliases) > 0
+	hasSelectable := len(k.Fields) > 0 || len(k.FieldAliases) > 0
 	switch {
-	case name == "metadata.name", name == "metadata.namespace" && (k.Namespaced || !hasOwn):
+	case name == "metadata.name", name == "metadata.namespace" && (k.Namespaced || !hasSelectable):
 		return name, nil
-	case !hasOwn:
+	case !hasSelectable:
 		return "", fmt.Errorf("%q is not a known field selector: only %q, %q", name, "metadata.name", "metadata.namespace")
-	case k.unsupportedField != "":
-		return "", fmt.Errorf(k.unsupportedField, name)
+	case k.unsupportedLabelFormat != "":
+		return "", fmt.Errorf(k.unsupportedLabelFormat, name)
 	}
 	return "", fmt.Errorf("field label not supported: %s", name)
 }
 
-// setSelectableFields reads the selectable fields of a kind file.
+// setSelectableFields sets Fields and FieldAliases from the section "selectable fields" of a kind file.
 func (k *Kind) setSelectableFields(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.SelectableFields) {
 		lines, err := s.Lines()
@@ -57,14 +58,15 @@ func (k *Kind) setSelectableFields(d *kinds.Declaration) error {
 	return nil
 }
 
-// addSelectableField parses a line, one of
+// addSelectableField parses a line of the section "selectable fields" and adds its field or alias to the kind. The syntax is
+// one of
 //
 //	NAME [at PATH [or PATH]] [default VALUE]
 //	NAME alias of NAME
 //	unsupported "MESSAGE"
 func (k *Kind) addSelectableField(line string) (err error) {
 	if message, ok := strings.CutPrefix(line, "unsupported "); ok {
-		k.unsupportedField, err = strconv.Unquote(message)
+		k.unsupportedLabelFormat, err = strconv.Unquote(message)
 		return err
 	}
 	words := strings.Fields(line)

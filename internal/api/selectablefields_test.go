@@ -40,12 +40,12 @@ func TestSelectableFields(t *testing.T) {
 		for _, f := range builtin(t, kind).Fields {
 			if f.Name == want.Name {
 				if !reflect.DeepEqual(f, want) {
-					t.Errorf("%+v, want %+v", f, want)
+					t.Errorf("selectable field %s of %s: got %+v, want %+v", want.Name, kind, f, want)
 				}
 				return
 			}
 		}
-		t.Errorf("%s has no %s", kind, want.Name)
+		t.Errorf("selectable fields of %s: got no field %s, want %+v", kind, want.Name, want)
 	}
 	has("pods", Field{Name: "spec.hostNetwork", Path: []string{"spec", "hostNetwork"}, Absent: "false"})
 	has("pods", Field{Name: "status.podIPs", Path: []string{"-"}})
@@ -54,7 +54,7 @@ func TestSelectableFields(t *testing.T) {
 	events := builtin(t, "events")
 	for alias, name := range builtin(t, "events.events.k8s.io").FieldAliases {
 		if got, err := events.StoredField(name); err != nil {
-			t.Errorf("%s is an alias of %s, which is not selectable: %s, %v", alias, name, got, err)
+			t.Errorf("StoredField(%s) for core events, of which %s is an alias in events.k8s.io: got %q, %v, want a selectable field", name, alias, got, err)
 		}
 	}
 }

@@ -24,27 +24,27 @@ type User struct {
 	Extra     map[string][]string
 }
 
-// strategy holds the Go functions of a kind's strategy, as Kubernetes' registry strategies do. The kind file names
-// them; nil functions do nothing.
+// strategy holds the Go functions of a built-in kind's strategy, like a registry strategy in Kubernetes. The kind file
+// selects them by name; a nil function does nothing.
 type strategy struct {
 	// normalize implements Normalize.
 	normalize func(obj document.Value) document.Value
-	// prepareForCreate and prepareForUpdate set the fields that the server sets. Reset fields are restored before.
-	// prepareAt has the steps for updates of subresources, by their names.
+	// prepareForCreate and prepareForUpdate set the fields that the server sets. They run after reset fields are restored.
+	// prepareForSubresource maps the name of a subresource to the step for its updates.
 	prepareForCreate, prepareForUpdate prepareStep
-	prepareAt                          map[string]prepareStep
+	prepareForSubresource              map[string]prepareStep
 	convert                            map[conversion]convertStep
 	// podSpec is the path of the pod spec; nil if the kind has none.
 	podSpec []string
 }
 
-// prepareStep returns the object with the fields that the server sets. The live object is absent on create.
+// prepareStep returns an object in which the fields that the server controls are set. The live object is absent on create.
 type prepareStep func(obj, live document.Value, w Write) document.Value
 
 // conversion identifies a conversion from one apiVersion to another.
 type conversion struct{ from, to string }
 
-// convertStep converts an object to another version, except for its apiVersion.
+// convertStep returns an object converted to another version, but with its old apiVersion, which the caller replaces.
 type convertStep func(obj document.Value) document.Value
 
 // The functions that the strategy section of kind files can name.
@@ -84,7 +84,7 @@ var (
 	}
 )
 
-// setStrategy reads the strategy section of a kind file.
+// setStrategy sets the kind's strategy from the section "strategy" of a kind file.
 func (k *Kind) setStrategy(d *kinds.Declaration) error {
 	for _, s := range d.Sections(kinds.Strategy) {
 		steps, err := s.Properties()
@@ -100,7 +100,8 @@ func (k *Kind) setStrategy(d *kinds.Declaration) error {
 	return nil
 }
 
-// setStep sets the function of a role; ok is false if the role or the function is unknown.
+// setStep sets the strategy function for a role, such as "prepare for create", to the function with a name; ok is false if
+// the role or the name is unknown.
 func (k *Kind) setStep(role, name string) (ok bool) {
 	switch role {
 	case "normalize":
@@ -111,7 +112,7 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 		k.prepareForUpdate, ok = prepareSteps[name]
 	default:
 		if subresource, isPrepare := strings.CutPrefix(role, "prepare for "); isPrepare {
-			return k.setStepAt(subresource, name)
+			return k.setSubresourceStep(subresource, name)
 		}
 		words := strings.Fields(role)
 		if len(words) != 4 || words[0] != "convert" || words[2] != "to" {
@@ -125,19 +126,20 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	return ok
 }
 
-// setStepAt reports whether the kind has the subresource, and there is such a step.
-func (k *Kind) setStepAt(subresource, name string) bool {
-	if k.prepareAt == nil {
-		k.prepareAt = map[string]prepareStep{}
+// setSubresourceStep sets the prepare step for updates of a subresource to the step with a name. It reports whether the kind
+// has the subresource and the step exists.
+func (k *Kind) setSubresourceStep(subresource, name string) bool {
+	if k.prepareForSubresource == nil {
+		k.prepareForSubresource = map[string]prepareStep{}
 	}
-	k.prepareAt[subresource] = prepareSteps[name]
+	k.prepareForSubresource[subresource] = prepareSteps[name]
 	return slices.Contains(k.Subresources, subresource) && prepareSteps[name] != nil
 }
 
 // Prepare returns an object as a write at an endpoint stores it: with reset fields restored, with the fields that the
 // server sets, and with its generation. The live object, which is absent on create, and the object are at the storage
-// version, normalized, and without managedFields; the object has a name, and on create a uid. Fields that are set here
-// have no owner: the apply engine runs before.
+// version, normalized, and without managedFields; the object has a name, and on create a uid. No field manager owns the
+// fields that Prepare sets, because the apply engine computes managedFields before Prepare runs.
 func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) document.Value {
 	obj = k.dropDisabledFields(k.restoreResetFields(endpoint, w.Version, obj, live), live)
 	step := k.prepareForUpdate
@@ -145,7 +147,7 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	case live.IsAbsent():
 		step = k.prepareForCreate
 	case endpoint != "":
-		step = k.prepareAt[endpoint]
+		step = k.prepareForSubresource[endpoint]
 	}
 	if step != nil {
 		obj = step(obj, live, w)
@@ -156,34 +158,35 @@ func (k *Kind) Prepare(endpoint string, obj, live document.Value, w Write) docum
 	return k.withNextGeneration(endpoint, obj, live)
 }
 
-// Preparer is a Definition with a prepare step.
+// Preparer is implemented by a Definition that sets fields of its objects before they are stored.
 type Preparer interface {
-	// Prepare sets fields of an object whose reset fields have been restored.
+	// Prepare returns an object, whose reset fields have been restored, with the fields that the definition sets. The live
+	// object is absent on create.
 	Prepare(endpoint string, obj, live document.Value) document.Value
 }
 
-// text returns a string value; absent for "".
-func text(s string) document.Value {
+// stringOrAbsent returns a string value, or an absent value for "".
+func stringOrAbsent(s string) document.Value {
 	if s == "" {
 		return document.Value{}
 	}
 	return document.NewString(s)
 }
 
-// list returns a list value; absent for an empty list.
-func list(items []document.Value) document.Value {
+// listOrAbsent returns a list value, or an absent value if there are no items.
+func listOrAbsent(items []document.Value) document.Value {
 	if len(items) == 0 {
 		return document.Value{}
 	}
 	return document.NewList(items...)
 }
 
-// timestamp returns a time in the format of metav1.Time.
+// timestamp returns a time as a string in the format of metav1.Time: RFC 3339 in UTC, with seconds.
 func timestamp(t time.Time) document.Value {
 	return document.NewString(t.UTC().Format(time.RFC3339))
 }
 
-// mapItems returns a list with each item replaced by the result of change. Values that are not lists are returned
+// mapItems returns a list in which each item is replaced by the result of change. A value that is not a list is returned
 // unchanged.
 func mapItems(v document.Value, change func(item document.Value) document.Value) document.Value {
 	if v.Kind() != document.List {
@@ -202,7 +205,8 @@ func mapItems(v document.Value, change func(item document.Value) document.Value)
 	return document.NewList(items...)
 }
 
-// putItems applies change to each item of the list at a path.
+// putItems returns a document in which each item of the list at a path is replaced by the result of change. A document
+// without a list at the path is returned unchanged.
 func putItems(doc document.Value, change func(item document.Value) document.Value, path ...string) document.Value {
 	now := doc.Lookup(path...)
 	if now.Kind() != document.List {
@@ -211,14 +215,14 @@ func putItems(doc document.Value, change func(item document.Value) document.Valu
 	return put(doc, mapItems(now, change), path...)
 }
 
-// kubernetesFinalizer is the finalizer of the namespace controller in spec.finalizers; nameLabel is the label with the
-// name of the namespace.
+// kubernetesFinalizer is the namespace controller's finalizer in spec.finalizers of a namespace. nameLabel is the label of a
+// namespace whose value is the namespace's name.
 const (
 	kubernetesFinalizer = "kubernetes"
 	nameLabel           = "kubernetes.io/metadata.name"
 )
 
-// prepareNamespaceForCreate adds the finalizer of the namespace controller, and the label with the name.
+// prepareNamespaceForCreate adds the finalizer "kubernetes" and sets the label kubernetes.io/metadata.name.
 func prepareNamespaceForCreate(obj, live document.Value, w Write) document.Value {
 	isFinalizer := func(f document.Value) bool { return f.Text() == kubernetesFinalizer }
 	var finalizers []document.Value
@@ -231,7 +235,7 @@ func prepareNamespaceForCreate(obj, live document.Value, w Write) document.Value
 	return prepareNamespaceForUpdate(obj, live, w)
 }
 
-// prepareNamespaceForUpdate sets the label with the name.
+// prepareNamespaceForUpdate sets the label kubernetes.io/metadata.name to the name of the namespace.
 func prepareNamespaceForUpdate(obj, _ document.Value, _ Write) document.Value {
 	name := obj.Lookup("metadata", "name")
 	if document.Equal(name, obj.Lookup("metadata", "labels", nameLabel)) {
@@ -240,7 +244,7 @@ func prepareNamespaceForUpdate(obj, _ document.Value, _ Write) document.Value {
 	return put(obj, name, "metadata", "labels", nameLabel)
 }
 
-// prepareServiceAccount removes all fields but the name from references to secrets.
+// prepareServiceAccount removes all fields except name from the references in secrets.
 func prepareServiceAccount(obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(secret document.Value) document.Value {
 		if name := secret.Get("name"); secret.Len() > 1 || name.IsAbsent() {
@@ -250,12 +254,13 @@ func prepareServiceAccount(obj, _ document.Value, _ Write) document.Value {
 	}, "secrets")
 }
 
-// preparePersistentVolumeForCreate sets the time of the first phase.
+// preparePersistentVolumeForCreate sets status.lastPhaseTransitionTime to the time of the request.
 func preparePersistentVolumeForCreate(obj, _ document.Value, w Write) document.Value {
 	return put(obj, timestamp(w.Time), "status", "lastPhaseTransitionTime")
 }
 
-// preparePersistentVolumeStatus sets the time at which the phase last changed.
+// preparePersistentVolumeStatus sets status.lastPhaseTransitionTime: to the time of the request if the phase changes, and
+// to its value in the live object if the phase does not change. A new time in the request takes precedence.
 func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.Value {
 	then, now := live.Lookup("status", "lastPhaseTransitionTime"), obj.Lookup("status", "lastPhaseTransitionTime")
 	switch samePhase := live.Lookup("status", "phase").Text() == obj.Lookup("status", "phase").Text(); {
@@ -267,8 +272,8 @@ func preparePersistentVolumeStatus(obj, live document.Value, w Write) document.V
 	return obj
 }
 
-// preparePersistentVolumeClaim keeps spec.dataSource and spec.dataSourceRef the same. The older dataSource supports only
-// claims and snapshots.
+// preparePersistentVolumeClaim copies spec.dataSource to spec.dataSourceRef or the reverse if only one of them is set. It
+// drops a dataSource of a new claim that references neither a PersistentVolumeClaim nor a VolumeSnapshot.
 func preparePersistentVolumeClaim(obj, live document.Value, _ Write) document.Value {
 	source, reference := obj.Lookup("spec", "dataSource"), obj.Lookup("spec", "dataSourceRef")
 	inUse := !isEmpty(live.Lookup("spec", "dataSource")) || !isEmpty(live.Lookup("spec", "dataSourceRef"))

@@ -46,7 +46,8 @@ func TestPrepare(t *testing.T) {
 	})
 }
 
-// TestPrepareNoOp checks that Prepare does not allocate for a write that changes nothing.
+// TestPrepareNoOp checks that Prepare returns the live object itself, without allocating memory, for a write that changes
+// nothing.
 func TestPrepareNoOp(t *testing.T) {
 	for _, name := range []string{"deployments.apps", "pods", "services", "configmaps", "jobs.batch", "secrets"} {
 		k := builtin(t, name)
@@ -54,7 +55,7 @@ func TestPrepareNoOp(t *testing.T) {
 		var got document.Value
 		allocs := testing.AllocsPerRun(100, func() { got = k.Prepare("", k.Normalize(live), live, testWrite) })
 		if !document.Same(got, live) || allocs > 0 {
-			t.Errorf("%s: %v allocations, %v", name, allocs, got)
+			t.Errorf("%s: Prepare() of an unchanged object: got %v allocations and %v, want 0 allocations and the live object", name, allocs, got)
 		}
 	}
 }

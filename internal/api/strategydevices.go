@@ -4,8 +4,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does:
-// attributes that are lists, and mappings to node resources.
+// prepareResourceSlice removes the fields of devices whose feature gates are off by default, as kube-apiserver does: the
+// list values of attributes, and nodeAllocatableResourceMappings.
 func prepareResourceSlice(obj, _ document.Value, _ Write) document.Value {
 	return putItems(obj, func(device document.Value) document.Value {
 		device = removeField("nodeAllocatableResourceMappings")(device)
@@ -27,8 +27,8 @@ func prepareResourceSlice(obj, _ document.Value, _ Write) document.Value {
 	}, "spec", "devices")
 }
 
-// prepareResourceClaimStatus removes the statuses of devices that are no longer allocated, so that a client that
-// deallocates them need not know their statuses.
+// prepareResourceClaimStatus removes items of status.devices whose devices the update deallocates, so that a client that
+// deallocates a device need not remove the device's status itself.
 func prepareResourceClaimStatus(obj, live document.Value, _ Write) document.Value {
 	devices := obj.Lookup("status", "devices")
 	if devices.Len() == 0 {
@@ -47,10 +47,10 @@ func prepareResourceClaimStatus(obj, live document.Value, _ Write) document.Valu
 	if len(kept) == devices.Len() {
 		return obj
 	}
-	return put(obj, list(kept), "status", "devices")
+	return put(obj, listOrAbsent(kept), "status", "devices")
 }
 
-// allocatedDevices returns the IDs of the devices that are allocated to a claim.
+// allocatedDevices returns the set of IDs of the devices that are allocated to a ResourceClaim.
 func allocatedDevices(claim document.Value) map[[4]string]bool {
 	ids := map[[4]string]bool{}
 	for _, result := range claim.Lookup("status", "allocation", "devices", "results").Items() {
@@ -59,7 +59,8 @@ func allocatedDevices(claim document.Value) map[[4]string]bool {
 	return ids
 }
 
-// deviceID returns the identity of a device or of a share of it.
+// deviceID returns the driver, pool, device and shareID of a device's status or of an allocation result, which together
+// identify a device or a share of a device.
 func deviceID(v document.Value) (id [4]string) {
 	for i, name := range []string{"driver", "pool", "device", "shareID"} {
 		id[i] = v.Get(name).Text()

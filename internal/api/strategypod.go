@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
-// preparePodForCreate sets the QoS class and the condition of scheduling gates, adds the requirements of matchLabelKeys to
-// selectors, and sets AppArmor profiles from their legacy annotations.
+// preparePodForCreate sets status.qosClass, the condition PodScheduled of a pod with scheduling gates, the label selectors
+// that follow from matchLabelKeys and mismatchLabelKeys, and AppArmor profiles from legacy annotations.
 func preparePodForCreate(obj, _ document.Value, w Write) document.Value {
 	obj = put(obj, document.NewString(qos.Class(obj.Get("spec"))), "status", "qosClass")
 	if obj.Lookup("spec", "schedulingGates").Len() > 0 {
@@ -40,8 +40,9 @@ func gatedCondition(w Write) document.Value {
 	)
 }
 
-// addMatchLabelKeys adds the requirements of matchLabelKeys and mismatchLabelKeys to the selector of a term, with the
-// values of the pod's own labels.
+// addMatchLabelKeys returns a pod affinity term or topology spread constraint whose labelSelector has a requirement for each
+// key in matchLabelKeys and mismatchLabelKeys, with the value of the pod's own label. Keys that are not labels of the pod are
+// ignored.
 func addMatchLabelKeys(term, labels document.Value) document.Value {
 	selector := term.Get("labelSelector")
 	if isAbsentOrNull(selector) {
@@ -71,7 +72,8 @@ func addMatchLabelKeys(term, labels document.Value) document.Value {
 
 func isAbsentOrNull(v document.Value) bool { return v.IsAbsent() || v.IsNull() }
 
-// preparePodStatus restores the status fields that older kubelets do not send: the QoS class and observed generations.
+// preparePodStatus restores the status fields that older kubelets do not send: qosClass, observedGeneration, and
+// observedGeneration of the conditions.
 func preparePodStatus(obj, live document.Value, _ Write) document.Value {
 	if obj.Lookup("status", "qosClass").Text() == "" {
 		obj = put(obj, live.Lookup("status", "qosClass"), "status", "qosClass")
@@ -103,11 +105,12 @@ func hasObserved(v document.Value) bool {
 	return n != 0
 }
 
-// appArmorAnnotation is the prefix of the legacy annotation for the profile of a container, whose name follows.
+// appArmorAnnotation is the prefix of the legacy annotation for the AppArmor profile of a container. The container's name
+// follows it.
 const appArmorAnnotation = "container.apparmor.security.beta.kubernetes.io/"
 
-// setAppArmorProfiles sets the AppArmor profiles of containers from their legacy annotations, unless the container has
-// a profile or the pod has the same profile. Pods for Windows are skipped.
+// setAppArmorProfiles sets securityContext.appArmorProfile of each container from the container's legacy annotation, unless
+// the container has a profile or the pod's securityContext has the same profile. Windows pods are not changed.
 func setAppArmorProfiles(obj document.Value) document.Value {
 	annotations, spec := obj.Lookup("metadata", "annotations"), obj.Get("spec")
 	if annotations.Len() == 0 || spec.Lookup("os", "name").Text() == "windows" {
@@ -129,10 +132,11 @@ func setAppArmorProfiles(obj document.Value) document.Value {
 	return obj.With("spec", now)
 }
 
-// maxProfileLength is the maximum length of a localhost profile's path.
+// maxProfileLength is the maximum length of localhostProfile, in bytes.
 const maxProfileLength = 4095
 
-// annotatedProfile returns the AppArmor profile of a legacy annotation; absent if the annotation is invalid.
+// annotatedProfile returns the appArmorProfile that the value of a legacy annotation describes; an absent value if the
+// annotation is invalid.
 func annotatedProfile(annotation string) document.Value {
 	profile := func(of string) document.Value {
 		return document.NewMap(document.Field{Name: "type", Value: document.NewString(of)})

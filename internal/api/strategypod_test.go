@@ -35,7 +35,7 @@ func TestQOSClass(t *testing.T) {
 		{`{resources: {limits: {cpu: 1}}, containers: [{}]}`, "Burstable"},
 	} {
 		if got := qos.Class(parse(t, test.spec)); got != test.want {
-			t.Errorf("qosClass(%s) = %s, want %s", test.spec, got, test.want)
+			t.Errorf("qos.Class(%s) = %s, want %s", test.spec, got, test.want)
 		}
 	}
 }

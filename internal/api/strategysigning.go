@@ -7,17 +7,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// prepareSigningRequestStatus restores the conditions that a signer can not change, and sets the times of new ones.
+// prepareSigningRequestStatus prepares an update of a CertificateSigningRequest's status, usually by a signer: it restores the
+// Approved and Denied conditions, and sets the times of conditions that lack them.
 func prepareSigningRequestStatus(obj, live document.Value, w Write) document.Value {
-	return setConditionTimes(restoreDecisions(obj, live), live, w)
+	return setConditionTimes(restoreApprovalConditions(obj, live), live, w)
 }
 
-// prepareSigningRequestApproval sets the times of new conditions.
+// prepareSigningRequestApproval prepares an update of a CertificateSigningRequest's approval subresource: it sets the times
+// of conditions that lack them.
 func prepareSigningRequestApproval(obj, live document.Value, w Write) document.Value {
 	return setConditionTimes(obj, live, w)
 }
 
-// prepareSigningRequestForCreate sets the user that requests the certificate.
+// prepareSigningRequestForCreate sets username, uid, groups and extra in the spec of a new CertificateSigningRequest to those
+// of the authenticated user.
 func prepareSigningRequestForCreate(obj, _ document.Value, w Write) document.Value {
 	u := w.User
 	var groups []document.Value
@@ -32,15 +35,15 @@ func prepareSigningRequestForCreate(obj, _ document.Value, w Write) document.Val
 		}
 		extra = extra.With(name, document.NewList(values...))
 	}
-	obj = put(obj, text(u.Name), "spec", "username")
-	obj = put(obj, text(u.UID), "spec", "uid")
-	obj = put(obj, list(groups), "spec", "groups")
+	obj = put(obj, stringOrAbsent(u.Name), "spec", "username")
+	obj = put(obj, stringOrAbsent(u.UID), "spec", "uid")
+	obj = put(obj, listOrAbsent(groups), "spec", "groups")
 	return put(obj, extra, "spec", "extra")
 }
 
-// restoreDecisions restores the Approved and Denied conditions, which only the approval subresource can change, if
-// their number is unchanged.
-func restoreDecisions(obj, live document.Value) document.Value {
+// restoreApprovalConditions restores the Approved and Denied conditions from the live object, because only the approval
+// subresource can change them. Conditions of a type are not restored if their number has changed; validation rejects that.
+func restoreApprovalConditions(obj, live document.Value) document.Value {
 	for _, decision := range []string{"Approved", "Denied"} {
 		then := conditionsOf(live, decision)
 		if len(then) != len(conditionsOf(obj, decision)) {
@@ -67,7 +70,8 @@ func conditionsOf(obj document.Value, name string) (found []document.Value) {
 	return found
 }
 
-// setConditionTimes sets lastUpdateTime and lastTransitionTime of the conditions that lack them.
+// setConditionTimes sets lastUpdateTime and lastTransitionTime of the conditions that lack them. lastTransitionTime of a
+// condition whose status is unchanged is that of the live object.
 func setConditionTimes(obj, live document.Value, w Write) document.Value {
 	now := timestamp(w.Time)
 	return putItems(obj, func(c document.Value) document.Value {

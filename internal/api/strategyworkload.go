@@ -6,14 +6,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The labels of a job's pods: the job's name and uid, each with a prefixed and a legacy key.
+// The label keys of a Job's pods, for the Job's name and for its uid: the key with a prefix, then the legacy key.
 var (
 	jobNameLabels = []string{"batch.kubernetes.io/job-name", "job-name"}
 	jobUIDLabels  = []string{"batch.kubernetes.io/controller-uid", "controller-uid"}
 )
 
-// prepareJobForCreate generates the selector and the labels of the pod template from the job's uid, unless
-// spec.manualSelector is set.
+// prepareJobForCreate generates spec.selector and the labels of the pod template from the Job's name and uid, unless
+// spec.manualSelector is true.
 func prepareJobForCreate(obj, _ document.Value, _ Write) document.Value {
 	if obj.Lookup("spec", "manualSelector").Bool() {
 		return obj
@@ -35,10 +35,11 @@ func putIfAbsent(doc, value document.Value, path ...string) document.Value {
 	return doc
 }
 
-// templateGeneration is the path of the annotation that counts the changes of a DaemonSet's template.
+// templateGeneration is the path of the annotation that holds the template generation of a DaemonSet: a counter of the
+// changes to spec.template.
 var templateGeneration = []string{"metadata", "annotations", "deprecated.daemonset.template.generation"}
 
-// prepareDaemonSetForCreate sets the template generation to at least 1.
+// prepareDaemonSetForCreate sets the template generation to 1, unless the request sets it to a larger number.
 func prepareDaemonSetForCreate(obj, _ document.Value, _ Write) document.Value {
 	return withTemplateGeneration(obj, max(1, templateGenerationOf(obj)))
 }
@@ -67,8 +68,8 @@ func templateGenerationOf(set document.Value) int64 {
 	return n
 }
 
-// prepareServiceForUpdate removes the fields that only the previous type of a service had, unless the request changes them
-// together with the type.
+// prepareServiceForUpdate removes the fields of a Service that its previous type used and its new type does not use. Fields
+// that the request changes together with the type are retained.
 func prepareServiceForUpdate(obj, live document.Value, _ Write) document.Value {
 	spec, old := obj.Get("spec"), live.Get("spec")
 	kept := spec
@@ -88,7 +89,7 @@ func prepareServiceForUpdate(obj, live document.Value, _ Write) document.Value {
 		drop("ipFamilies")
 		drop("ipFamilyPolicy")
 	}
-	if lost(hasNodePorts) && !newNodePorts(spec, old) {
+	if lost(hasNodePorts) && !hasNewNodePorts(spec, old) {
 		kept = putItems(kept, func(port document.Value) document.Value {
 			if port.Get("nodePort").IsAbsent() {
 				return port
@@ -131,8 +132,8 @@ func isExternal(spec document.Value) bool {
 	return hasNodePorts(spec) || spec.Get("type").Text() == "ClusterIP" && spec.Get("externalIPs").Len() > 0
 }
 
-// newNodePorts reports whether a service spec has node ports that the old spec does not have.
-func newNodePorts(spec, old document.Value) bool {
+// hasNewNodePorts reports whether a Service spec has node ports that the old spec does not have.
+func hasNewNodePorts(spec, old document.Value) bool {
 	had := map[int64]bool{0: true}
 	for _, port := range old.Get("ports").Items() {
 		n, _ := port.Get("nodePort").Int64()

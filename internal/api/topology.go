@@ -21,7 +21,7 @@ var packedTopologies []byte
 var builtinTopologies = sync.OnceValue(func() *schema.Schema {
 	s, err := unpackTopologies(packedTopologies)
 	if err != nil {
-		panic(err) // unreachable: a test decodes them
+		panic(err) // unreachable: the topologies are embedded, and a test decodes them
 	}
 	return s
 })
@@ -43,18 +43,18 @@ func unpackTopologies(packed []byte) (*schema.Schema, error) {
 	return schema.LoadTypes(doc)
 }
 
-// BuiltinTopology returns the merge topology of a built-in kind.
+// BuiltinTopology returns the merge topology of a built-in kind; false if there is none.
 func BuiltinTopology(group, version, name string) (*schema.Type, bool) {
 	return builtinTopologies().Type(TypeName(group, version, name))
 }
 
-// DefinitionType is the name of CustomResourceDefinitions in OpenAPI schemas.
+// DefinitionType is the name of the CustomResourceDefinition type in OpenAPI schemas.
 const DefinitionType = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"
 
-// DefinitionTopology returns the merge topology of CustomResourceDefinitions.
+// DefinitionTopology returns the merge topology of the kind CustomResourceDefinition itself.
 func DefinitionTopology() (*schema.Type, bool) { return builtinTopologies().Type(DefinitionType) }
 
-// structPrefix is the prefix of k8s.io/api structs in OpenAPI schemas; kind files omit it.
+// structPrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
 const structPrefix = "io.k8s.api."
 
 // TypeName returns the name of a built-in kind in OpenAPI schemas, such as io.k8s.api.apps.v1.Deployment.

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Traits are the variations of update and delete of a kind, all off by default. traitNames lists their names in kind
-// files.
+// Traits are the deviations of a kind from the usual behaviour of update and delete, all off by default. traitNames maps
+// their names in kind files to the fields.
 type Traits struct {
 	// AllowCreateOnUpdate makes PUT create an object that does not exist.
 	AllowCreateOnUpdate bool
@@ -24,17 +24,18 @@ type Traits struct {
 	NoDeleteCollection bool
 	// ReturnDeletedObject makes deletions return the object instead of a Status.
 	ReturnDeletedObject bool
-	// ContainsObjects retains an object that is being deleted until spec.finalizers is empty, as for namespaces, whose
-	// objects are deleted first.
+	// ContainsObjects retains an object that is being deleted until spec.finalizers is empty. It is set for namespaces, which
+	// are removed only after the objects inside them.
 	ContainsObjects bool
-	// ValidateRequestVersion validates an object at the version of the request instead of the storage version.
+	// ValidateRequestVersion makes writes validate the object at the version of the request instead of the storage version.
 	ValidateRequestVersion bool
 }
 
-// traitNames lists the names of traits in kind files.
+// traitNames maps the names of traits in kind files to the fields of Traits. The trait kinds.Review has no field: it is
+// accepted here and has an effect only in package kinds.
 var traitNames = []struct {
-	name string
-	of   func(t *Traits) *bool
+	name  string
+	field func(t *Traits) *bool
 }{
 	{"allow-create-on-update", func(t *Traits) *bool { return &t.AllowCreateOnUpdate }},
 	{"require-resource-version", func(t *Traits) *bool { return &t.RequireResourceVersion }},
@@ -48,14 +49,14 @@ var traitNames = []struct {
 	{kinds.Review, func(t *Traits) *bool { return new(bool) }},
 }
 
-// setTraits parses the names of traits.
+// setTraits sets the traits that the property lists by name.
 func (k *Kind) setTraits(words []string, _ string) error {
 	for _, word := range words {
 		found := false
 		var names []string
 		for _, trait := range traitNames {
 			if names = append(names, trait.name); trait.name == word {
-				*trait.of(&k.Traits), found = true, true
+				*trait.field(&k.Traits), found = true, true
 			}
 		}
 		if !found {
@@ -65,9 +66,9 @@ func (k *Kind) setTraits(words []string, _ string) error {
 	return nil
 }
 
-// GracePeriod returns the grace period of a deletion in seconds: the requested period, or else the period in the
-// object's spec; 0, which deletes the object immediately, if the kind has no graceful deletion or the pod is not
-// running.
+// GracePeriod returns the grace period of a deletion in seconds: the requested period, or, if isRequested is false,
+// spec.terminationGracePeriodSeconds of the live object. It returns 0, which deletes the object immediately, if the kind
+// has no graceful deletion, or if the pod is not scheduled or has terminated.
 func (k *Kind) GracePeriod(live document.Value, requested int64, isRequested bool) int64 {
 	if !k.Graceful || live.Lookup("spec", "nodeName").Text() == "" {
 		return 0

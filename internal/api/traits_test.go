@@ -14,7 +14,7 @@ func TestTraits(t *testing.T) {
 		"events.events.k8s.io":       {AllowCreateOnUpdate: true, NoGarbageCollection: true, ValidateRequestVersion: true},
 	} {
 		if got := builtin(t, name).Traits; got != want {
-			t.Errorf("%s: traits %+v, want %+v", name, got, want)
+			t.Errorf("%s: got traits %+v, want %+v", name, got, want)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// StoredVersion returns the apiVersion at which objects are stored.
+// StoredVersion returns the apiVersion at which objects of the kind are stored.
 func (k *Kind) StoredVersion() string {
 	if k.StoredAt != "" {
 		return k.StoredAt
@@ -19,7 +19,7 @@ func (k *Kind) StoredVersion() string {
 	return k.APIVersion(k.Versions[0])
 }
 
-// Topology returns the merge topology of the kind at an apiVersion; ok is false if the kind does not have that version.
+// Topology returns the merge topology of the kind at an apiVersion; ok is false if the kind has no such version.
 func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -34,13 +34,14 @@ func (k *Kind) Topology(apiVersion string) (t *schema.Type, ok bool) {
 	if apiVersion != k.AlsoServedAt && (group != k.Group || !k.HasVersion(version)) {
 		return nil, false
 	}
-	if k.fieldsOf != "" {
-		return builtinTopologies().Type(structPrefix + k.fieldsOf)
+	if k.sharedStruct != "" {
+		return builtinTopologies().Type(structPrefix + k.sharedStruct)
 	}
 	return BuiltinTopology(group, version, k.Name)
 }
 
-// Convert returns an object converted to another apiVersion.
+// Convert returns an object converted from one apiVersion to another. If there is no such conversion of a built-in kind, the
+// error is apply.ErrVersionGone.
 func (k *Kind) Convert(doc document.Value, from, to string) (document.Value, error) {
 	if from == to {
 		return doc, nil
@@ -70,15 +71,16 @@ func (v engineVersions) Convert(doc document.Value, from, to string) (document.V
 	return v.kind.Convert(doc, from, to)
 }
 
-// EngineOptions are the options of an apply engine that the kind does not determine.
+// EngineOptions are the options of an apply engine that do not follow from the kind.
 type EngineOptions struct {
-	// Unset enables unset markers.
+	// Unset makes the engine accept unset markers in apply configurations.
 	Unset bool
 	// Default sets the defaults of the kind; see [apply.Options].
 	Default func(document.Value) document.Value
 }
 
-// Engine returns an apply engine for an endpoint at one version. Engines are per version because defaults depend on it.
+// Engine returns an apply engine for requests to an endpoint of the kind. The caller needs one engine per version if Default
+// is set, because defaults depend on the version.
 func (k *Kind) Engine(endpoint string, o EngineOptions) (*apply.Engine, error) {
 	return apply.New(apply.Options{Versions: k.EngineVersions(), Reset: k.ResetFieldSets(endpoint), Unset: o.Unset, Default: o.Default})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestConvert compares with Kubernetes' conversions.
+// TestConvert compares the conversions of built-in kinds with recorded results of Kubernetes' conversions.
 func TestConvert(t *testing.T) {
 	text, err := os.ReadFile("testdata/conversions.txt")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	if _, err := builtin(t, "pods").EngineVersions().Convert(document.NewMap(), "v1", "v2"); !errors.Is(err, apply.ErrVersionGone) {
-		t.Error(err)
+		t.Errorf("Convert() of a pod to v2: got error %v, want %v", err, apply.ErrVersionGone)
 	}
 }
 
@@ -97,14 +97,14 @@ func TestEngine(t *testing.T) {
 		config := parse(t, `{apiVersion: apps/v1, kind: Deployment, spec: {paused: true}, status: {replicas: 1}}`)
 		r, err := test.engine.Apply(apply.Object{}, config, apply.Request{Manager: "ci", Version: "apps/v1"})
 		if err != nil || len(r.Object.Entries) != 1 || r.Object.Entries[0].FieldsV1 != test.want {
-			t.Errorf("%v %v, want %s", r.Object.Entries, err, test.want)
+			t.Errorf("Apply(): got entries %v and error %v, want one entry with fields %s", r.Object.Entries, err, test.want)
 		}
 	}
 	if builtin(t, "pods").HasSubresource("v1", "scale") || !k.HasSubresource("v1", "scale") {
-		t.Error("expected a scale subresource for Deployments and none for pods")
+		t.Error("HasSubresource(\"v1\", \"scale\"): want true for Deployments and false for Pods")
 	}
 	if _, err := BodyEngine(runtimeschema.GroupVersionKind{Version: "v1", Kind: "Nothing"}, EngineOptions{}); err == nil {
-		t.Error("BodyEngine of an unknown type: expected an error")
+		t.Error("BodyEngine() of an unknown type: got no error, want one")
 	}
 }
 

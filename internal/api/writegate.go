@@ -6,24 +6,25 @@ import (
 	"sync"
 )
 
-// ErrReplaced reports that the kind has been replaced or removed; the caller must look it up again.
+// ErrReplaced reports that the kind has been replaced or removed. The caller must look up the kind in the Register again.
 var ErrReplaced = errors.New("the kind was replaced")
 
-// WriteGate is the gate for writes to a kind that may be replaced: it counts active writers, can block new ones, and is
-// closed after they have finished. A nil gate admits all writers. Safe for concurrent use.
+// WriteGate controls writes to a kind that can be replaced, such as a custom resource whose definition changes. It counts
+// active writers, can block new writers for a while, and can be closed, which rejects new writers and waits for the active
+// ones. A nil gate admits all writers. Safe for concurrent use.
 type WriteGate struct {
 	mu sync.Mutex
-	// writers is the number of active writers. idle is signaled when it drops to 0.
+	// writers is the number of active writers. idle is signaled when writers drops to 0.
 	writers int
 	idle    sync.Cond
-	// blocked is closed when writers are unblocked; nil if they are not blocked.
+	// blocked is a channel that is closed when new writers are no longer blocked; nil if they are not blocked.
 	blocked chan struct{}
 	// lifetime is canceled when the gate is closed.
 	lifetime context.Context
 	cancel   context.CancelFunc
 }
 
-// NewWriteGate returns an open gate.
+// NewWriteGate returns a gate that is neither blocked nor closed.
 func NewWriteGate() *WriteGate {
 	u := &WriteGate{}
 	u.idle.L = &u.mu
@@ -31,9 +32,9 @@ func NewWriteGate() *WriteGate {
 	return u
 }
 
-// Enter registers a writer. While the gate is blocked, Enter waits until ctx is done or the channel that gone returns,
-// if gone is not nil, is closed. It returns ErrReplaced if the gate is closed, ctx.Err() if ctx is done, and
-// context.Canceled if gone is closed.
+// Enter registers a writer, which must call Leave if Enter returns nil. While the gate is blocked, Enter waits. gone, if not
+// nil, returns a channel that is closed when the client disconnects. Enter returns ErrReplaced if the gate is closed,
+// ctx.Err() if ctx is done while Enter waits, and context.Canceled if the client disconnects while Enter waits.
 func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) error {
 	if u == nil {
 		return nil
@@ -58,7 +59,8 @@ func (u *WriteGate) Enter(ctx context.Context, gone func() <-chan struct{}) erro
 	}
 }
 
-// tryEnter registers a writer, or returns the channel to wait for if the gate is blocked.
+// tryEnter registers a writer and returns nil, nil. If the gate is blocked, it returns a channel that is closed when the
+// gate is unblocked; if the gate is closed, it returns ErrReplaced.
 func (u *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -72,7 +74,7 @@ func (u *WriteGate) tryEnter() (blocked <-chan struct{}, err error) {
 	return nil, nil
 }
 
-// Leave unregisters a writer.
+// Leave unregisters a writer that Enter registered.
 func (u *WriteGate) Leave() {
 	if u == nil {
 		return
@@ -84,7 +86,8 @@ func (u *WriteGate) Leave() {
 	}
 }
 
-// Block makes Enter wait until release is called. There must be no active writers and no other Block in effect.
+// Block makes Enter wait until release is called, which may be called more than once. When Block is called, there must be no
+// active writers, and the gate must not be blocked already.
 func (u *WriteGate) Block() (release func()) {
 	blocked := make(chan struct{})
 	u.mu.Lock()
@@ -98,7 +101,7 @@ func (u *WriteGate) Block() (release func()) {
 	})
 }
 
-// Close rejects new and waiting writers and blocks until active ones finish.
+// Close makes Enter return ErrReplaced, also in calls that wait, and then waits until all active writers have left.
 func (u *WriteGate) Close() {
 	u.cancel()
 	u.mu.Lock()
@@ -108,7 +111,8 @@ func (u *WriteGate) Close() {
 	}
 }
 
-// OnClose runs do in a goroutine when the gate is closed, unless stop is called before.
+// OnClose calls do in a goroutine of its own when the gate is closed. Calling stop before prevents that; stop reports
+// whether it did.
 func (u *WriteGate) OnClose(do func()) (stop func() bool) {
 	if u == nil {
 		return func() bool { return true }

@@ -23,7 +23,7 @@ func TestWriteGateClose(t *testing.T) {
 		for left := range 3 {
 			synctest.Wait()
 			if closed.Load() != (left == 2) {
-				t.Errorf("after %d of 2 writers left: Close returned: %t", left, closed.Load())
+				t.Errorf("has Close() returned after %d of 2 writers left: got %t, want %t", left, closed.Load(), left == 2)
 			}
 			if err := u.Enter(t.Context(), nil); !errors.Is(err, ErrReplaced) {
 				t.Errorf("Enter() after Close = %v, want ErrReplaced", err)
@@ -63,7 +63,7 @@ func TestWriteGateBlock(t *testing.T) {
 				synctest.Wait()
 				select {
 				case err := <-entered:
-					t.Fatalf("Enter() = %v before the gate was unblocked", err)
+					t.Fatalf("Enter() of a blocked gate returned %v, want it to wait", err)
 				default:
 				}
 				test.event(u, release, disconnect)

@@ -1,5 +1,6 @@
-// Package celexpr declares the CEL expressions of webhooks and policies: their environment and result types.
-// Kubernetes' CEL library compiles them, so that the same expressions are valid, with the same errors.
+// Package celexpr defines the CEL environment and the result types for the expressions of admission webhooks and admission
+// policies. Kubernetes' CEL library compiles the expressions, so that Cadastre accepts the same expressions as
+// kube-apiserver and reports the same errors.
 //
 // Building the environment is slow and uses much memory, so it is built when the first expression is compiled.
 //

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Environment returns the CEL environment: the functions and types that expressions can use.
+// Environment returns the CEL environment, which defines the functions and types that expressions can use. It is built on
+// the first call.
 var Environment = sync.OnceValue(func() *environment.EnvSet {
 	return environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion())
 })
@@ -18,8 +19,8 @@ var Compiler = sync.OnceValue(func() cel.Compiler { return cel.NewCompiler(Envir
 // ConditionCompiler returns a compiler for match conditions that do not use a policy's variables.
 var ConditionCompiler = sync.OnceValue(func() cel.ConditionCompiler { return cel.NewConditionCompiler(Environment()) })
 
-// WithVariables returns a compiler for the expressions of one policy. It retains the variables that it has compiled,
-// for use in later expressions.
+// WithVariables returns a compiler for the expressions of one policy. An expression can use the policy's variables that
+// were compiled before it with the same compiler.
 func WithVariables() (*cel.CompositedCompiler, error) {
 	return cel.NewCompositedCompiler(Environment())
 }

@@ -11,14 +11,14 @@ import (
 // Role is the purpose of an expression, which determines its result type.
 type Role uint8
 
-// The roles, with their result types.
+// The roles. The comment of each role is the result type of its expressions.
 const (
 	Condition  Role = iota // bool
 	Message                // string
 	Annotation             // string or null
 	Variable               // any type
-	ApplyPatch             // an Object, which is applied
-	JSONPatch              // a list of JSONPatch operations
+	ApplyPatch             // Object: an apply configuration
+	JSONPatch              // list of JSONPatch operations
 )
 
 var roleTypes = map[Role][]*celgo.Type{
@@ -30,7 +30,7 @@ var roleTypes = map[Role][]*celgo.Type{
 	JSONPatch:  {celgo.ListType(types.NewObjectType("JSONPatch"))},
 }
 
-// Expression is the source text of an expression with its role, and a name if it is a variable.
+// Expression is the source text of a CEL expression with its role. Name is the variable's name if the role is Variable.
 type Expression struct {
 	Name, Text string
 	Role       Role
@@ -45,18 +45,19 @@ func (e *Expression) ReturnTypes() []*celgo.Type { return roleTypes[e.Role] }
 // GetName implements cel.NamedExpressionAccessor.
 func (e *Expression) GetName() string { return e.Name }
 
-// VariableDeclarations returns the optional variables that expressions with the role can use, in a policy with or
-// without parameters.
+// VariableDeclarations returns the optional variables (params, authorizer) and types (for patches) that expressions of the
+// role can use. params reports whether the policy has parameters.
 func (r Role) VariableDeclarations(params bool) cel.OptionalVariableDeclarations {
 	return cel.OptionalVariableDeclarations{HasParams: params, HasAuthorizer: r != Message, HasPatchTypes: r == ApplyPatch || r == JSONPatch}
 }
 
-// Expressions returns expressions of one role. An empty message expression is nil, because it is optional.
+// Expressions returns the expressions of one role with the given source texts. An empty text of the role Message yields
+// nil, because message expressions are optional.
 func Expressions(role Role, texts []string) []cel.ExpressionAccessor {
 	all := make([]cel.ExpressionAccessor, 0, len(texts))
 	for _, text := range texts {
 		if text == "" && role == Message {
-			all = append(all, nil) // the policy's static message is used
+			all = append(all, nil) // without a message expression, the policy's static message is used
 			continue
 		}
 		all = append(all, &Expression{Text: text, Role: role})

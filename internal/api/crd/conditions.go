@@ -6,14 +6,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Condition is a condition of a definition. Reasons and messages are those of Kubernetes.
+// Condition is a status condition of a CustomResourceDefinition. Reasons and messages are the same as in Kubernetes.
 type Condition struct {
 	Type            string
 	True            bool
 	Reason, Message string
 }
 
-// Terminating returns the condition of a definition that is being deleted.
+// Terminating returns the condition Terminating of a CustomResourceDefinition that is being deleted.
 func Terminating(isTrue bool, reason, message string) Condition {
 	return Condition{"Terminating", isTrue, reason, message}
 }
@@ -25,8 +25,8 @@ func (c Condition) status() string {
 	return "False"
 }
 
-// WithConditions returns a definition with conditions added, or replaced by type. The transition time of a condition
-// changes only with its status.
+// WithConditions returns a CustomResourceDefinition with the given conditions, which replace existing conditions of the same
+// types. lastTransitionTime of a condition is set to now only if the condition is new or its status changes.
 func WithConditions(doc document.Value, now time.Time, conditions ...Condition) document.Value {
 	status := doc.Get("status")
 	var items []document.Value

@@ -12,10 +12,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// conversionError is the error of an object that could not be converted. A retry may succeed.
+// conversionError reports that an object could not be converted between versions.
 type conversionError struct {
 	status *apierrors.StatusError
-	// responded reports whether the webhook responded: a retry with the same definition yields the same response.
+	// responded reports whether the conversion webhook responded. If it did not, a retry may succeed.
 	responded bool
 }
 
@@ -24,10 +24,10 @@ func newConversionError(err error) *conversionError {
 	return &conversionError{plainError(err), !errors.As(err, &unavailable)}
 }
 
-// unavailableError is the error of a webhook that did not respond: it was unreachable or timed out.
+// unavailableError reports that a conversion webhook did not respond: it was unreachable or timed out.
 type unavailableError struct{ error }
 
-// Unwrap returns the cause.
+// Unwrap returns the error of the call to the webhook.
 func (e *unavailableError) Unwrap() error { return e.error }
 
 // IsUnavailable reports whether a conversion failed because the webhook did not respond.
@@ -39,36 +39,38 @@ func IsUnavailable(err error) bool {
 // Error implements error.
 func (e *conversionError) Error() string { return e.status.Error() }
 
-// Unwrap returns the API Status, and the error by which the apply engine recognizes failed conversions.
+// Unwrap returns the API Status, and apply.ErrConversionUnavailable, by which the apply engine recognizes failed conversions.
 func (e *conversionError) Unwrap() []error { return []error{e.status, apply.ErrConversionUnavailable} }
 
-// plainError returns an API Status with code 500 and no reason, which Kubernetes returns for failed conversions.
+// plainError returns an API Status with code 500, the message of err and no reason. Kubernetes returns such a Status for
+// failed conversions.
 func plainError(err error) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}}
 }
 
 // Converter converts objects between versions.
 type Converter interface {
-	// Convert returns objects converted to another apiVersion, unpruned: those before the first failure, and its error.
+	// Convert returns objects converted to another apiVersion, without pruning them. If an object cannot be converted, it
+	// returns the results for the objects before it, and the error.
 	Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error)
 }
 
-// NewConverter returns the converter of a definition's conversion strategy.
+// NewConverter returns the converter for a definition's conversion strategy, None or Webhook.
 func NewConverter(d *Definition, webhooks Webhooks) Converter {
 	if d.ConversionIsNone() {
-		return none{}
+		return noneConverter{}
 	}
 	return newWebhook(d, webhooks)
 }
 
-// ConversionIsNone reports whether the conversion strategy is None: versions differ only in apiVersion and schema.
+// ConversionIsNone reports whether the conversion strategy is None, for which conversion changes only the apiVersion.
 func (d *Definition) ConversionIsNone() bool { return d.conversion.Get("strategy").Text() != "Webhook" }
 
-// none is the conversion strategy None, which changes the apiVersion only.
-type none struct{}
+// noneConverter implements the conversion strategy None, which changes only the apiVersion.
+type noneConverter struct{}
 
 // Convert implements Converter.
-func (none) Convert(_ context.Context, all []document.Value, to string) ([]document.Value, error) {
+func (noneConverter) Convert(_ context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted := make([]document.Value, len(all))
 	for i, doc := range all {
 		converted[i] = doc.With("apiVersion", document.NewString(to))

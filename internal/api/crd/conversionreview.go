@@ -16,25 +16,29 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// exchange sends objects to a webhook in a ConversionReview of one version and returns the converted objects.
-type exchange func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
+// reviewSender is a method of webhookConverter that sends objects to the webhook in a ConversionReview of one version, v1 or
+// v1beta1, and returns the converted objects.
+type reviewSender func(c *webhookConverter, ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error)
 
-var exchanges = map[string]exchange{
-	apiextensionsv1.SchemeGroupVersion.Version:      (*webhookConverter).exchange,
-	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).exchangeOld,
+// reviewSenders maps each supported version of ConversionReview to the function that sends it.
+var reviewSenders = map[string]reviewSender{
+	apiextensionsv1.SchemeGroupVersion.Version:      (*webhookConverter).sendV1Review,
+	apiextensionsv1beta1.SchemeGroupVersion.Version: (*webhookConverter).sendV1beta1Review,
 }
 
-// firstExchange returns the exchange of the first supported version.
-func firstExchange(versions document.Value) (exchange, error) {
+// firstSupportedSender returns the function for the first supported version in a list of conversionReviewVersions. It returns
+// an error if none of them is supported.
+func firstSupportedSender(versions document.Value) (reviewSender, error) {
 	for _, version := range versions.Items() {
-		if e, ok := exchanges[version.Text()]; ok {
-			return e, nil
+		if send, ok := reviewSenders[version.Text()]; ok {
+			return send, nil
 		}
 	}
 	return nil, errors.New("no supported conversion review versions")
 }
 
-func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
+// sendV1Review sends a ConversionReview of apiextensions.k8s.io/v1.
+func (c *webhookConverter) sendV1Review(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
 	review := &apiextensionsv1.ConversionReview{
 		Request:  &apiextensionsv1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
 		Response: &apiextensionsv1.ConversionResponse{},
@@ -55,9 +59,9 @@ func (c *webhookConverter) exchange(ctx context.Context, uid types.UID, to strin
 	return response.ConvertedObjects, resultError(response.Result)
 }
 
-// exchangeOld does not validate the kind and UID of the response: Kubernetes does not at v1beta1, and some webhooks
-// omit them.
-func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
+// sendV1beta1Review sends a ConversionReview of apiextensions.k8s.io/v1beta1. As in Kubernetes, it does not validate the kind
+// and UID of the response, which some webhooks omit.
+func (c *webhookConverter) sendV1beta1Review(ctx context.Context, uid types.UID, to string, all []runtime.RawExtension) ([]runtime.RawExtension, error) {
 	review := &apiextensionsv1beta1.ConversionReview{
 		Request:  &apiextensionsv1beta1.ConversionRequest{UID: uid, DesiredAPIVersion: to, Objects: all},
 		Response: &apiextensionsv1beta1.ConversionResponse{},
@@ -72,7 +76,8 @@ func (c *webhookConverter) exchangeOld(ctx context.Context, uid types.UID, to st
 	return answer.Response.ConvertedObjects, resultError(answer.Response.Result)
 }
 
-// call calls the webhook. Status codes 429, 502, 503 and 504, which a proxy may return, count as unavailable.
+// call sends a ConversionReview to the webhook and decodes the response into answer. It returns an unavailableError if the
+// webhook did not respond. Status codes 429, 502, 503 and 504 count as no response, because a proxy may return them.
 func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Object) error {
 	err := c.webhooks.Call(ctx, c.target, review, answer)
 	if err == nil {
@@ -88,7 +93,7 @@ func (c *webhookConverter) call(ctx context.Context, review, answer runtime.Obje
 	return &unavailableError{err}
 }
 
-// resultError returns the error of a response that is not a success.
+// resultError returns nil if the result of a ConversionReview is Success; otherwise an error with the result's message.
 func resultError(result metav1.Status) error {
 	switch {
 	case result.Status == metav1.StatusSuccess:

@@ -13,28 +13,28 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Definition is a parsed CustomResourceDefinition. Its schemas are parsed lazily, because they are large and most are
-// never needed.
+// Definition is a parsed CustomResourceDefinition. Its schemas are not parsed until they are used, because they are large
+// and most are never used.
 type Definition struct {
 	Name, UID             string
 	Generation            int64
 	Group                 string
 	Namespaced            bool
 	PreserveUnknownFields bool
-	// RequestedNames is spec.names, AcceptedNames is status.acceptedNames.
+	// RequestedNames is spec.names; AcceptedNames is status.acceptedNames.
 	RequestedNames, AcceptedNames Names
 	Versions                      []Version
 	conversion                    document.Value
 	conditions                    document.Value
-	Terminating                   bool // metadata.deletionTimestamp is set
+	Terminating                   bool // Terminating reports whether metadata.deletionTimestamp is set.
 	finalizers                    []string
-	approval                      string // the value of approvalAnnotation
+	approval                      string // approval is the value of approvalAnnotation.
 }
 
-// approvalAnnotation is required of definitions in protected groups, such as k8s.io.
+// approvalAnnotation is the annotation that a CustomResourceDefinition in a protected group, such as *.k8s.io, must have.
 const approvalAnnotation = "api-approved.kubernetes.io"
 
-// Names are the names of a resource and its kind.
+// Names are the names of a custom resource, as in spec.names of its CustomResourceDefinition.
 type Names struct {
 	Plural, Singular, Kind, ListKind string
 	ShortNames, Categories           []string
@@ -44,21 +44,23 @@ type Names struct {
 type Version struct {
 	Name            string
 	Served, Storage bool
-	// deprecationWarning is sent to clients that use the version; "" if it is not deprecated.
+	// deprecationWarning is the warning for clients that use the version; "" if the version is not deprecated.
 	deprecationWarning string
-	// subresources are the names of the subresources in the order of discovery; scale is nil if there is no scale.
+	// subresources are the names of the subresources in the order in which discovery lists them. scale is nil if the version
+	// has no scale subresource.
 	subresources []string
 	scale        *api.ScalePaths
 	columns      []encoding.CustomColumn
 	selectable   []string
-	// Schema is unparsed JSON, which can be compared with document.Equal; openSchema parses it.
+	// Schema is the field schema as unparsed JSON. Two schemas can be compared with document.Equal; openSchema parses one.
 	Schema document.Value
 }
 
-// schemaPath is the path of the schemas in a definition.
+// schemaPath is the path of the schemas of all versions in a CustomResourceDefinition.
 var schemaPath = []string{"spec", "versions", fastdoc.AnyItem, "schema"}
 
-// ParseStored parses the stored definition at a path of an object, except for its schemas.
+// ParseStored parses the CustomResourceDefinition at a path inside a stored object; the empty path is the object itself. The
+// schemas remain unparsed.
 func ParseStored(object *watchcache.Object, path ...string) (*Definition, error) {
 	doc, err := fastdoc.ParseJSONWithBase(object.Text(), document.Limits{MaxBytes: -1}, document.Value{}, slices.Concat(path, schemaPath)...)
 	if err != nil {
@@ -67,7 +69,8 @@ func ParseStored(object *watchcache.Object, path ...string) (*Definition, error)
 	return Parse(doc.Lookup(path...)), nil
 }
 
-// Parse returns a definition. It does not validate.
+// Parse returns the Definition of a CustomResourceDefinition. It does not validate it: absent or malformed fields have zero
+// values.
 func Parse(doc document.Value) *Definition {
 	metadata, spec, status := doc.Get("metadata"), doc.Get("spec"), doc.Get("status")
 	d := &Definition{
@@ -150,7 +153,7 @@ func parseColumn(v document.Value) encoding.CustomColumn {
 	}
 }
 
-// splitPath splits a path such as .spec.replicas.
+// splitPath splits a JSON path such as .spec.replicas into field names.
 func splitPath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 // ServedVersions returns the names of the served versions, the preferred version first.
@@ -164,7 +167,7 @@ func (d *Definition) ServedVersions() (served []string) {
 	return served
 }
 
-// StorageVersion returns the name of the storage version.
+// StorageVersion returns the name of the storage version; "" if there is none, which validation rejects.
 func (d *Definition) StorageVersion() string {
 	for i := range d.Versions {
 		if d.Versions[i].Storage {
@@ -174,8 +177,8 @@ func (d *Definition) StorageVersion() string {
 	return ""
 }
 
-// Deprecations returns the warnings about deprecated versions, by version. A default warning recommends the most
-// preferred later version that is not deprecated.
+// Deprecations maps each deprecated version to its Deprecation; nil if there is none. A warning that the definition does not
+// set recommends the most preferred version that is newer and not deprecated, if there is one.
 func (d *Definition) Deprecations() map[string]api.Deprecation {
 	var all map[string]api.Deprecation
 	served := d.ServedVersions()
@@ -200,7 +203,7 @@ func (d *Definition) Deprecations() map[string]api.Deprecation {
 	return all
 }
 
-// Version returns a version by name; nil if there is none.
+// Version returns the version with a name; nil if there is none.
 func (d *Definition) Version(name string) *Version {
 	for i := range d.Versions {
 		if d.Versions[i].Name == name {
@@ -210,7 +213,7 @@ func (d *Definition) Version(name string) *Version {
 	return nil
 }
 
-// rawCondition returns a condition by type; absent if there is none.
+// rawCondition returns the condition of a type as a document; an absent value if there is none.
 func (d *Definition) rawCondition(name string) document.Value {
 	for _, c := range d.conditions.Items() {
 		if c.Get("type").Text() == name {
@@ -220,13 +223,14 @@ func (d *Definition) rawCondition(name string) document.Value {
 	return document.Value{}
 }
 
-// IsTrue reports whether a condition has status True.
+// IsTrue reports whether the condition of a type exists with the status True.
 func (d *Definition) IsTrue(condition string) bool { return d.HasStatus(condition, "True") }
 
-// HasStatus reports whether a condition exists with a status.
+// HasStatus reports whether the condition of a type exists with the given status.
 func (d *Definition) HasStatus(condition, status string) bool {
 	return d.rawCondition(condition).Get("status").Text() == status
 }
 
-// HasFinalizer reports whether the cleanup finalizer is present, so that deletion waits for the custom objects.
+// HasFinalizer reports whether the definition has CleanupFinalizer, which delays its deletion until its custom resources are
+// deleted.
 func (d *Definition) HasFinalizer() bool { return slices.Contains(d.finalizers, CleanupFinalizer) }

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// parse returns a definition of group example.com from the YAML of its spec and status.
+// parse returns a Definition in the group example.com; spec and status are the YAML of the fields of its spec and status.
 func parse(t *testing.T, spec, status string) *Definition {
 	t.Helper()
 	doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, uid: u, generation: 3}, spec: {group: example.com, ` + spec + `}, status: {` + status + `}}`))
@@ -29,17 +29,17 @@ func TestParse(t *testing.T) {
   {name: v1, served: true, storage: true, subresources: {status: {}, scale: {specReplicasPath: .spec.n, statusReplicasPath: .status.n}}, selectableFields: [{jsonPath: .spec.color}]},
   {name: v2beta1, served: false}]`, acceptedNames+`, conditions: [{type: Established, status: "True"}]`)
 	if d.Name != "widgets.example.com" || d.UID != "u" || d.Generation != 3 || d.Group != "example.com" || !d.Namespaced || d.Terminating {
-		t.Errorf("received %+v", d)
+		t.Errorf("Parse() = %+v, want widgets.example.com, namespaced, with generation 3, not terminating", d)
 	}
 	if !d.RequestedNames.Equal(d.AcceptedNames) || d.AcceptedNames.Kind != "Widget" || !slices.Equal(d.AcceptedNames.ShortNames, []string{"w"}) {
-		t.Errorf("received the names %+v", d.AcceptedNames)
+		t.Errorf("AcceptedNames = %+v, want the same as RequestedNames, %+v", d.AcceptedNames, d.RequestedNames)
 	}
 	if !d.IsTrue(Established) || d.IsTrue("NamesAccepted") || !d.ConversionIsNone() || d.StorageVersion() != "v1" || !slices.Equal(d.ServedVersions(), []string{"v1"}) {
-		t.Errorf("received %+v", d)
+		t.Errorf("Parse() = %+v, want condition Established, conversion strategy None, and v1 as the only served and storage version", d)
 	}
 	v1 := d.Version("v1")
 	if !slices.Equal(v1.subresources, []string{"status", "scale"}) || jsonPath(v1.scale.Replicas) != ".spec.n" || !slices.Equal(v1.selectable, []string{"spec.color"}) || d.Version("v3") != nil {
-		t.Errorf("received %+v", v1)
+		t.Errorf("Version(\"v1\") = %+v, want subresources status and scale, replicas path .spec.n and selectable field spec.color", v1)
 	}
 }
 
@@ -62,13 +62,13 @@ func TestDeprecations(t *testing.T) {
 		"v2":      "example.com/v2 Widget is deprecated",
 	} {
 		if got := all[version].Warning; got != want {
-			t.Errorf("%s: received %q, expected %q", version, got, want)
+			t.Errorf("deprecation warning of version %s: got %q, want %q", version, got, want)
 		}
 	}
 }
 
-// TestDecide checks that names used by another definition of the group are not accepted, and that a definition is
-// established when all its names are accepted.
+// TestDecide checks that names that another CustomResourceDefinition of the group uses are not accepted, and that a
+// CustomResourceDefinition becomes established when all its names are accepted.
 func TestDecide(t *testing.T) {
 	first := parse(t, widgetNames, acceptedNames)
 	for _, test := range []struct {
@@ -87,22 +87,22 @@ func TestDecide(t *testing.T) {
 		d := parse(t, "names: {"+test.names+"}", "")
 		names, conditions := d.Decide([]*Definition{first, d})
 		if c := conditions[0]; c.Type != "NamesAccepted" || c.Reason != test.reason || c.True != test.isEstablished {
-			t.Errorf("%s: received %+v", test.name, c)
+			t.Errorf("%s: first condition = %+v, want NamesAccepted=%t with reason %s", test.name, c, test.isEstablished, test.reason)
 		}
 		if c := conditions[1]; c.Type != Established || c.True != test.isEstablished {
-			t.Errorf("%s: received %+v", test.name, c)
+			t.Errorf("%s: second condition = %+v, want Established=%t", test.name, c, test.isEstablished)
 		}
 		if names.Plural != test.plural || names.Kind != test.kind || len(names.ShortNames) != test.shortNameCount {
-			t.Errorf("%s: received %+v", test.name, names)
+			t.Errorf("%s: accepted names = %+v, want plural %q, kind %q and %d short names", test.name, names, test.plural, test.kind, test.shortNameCount)
 		}
 	}
 	if names, conditions := first.Decide([]*Definition{first}); !names.Equal(first.AcceptedNames) || !conditions[0].True {
-		t.Errorf("Decide() conflicts with the definition's own names: %+v", conditions)
+		t.Errorf("Decide() of a definition whose names are accepted already: got conditions %+v, want no conflict with its own names", conditions)
 	}
 }
 
-// TestWithConditions checks that conditions are replaced by type, and keep their transition time if the status is
-// unchanged.
+// TestWithConditions checks that a new condition replaces the condition of the same type, and that lastTransitionTime is
+// retained if the status is unchanged.
 func TestWithConditions(t *testing.T) {
 	at := func(hour int) time.Time { return time.Date(2026, 5, 4, hour, 0, 0, 0, time.UTC) }
 	doc := WithConditions(document.NewMap(), at(1), Terminating(true, "A", "a"), Condition{Established, true, "B", "b"})
@@ -110,14 +110,14 @@ func TestWithConditions(t *testing.T) {
 	const want = `[{"lastTransitionTime":"2026-05-04T01:00:00Z","message":"c","reason":"C","status":"True","type":"Terminating"},` +
 		`{"lastTransitionTime":"2026-05-04T02:00:00Z","message":"d","reason":"D","status":"False","type":"Established"}]`
 	if got := doc.Lookup("status", "conditions").JSON(); got != want {
-		t.Errorf("received %s, expected %s", got, want)
+		t.Errorf("status.conditions = %s, want %s", got, want)
 	}
 	if d := Parse(doc); !d.HasConditions([]Condition{Terminating(true, "C", "c")}) || d.HasConditions([]Condition{Terminating(true, "A", "a")}) {
-		t.Error("stored conditions are not recognized")
+		t.Error("HasConditions(): want true for the stored reason and message, false for the replaced ones")
 	}
 }
 
-// TestMarkDeleted checks that a deleted definition gets the cleanup finalizer once, in addition to its other
+// TestMarkDeleted checks that a deleted CustomResourceDefinition gets the cleanup finalizer once, in addition to its other
 // finalizers.
 func TestMarkDeleted(t *testing.T) {
 	doc, err := document.ParseYAML([]byte(`{metadata: {name: widgets.example.com, finalizers: [example.com/other]}}`))
@@ -127,13 +127,13 @@ func TestMarkDeleted(t *testing.T) {
 	marked, ok := MarkDeleted(doc, time.Now())
 	d := Parse(marked)
 	if !ok || !d.Terminating || !d.HasFinalizer() || !d.IsTrue("Terminating") || len(d.finalizers) != 2 {
-		t.Errorf("received %v", marked)
+		t.Errorf("MarkDeleted() = %v, %t, want a terminating definition with 2 finalizers", marked, ok)
 	}
 	if _, ok := MarkDeleted(marked, time.Now()); ok {
-		t.Error("MarkDeleted() of a terminating definition returned true")
+		t.Error("MarkDeleted() of a terminating definition: got true, want false")
 	}
 	if d := Parse(WithoutCleanupFinalizer(marked)); d.HasFinalizer() || len(d.finalizers) != 1 {
-		t.Errorf("finalizers = %v, want one", d.finalizers)
+		t.Errorf("finalizers after WithoutCleanupFinalizer() = %v, want only example.com/other", d.finalizers)
 	}
 	if without := WithoutCleanupFinalizer(document.NewMap(document.Field{Name: "metadata", Value: document.NewMap()})); strings.Contains(without.JSON(), "finalizers") {
 		t.Errorf("WithoutCleanupFinalizer() = %v, want no empty list of finalizers", without)

@@ -21,11 +21,12 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// definitionValues implements strategy.Values for CustomResourceDefinitions with Kubernetes' own Go types and
-// functions: their rules are complex, and they are written rarely.
+// definitionValues implements strategy.Values for CustomResourceDefinitions with the Go types and functions of
+// apiextensions-apiserver. Their cost is acceptable because CustomResourceDefinitions are written rarely.
 type definitionValues struct{}
 
-// DecodeWith decodes a document into the Go type and encodes it again.
+// DecodeWith decodes a document into the Go type CustomResourceDefinition and encodes it again, which drops unknown and
+// empty fields. It returns the paths of unknown fields.
 func (definitionValues) DecodeWith(doc document.Value, _ builtin.DecodeOptions) (document.Value, []string, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	strict, err := kjson.UnmarshalStrict([]byte(doc.JSON()), &crd, kjson.DisallowUnknownFields)
@@ -50,7 +51,8 @@ func toDocument(crd *apiextensionsv1.CustomResourceDefinition) (document.Value, 
 	return document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
 }
 
-// Default sets singular and listKind, the conversion strategy, the webhook's port, and status.storedVersions.
+// Default sets spec.names.singular, spec.names.listKind, spec.conversion.strategy, the port of the conversion webhook's
+// service, and status.storedVersions where they are absent.
 func (definitionValues) Default(doc document.Value) document.Value {
 	spec := doc.Get("spec")
 	if spec.Kind() != document.Map {
@@ -90,36 +92,36 @@ func defaultConversion(conversion document.Value) document.Value {
 	return conversion.With("webhook", webhook.With("clientConfig", config.With("service", service)))
 }
 
-// DefaultChanged calls Default for the whole document.
+// DefaultChanged sets the defaults of the whole document, regardless of the parts that have changed.
 func (v definitionValues) DefaultChanged(doc, _ document.Value) document.Value { return v.Default(doc) }
 
-// emptyDefinition is the encoded zero value of the Go type.
+// emptyDefinition returns the encoding of a zero CustomResourceDefinition.
 var emptyDefinition = sync.OnceValue(func() document.Value {
 	empty, err := toDocument(&apiextensionsv1.CustomResourceDefinition{})
 	if err != nil {
-		panic(err) // unreachable: a test encodes it
+		panic(err) // unreachable: a test encodes the same value
 	}
 	return empty
 })
 
-// Empty returns the encoded zero value of the Go type.
+// Empty returns the encoding of a zero CustomResourceDefinition.
 func (definitionValues) Empty() document.Value { return emptyDefinition() }
 
-// RetainUnset returns the document: decoding has removed unset fields.
+// RetainUnset returns doc unchanged, because decoding removes unset fields.
 func (definitionValues) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// DropEmptied returns the document: decoding removes empty fields.
+// DropEmptied returns after unchanged, because decoding removes empty fields.
 func (definitionValues) DropEmptied(_, after, _ document.Value) document.Value { return after }
 
-// DropPruned returns the document: decoding removes empty fields.
+// DropPruned returns after unchanged, because decoding removes empty fields.
 func (definitionValues) DropPruned(_, after, _ document.Value, _ *schema.Type) document.Value {
 	return after
 }
 
-// OneOfs returns none.
+// OneOfs returns an empty set of unions.
 func (definitionValues) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
-// Validate validates a definition on create, or on update if old is not absent.
+// Validate returns the validation errors of a CustomResourceDefinition on create or, if old is not absent, on update.
 func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
@@ -135,7 +137,8 @@ func (definitionValues) Validate(obj, old document.Value) field.ErrorList {
 	return append(updateErrors(obj, old), validation.ValidateCustomResourceDefinitionUpdate(context.Background(), now, before)...)
 }
 
-// ValidateSubresource validates an update of the status of a definition, its only subresource.
+// ValidateSubresource returns the validation errors of an update of the status, the only subresource of a
+// CustomResourceDefinition.
 func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) field.ErrorList {
 	now, err := toInternal(obj)
 	if err != nil {
@@ -148,19 +151,21 @@ func (definitionValues) ValidateSubresource(_ string, obj, live document.Value) 
 	return append(updateErrors(obj, live), validation.ValidateUpdateCustomResourceDefinitionStatus(now, before)...)
 }
 
-// updateErrors validates the metadata of an update. Validation of definitions repeats a part of it, as in Kubernetes.
+// updateErrors returns the errors of an update's metadata. Kubernetes' validation of CustomResourceDefinitions reports some
+// of them again, so that clients receive these errors twice, as from kube-apiserver.
 func updateErrors(obj, live document.Value) field.ErrorList {
 	general, _ := builtin.CheckMetadata(obj, live, false)
 	return general
 }
 
-// decodingError returns the internal error for a definition that cannot be decoded, although it was decoded before.
+// decodingError returns an internal error for a CustomResourceDefinition that cannot be decoded. It is unexpected, because
+// requests are decoded before validation.
 func decodingError(err error) field.ErrorList {
 	return field.ErrorList{field.InternalError(nil, err)}
 }
 
-// toInternal converts a definition to the internal Go type that Kubernetes validates. Validation requires a
-// resourceVersion, which documents lack; the write path has checked it.
+// toInternal converts a CustomResourceDefinition to the internal Go type that Kubernetes' validation accepts. It sets a
+// placeholder resourceVersion, because validation requires one and documents in the write path have none.
 func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, error) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	if err := json.Unmarshal([]byte(doc.JSON()), &crd); err != nil {
@@ -171,7 +176,8 @@ func toInternal(doc document.Value) (*apiextensions.CustomResourceDefinition, er
 	return internal, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(&crd, internal, nil)
 }
 
-// Warnings returns a warning for each new format that Kubernetes does not validate.
+// Warnings returns a warning for each format in the schemas that Kubernetes does not recognize and that the old schemas do
+// not contain.
 func (definitionValues) Warnings(obj, old document.Value) []string {
 	unknown := unknownFormats(obj)
 	if len(unknown) == 0 {
@@ -190,13 +196,13 @@ func (definitionValues) Warnings(obj, old document.Value) []string {
 	return warnings
 }
 
-// StatusWarnings returns nil.
+// StatusWarnings returns nil: there are no warnings about the status of a CustomResourceDefinition.
 func (definitionValues) StatusWarnings(_, _ document.Value) []string { return nil }
 
-// RequestWarnings returns nil.
+// RequestWarnings returns nil: all warnings come from Warnings.
 func (definitionValues) RequestWarnings(document.Value) []string { return nil }
 
-// unknownFormats returns the formats in the schemas of a definition that Kubernetes does not validate.
+// unknownFormats returns the formats in the schemas of a CustomResourceDefinition that Kubernetes does not recognize.
 func unknownFormats(doc document.Value) (formats []string) {
 	if doc.IsAbsent() {
 		return nil
@@ -206,7 +212,7 @@ func unknownFormats(doc document.Value) (formats []string) {
 		return nil // Validate reports the decoding error
 	}
 	release := environment.DefaultCompatibilityVersion()
-	look := func(s *apiextensions.JSONSchemaProps) bool {
+	collect := func(s *apiextensions.JSONSchemaProps) bool {
 		if s.Format != "" {
 			of := &spec.Schema{SchemaProps: spec.SchemaProps{Format: s.Format, Type: []string{s.Type}}}
 			formats = append(formats, schemavalidation.GetUnrecognizedFormats(of, release)...)
@@ -214,11 +220,11 @@ func unknownFormats(doc document.Value) (formats []string) {
 		return false
 	}
 	if v := crd.Spec.Validation; v != nil && v.OpenAPIV3Schema != nil {
-		validation.SchemaHas(v.OpenAPIV3Schema, look)
+		validation.SchemaHas(v.OpenAPIV3Schema, collect)
 	}
 	for _, v := range crd.Spec.Versions {
 		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
-			validation.SchemaHas(v.Schema.OpenAPIV3Schema, look)
+			validation.SchemaHas(v.Schema.OpenAPIV3Schema, collect)
 		}
 	}
 	return formats

@@ -10,20 +10,21 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Definitions is the store name of CustomResourceDefinitions.
+// Definitions is the store name of CustomResourceDefinitions: the group and resource in storage keys.
 const Definitions = "apiextensions.k8s.io/customresourcedefinitions"
 
-// Group and resource name of CustomResourceDefinitions.
+// Group, resource and kind of CustomResourceDefinitions.
 const (
 	DefinitionsGroup    = "apiextensions.k8s.io"
 	DefinitionsResource = "customresourcedefinitions"
 	definitionsKind     = "CustomResourceDefinition"
 )
 
-// CleanupFinalizer delays the deletion of a definition until its custom objects are deleted.
+// CleanupFinalizer is the finalizer that delays the deletion of a CustomResourceDefinition until its custom resources are
+// deleted.
 const CleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io"
 
-// Kind returns the kind of CustomResourceDefinitions.
+// Kind returns the kind CustomResourceDefinition.
 func Kind() *api.Kind {
 	created := document.NewMap(
 		document.Field{Name: "acceptedNames", Value: document.NewMap(
@@ -57,7 +58,7 @@ func (definitionStrategy) Topology(version string) (*schema.Type, bool) {
 	return api.DefinitionTopology()
 }
 
-// Convert implements api.Definition. There is only one version.
+// Convert implements api.Definition. It returns doc unchanged, because CustomResourceDefinitions have only one version.
 func (definitionStrategy) Convert(doc document.Value, _, _ string) (document.Value, error) {
 	return doc, nil
 }
@@ -65,7 +66,7 @@ func (definitionStrategy) Convert(doc document.Value, _, _ string) (document.Val
 // Subresources implements api.Definition.
 func (definitionStrategy) Subresources(string) []string { return []string{api.StatusSubresource} }
 
-// ScalePaths implements api.Definition. Definitions have no scale.
+// ScalePaths implements api.Definition. It returns nil, because CustomResourceDefinitions have no scale subresource.
 func (definitionStrategy) ScalePaths(string) *api.ScalePaths { return nil }
 
 // Values implements strategy.Definition.
@@ -73,7 +74,7 @@ func (definitionStrategy) Values(string) (strategy.Values, error) {
 	return definitionValues{}, nil
 }
 
-// Prepare implements api.Preparer: it adds the storage version to status.storedVersions.
+// Prepare implements api.Preparer. A write at the main endpoint adds the storage version to status.storedVersions.
 func (definitionStrategy) Prepare(endpoint string, obj, _ document.Value) document.Value {
 	if endpoint != "" {
 		return obj
@@ -91,8 +92,8 @@ func withStoredVersion(obj document.Value) document.Value {
 	return obj.With("status", status.With("storedVersions", stringList(append(stringItems(versions), now))))
 }
 
-// MarkDeleted returns a definition with its deletion timestamp, cleanup finalizer and Terminating condition; ok is
-// false if it is already terminating.
+// MarkDeleted returns a CustomResourceDefinition with deletionTimestamp, CleanupFinalizer and the condition Terminating; ok
+// is false if it has a deletionTimestamp already.
 func MarkDeleted(doc document.Value, now time.Time) (_ document.Value, ok bool) {
 	metadata := doc.Get("metadata")
 	if !metadata.Get("deletionTimestamp").IsAbsent() {
@@ -114,7 +115,7 @@ func stringList(all []string) document.Value {
 	return document.NewList(items...)
 }
 
-// WithoutCleanupFinalizer returns a definition without the finalizer that MarkDeleted adds.
+// WithoutCleanupFinalizer returns a CustomResourceDefinition without CleanupFinalizer, which MarkDeleted adds.
 func WithoutCleanupFinalizer(doc document.Value) document.Value {
 	kept := slices.DeleteFunc(stringItems(doc.Lookup("metadata", "finalizers")), func(f string) bool { return f == CleanupFinalizer })
 	metadata := doc.Get("metadata").With("finalizers", stringList(kept))

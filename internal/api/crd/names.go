@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// takenNames are the accepted names of the definitions of a group.
+// takenNames are the names that the CustomResourceDefinitions of a group have accepted: names of resources (plural, singular
+// and short names), and kinds (kind and list kind).
 type takenNames struct{ resources, kinds map[string]bool }
 
 func takenNamesOf(definitions []*Definition) takenNames {
@@ -21,16 +22,16 @@ func takenNamesOf(definitions []*Definition) takenNames {
 	return t
 }
 
-// acceptNames returns the accepted names of a definition and its NamesAccepted condition. A requested name that another
-// definition uses is not accepted: the previously accepted name is retained.
+// acceptNames returns the accepted names of a definition and its condition NamesAccepted. A requested name that another
+// CustomResourceDefinition uses is not accepted; the previously accepted name is retained instead.
 func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 	accepted, problem := d.AcceptedNames, (*Condition)(nil)
-	choose := func(wanted, has string, among map[string]bool, reason string) string {
-		if wanted == has || !among[wanted] {
-			return wanted
+	choose := func(requested, current string, taken map[string]bool, reason string) string {
+		if requested == current || !taken[requested] {
+			return requested
 		}
-		problem = &Condition{"NamesAccepted", false, reason, inUseMessage(wanted)}
-		return has
+		problem = &Condition{"NamesAccepted", false, reason, inUseMessage(requested)}
+		return current
 	}
 	accepted.Plural = choose(d.RequestedNames.Plural, accepted.Plural, t.resources, "PluralConflict")
 	accepted.Singular = choose(d.RequestedNames.Singular, accepted.Singular, t.resources, "SingularConflict")
@@ -50,7 +51,8 @@ func (d *Definition) acceptNames(t takenNames) (Names, Condition) {
 
 func inUseMessage(name string) string { return fmt.Sprintf("%q is already in use", name) }
 
-// shortNameConflicts returns the conflicts of the requested short names, of which either all or none are accepted.
+// shortNameConflicts returns a message for each requested short name that another CustomResourceDefinition uses. If there is
+// any, none of the requested short names is accepted.
 func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	for _, name := range d.RequestedNames.ShortNames {
 		if !slices.Contains(d.AcceptedNames.ShortNames, name) && t.resources[name] {
@@ -60,7 +62,7 @@ func (d *Definition) shortNameConflicts(t takenNames) (conflicts []string) {
 	return conflicts
 }
 
-// aggregate formats several messages like Kubernetes' error aggregates.
+// aggregate joins messages in the format of apimachinery's aggregate errors.
 func aggregate(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]

@@ -11,7 +11,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// SchemaHash returns a hash of all inputs of [Resource.OpenAPI].
+// SchemaHash returns a hash of the schema of a version and of spec.preserveUnknownFields, which determine the result of
+// [Resource.OpenAPI]. It is zero if there is no such version.
 func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
 	v := d.at(version)
 	if v == nil {
@@ -20,8 +21,8 @@ func (d *Resource) SchemaHash(version string) [sha256.Size]byte {
 	return v.hash()
 }
 
-// OpenAPI returns the published schema of a version, for OpenAPI v2 or v3, without the fields common to all objects. It
-// returns nil if no fields are published: clients reject fields that a published schema lacks.
+// OpenAPI returns the schema of a version for publication in OpenAPI v2 or v3, without apiVersion, kind and metadata. It
+// returns nil if the fields must not be published, because clients reject fields that a published schema does not define.
 func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	v := d.at(version)
 	if v == nil {
@@ -43,19 +44,19 @@ func (d *Resource) OpenAPI(version string, isV2 bool) (*spec.Schema, error) {
 	if err != nil {
 		return nil, nil // the schema is not structural, which only spec.preserveUnknownFields=true allows
 	}
-	s = s.Unfold() // represents int-or-string as anyOf
+	s = s.Unfold() // Unfold represents x-kubernetes-int-or-string as anyOf.
 	if isV2 {
 		if d.PreserveUnknownFields || s.XPreserveUnknownFields {
 			return nil, nil
 		}
 		s = openapiv2.ToStructuralOpenAPIV2(s)
-		withoutDefaults.Visit(s)
+		defaultRemover.Visit(s)
 	}
 	return s.ToKubeOpenAPI(), nil
 }
 
-// withoutDefaults removes defaults, which Kubernetes publishes in OpenAPI v3 only.
-var withoutDefaults = structuralschema.Visitor{Structural: func(s *structuralschema.Structural) (changed bool) {
+// defaultRemover removes defaults from a schema. Kubernetes publishes defaults only in OpenAPI v3.
+var defaultRemover = structuralschema.Visitor{Structural: func(s *structuralschema.Structural) (changed bool) {
 	changed, s.Default = s.Default.Object != nil, structuralschema.JSON{}
 	return changed
 }}

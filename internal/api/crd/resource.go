@@ -23,28 +23,29 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Resource is the resource that one generation of a definition defines. It implements strategy.Definition and
-// strategy.StorageConverter. It is immutable except for MarkCurrent and MarkStale, and safe for concurrent use.
+// Resource is the custom resource that one generation of a CustomResourceDefinition defines. It implements
+// strategy.Definition and strategy.StorageConverter. It is immutable except for MarkCurrent and MarkStale, and safe for
+// concurrent use.
 type Resource struct {
 	*Definition
-	storageVersion string // cached, because Definition.StorageVersion searches all versions
+	storageVersion string // storageVersion caches Definition.StorageVersion, which searches all versions.
 	versions       map[string]*compiledVersion
-	converter      Converter // nil for a previous generation of a definition
-	// currentSince is the revision after which all objects were written with this definition; math.MaxInt64 if it is
-	// unknown.
+	converter      Converter // converter is nil for a previous generation of a CustomResourceDefinition.
+	// currentSince is a storage revision: all objects with a later revision were written with this Definition. It is
+	// math.MaxInt64 if no such revision is known.
 	currentSince atomic.Int64
 }
 
-// compiledVersion is one version of a resource. Its schema and columns are compiled on first use.
+// compiledVersion is one version of a Resource. Its schema and printer columns are compiled on first use.
 type compiledVersion struct {
 	*Version
 	values  func() (*structural.Type, error)
 	columns func() (*encoding.Columns, error)
-	hash    func() [sha256.Size]byte // hash of the schema and of spec.preserveUnknownFields
+	hash    func() [sha256.Size]byte // hash returns a hash of the schema and of spec.preserveUnknownFields.
 }
 
-// NewResource returns the resource of a definition. It reuses compiled schemas that are unchanged since the previous
-// generation, before, which may be nil.
+// NewResource returns the Resource of a Definition. It reuses the compiled schemas of before, the Resource of the previous
+// generation, for versions that are unchanged; before may be nil.
 func NewResource(definition *Definition, before *Resource, converter Converter) *Resource {
 	d := &Resource{
 		Definition: definition, storageVersion: definition.StorageVersion(),
@@ -75,7 +76,7 @@ func scaleText(s *api.ScalePaths) string {
 	return strings.Join([]string{jsonPath(s.Replicas), jsonPath(s.StatusReplicas), jsonPath(s.Selector)}, " ")
 }
 
-// jsonPath formats a path like JSON paths in definitions; "" if it is nil.
+// jsonPath formats a path like the JSON paths in CustomResourceDefinitions, such as .spec.replicas; "" if the path is nil.
 func jsonPath(path []string) string {
 	if path == nil {
 		return ""
@@ -88,11 +89,11 @@ func (d *Resource) newVersion(v *Version) *compiledVersion {
 	if s := v.scale; s != nil {
 		options.Scale = &structural.Scale{SpecReplicas: jsonPath(s.Replicas), StatusReplicas: jsonPath(s.StatusReplicas), LabelSelector: jsonPath(s.Selector)}
 	}
-	sealed := v.Schema
+	unparsed := v.Schema
 	return &compiledVersion{
 		Version: v,
 		values: sync.OnceValues(func() (*structural.Type, error) {
-			text, err := openSchema(sealed)
+			text, err := openSchema(unparsed)
 			if err != nil {
 				return nil, err
 			}
@@ -101,23 +102,24 @@ func (d *Resource) newVersion(v *Version) *compiledVersion {
 		columns: sync.OnceValues(func() (*encoding.Columns, error) { return encoding.CustomColumns(v.columns) }),
 		hash: sync.OnceValue(func() [sha256.Size]byte {
 			h := sha256.New()
-			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, sealed.JSON()) // hash.Hash never returns an error
+			_, _ = fmt.Fprintf(h, "%t %s", d.PreserveUnknownFields, unparsed.JSON()) // hash.Hash never returns an error
 			return [sha256.Size]byte(h.Sum(nil))
 		}),
 	}
 }
 
-// openSchema parses the schema of a version; absent if there is none.
-func openSchema(sealed document.Value) (document.Value, error) {
-	if sealed.Kind() != document.Map {
+// openSchema parses the unparsed JSON of a version's field schema and returns its openAPIV3Schema; an absent value if there
+// is none.
+func openSchema(unparsed document.Value) (document.Value, error) {
+	if unparsed.Kind() != document.Map {
 		return document.Value{}, nil
 	}
-	doc, err := document.ParseJSONLimited(sealed.JSON(), document.Limits{MaxBytes: -1})
+	doc, err := document.ParseJSONLimited(unparsed.JSON(), document.Limits{MaxBytes: -1})
 	return doc.Get("openAPIV3Schema"), err
 }
 
-// NewKind returns the kind that the definition defines. It reuses compiled schemas that are unchanged since the
-// previous kind, before, which may be nil.
+// NewKind returns the kind that the CustomResourceDefinition defines. It reuses the compiled schemas of before, the kind of
+// the previous generation, for versions that are unchanged; before may be nil.
 func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
 	var old *Resource
 	if before != nil {
@@ -134,28 +136,28 @@ func (d *Definition) NewKind(before *api.Kind, webhooks Webhooks) *api.Kind {
 	}
 }
 
-// IsServedBy reports whether a kind is equal to the result of NewKind.
+// IsServedBy reports whether a registered kind is up to date: NewKind would return an equal kind.
 func (d *Definition) IsServedBy(kind *api.Kind) bool {
 	of := kind.Definition.(*Resource)
 	return of.UID == d.UID && of.Generation == d.Generation && of.AcceptedNames.Equal(d.AcceptedNames) && kind.Terminating == d.Terminating
 }
 
-// MarkCurrent records that every object with a revision greater than after was written with this definition, so that at
-// the storage version it is served as stored.
+// MarkCurrent records that every object with a revision greater than after was written with this definition. At the storage
+// version such objects are served as they are stored.
 func (d *Resource) MarkCurrent(after storage.Revision) { d.currentSince.Store(int64(after)) }
 
-// MarkStale reverts MarkCurrent: objects may be stored in the form of an earlier definition.
+// MarkStale reverts MarkCurrent: every object may have been written with an earlier generation of the definition.
 func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }
 
 // IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
 func (d *Resource) IsMarkedCurrent() bool { return d.currentSince.Load() != math.MaxInt64 }
 
-// at returns a version by name; nil if there is none.
+// at returns the version with a name; nil if there is none.
 func (d *Resource) at(version string) *compiledVersion { return d.versions[version] }
 
 var errNoVersion = errors.New("the definition does not have this version")
 
-// typeAt returns the compiled schema of a version.
+// typeAt returns the compiled schema of a version. If there is no such version, the error is errNoVersion.
 func (d *Resource) typeAt(version string) (*structural.Type, error) {
 	v := d.at(version)
 	if v == nil {
@@ -198,7 +200,7 @@ func (d *Resource) Values(version string) (strategy.Values, error) {
 	return values{t}, nil
 }
 
-// Columns returns the printer columns of a version.
+// Columns returns the printer columns of a version; the default columns if there is no such version.
 func (d *Resource) Columns(version string) (*encoding.Columns, error) {
 	v := d.at(version)
 	if v == nil {
@@ -207,7 +209,8 @@ func (d *Resource) Columns(version string) (*encoding.Columns, error) {
 	return v.columns()
 }
 
-// SelectableFields returns the selectableFields of a version, without metadata.name and metadata.namespace.
+// SelectableFields returns the paths, such as spec.color, of the selectableFields of a version. They do not include
+// metadata.name and metadata.namespace, which are always selectable.
 func (d *Resource) SelectableFields(version string) []string {
 	if v := d.at(version); v != nil {
 		return v.selectable
@@ -215,7 +218,7 @@ func (d *Resource) SelectableFields(version string) []string {
 	return nil
 }
 
-// Schema returns the schema of a version from the definition; absent if there is none.
+// Schema returns the openAPIV3Schema of a version; an absent value if there is none.
 func (d *Resource) Schema(version string) (document.Value, error) {
 	v := d.at(version)
 	if v == nil {
@@ -252,9 +255,9 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	var (
 		to        = d.Group + "/" + version
 		all       []document.Value
-		others    []int // indexes, in all, of the objects at other versions
+		others    []int // indexes in all of the objects whose apiVersion is not to
 		toConvert []document.Value
-		last      error // the error of the object after the last one in all
+		last      error // error of the first object that could not be read; later objects are not read
 	)
 	for _, one := range stored {
 		doc, err := d.readStored(one)
@@ -280,7 +283,7 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	return all, last
 }
 
-// readStored returns a stored object pruned and defaulted at its stored version.
+// readStored returns a stored object, pruned and defaulted with the current schema of the version at which it is stored.
 func (d *Resource) readStored(stored document.Value) (document.Value, error) {
 	apiVersion := stored.Get("apiVersion").Text()
 	t, err := d.typeAt(path.Base(apiVersion))
@@ -293,8 +296,8 @@ func (d *Resource) readStored(stored document.Value) (document.Value, error) {
 	return pruneAndDefault(t, stored), nil
 }
 
-// pruneAndDefault returns a stored object in the form of the current schema. A nonconforming object is returned
-// unchanged: validation rejects the next write.
+// pruneAndDefault returns a stored object, pruned and defaulted with the current schema. An object that cannot be decoded
+// with this schema is returned unchanged; validation rejects it on the next write.
 func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
 	doc, _, err := t.Decode(stored)
 	if err != nil {
@@ -303,8 +306,8 @@ func pruneAndDefault(t *structural.Type, stored document.Value) document.Value {
 	return t.Default(doc)
 }
 
-// RoundTripped implements strategy.StorageConverter. With a conversion webhook, the document is returned unchanged,
-// because the result is unknown.
+// RoundTripped implements strategy.StorageConverter. With a conversion webhook, it returns the document unchanged, because the
+// result is unknown without a call to the webhook.
 func (d *Resource) RoundTripped(doc document.Value) document.Value {
 	version := path.Base(doc.Get("apiVersion").Text())
 	if !d.ConversionIsNone() || version == d.storageVersion {
@@ -321,8 +324,8 @@ func (d *Resource) RoundTripped(doc document.Value) document.Value {
 	return read
 }
 
-// ToStorage implements strategy.StorageConverter. An object at another version also gets the defaults of the storage
-// version, as when it is read.
+// ToStorage implements strategy.StorageConverter. It sets the defaults of the storage version in an object that it converts
+// from another version.
 func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	stored, err := d.Convert(doc, from, d.Group+"/"+d.storageVersion)
@@ -336,8 +339,8 @@ func (d *Resource) ToStorage(doc document.Value) (document.Value, error) {
 	return t.Default(stored), nil
 }
 
-// ConvertUnpruned implements strategy.StorageConverter. The apiVersion of the object is validated, because it may come
-// from a webhook.
+// ConvertUnpruned implements strategy.StorageConverter. It validates the apiVersion of the object, which an admission webhook
+// may have changed.
 func (d *Resource) ConvertUnpruned(doc document.Value, to string) (document.Value, error) {
 	from := doc.Get("apiVersion").Text()
 	group, version, _ := strings.Cut(from, "/")
@@ -369,7 +372,8 @@ func (d *Resource) Convert(doc document.Value, from, to string) (document.Value,
 	return converted[0], nil
 }
 
-// convert returns objects converted to another version, pruned: those before the first failure, and its error.
+// convert returns objects converted to another version and pruned. If an object cannot be converted, it returns the results
+// for the objects before it, and the error.
 func (d *Resource) convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	t, err := d.typeAt(path.Base(to))
 	if err != nil {

@@ -18,12 +18,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// twoVersions is a definition of which each version has a field that the other lacks; v2 defaults it.
+// twoVersions is the spec of a CustomResourceDefinition with two versions: only v1 has the field old, and only v2 has the
+// field new, with a default.
 const twoVersions = widgetNames + `, scope: Cluster, versions: [
   {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, old: {type: integer}}}}},
   {name: v2, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}, new: {type: integer, default: 5}}}}}]`
 
-const byWebhook = `, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://hooks.example.com"}}}`
+// webhookConversion is the part of the spec that sets the conversion strategy Webhook.
+const webhookConversion = `, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://hooks.example.com"}}}`
 
 func widget(t *testing.T, version, name, fields string) document.Value {
 	t.Helper()
@@ -34,26 +36,26 @@ func widget(t *testing.T, version, name, fields string) document.Value {
 	return doc
 }
 
-// TestConversionNone checks that an object is pruned at its stored version and at the served version, and defaulted at
-// the stored version only.
+// TestConversionNone checks that, with the conversion strategy None, an object is pruned with the schemas of its stored
+// version and of the served version, and defaulted with the schema of its stored version only.
 func TestConversionNone(t *testing.T) {
 	kind := parse(t, twoVersions, acceptedNames).NewKind(nil, nil)
 	r := kind.Definition.(*Resource)
 	if kind.Name != "Widget" || kind.StoredAt != "example.com/v1" || !slices.Equal(kind.Versions, []string{"v2", "v1"}) || !kind.Custom || kind.Terminating {
-		t.Errorf("received %+v", kind)
+		t.Errorf("NewKind() = %+v, want the custom kind Widget at v2 and v1, stored at example.com/v1", kind)
 	}
 	stored := widget(t, "v1", "one", `,"a":1,"old":2,"unknown":3`)
 	for version, want := range map[string]string{"v1": `"a":1,"old":2`, "v2": `"a":1`} {
 		got, err := r.FromStorage(stored, version)
 		if err != nil || !document.Equal(got, widget(t, version, "one", ","+want)) {
-			t.Errorf("%s: received %v, %v", version, got, err)
+			t.Errorf("FromStorage() at %s = %v, %v, want an object with %s", version, got, err, want)
 		}
 	}
 	if got, err := r.FromStorage(widget(t, "v2", "one", `,"a":1`), "v2"); err != nil || got.Get("new").Text() != "5" {
-		t.Errorf("received %v, %v", got, err)
+		t.Errorf("FromStorage() of an object stored at v2 = %v, %v, want the default new: 5", got, err)
 	}
 	if got, err := r.ToStorage(widget(t, "v2", "one", `,"a":1,"new":7`)); err != nil || !document.Equal(got, widget(t, "v1", "one", `,"a":1`)) {
-		t.Errorf("received %v, %v", got, err)
+		t.Errorf("ToStorage() = %v, %v, want an object at v1 without the field new", got, err)
 	}
 	if got := r.RoundTripped(widget(t, "v2", "one", `,"a":1,"new":7`)); !got.Get("new").IsAbsent() {
 		t.Errorf("RoundTripped() = %v, want no field new", got)
@@ -63,39 +65,41 @@ func TestConversionNone(t *testing.T) {
 	}
 }
 
-// TestMarkCurrent checks that only objects written at the storage version after the mark are served as stored.
+// TestMarkCurrent checks that, after MarkCurrent, an object is served without conversion only if it is requested at the
+// storage version and its revision is later than the marked one.
 func TestMarkCurrent(t *testing.T) {
 	r := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
 	isCurrent := func(revision storage.Revision, version string) bool { return r.IsServedAsStored(revision, version) }
 	if isCurrent(1<<40, "v1") || r.IsMarkedCurrent() {
-		t.Error("a new resource is current")
+		t.Error("IsServedAsStored() and IsMarkedCurrent() of a new resource: got true, want false")
 	}
 	r.MarkCurrent(10)
 	if isCurrent(10, "v1") || !isCurrent(11, "v1") || isCurrent(11, "v2") || !r.IsMarkedCurrent() {
-		t.Error("expected v1 after revision 10 to be current")
+		t.Error("IsServedAsStored() after MarkCurrent(10): want true only for revision 11 at v1")
 	}
 	r.MarkStale()
 	if isCurrent(11, "v1") {
-		t.Error("a stale resource is current")
+		t.Error("IsServedAsStored() after MarkStale(): got true, want false")
 	}
 }
 
-// TestCompiledSchemasAreReused checks that the compiled schema of a version is reused if a new generation leaves it
-// unchanged.
+// TestCompiledSchemasAreReused checks that a new generation of a CustomResourceDefinition reuses the compiled schemas of the
+// versions that it does not change.
 func TestCompiledSchemasAreReused(t *testing.T) {
 	before := NewResource(parse(t, twoVersions, acceptedNames), nil, nil)
 	after := NewResource(parse(t, strings.Replace(twoVersions, "default: 5", "default: 6", 1), acceptedNames), before, nil)
-	topologies := func(version string) bool {
+	isReused := func(version string) bool {
 		a, _ := before.Topology(version)
 		b, _ := after.Topology(version)
 		return a == b
 	}
-	if !topologies("v1") || topologies("v2") {
-		t.Error("expected the compiled schema of v1 to be reused, and that of v2 to be compiled again")
+	if !isReused("v1") || isReused("v2") {
+		t.Errorf("reuse of compiled schemas: got v1 %t, v2 %t, want v1 true, v2 false", isReused("v1"), isReused("v2"))
 	}
 }
 
-// webhookFunc is a conversion webhook that changes the apiVersion, or fails.
+// webhookFunc is a conversion webhook that changes only the apiVersion. It rejects a review that contains an object with the
+// name rejected; the function, called with the names of the objects, can make the call itself fail.
 type webhookFunc func(names []string) error
 
 func (f webhookFunc) Call(_ context.Context, _ *webhookclient.Target, review, answer runtime.Object) error {
@@ -120,8 +124,8 @@ func (f webhookFunc) Call(_ context.Context, _ *webhookclient.Target, review, an
 	return f(names)
 }
 
-// TestConvertAll checks that objects share a ConversionReview, that the objects before the first failure are returned,
-// and that an unavailable webhook is distinguished from one that rejects an object.
+// TestConvertAll checks that one ConversionReview contains all objects, that the objects before the first failure are
+// returned, and that the error distinguishes an unavailable webhook from a webhook that rejects an object.
 func TestConvertAll(t *testing.T) {
 	for _, test := range []struct {
 		name          string
@@ -137,7 +141,7 @@ func TestConvertAll(t *testing.T) {
 		{"too slow", []string{"a", "b"}, context.DeadlineExceeded, []int{2}, 0, true},
 	} {
 		var calls []int
-		d := parse(t, twoVersions+byWebhook, acceptedNames)
+		d := parse(t, twoVersions+webhookConversion, acceptedNames)
 		r := NewResource(d, nil, NewConverter(d, webhookFunc(func(names []string) error {
 			calls = append(calls, len(names))
 			return test.err
@@ -148,10 +152,10 @@ func TestConvertAll(t *testing.T) {
 		}
 		got, err := r.ConvertAll(t.Context(), stored, "v2")
 		if len(got) != 1+test.converted || IsUnavailable(err) != test.isUnavailable || (err == nil) != (test.converted == len(test.objects)) || !slices.Equal(calls, test.calls) {
-			t.Errorf("%s: received %d objects, %v, after calls with %v objects", test.name, len(got), err, calls)
+			t.Errorf("%s: ConvertAll() returned %d objects and error %v after calls with %v objects, want %d objects after calls with %v", test.name, len(got), err, calls, 1+test.converted, test.calls)
 		}
 		if err != nil && !errors.Is(err, apply.ErrConversionUnavailable) {
-			t.Errorf("%s: error %v, want ErrConversionUnavailable", test.name, err)
+			t.Errorf("%s: ConvertAll(): got error %v, want ErrConversionUnavailable", test.name, err)
 		}
 	}
 }

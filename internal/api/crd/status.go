@@ -11,11 +11,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Established is the condition of definitions whose resources are served.
+// Established is the type of the condition that is True for CustomResourceDefinitions whose resources are served.
 const Established = "Established"
 
-// Decide returns the accepted names of a definition, given the definitions of its group, and its conditions:
-// NamesAccepted, Established and, in protected groups, KubernetesAPIApprovalPolicyConformant.
+// Decide returns the next status of a CustomResourceDefinition: its accepted names and its conditions NamesAccepted,
+// Established and, in protected groups, KubernetesAPIApprovalPolicyConformant. group contains all CustomResourceDefinitions
+// of its API group.
 func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	if d.RequestedNames.Equal(d.AcceptedNames) && d.IsTrue("NamesAccepted") {
 		accepted := d.Condition("NamesAccepted")
@@ -25,13 +26,13 @@ func (d *Definition) Decide(group []*Definition) (Names, []Condition) {
 	return got, d.nextConditions(accepted)
 }
 
-// nextConditions returns all conditions, given NamesAccepted.
+// nextConditions returns NamesAccepted, which is accepted, and the conditions that follow from it and from the definition.
 func (d *Definition) nextConditions(accepted Condition) []Condition {
 	return append([]Condition{accepted, d.establishedCondition(accepted)}, d.approvalCondition()...)
 }
 
-// approvalCondition returns the KubernetesAPIApprovalPolicyConformant condition of a definition in a protected group; none
-// for other groups.
+// approvalCondition returns the condition KubernetesAPIApprovalPolicyConformant for a definition in a protected group, and
+// nil for other groups.
 func (d *Definition) approvalCondition() []Condition {
 	if !apihelpers.IsProtectedCommunityGroup(d.Group) {
 		return nil
@@ -50,13 +51,15 @@ func (d *Definition) approvalCondition() []Condition {
 	}
 }
 
-// Condition returns the stored condition of a type.
+// Condition returns the condition of a type from the definition's status. If there is none, True is false and the reason and
+// message are empty.
 func (d *Definition) Condition(name string) Condition {
 	c := d.rawCondition(name)
 	return Condition{name, c.Get("status").Text() == "True", c.Get("reason").Text(), c.Get("message").Text()}
 }
 
-// HasConditions reports whether all given conditions are stored already.
+// HasConditions reports whether the definition's status contains all given conditions with the same status, reason and
+// message.
 func (d *Definition) HasConditions(conditions []Condition) bool {
 	for _, c := range conditions {
 		if d.rawCondition(c.Type).IsAbsent() || d.Condition(c.Type) != c {
@@ -66,12 +69,13 @@ func (d *Definition) HasConditions(conditions []Condition) bool {
 	return true
 }
 
-// establishedCondition returns the Established condition. An established definition remains established.
+// establishedCondition returns the condition Established; accepted is the condition NamesAccepted. A definition that is
+// established remains established.
 func (d *Definition) establishedCondition(accepted Condition) Condition {
 	switch {
 	case d.IsTrue(Established):
 		return d.Condition(Established)
-	case accepted.True && !d.hasCABundle():
+	case accepted.True && !d.isCABundleValid():
 		return Condition{Established, false, "InvalidCABundle", "The conversion webhook CABundle is invalid"}
 	case accepted.True:
 		return Condition{Established, true, "InitialNamesAccepted", "the initial names have been accepted"}
@@ -81,8 +85,8 @@ func (d *Definition) establishedCondition(accepted Condition) Condition {
 	return Condition{Established, false, "NotAccepted", "not all names are accepted"}
 }
 
-// hasCABundle reports whether the caBundle of the conversion webhook is absent or can be parsed.
-func (d *Definition) hasCABundle() bool {
+// isCABundleValid reports whether the caBundle of the conversion webhook is absent or consists of valid PEM certificates.
+func (d *Definition) isCABundleValid() bool {
 	text := d.conversion.Get("webhook").Lookup("clientConfig", "caBundle").Text()
 	if text == "" {
 		return true
@@ -106,7 +110,7 @@ func (d *Definition) hasCABundle() bool {
 	return true
 }
 
-// Document returns names in the form of status.acceptedNames.
+// Document returns the names as a value for status.acceptedNames.
 func (n Names) Document() document.Value {
 	text := document.NewString
 	fields := []document.Field{{Name: "kind", Value: text(n.Kind)}, {Name: "plural", Value: text(n.Plural)}}

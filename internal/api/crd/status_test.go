@@ -7,7 +7,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestApproval checks the API approval condition, which only definitions in protected groups have.
+// TestApproval checks the condition KubernetesAPIApprovalPolicyConformant, which only CustomResourceDefinitions in protected
+// groups have.
 func TestApproval(t *testing.T) {
 	const name = "KubernetesAPIApprovalPolicyConformant"
 	const url = "https://github.com/kubernetes/enhancements/pull/1111"
@@ -27,12 +28,12 @@ func TestApproval(t *testing.T) {
 			got = c
 		}
 		if got != test.want {
-			t.Errorf("group %s, annotation %q: condition %+v, want %+v", test.group, test.approval, got, test.want)
+			t.Errorf("group %s, annotation %q: got condition %+v, want %+v", test.group, test.approval, got, test.want)
 		}
 	}
 }
 
-// TestSchemaHash checks that the hash changes with the schema and with preserveUnknownFields.
+// TestSchemaHash checks that SchemaHash changes with the schema and with spec.preserveUnknownFields.
 func TestSchemaHash(t *testing.T) {
 	hash := func(preserve bool, schema string) [32]byte {
 		doc, err := document.ParseYAML([]byte(fmt.Sprintf(`{metadata: {name: widgets.example.com}, spec: {group: example.com, preserveUnknownFields: %t, names: {plural: widgets, kind: Widget},
@@ -44,15 +45,15 @@ func TestSchemaHash(t *testing.T) {
 	}
 	one := hash(false, "type: object")
 	if one != hash(false, "type: object") {
-		t.Error("the same definition has two hashes")
+		t.Error("SchemaHash() of two equal definitions: got different hashes, want equal ones")
 	}
 	if one == hash(true, "type: object") || one == hash(false, "type: object, description: d") {
-		t.Error("different definitions have one hash")
+		t.Error("SchemaHash() of different definitions: got equal hashes, want different ones")
 	}
 }
 
-// TestEstablishedPersists checks that an established definition remains established when its webhook's CA bundle
-// becomes invalid.
+// TestEstablishedPersists checks that an established CustomResourceDefinition remains established when the caBundle of its
+// conversion webhook becomes invalid.
 func TestEstablishedPersists(t *testing.T) {
 	for _, was := range []string{"True", "False"} {
 		doc, err := document.ParseYAML([]byte(fmt.Sprintf(`{metadata: {name: widgets.example.com}, spec: {group: example.com, names: {plural: widgets, kind: Widget},
@@ -62,7 +63,7 @@ func TestEstablishedPersists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := Parse(doc).establishedCondition(Condition{True: true}); got.True != (was == "True") {
-			t.Errorf("Established = %+v, was %s before", got, was)
+			t.Errorf("condition Established, whose status was %s: got %+v, want the same status", was, got)
 		}
 	}
 }

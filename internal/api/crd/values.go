@@ -9,58 +9,59 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// values implements strategy.Values for custom resources. Unlike built-in kinds, they are not decoded into Go structs:
-// only their metadata has fields that are always written, and drops empty fields.
+// values implements strategy.Values for custom resources. kube-apiserver decodes only the metadata of custom resources into
+// a Go struct, so that only metadata drops empty fields when it is encoded again.
 type values struct{ *structural.Type }
 
-// DecodeWith prunes and validates the types of a document. 1.0 is a float regardless of the options.
+// DecodeWith decodes a document as Decode does. The options are ignored: 1.0 is never an integer in a custom resource.
 func (v values) DecodeWith(doc document.Value, _ builtin.DecodeOptions) (document.Value, []string, error) {
 	return v.Decode(doc)
 }
 
-// DefaultChanged calls Default for the whole document.
+// DefaultChanged sets the defaults of the whole document, regardless of the parts that have changed.
 func (v values) DefaultChanged(doc, _ document.Value) document.Value { return v.Default(doc) }
 
 // Empty returns an empty object.
 func (v values) Empty() document.Value { return document.NewMap() }
 
-// RetainUnset returns the document: clients do not drop unset fields of custom resources.
+// RetainUnset returns doc unchanged, because clients do not omit fields of custom resources that they do not set.
 func (v values) RetainUnset(doc, _ document.Value, _ *schema.Type) document.Value { return doc }
 
-// DropEmptied removes metadata fields that a patch has emptied; empty fields elsewhere are retained.
+// DropEmptied returns after without the fields of metadata that a patch has emptied. Other empty fields are retained.
 func (v values) DropEmptied(before, after, patch document.Value) document.Value {
-	return withChanged(after, v.Metadata().DropEmptied(before.Get(metadata), after.Get(metadata), patch.Get(metadata)))
+	return replaceMetadata(after, v.Metadata().DropEmptied(before.Get(metadata), after.Get(metadata), patch.Get(metadata)))
 }
 
-// DropPruned removes metadata fields that an apply has emptied; empty fields elsewhere are retained.
+// DropPruned returns after without the fields of metadata that an apply has emptied. Other empty fields are retained.
 func (v values) DropPruned(before, after, config document.Value, topology *schema.Type) document.Value {
 	var of *schema.Type
 	if topology.Map != nil {
 		of, _ = topology.Map.TypeOf(metadata)
 	}
-	return withChanged(after, v.Metadata().DropPruned(before.Get(metadata), after.Get(metadata), config.Get(metadata), of))
+	return replaceMetadata(after, v.Metadata().DropPruned(before.Get(metadata), after.Get(metadata), config.Get(metadata), of))
 }
 
 const metadata = "metadata"
 
-// withChanged returns the document with the given metadata; the document itself if the metadata is unchanged.
-func withChanged(doc, value document.Value) document.Value {
+// replaceMetadata returns a document with the given metadata; the same document if the metadata is unchanged.
+func replaceMetadata(doc, value document.Value) document.Value {
 	if document.Same(value, doc.Get(metadata)) {
 		return doc
 	}
 	return doc.With(metadata, value)
 }
 
-// OneOfs returns an empty set: CRD schemas do not declare unions.
+// OneOfs returns an empty set, because schemas of CustomResourceDefinitions do not declare unions.
 func (v values) OneOfs(*schema.Type) *builtin.OneOfs { return &builtin.OneOfs{} }
 
-// ValidateSubresource validates an update of the status: scales are validated as objects.
+// ValidateSubresource returns the errors of an update of the status. A write of the scale subresource is validated as a write
+// of the whole object, by Validate.
 func (v values) ValidateSubresource(_ string, obj, live document.Value) field.ErrorList {
 	return v.ValidateStatus(obj, live)
 }
 
-// StatusWarnings returns none.
+// StatusWarnings returns nil: there are no warnings about the status of custom resources.
 func (v values) StatusWarnings(_, _ document.Value) []string { return nil }
 
-// RequestWarnings returns nil.
+// RequestWarnings returns nil: all warnings come from Warnings.
 func (v values) RequestWarnings(document.Value) []string { return nil }

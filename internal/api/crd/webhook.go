@@ -21,12 +21,12 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
-// ConversionTimeout is the timeout of one call of a conversion webhook, as in Kubernetes.
+// ConversionTimeout is the timeout of one call to a conversion webhook, as in Kubernetes.
 const ConversionTimeout = 30 * time.Second
 
-// Webhooks calls conversion webhooks.
+// Webhooks is a client that calls conversion webhooks.
 type Webhooks interface {
-	// Call sends a review and decodes the response into answer.
+	// Call sends a ConversionReview to the webhook at target and decodes the response into answer.
 	Call(ctx context.Context, target *webhookclient.Target, review, answer runtime.Object) error
 }
 
@@ -38,13 +38,13 @@ func NewWebhooks() (Webhooks, error) {
 	})
 }
 
-// webhookConverter is the conversion strategy Webhook.
+// webhookConverter implements the conversion strategy Webhook.
 type webhookConverter struct {
 	webhooks Webhooks
 	target   *webhookclient.Target
-	// exchangeAt calls the webhook with a ConversionReview version that it supports.
-	exchangeAt exchange
-	// err is the error of an invalid configuration, which all conversions return.
+	// sendReview sends a ConversionReview in the first version that both the webhook and Cadastre support.
+	sendReview reviewSender
+	// err is the error of an invalid configuration, which every conversion returns; nil if the configuration is valid.
 	err error
 }
 
@@ -65,13 +65,13 @@ func newWebhook(d *Definition, webhooks Webhooks) *webhookConverter {
 		c.target.CABundle = nil
 	}
 	if c.err == nil {
-		c.exchangeAt, c.err = firstExchange(from.Get("conversionReviewVersions"))
+		c.sendReview, c.err = firstSupportedSender(from.Get("conversionReviewVersions"))
 	}
 	return c
 }
 
-// Convert implements Converter. It sends all objects in one review. If that fails, it sends each object separately, as
-// Kubernetes does, to find the object that cannot be converted.
+// Convert implements Converter. It sends all objects in one ConversionReview. If that fails, it sends each object
+// separately, as Kubernetes does, to find the object that cannot be converted.
 func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	converted, err := c.convertTogether(ctx, all, to)
 	if err == nil || len(all) == 1 || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -87,10 +87,11 @@ func (c *webhookConverter) Convert(ctx context.Context, all []document.Value, to
 	return converted, nil
 }
 
-// convertTogether converts all objects or none. A single object with neither metadata nor content is not sent.
+// convertTogether converts objects with one ConversionReview, and returns either all of them or an error. A single object
+// that consists only of apiVersion and kind is converted without a call to the webhook.
 func (c *webhookConverter) convertTogether(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if len(all) == 1 && hasOnlyType(all[0]) {
-		return none{}.Convert(ctx, all, to)
+		return noneConverter{}.Convert(ctx, all, to)
 	}
 	converted, err := c.send(ctx, all, to)
 	if err != nil {
@@ -108,10 +109,11 @@ func hasOnlyType(doc document.Value) bool {
 	return doc.Len() == 2 && !doc.Get("kind").IsAbsent() && !doc.Get("apiVersion").IsAbsent()
 }
 
-// acceptConverted validates a converted object and restores the metadata that a webhook may not change.
+// acceptConverted validates an object that the webhook has converted from doc, and returns it with the metadata of doc,
+// of which a webhook may change only labels and annotations.
 func acceptConverted(doc, converted document.Value, to string) (document.Value, error) {
 	if err := checkType(doc, converted, to); err != nil {
-		// Kubernetes' index is always 0, because it converts single objects
+		// The index in Kubernetes' message is always 0, because Kubernetes converts objects one by one.
 		return doc, fmt.Errorf("invalid object at index 0: %w", err)
 	}
 	if err := checkIdentity(doc, converted); err != nil {
@@ -124,12 +126,13 @@ func acceptConverted(doc, converted document.Value, to string) (document.Value, 
 	return restored, nil
 }
 
-// kindText formats the group, version and kind of an object as Kubernetes does in errors.
+// kindText formats the group, version and kind of an object as in Kubernetes' errors.
 func kindText(doc document.Value) string {
 	return schema.FromAPIVersionAndKind(doc.Get("apiVersion").Text(), doc.Get("kind").Text()).String()
 }
 
-// send sends objects to the webhook.
+// send sends objects to the webhook in one ConversionReview and returns the parsed response, which has the same number of
+// objects.
 func (c *webhookConverter) send(ctx context.Context, all []document.Value, to string) ([]document.Value, error) {
 	if c.err != nil {
 		return nil, &unavailableError{c.err}
@@ -140,7 +143,7 @@ func (c *webhookConverter) send(ctx context.Context, all []document.Value, to st
 	for i, doc := range all {
 		sent[i].Raw = []byte(doc.JSON())
 	}
-	received, err := c.exchangeAt(c, ctx, uuid.NewUUID(), to, sent)
+	received, err := c.sendReview(c, ctx, uuid.NewUUID(), to, sent)
 	if err != nil {
 		return nil, fmt.Errorf("conversion webhook for %s failed: %w", kindText(all[0]), err)
 	}
@@ -156,7 +159,7 @@ func (c *webhookConverter) send(ctx context.Context, all []document.Value, to st
 	return converted, nil
 }
 
-// checkType checks the apiVersion and kind of a converted object.
+// checkType returns an error if a converted object does not have the requested apiVersion or the kind of the original.
 func checkType(doc, converted document.Value, to string) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("expected an object, received a %s", converted.Kind())
@@ -170,7 +173,7 @@ func checkType(doc, converted document.Value, to string) error {
 	return nil
 }
 
-// checkIdentity checks that name, namespace and UID are unchanged.
+// checkIdentity returns an error if the webhook has changed the name, namespace or UID of an object.
 func checkIdentity(doc, converted document.Value) error {
 	for _, same := range []struct{ what, field string }{{"name", "name"}, {"namespace", "namespace"}, {"UID", "uid"}} {
 		if was, is := doc.Lookup("metadata", same.field).Text(), converted.Lookup("metadata", same.field).Text(); was != is {
@@ -180,7 +183,8 @@ func checkIdentity(doc, converted document.Value) error {
 	return nil
 }
 
-// withMetadata returns a converted object with its original metadata, except for labels and annotations.
+// withMetadata returns a converted object with the metadata of before, the original object, except for labels and
+// annotations, which the webhook may change.
 func withMetadata(converted, before document.Value) (document.Value, error) {
 	convertedMetadata := converted.Get("metadata")
 	switch convertedMetadata.Kind() {
@@ -208,7 +212,8 @@ func withMetadata(converted, before document.Value) (document.Value, error) {
 	return converted.With("metadata", metadata), nil
 }
 
-// checkMetadataMap validates labels or annotations that a webhook has changed.
+// checkMetadataMap returns an error if the webhook has changed labels or annotations to an invalid value. name is labels or
+// annotations.
 func checkMetadataMap(name string, converted, before document.Value) error {
 	if converted.Kind() != document.Map {
 		return fmt.Errorf("invalid metadata.%s of type %T in converted object", name, converted.ToGo())

@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// definitionSchema returns the schema of CustomResourceDefinitions, converted from OpenAPI as in kube-apiserver:
-// client-go has no apply configurations for them.
+// definitionSchema returns the schema of CustomResourceDefinitions as YAML, converted from OpenAPI as in kube-apiserver,
+// because client-go has no apply configurations for CustomResourceDefinitions.
 func definitionSchema() (string, error) {
 	models := map[string]*spec.Schema{}
 	for name, definition := range openapi.GetOpenAPIDefinitions(reference) {
@@ -27,7 +27,7 @@ func definitionSchema() (string, error) {
 		return "", err
 	}
 	for _, t := range converted.Types {
-		if t.Map != nil { // the fields are in the random order of a Go map
+		if t.Map != nil { // sort the fields, whose order is the random order of a Go map
 			sort.Slice(t.Map.Fields, func(i, j int) bool { return t.Map.Fields[i].Name < t.Map.Fields[j].Name })
 		}
 	}

@@ -40,8 +40,8 @@ func main() {
 	}
 }
 
-// clientGoSchema returns the text of client-go's schema. The package is internal, so the constant is read from its
-// source.
+// clientGoSchema returns the schema of client-go's apply configurations as YAML. It reads the schema from the source file,
+// because it is a constant of an internal package, which cannot be imported.
 func clientGoSchema() (string, error) {
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/client-go").Output()
 	if err != nil {
@@ -109,11 +109,11 @@ func pack(schema string) ([]byte, error) {
 	needed := map[string]bool{}
 	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
-			need(needed, types, api.TypeName(k.Group, version, k.Name))
+			markNeeded(needed, types, api.TypeName(k.Group, version, k.Name))
 		}
 	}
-	need(needed, types, api.TypeName("autoscaling", "v1", "Scale"))
-	need(needed, types, api.DefinitionType)
+	markNeeded(needed, types, api.TypeName("autoscaling", "v1", "Scale"))
+	markNeeded(needed, types, api.DefinitionType)
 	var list []document.Value
 	for name, t := range types {
 		if needed[name] {
@@ -124,29 +124,29 @@ func pack(schema string) ([]byte, error) {
 	return compress(header + document.NewMap(document.Field{Name: "types", Value: document.NewList(list...)}).JSON())
 }
 
-// need marks a type and all types that it references.
-func need(needed map[string]bool, types map[string]document.Value, name string) {
+// markNeeded adds the named type, and all types that it references, to needed. Unknown types are ignored.
+func markNeeded(needed map[string]bool, types map[string]document.Value, name string) {
 	t, known := types[name]
 	if !known || needed[name] {
 		return
 	}
 	needed[name] = true
-	references(t, func(name string) { need(needed, types, name) })
+	visitReferences(t, func(name string) { markNeeded(needed, types, name) })
 }
 
-// references calls visit with the names of the types that a schema references.
-func references(v document.Value, visit func(name string)) {
+// visitReferences calls visit with the name of each type that a schema references.
+func visitReferences(v document.Value, visit func(name string)) {
 	switch v.Kind() {
 	case document.Map:
 		for name, value := range v.Fields() {
 			if name == "namedType" {
 				visit(value.Text())
 			}
-			references(value, visit)
+			visitReferences(value, visit)
 		}
 	case document.List:
 		for _, value := range v.Items() {
-			references(value, visit)
+			visitReferences(value, visit)
 		}
 	}
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Class returns the QoS class of a pod: Guaranteed if all limits equal the requests, BestEffort without requests and
-// limits, Burstable otherwise. Only CPU and memory count.
+// Class returns the QoS class of a pod with the given spec: Guaranteed if every container has CPU and memory limits that
+// equal its requests, BestEffort if no container has requests or limits, Burstable otherwise. Only CPU and memory are
+// considered. Resources of the whole pod (spec.resources) take precedence over those of its containers.
 func Class(spec document.Value) string {
 	requests, limits := amounts{}, amounts{}
 	guaranteed := true
@@ -34,13 +35,13 @@ func Class(spec document.Value) string {
 	return "Burstable"
 }
 
-// Resources are the resources that count.
+// Resources are the names of the resources that determine the QoS class.
 var Resources = []string{"cpu", "memory"}
 
-// amounts are the quantities of the counted resources.
+// amounts maps the name of a resource in Resources to the sum of its quantities.
 type amounts map[string]resource.Quantity
 
-// add adds the positive quantities of a resource list, and returns their number.
+// add adds the positive quantities of a ResourceList to the sums and returns the number of quantities that it added.
 func (a amounts) add(quantities document.Value) (added int) {
 	for _, name := range Resources {
 		q, err := resource.ParseQuantity(quantities.Get(name).Text())

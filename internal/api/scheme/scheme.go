@@ -1,5 +1,5 @@
-// Package scheme has the Go types of the built-in kinds, for packages that use reflection: protobuf, strategic merge
-// patch, OpenAPI.
+// Package scheme provides the Go types of the built-in kinds for packages that use reflection: protobuf encoding, strategic
+// merge patch and OpenAPI.
 package scheme
 
 import (
@@ -42,13 +42,13 @@ var Builtin = sync.OnceValue(func() *runtime.Scheme {
 		resourcev1.AddToScheme, schedulingv1.AddToScheme, storagev1.AddToScheme, apiextensionsv1.AddToScheme,
 	} {
 		if err := add(types); err != nil {
-			panic(err) // unreachable: AddToScheme has no input
+			panic(err) // unreachable: the result of AddToScheme does not depend on any input, so tests would find an error
 		}
 	}
 	return types
 })
 
-// GoType returns the Go type of a built-in kind; ok is false for other kinds.
+// GoType returns the Go struct type of a built-in kind; ok is false for other kinds.
 func GoType(apiVersion, kind string) (t reflect.Type, ok bool) {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	t, ok = Builtin().KnownTypes(gvk.GroupVersion())[gvk.Kind]

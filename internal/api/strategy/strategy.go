@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Values decodes, defaults and validates the objects of a kind at one version. [builtin.Type] implements it for the
-// built-in kinds and documents each method.
+// Values decodes, defaults and validates the objects of a kind at one version. The methods are documented at their
+// implementation for built-in kinds, [builtin.Type].
 type Values interface {
 	DecodeWith(doc document.Value, options builtin.DecodeOptions) (read document.Value, unknown []string, err error)
 	Default(doc document.Value) document.Value
@@ -34,14 +34,14 @@ type Values interface {
 	RequestWarnings(obj document.Value) []string
 }
 
-// Ratcheting is implemented by Values with ratcheting validation: an invalid value that an update leaves unchanged
-// yields a warning instead of an error.
+// Ratcheting is implemented by Values with ratcheting validation: an invalid value that an update does not change causes a
+// warning instead of an error.
 type Ratcheting interface {
 	Check(obj, old document.Value) (errs field.ErrorList, warnings []string)
 	CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string)
 }
 
-// Definition is implemented by definitions of kinds that are not in the built-in tables.
+// Definition is an [api.Definition] that also decodes, defaults and validates objects.
 type Definition interface {
 	api.Definition
 	// Values returns the implementation of Values for a version.
@@ -51,20 +51,20 @@ type Definition interface {
 // StorageConverter is implemented by definitions whose schema or storage version can change while objects exist.
 // Requests are processed at their own version; objects are stored at the storage version.
 type StorageConverter interface {
-	// IsServedAsStored reports whether objects written at a revision are served at a version without conversion, pruning
-	// or defaulting.
+	// IsServedAsStored reports whether an object that was written at a revision can be served at a version without
+	// conversion, pruning or defaulting.
 	IsServedAsStored(revision storage.Revision, version string) bool
-	// FromStorage returns a stored object as served at a version: converted, pruned and defaulted.
+	// FromStorage returns a stored object in the form in which it is served at a version: converted, pruned and defaulted.
 	FromStorage(stored document.Value, version string) (document.Value, error)
-	// FromStorageAll is FromStorage for several objects, which may share one call of a conversion webhook. It returns the
-	// objects before the first failure, and the error of that failure.
+	// FromStorageAll is FromStorage for several objects, which may share one call to a conversion webhook. If an object
+	// cannot be converted, it returns the results for the objects before it, and the error.
 	FromStorageAll(stored []document.Value, version string) ([]document.Value, error)
-	// ConvertUnpruned returns an object converted to another apiVersion, with its unknown fields.
+	// ConvertUnpruned returns an object converted to another apiVersion, in which unknown fields are not pruned.
 	ConvertUnpruned(doc document.Value, to string) (document.Value, error)
-	// RoundTripped returns an object as it will be read back at its version, as far as this can be computed without
-	// calling a conversion webhook: the storage version may lack some of its fields.
+	// RoundTripped returns an object as a client will read it at the same version after it is stored: without fields that
+	// the storage version does not define. If conversion requires a webhook, it returns the object unchanged.
 	RoundTripped(doc document.Value) document.Value
-	// ToStorage returns an object converted to the storage version.
+	// ToStorage returns an object converted to the storage version. It may call a conversion webhook.
 	ToStorage(doc document.Value) (document.Value, error)
 }
 
@@ -80,7 +80,8 @@ func ValuesOf(k *api.Kind, apiVersion string) (Values, error) {
 	return BuiltinValues(group, version, k.Name)
 }
 
-// BuiltinValues returns the implementation of Values for a built-in kind at a version; the core group is "".
+// BuiltinValues returns the implementation of Values for a built-in kind at a version; the core group is "". It returns an
+// error if there is no such kind or version.
 func BuiltinValues(group, version, kind string) (Values, error) {
 	t, ok := builtin.Builtin(api.TypeName(group, version, kind))
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// accepts reports whether a value conforms to the schema. It stops at the first error and does not allocate; a
-// [reporter] then finds all errors, and must come to the same result.
+// accepts reports whether a value conforms to the schema. It stops at the first error and does not allocate memory. If the
+// result is false, a [reporter] determines all errors; it must find at least one.
 func (n *node) accepts(v document.Value) bool {
 	if v.IsNull() {
 		return len(n.enum) == 0 && n.acceptsNull()
@@ -42,8 +42,8 @@ func (n *node) accepts(v document.Value) bool {
 
 func (n *node) acceptsNull() bool { return n.kinds == 0 || n.kinds&null != 0 || n.nullable }
 
-// acceptsKind reports whether a non-null value has the right type. As in kube-apiserver, a format affects the result: a
-// list is accepted as a string that has a format.
+// acceptsKind reports whether a value other than null has a type that the schema allows. As in kube-apiserver, a format
+// affects the result: a schema of type string with a format accepts a list.
 func (n *node) acceptsKind(kind kinds, v document.Value) bool {
 	if n.kinds&kind != 0 || n.kinds == 0 && n.format.name == "" {
 		return true
@@ -122,24 +122,24 @@ func (n *node) acceptsFields(v document.Value) bool {
 	return true
 }
 
-// acceptsCombinators reports whether a value satisfies allOf, anyOf, oneOf and not.
+// acceptsCombinators reports whether a value satisfies the allOf, anyOf, oneOf and not of the schema.
 func (n *node) acceptsCombinators(v document.Value) bool {
 	for _, all := range n.allOf {
 		if !all.accepts(v) {
 			return false
 		}
 	}
-	if len(n.anyOf) > 0 && count(n.anyOf, v, 1) == 0 || len(n.oneOf) > 0 && count(n.oneOf, v, 2) != 1 {
+	if len(n.anyOf) > 0 && countAccepting(n.anyOf, v, 1) == 0 || len(n.oneOf) > 0 && countAccepting(n.oneOf, v, 2) != 1 {
 		return false
 	}
 	return n.not == nil || !n.not.accepts(v)
 }
 
-// count returns the number of nodes that accept a value, at most enough.
-func count(nodes []*node, v document.Value, enough int) (accepted int) {
+// countAccepting returns the number of nodes that accept a value. It stops counting at limit.
+func countAccepting(nodes []*node, v document.Value, limit int) (accepted int) {
 	for _, n := range nodes {
 		if n.accepts(v) {
-			if accepted++; accepted == enough {
+			if accepted++; accepted == limit {
 				break
 			}
 		}

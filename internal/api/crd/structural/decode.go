@@ -14,9 +14,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Decode returns the document as kube-apiserver sees it after decoding: unknown fields are pruned and their paths
-// returned (spec.ports[0].foo), nulls are pruned where they are not allowed and there is no default, and the metadata
-// of the object and of embedded resources is decoded like that of built-in kinds. For malformed metadata it returns a
+// Decode returns the document as kube-apiserver decodes it. Unknown fields are pruned; unknown contains their paths, such as
+// spec.ports[0].foo. A null is pruned if its field is neither nullable nor has a default. The metadata of the object and of
+// embedded resources is decoded like the metadata of built-in kinds. For malformed metadata Decode returns a
 // [*builtin.ValueError], for malformed embedded resources a [*field.Error].
 func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
 	r := decoders.Get().(*decoder)
@@ -31,24 +31,24 @@ func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string
 	return read, slices.Concat(r.metadata, r.pruned, r.embedded), nil
 }
 
-// decoder is the state of one decoding. A container is rebuilt from the first changed part on.
+// decoder is the state of one call of Decode. A list or map is copied only if one of its items or fields changes.
 type decoder struct {
 	t    *Type
 	b    fastdoc.Builder
 	path []step
-	// preserveAll preserves all fields and nulls; preserveNulls preserves all nulls.
+	// preserveAll disables the pruning of unknown fields and of nulls; preserveNulls disables only the pruning of nulls.
 	preserveAll, preserveNulls bool
 	// dropInvalid drops malformed parts of embedded resources instead of failing.
 	dropInvalid bool
-	// rootMetadata is the decoded metadata of the object.
+	// rootMetadata is the decoded metadata of the object itself, as opposed to that of embedded resources.
 	rootMetadata document.Value
-	// metadata, pruned and embedded are the paths of unknown fields: of the object's metadata, of the schema, and of the
-	// metadata of embedded resources.
+	// metadata, pruned and embedded are the paths of unknown fields: in the object's metadata, in the part that the schema
+	// describes, and in the metadata of embedded resources.
 	metadata, pruned, embedded []string
 	err                        error
 }
 
-// step is one step of a path.
+// step is one element of the path of a value: a field or an item.
 type step struct {
 	name  string
 	index int
@@ -58,9 +58,9 @@ type step struct {
 type stepKind uint8
 
 const (
-	fieldStep stepKind = iota
-	keyStep            // an undeclared field
-	itemStep
+	fieldStep stepKind = iota // field that the schema declares in properties
+	keyStep                   // field that the schema does not declare
+	itemStep                  // item of a list
 )
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
@@ -100,7 +100,8 @@ func (r *decoder) fail(err error) {
 	}
 }
 
-// value decodes a value. Without a schema, only scalars and lists of scalars remain, unless keep is set.
+// value decodes a value with the schema n. If n is nil, the value has no schema: all fields of maps in it are pruned, unless
+// keep is set.
 func (r *decoder) value(n *node, v document.Value, keep bool) document.Value {
 	switch kind := v.Kind(); {
 	case kind != document.Map && kind != document.List || fastdoc.IsUnparsed(v):
@@ -130,7 +131,8 @@ func (r *decoder) items(n *node, v document.Value, keep bool) document.Value {
 	return change.Finish()
 }
 
-// fields decodes the fields of a map. The root is a resource regardless of its schema.
+// fields decodes the fields of a map. root marks the map as the whole object, which has apiVersion, kind and metadata
+// regardless of the schema. keep disables pruning.
 func (r *decoder) fields(n *node, v document.Value, keep, root bool) document.Value {
 	change := r.b.Rebuild(v)
 	keep = keep || n.preserve || r.preserveAll
@@ -156,7 +158,7 @@ func (r *decoder) fields(n *node, v document.Value, keep, root bool) document.Va
 	return change.Finish()
 }
 
-// isMeta reports whether a field is common to all resources.
+// isMeta reports whether a name is apiVersion, kind or metadata, the fields that every resource has.
 func isMeta(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
@@ -179,12 +181,13 @@ func (r *decoder) field(n *node, name string, v document.Value, declared bool) d
 	return now
 }
 
-// dropsNull reports whether a value is a null that is pruned.
+// dropsNull reports whether a value of the schema n is a null that is to be pruned.
 func (r *decoder) dropsNull(n *node, v document.Value) bool {
 	return v.IsNull() && !r.preserveAll && !r.preserveNulls && n != nil && !n.nullable && n.defaultValue.IsAbsent()
 }
 
-// readRootMetadata decodes the object's metadata, whose errors take precedence.
+// readRootMetadata decodes the metadata of the object itself. It is called before other fields are decoded, because errors in
+// metadata take precedence.
 func (r *decoder) readRootMetadata(v document.Value) document.Value {
 	if v.IsAbsent() {
 		return v
@@ -206,7 +209,7 @@ func (r *decoder) rootField(name string, v document.Value) document.Value {
 	return v
 }
 
-// readMetadata decodes the metadata of a resource. Null counts as empty.
+// readMetadata decodes the metadata of the object or of an embedded resource. It decodes null as an empty map.
 func (r *decoder) readMetadata(v document.Value) (read document.Value, unknown []string, err error) {
 	if v.IsNull() {
 		return document.NewMap(), nil, nil
@@ -242,7 +245,8 @@ func (r *decoder) metaField(n *node, name string, v document.Value) document.Val
 	return read
 }
 
-// decodable returns the fields of metadata that can be decoded.
+// decodable returns malformed metadata without the fields that cannot be decoded. A value that is not a map is returned
+// unchanged.
 func (r *decoder) decodable(v document.Value) document.Value {
 	var kept []document.Field
 	for name, value := range v.Fields() {
@@ -256,7 +260,8 @@ func (r *decoder) decodable(v document.Value) document.Value {
 	return document.NewMap(kept...)
 }
 
-// strip removes the fields of a value, and of maps in nested lists.
+// strip returns a value in which all maps are empty: the value itself, or the maps in its items. It records the paths of the
+// removed fields as pruned.
 func (r *decoder) strip(v document.Value) document.Value {
 	if v.Kind() == document.Map {
 		for name := range v.Fields() {
@@ -277,10 +282,11 @@ func (r *decoder) strip(v document.Value) document.Value {
 	return change.Finish()
 }
 
-// unknownPath returns the path of a field in the notation of unknown fields.
+// unknownPath returns the path of the named field of the current map in the notation of warnings about unknown fields.
 func (r *decoder) unknownPath(name string) string { return writePath(r.path, name, ".", "") }
 
-// fieldPath returns the path of a field in the notation of errors: undeclared fields are in brackets.
+// fieldPath returns the path of the named field of the current map in the notation of validation errors, in which fields that
+// the schema does not declare are in brackets.
 func (r *decoder) fieldPath(name string) string { return writePath(r.path, name, "[", "]") }
 
 func writePath(path []step, name, beforeKey, afterKey string) string {

@@ -7,12 +7,12 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Default returns the document with the defaults of the schema where fields are absent, or null although they are not
+// Default returns the document in which fields with a default are set to it if they are absent, or if they are null and not
 // nullable. The document must be a result of Decode.
 func (t *Type) Default(doc document.Value) document.Value { return t.root.fill(doc) }
 
-// pruneDefaults prunes the defaults of the schema like objects. keep says that the node is in a list that preserves
-// unknown fields.
+// pruneDefaults prunes the default values of a node and of all nodes below it, as Decode prunes objects. keep disables the
+// pruning of the node's own default: the node is the item of a list that preserves unknown fields.
 func (t *Type) pruneDefaults(n *node, keep bool) {
 	if !n.defaultValue.IsAbsent() {
 		r := decoder{t: t, preserveNulls: true, dropInvalid: true}
@@ -29,7 +29,7 @@ func (t *Type) pruneDefaults(n *node, keep bool) {
 	}
 }
 
-// fill returns a value with the defaults of nested fields.
+// fill returns a value with the defaults of the fields inside it.
 func (n *node) fill(v document.Value) document.Value {
 	if !n.has(defaults) {
 		return v
@@ -55,7 +55,8 @@ func (n *node) fillWith(b *fastdoc.Builder, v document.Value) document.Value {
 	return v
 }
 
-// fillFields joins the fields of a value with the declared fields; both are sorted.
+// fillFields returns a map with the defaults of its fields. It is a merge join of the map's fields with the fields that the
+// schema declares, both sorted by name.
 func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	next := 0
@@ -78,9 +79,10 @@ func (n *node) fillFields(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// addMissing adds an absent declared field, before the i-th field, if it has a default.
-func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, field int) {
-	if f := &n.fields[field]; !f.node.filledDefault.IsAbsent() {
+// addMissing adds a declared field that is absent from the map before the map's i-th field, if the declared field has a
+// default. declared is its index in n.fields.
+func (n *node) addMissing(b *fastdoc.Builder, change *fastdoc.Rebuild, i, declared int) {
+	if f := &n.fields[declared]; !f.node.filledDefault.IsAbsent() {
 		change.Begin(i)
 		b.Push(f.name, f.node.filledDefault)
 	}
@@ -95,7 +97,7 @@ func (n *node) fillItems(b *fastdoc.Builder, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// fillPart returns a field or an item with defaults. A null of a type that is not nullable counts as absent.
+// fillPart returns the value of a field or an item with defaults. Null counts as absent if the schema is not nullable.
 func (n *node) fillPart(b *fastdoc.Builder, v document.Value) document.Value {
 	switch {
 	case n == nil:

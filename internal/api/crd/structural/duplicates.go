@@ -5,8 +5,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items; if it is
-// false, there are none. Otherwise a listWalk decides. It does not allocate for short lists.
+// mayHaveDuplicates reports whether a value may contain a list of type set or map with duplicate or malformed items. If it
+// returns false, there are no such items; if it returns true, a listWalk determines whether there are. It does not allocate
+// memory for short lists.
 func (n *node) mayHaveDuplicates(v document.Value) bool {
 	if !n.has(uniqueItems) || fastdoc.IsUnparsed(v) {
 		return false
@@ -53,7 +54,7 @@ func (n *node) itemsMayHaveDuplicates(v document.Value) bool {
 	return false
 }
 
-// isDuplicate reports whether two items are duplicates.
+// isDuplicate reports whether two items of a list are duplicates: equal items of a set, or items of a map with equal keys.
 func (n *node) isDuplicate(a, b document.Value) bool {
 	if n.list == setList {
 		return document.Equal(a, b)

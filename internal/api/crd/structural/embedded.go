@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkEmbedded validates the embedded resources of an object: their apiVersion, kind and metadata.
+// checkEmbedded returns the errors of apiVersion, kind and metadata in the embedded resources of an object.
 func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 	if !root.has(embeddedResources) {
 		return nil
@@ -23,7 +23,7 @@ func checkEmbedded(root *node, obj document.Value) field.ErrorList {
 	return w.errs
 }
 
-// embeddedWalk is a walk over the embedded resources of an object.
+// embeddedWalk is the state of a walk over the embedded resources of an object: the current path, and the errors so far.
 type embeddedWalk struct {
 	path valuePath
 	errs field.ErrorList
@@ -63,28 +63,28 @@ func (w *embeddedWalk) resource(v document.Value) {
 		}
 	}
 	if version := v.Get("apiVersion"); !version.IsAbsent() {
-		w.text("apiVersion", version, apiVersionProblem)
+		w.checkString("apiVersion", version, apiVersionProblem)
 	}
 	if kind := v.Get("kind"); !kind.IsAbsent() {
-		w.text("kind", kind, kindProblem)
+		w.checkString("kind", kind, kindProblem)
 	}
 	if metadata := v.Get("metadata"); !metadata.IsAbsent() {
 		w.errs = append(w.errs, builtin.CheckEmbeddedMetadata(metadata, w.at("metadata").String())...)
 	}
 }
 
-// text validates a non-empty string.
-func (w *embeddedWalk) text(name string, v document.Value, problem func(string) string) {
+// checkString adds an error if the named field is not a non-empty string, or if problem returns a message for it.
+func (w *embeddedWalk) checkString(name string, v document.Value, problem func(string) string) {
 	if v.Kind() != document.String {
 		w.add(field.Invalid(w.at(name), v.ToGo(), "must be a string"))
 		return
 	}
-	wrong := "must not be empty"
+	message := "must not be empty"
 	if v.Text() != "" {
-		wrong = problem(v.Text())
+		message = problem(v.Text())
 	}
-	if wrong != "" {
-		w.add(field.Invalid(w.at(name), v.Text(), wrong))
+	if message != "" {
+		w.add(field.Invalid(w.at(name), v.Text(), message))
 	}
 }
 
@@ -104,12 +104,12 @@ func kindProblem(s string) string {
 
 func (w *embeddedWalk) add(e *field.Error) { w.errs = append(w.errs, e) }
 
-// at returns the path of a field of the current value.
+// at returns the path of the named field of the current value.
 func (w *embeddedWalk) at(name string) *field.Path {
 	return field.NewPath(fieldBelow(w.path.String(), name))
 }
 
-// valuePath is the path of the current value of a walk.
+// valuePath is the path of the value that a walk is visiting.
 type valuePath []step
 
 func (p *valuePath) enter(name string, declared bool) (depth int) {
@@ -128,7 +128,7 @@ func (p *valuePath) enterItem(i int) (depth int) {
 
 func (p *valuePath) leave(depth int) { *p = (*p)[:depth] }
 
-// String returns the path in the notation of errors.
+// String returns the path in the notation of validation errors: spec.ports[0].name.
 func (p valuePath) String() string {
 	var b strings.Builder
 	for _, s := range p {

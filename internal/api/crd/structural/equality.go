@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// equal compares values as Go compares their decoded forms: 1 differs from 1.0, because one is an int64 and the other a
-// float64.
+// equal reports whether two values are equal after decoding to Go types, as in kube-apiserver: 1 differs from 1.0, because 1
+// is decoded as int64 and 1.0 as float64.
 func equal(a, b document.Value) bool {
 	if document.Same(a, b) {
 		return true
@@ -44,8 +44,8 @@ func equalParts(a, b document.Value) bool {
 	return true
 }
 
-// enumerates reports whether a value is in the enum. As in kube-apiserver, the value is first converted to the type of
-// the enum's value by Go's rules: 1.5 becomes 1, and 97 becomes "a".
+// enumerates reports whether a value equals one of the schema's enum values. As in kube-apiserver, the value is first
+// converted to the Go type of the enum value by Go's conversion rules: 1.5 becomes 1, and 97 becomes "a".
 func (n *node) enumerates(v document.Value) bool {
 	return slices.ContainsFunc(n.enum, func(listed document.Value) bool {
 		switch {
@@ -61,7 +61,7 @@ func (n *node) enumerates(v document.Value) bool {
 	})
 }
 
-// clamp returns -1 for integers beyond int32, so that truncation does not yield a valid rune.
+// clamp converts an integer to int32. It returns -1, which is not a valid rune, for integers outside of the range of int32.
 func clamp(i int64) int32 {
 	if i != int64(int32(i)) {
 		return -1
@@ -69,7 +69,7 @@ func clamp(i int64) int32 {
 	return int32(i)
 }
 
-// equalsConverted reports whether a number equals another one after conversion to its Go type.
+// equalsConverted reports whether the number q, converted to the Go type of the number to (int64 or float64), equals to.
 func equalsConverted(q, to quantity) bool {
 	if to.whole && !q.whole {
 		return int64(q.f) == to.i
@@ -80,7 +80,7 @@ func equalsConverted(q, to quantity) bool {
 	return q == to
 }
 
-// hasDuplicates reports whether a list has two equal items.
+// hasDuplicates reports whether a list contains two equal items.
 func hasDuplicates(v document.Value) bool {
 	seen := make(map[string]bool, v.Len())
 	for _, item := range v.Items() {
@@ -93,7 +93,7 @@ func hasDuplicates(v document.Value) bool {
 	return false
 }
 
-// identity returns a string that two values have in common if and only if they are equal.
+// identity returns a string that is the same for two values if and only if the values are equal.
 func identity(v document.Value) string {
 	var b strings.Builder
 	writeIdentity(&b, v)

@@ -6,16 +6,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// format is the format of strings or numbers.
+// format is the keyword format of a schema.
 type format struct {
-	// name is the format's name in the schema; "" if there is none or it is unknown for the type.
+	// name is the value of the keyword; "" if the schema has no format, or a format that does not exist for its type.
 	name string
-	// accepts is nil unless the format applies to strings.
+	// accepts reports whether a string has the format; nil for formats of numbers.
 	accepts func(string) bool
 }
 
-// textFormats are the formats that kube-apiserver supports, without dashes. Functions are called directly, because the
-// format registry holds a lock while it calls them; formats with a nil function have to use the registry.
+// textFormats maps the names of the string formats that kube-apiserver supports, without dashes, to their functions. The
+// functions are not called through strfmt's format registry, because the registry holds a lock during the call. Formats with
+// a nil function have no exported function, and are checked through the registry.
 var textFormats = map[string]func(string) bool{
 	"bsonobjectid": strfmt.IsBSONObjectID,
 	"date":         strfmt.IsDate,
@@ -35,7 +36,7 @@ var textFormats = map[string]func(string) bool{
 	"isbn13": nil, "mac": nil, "rgbcolor": nil, "ssn": nil, "uri": nil,
 }
 
-// formatOf returns the format with a name for values of the given types; the zero value if it is unknown.
+// formatOf returns the format with a name for values of the given types; the zero value if the types have no such format.
 func formatOf(k kinds, name string) format {
 	switch k {
 	case integer:

@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzType checks that no schema or object causes a panic, that accepts and the reporter agree, and that decoding and
-// defaulting are idempotent.
+// FuzzType checks that no schema or object causes a panic, that node.accepts and the reporter agree whether an object is
+// valid, and that decoding and defaulting are idempotent.
 func FuzzType(f *testing.F) {
 	for _, test := range decodeTests {
 		f.Add(schemaOf(test.schema), testObject(test.sent), testObject(test.want))
@@ -27,7 +27,7 @@ func FuzzType(f *testing.F) {
 		if err != nil {
 			return
 		}
-		typ.rules = nil // rules are evaluated by Kubernetes' library, and slow
+		typ.rules = nil // skip CEL rules, which Kubernetes' library evaluates slowly
 		obj, ok := readOnce(t, typ, now)
 		was, isOld := readOnce(t, typ, old)
 		if !ok {
@@ -35,7 +35,7 @@ func FuzzType(f *testing.F) {
 		}
 		accepted, errs := typ.root.accepts(obj), typ.root.report(obj, document.Value{}, "")
 		if accepted != (len(errs) == 0) {
-			t.Errorf("schema %s\nobject %s\naccepts() = %v, but report() = %v", schema, obj, accepted, errs)
+			t.Errorf("schema %s\nobject %s\naccepts() = %v and report() = %v, want errors if and only if accepts() is false", schema, obj, accepted, errs)
 		}
 		typ.Validate(obj, document.Value{})
 		if isOld {
@@ -56,11 +56,11 @@ func readOnce(t *testing.T, typ *Type, text string) (document.Value, bool) {
 	}
 	filled := typ.Default(read)
 	if again := typ.Default(filled); !document.Same(again, filled) {
-		t.Errorf("Default(%s) = %s,\ndefaulting again yields %s", text, filled, again)
+		t.Errorf("Default(Default(%s)) = %s,\nwant %s", text, again, filled)
 	}
 	again, unknown, err := typ.Decode(read)
 	if err != nil || len(unknown) > 0 || !document.Equal(again, read) {
-		t.Errorf("Decode(%s) = %s,\ndecoding again yields %s, %q, %v", text, read, again, unknown, err)
+		t.Errorf("Decode(Decode(%s)) = %s, %q, %v,\nwant %s without unknown fields", text, again, unknown, err, read)
 	}
 	return filled, true
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// checkLists rejects duplicate items in lists of type set or map, unless the old object has any duplicates.
+// checkLists returns an error for each duplicate item in a list of type set or map. It returns nil if the old object contains
+// any duplicate items, as kube-apiserver does.
 func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 	if !t.root.mayHaveDuplicates(obj) {
 		return nil
@@ -25,7 +26,7 @@ func (t *Type) checkLists(obj, old document.Value) field.ErrorList {
 	return w.errs
 }
 
-// listWalk is a walk over the lists of an object.
+// listWalk is the state of a walk over the lists of an object: the current path, and the errors so far.
 type listWalk struct {
 	path valuePath
 	errs field.ErrorList
@@ -70,7 +71,8 @@ func (w *listWalk) set(v document.Value) {
 	}
 }
 
-// keyed checks the items of a list of type map. A null item has no keys.
+// keyed adds an error for each item with duplicate keys in a list of type map, or one error if an item is neither a map nor
+// null. A null item is treated as an item without keys.
 func (w *listWalk) keyed(n *node, v document.Value) {
 	for i, item := range v.Items() {
 		if item.Kind() != document.Map && !item.IsNull() {
@@ -91,17 +93,17 @@ func (w *listWalk) keyed(n *node, v document.Value) {
 	}
 }
 
-func (w *listWalk) duplicate(i int, bad any) {
+func (w *listWalk) duplicate(i int, value any) {
 	if len(w.errs) < maxErrors {
 		depth := w.path.enterItem(i)
-		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.path.String()), bad))
+		w.errs = append(w.errs, field.Duplicate(field.NewPath(w.path.String()), value))
 		w.path.leave(depth)
 	}
 }
 
-// duplicateIndexes returns the indexes of items whose key exactly one earlier item has: further duplicates of a key are not
-// reported.
-func duplicateIndexes(count int, key func(int) string) (again []int) {
+// duplicateIndexes returns the index of the second item with each key that several items have. Later items with the same key
+// are not reported, as in kube-apiserver. key returns the key of the i-th of count items.
+func duplicateIndexes(count int, key func(i int) string) (indexes []int) {
 	if count <= 1 {
 		return nil
 	}
@@ -109,14 +111,14 @@ func duplicateIndexes(count int, key func(int) string) (again []int) {
 	for i := range count {
 		k := key(i)
 		if seen[k]++; seen[k] == 2 {
-			again = append(again, i)
+			indexes = append(indexes, i)
 		}
 	}
-	return again
+	return indexes
 }
 
-// setKey returns a string that equal items of a set have in common. Numbers in lists and maps are compared by their
-// encoding in Go, other numbers with their Go type.
+// setKey returns a string that is the same for equal items of a set. As in kube-apiserver, numbers inside lists and maps are
+// compared by their JSON encoding in Go, and other numbers by Go type and value.
 func setKey(v document.Value) string {
 	switch v.Kind() {
 	case document.List, document.Map:
@@ -128,7 +130,7 @@ func setKey(v document.Value) string {
 	return "\x00" + identity(v)
 }
 
-// mapKey returns a string that items with equal keys have in common.
+// mapKey returns a string that is the same for items with equal keys in a list of type map.
 func (n *node) mapKey(item document.Value) string {
 	if len(n.keys) == 1 {
 		value := item.Get(n.keys[0])

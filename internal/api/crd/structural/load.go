@@ -9,18 +9,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// loader creates nodes from schema objects. The definition has been validated when it was written; parts that cannot be
-// used are reported with their path in the schema.
+// loader creates nodes from the schema objects of a CustomResourceDefinition, which was validated when it was written. If a
+// schema object is unusable nevertheless, err reports the first such object with its path in the schema.
 type loader struct {
 	path []string
 	err  error
-	// nonSpineDepth is the number of enclosing schemas that are not part of the spine.
+	// nonSpineDepth is the number of allOf, anyOf, oneOf and not that enclose the current schema object; 0 in the spine.
 	nonSpineDepth int
-	// rules reports whether the spine has CEL rules.
+	// rules reports whether a node of the spine has CEL rules.
 	rules bool
 }
 
-// load creates the node of a schema object and of all nested ones.
+// load returns the node of a schema object, with the nodes of the schema objects inside it.
 func (l *loader) load(v document.Value) *node {
 	n := &node{
 		nullable: v.Get("nullable").Bool(),
@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // a copy that does not refer to the document
+	n.typeName = n.kinds.name() // a constant, because name would retain the memory of the document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}
@@ -90,7 +90,7 @@ func (l *loader) loadAll(v document.Value, name string) (nodes []*node) {
 	return nodes
 }
 
-// loadAt creates the node of a nested schema object.
+// loadAt returns the node of a schema object inside the current one; place is its relative path, such as properties, spec.
 func (l *loader) loadAt(v document.Value, place ...string) *node {
 	depth := len(l.path)
 	l.path = append(l.path, place...)
@@ -102,7 +102,7 @@ func (l *loader) loadAt(v document.Value, place ...string) *node {
 	return l.load(v)
 }
 
-// fail records the first error.
+// fail sets err, unless an earlier error is set. below is the keyword in the current schema object; "" means the object itself.
 func (l *loader) fail(below, problem string) {
 	if l.err == nil {
 		place := strings.Join(append(slices.Clone(l.path), below), ".")
@@ -110,7 +110,7 @@ func (l *loader) fail(below, problem string) {
 	}
 }
 
-// nonNull returns a field; absent if it is null.
+// nonNull returns the named field of a map; an absent value if the field is null.
 func nonNull(v document.Value, name string) document.Value {
 	if field := v.Get(name); !field.IsNull() {
 		return field
@@ -118,7 +118,7 @@ func nonNull(v document.Value, name string) document.Value {
 	return document.Value{}
 }
 
-// limit returns a size limit; none if there is none. Limits beyond the range of int become the largest int.
+// limit returns the value of a size keyword, such as maxItems; none if the schema does not have it.
 func limit(v document.Value, name string) int {
 	n, ok := v.Get(name).Int64()
 	if !ok {
@@ -139,11 +139,11 @@ func stringItems(list document.Value) (all []string) {
 	return all
 }
 
-// textLimits are the restrictions of strings.
+// textLimits are the keywords of a schema that restrict strings: minLength, maxLength and pattern.
 type textLimits struct {
 	minLength, maxLength int
 	pattern              *regexp.Regexp
-	// patternText is the pattern in the schema; patternErr is the error if it does not compile.
+	// patternText is the source text of pattern; patternErr is the error if it does not compile.
 	patternText string
 	patternErr  error
 }

@@ -20,10 +20,10 @@ const (
 	null
 )
 
-// kindNames are the names of the types in the order of their bits.
+// kindNames are the names of the JSON schema types, in the order of the bits in kinds.
 var kindNames = [...]string{"object", "array", "string", "integer", "number", "boolean", "null"}
 
-// kindsNamed returns the set with the type of a name; empty if the name is unknown.
+// kindsNamed returns the set that contains the type with a name; the empty set if the name is unknown.
 func kindsNamed(name string) kinds {
 	if i := slices.Index(kindNames[:], name); i >= 0 {
 		return 1 << i
@@ -31,8 +31,8 @@ func kindsNamed(name string) kinds {
 	return 0
 }
 
-// kindOf returns the type of a value as kube-apiserver decodes it: a number is an integer if it is written as one and
-// fits in 64 bits.
+// kindOf returns the JSON schema type of a value as kube-apiserver decodes it: a number is an integer if it is written
+// without fraction and exponent and fits in an int64.
 func kindOf(v document.Value) kinds {
 	switch v.Kind() {
 	case document.Map:
@@ -61,13 +61,13 @@ const (
 	mapList
 )
 
-// none means that there is no limit.
+// none is the value of a size limit, such as maxItems, that the schema does not have.
 const none = -1
 
-// node is a schema object. The nodes that declare fields make up the spine: the root, and its descendants through
+// node is a compiled schema object. The nodes that declare fields form the spine: the root, and its descendants through
 // fields, additional and items. The nodes below allOf, anyOf, oneOf and not only restrict values.
 type node struct {
-	// kinds are the allowed types; the empty set means any. typeName is their name in the schema.
+	// kinds are the allowed types; the empty set means any type. typeName is the name of the type in error messages.
 	kinds    kinds
 	typeName string
 	nullable bool
@@ -86,8 +86,8 @@ type node struct {
 	allOf, anyOf, oneOf []*node
 	not                 *node
 
-	// fields are sorted by name. additional is the schema of undeclared fields. open reports whether additionalProperties
-	// is present, closed whether it is false.
+	// fields are the properties of the schema, sorted by name. additional is the schema of fields that are not declared in
+	// properties. open reports whether additionalProperties is present; closed reports whether it is false.
 	fields     []property
 	additional *node
 	open       bool
@@ -99,32 +99,32 @@ type node struct {
 	list     listType
 	keys     []string
 
-	// defaultValue is the default in the schema, pruned; filledDefault also has the defaults of nested fields. Both are absent if
-	// there is no default.
+	// defaultValue is the default in the schema, pruned. filledDefault is defaultValue with the defaults of the fields inside
+	// it. Both are absent if the schema has no default.
 	defaultValue, filledDefault document.Value
 
 	features feature
 }
 
-// property is a declared field.
+// property is a field that a schema declares in properties.
 type property struct {
 	name string
 	node *node
 }
 
-// feature is a set of schema features that apply to the values of a node or of its descendants. Walks skip nodes without
-// the feature.
+// feature is a set of schema features that the node or its descendants in the spine use. A walk over an object for one
+// feature skips the values of nodes without the feature.
 type feature uint8
 
 const (
-	defaults          feature = 1 << iota
-	embeddedResources         // embedded resources
-	uniqueItems               // lists of type set or map
-	restrictions              // restrictions of values
-	nonNullable               // types that are not nullable
+	defaults          feature = 1 << iota // default values
+	embeddedResources                     // x-kubernetes-embedded-resource
+	uniqueItems                           // lists of type set or map
+	restrictions                          // keywords that restrict values, such as type and maxLength
+	nonNullable                           // schemas that are not nullable
 )
 
-// find returns a declared field by name; nil if there is none.
+// find returns the schema of the field with a name in properties; nil if there is none.
 func (n *node) find(name string) *node {
 	i, ok := slices.BinarySearchFunc(n.fields, name, func(p property, name string) int { return strings.Compare(p.name, name) })
 	if !ok {
@@ -133,7 +133,7 @@ func (n *node) find(name string) *node {
 	return n.fields[i].node
 }
 
-// field returns the schema of a declared or additional field; nil if there is none.
+// field returns the schema of the field with a name, from properties or additionalProperties; nil if there is none.
 func (n *node) field(name string) *node {
 	if found := n.find(name); found != nil {
 		return found
@@ -141,7 +141,8 @@ func (n *node) field(name string) *node {
 	return n.additional
 }
 
-// child returns the schema of a field during a walk over sorted fields; next is the position among the declared fields.
+// child is field for a walk over the fields of a map, which are sorted by name: next is an index into n.fields, which child
+// advances. declared reports whether the field is in properties.
 func (n *node) child(name string, next *int) (child *node, declared bool) {
 	for *next < len(n.fields) && n.fields[*next].name < name {
 		*next++
@@ -152,7 +153,7 @@ func (n *node) child(name string, next *int) (child *node, declared bool) {
 	return n.additional, false
 }
 
-// has reports whether a feature applies to the node's values.
+// has reports whether the node or one of its descendants uses a feature; false for a nil node.
 func (n *node) has(w feature) bool { return n != nil && n.features&w != 0 }
 
 // hasCombinators reports whether the node has allOf, anyOf, oneOf or not.
@@ -160,7 +161,7 @@ func (n *node) hasCombinators() bool {
 	return len(n.allOf)+len(n.anyOf)+len(n.oneOf) > 0 || n.not != nil
 }
 
-// forChildren calls do with the children of the node in the spine.
+// forChildren calls do with each child of the node in the spine.
 func (n *node) forChildren(do func(*node)) {
 	for _, p := range n.fields {
 		do(p.node)
@@ -173,7 +174,7 @@ func (n *node) forChildren(do func(*node)) {
 	}
 }
 
-// findFeatures computes the features of the node and its descendants, and their filled defaults.
+// findFeatures sets features and filledDefault of the node and of its descendants.
 func (n *node) findFeatures() {
 	n.forChildren(func(below *node) {
 		below.findFeatures()
@@ -207,7 +208,7 @@ func (n *node) findFeatures() {
 	}
 }
 
-// restricts reports whether the node itself restricts values.
+// restricts reports whether a keyword of the node itself, not of a descendant in the spine, restricts values.
 func (n *node) restricts() bool {
 	return n.kinds != 0 || n.format.name != "" || len(n.enum)+len(n.required) > 0 || n.numbers != nil || n.texts != nil ||
 		n.minItems != none || n.maxItems != none || n.minProps != none || n.maxProps != none || n.unique || n.closed || n.hasCombinators()

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// numberLimits are the restrictions of numbers. typeName and format are set only if the schema's single type is
-// numeric.
+// numberLimits are the keywords of a schema that restrict numbers. typeName and format are set only if the type of the
+// schema is integer or number.
 type numberLimits struct {
 	typeName, format               string
 	minimum, maximum, multipleOf   *float64
@@ -41,7 +41,7 @@ func float(v document.Value, name string) *float64 {
 	return nil
 }
 
-// quantity is a number as Go decodes it: an int64 if it is an integer, otherwise a float64.
+// quantity is a number as kube-apiserver decodes it: the int64 i if whole is set, otherwise the float64 f.
 type quantity struct {
 	whole bool
 	i     int64
@@ -53,7 +53,7 @@ func quantityOf(v document.Value) quantity {
 		return quantity{true, i, float64(i)}
 	}
 	f, ok := v.Float64()
-	if !ok { // the number is out of range of float64
+	if !ok { // the number is outside of the range of float64
 		f, _ = strconv.ParseFloat(v.Text(), 64)
 	}
 	return quantity{f: f}
@@ -66,7 +66,7 @@ func (q quantity) value() any {
 	return q.f
 }
 
-// fits reports whether a number is in the range of the type and format.
+// fits reports whether a number is in the range of the schema's type and format, such as int32.
 func (l *numberLimits) fits(q quantity) bool {
 	switch {
 	case l.typeName == "integer" && l.format == "int32":
@@ -80,7 +80,7 @@ func (l *numberLimits) fits(q quantity) bool {
 	return true
 }
 
-// hasBits reports whether a number is an integer of at most the given number of bits.
+// hasBits reports whether a number is an integer that fits in a signed integer of 32 or 64 bits.
 func (q quantity) hasBits(bits int) bool {
 	if q.whole {
 		return bits == 64 || q.i == int64(int32(q.i))
@@ -89,7 +89,8 @@ func (q quantity) hasBits(bits int) bool {
 	return err == nil
 }
 
-// rangeError returns the error for a number outside of the range of the type and format.
+// rangeError returns kube-apiserver's message for a number outside of the range of the type and format. what is the role of
+// the number: "Checked" for the value, or the name of a limit.
 func (l *numberLimits) rangeError(what, path string) string {
 	if l.format != "" {
 		return fmt.Sprintf("%s value must be of type %s with format %s in %s", what, l.typeName, l.format, path)
@@ -97,7 +98,7 @@ func (l *numberLimits) rangeError(what, path string) string {
 	return fmt.Sprintf("%s value must be of type %s (default format) in %s", what, l.typeName, path)
 }
 
-// accepts reports whether a number conforms.
+// accepts reports whether a number conforms to all keywords, and whether the limits themselves are in the range of the type.
 func (l *numberLimits) accepts(q quantity) bool {
 	if !l.fits(q) {
 		return false
@@ -112,7 +113,8 @@ func (l *numberLimits) accepts(q quantity) bool {
 		(l.maximum == nil || !exceeds(q, *l.maximum, l.exclusiveMax))
 }
 
-// isMultiple reports whether a number is a multiple of a factor. For integers, the factor is truncated to an integer.
+// isMultiple reports whether a number is a multiple of a factor. As in kube-apiserver, the factor is truncated to an integer
+// if the number is an integer.
 func isMultiple(q quantity, factor float64) bool {
 	if q.whole {
 		whole := int64(factor)

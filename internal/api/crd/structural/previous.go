@@ -6,14 +6,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// previous is the value before an update, if it can be found: fields are matched by name, items only in lists of type
-// map, by their keys. Errors of unchanged values are tolerated (ratcheting).
+// previous is a value before an update, for ratcheting, which ignores errors of unchanged values. known is false if the value
+// did not exist or cannot be matched: fields are matched by name, and items by their keys, in lists of type map only.
 type previous struct {
 	value document.Value
 	known bool
 }
 
-// field returns the previous value of a field. apiVersion and kind of the object are never ratcheted.
+// field returns the previous value of the field with a name. atRoot marks b as the whole object, whose apiVersion and kind
+// are never ratcheted.
 func (b previous) field(n *node, name string, atRoot bool) previous {
 	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
 		return previous{}
@@ -25,29 +26,29 @@ func (b previous) field(n *node, name string, atRoot bool) previous {
 	return previous{b.value.At(i), true}
 }
 
-// items returns the previous items of a list.
+// items returns the previous items of a list with the schema n; the zero value if they cannot be matched.
 func (b previous) items(n *node) previousItems {
 	if !b.known || b.value.Kind() != document.List || n.list != mapList || n.kinds != array || len(n.keys) == 0 || n.items == nil {
 		return previousItems{}
 	}
-	former := previousItems{n, make(map[string]document.Value, b.value.Len())}
+	found := previousItems{n, make(map[string]document.Value, b.value.Len())}
 	for _, item := range b.value.Items() {
 		if key, ok := n.keyOf(item); ok {
-			if _, there := former.byKey[key]; !there {
-				former.byKey[key] = item
+			if _, exists := found.byKey[key]; !exists {
+				found.byKey[key] = item
 			}
 		}
 	}
-	return former
+	return found
 }
 
-// previousItems are the previous items of a list by their keys; the zero value has none.
+// previousItems maps the keys of list items to the items before an update. The zero value contains no items.
 type previousItems struct {
 	list  *node
 	byKey map[string]document.Value
 }
 
-// of returns the previous value of an item.
+// of returns the previous value of an item, which is the previous item with the same keys.
 func (f previousItems) of(item document.Value) previous {
 	if f.byKey == nil {
 		return previous{}
@@ -60,7 +61,7 @@ func (f previousItems) of(item document.Value) previous {
 	return previous{old, found}
 }
 
-// keyOf returns the key of an item; ok is false if it has none.
+// keyOf returns a string that encodes the key fields of an item; ok is false if a key field is absent or not a scalar.
 func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	var b strings.Builder
 	for _, name := range n.keys {
@@ -74,8 +75,8 @@ func (n *node) keyOf(item document.Value) (key string, ok bool) {
 	return b.String(), true
 }
 
-// unchanged reports whether a value equals its previous value. Fields without a schema count as changed; the order of
-// items in lists of type map is ignored.
+// unchanged reports whether a value equals its previous value. A map that contains fields without a schema counts as changed.
+// The order of items in lists of type map is ignored.
 func (n *node) unchanged(now, old document.Value) bool {
 	switch {
 	case now.IsNull() || old.IsNull():
@@ -111,9 +112,9 @@ func (n *node) itemsUnchanged(now, old document.Value) bool {
 	if now.Len() != old.Len() {
 		return false
 	}
-	former := previous{old, true}.items(n)
+	oldItems := previous{old, true}.items(n)
 	for _, item := range now.Items() {
-		if was := former.of(item); !was.known || !n.items.unchanged(item, was.value) {
+		if was := oldItems.of(item); !was.known || !n.items.unchanged(item, was.value) {
 			return false
 		}
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxErrors is the maximum number of errors of one object. A body of 3 MiB can cause a million.
+// maxErrors is the maximum number of errors that are reported for one object. A body of 3 MiB can cause a million errors.
 const maxErrors = 10_000
 
 // reporter finds all errors of a value, with kube-apiserver's messages. It runs only if there is an error, so that its
-// speed does not matter.
+// speed is less important than that of node.accepts.
 //
-// If a value matches none of several schemas (anyOf, oneOf), kube-apiserver reports the errors of the best match: the
-// schema with the most successful checks. All methods that check values return that number; its increments replicate
-// kube-apiserver's code.
+// If a value matches none of several schemas (anyOf, oneOf), kube-apiserver reports the errors of the best match: the schema
+// with the most successful checks. All methods that check values return the number of successful checks, matched; they
+// increment it at the same places as kube-apiserver.
 //
 // Errors are sorted by field name, where kube-apiserver's order is random.
 type reporter struct {
-	base string // the path of the root, if it is not the object: status
+	base string // base is the path of the validated value in the object: "status", or "" for the object itself.
 	errs field.ErrorList
 }
 
-// report returns the errors of a value. old is absent if there is no previous value.
+// report returns the errors of a value; old is its previous value, or absent. base is the path of the value in the object.
 func (n *node) report(v, old document.Value, base string) field.ErrorList {
 	r := reporter{base: base}
 	r.value(n, v, "", previous{old, !old.IsAbsent()})
 	return r.distinct()
 }
 
-// distinct returns the errors without duplicates.
+// distinct returns the errors without those that repeat the type, field and detail of an earlier error.
 func (r *reporter) distinct() field.ErrorList {
 	type key struct {
 		kind          field.ErrorType
@@ -52,19 +52,19 @@ func (r *reporter) distinct() field.ErrorList {
 	return kept
 }
 
-// add adds an error at a path.
+// add adds an error for the value at a path, unless maxErrors is reached.
 func (r *reporter) add(path string, kind field.ErrorType, bad any, detail string) {
 	if len(r.errs) < maxErrors {
 		r.errs = append(r.errs, &field.Error{Type: kind, Field: r.fieldName(path), BadValue: bad, Detail: detail})
 	}
 }
 
-// invalid adds an error whose detail starts with the path.
+// invalid adds an error of type Invalid whose detail is "PATH in body" followed by the formatted message.
 func (r *reporter) invalid(path string, bad any, format string, args ...any) {
 	r.add(path, field.ErrorTypeInvalid, bad, fmt.Sprintf("%s in body ", path)+fmt.Sprintf(format, args...))
 }
 
-// invalidWithoutPath adds an error that kube-apiserver reports without a path.
+// invalidWithoutPath adds an error of type Invalid without a field, as kube-apiserver does for some checks.
 func (r *reporter) invalidWithoutPath(format string, args ...any) {
 	r.add("", field.ErrorTypeInvalid, "", fmt.Sprintf(format, args...))
 }
@@ -73,7 +73,7 @@ func (r *reporter) wrongType(path, expected, received string) {
 	r.add(path, field.ErrorTypeTypeInvalid, received, fmt.Sprintf("%s in body must be of type %s: %q", path, expected, received))
 }
 
-// fieldName returns the field of an error; "<nil>" for the whole object.
+// fieldName returns the name of an error's field for a path; "<nil>" for the whole object, as in kube-apiserver.
 func (r *reporter) fieldName(path string) string {
 	path = strings.TrimPrefix(path, ".")
 	switch {
@@ -87,7 +87,7 @@ func (r *reporter) fieldName(path string) string {
 	return "<nil>"
 }
 
-// value checks a value, and tolerates its errors if it is unchanged.
+// value adds the errors of a value, unless the value equals its previous value, was (ratcheting).
 func (r *reporter) value(n *node, v document.Value, path string, was previous) int {
 	mark := len(r.errs)
 	matched := r.check(n, v, path, was)
@@ -102,7 +102,7 @@ func (r *reporter) check(n *node, v document.Value, path string, was previous) i
 		return r.null(n, path)
 	}
 	kind := kindOf(v)
-	matched := 3 // the checks of enum, of further schemas and of the whole always count
+	matched := 3 // kube-apiserver always counts its checks for enum, for allOf and similar keywords, and for the schema itself
 	if n.kinds != 0 || n.format.name != "" {
 		matched += 1 + r.kind(n, kind, v, path)
 	}
@@ -135,7 +135,7 @@ func (r *reporter) null(n *node, path string) (matched int) {
 	return matched
 }
 
-// kind checks the type of a non-null value.
+// kind adds an error if a value other than null does not have an allowed type.
 func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (matched int) {
 	switch {
 	case n.acceptsKind(kind, v):
@@ -148,7 +148,7 @@ func (r *reporter) kind(n *node, kind kinds, v document.Value, path string) (mat
 	return 0
 }
 
-// goFormat returns the format that kube-apiserver infers for a value.
+// goFormat returns the format that kube-apiserver infers for a number from its Go type; "" for other values.
 func goFormat(kind kinds) string {
 	switch kind {
 	case integer:
@@ -182,7 +182,7 @@ func (r *reporter) text(n *node, s, path string) (matched int) {
 	return matched + 1
 }
 
-// limits reports the first error only.
+// limits adds an error for the first of maxLength, minLength and pattern that a string violates, as kube-apiserver does.
 func (r *reporter) limits(l *textLimits, s, path string) {
 	length := utf8.RuneCountInString(s)
 	switch {
@@ -240,7 +240,8 @@ func (r *reporter) tooMany(path string, count, maximum int) {
 	r.add(path, e.Type, e.BadValue, e.Detail)
 }
 
-// fields checks the fields of a map: first the undeclared ones, then the others.
+// fields adds the errors of a map: of its size, of the fields that are not in properties, of the fields in properties, and of
+// missing required fields, in this order.
 func (r *reporter) fields(n *node, v document.Value, path string, was previous) (matched int) {
 	count := v.Len()
 	if n.minProps != none && count < n.minProps {
@@ -272,7 +273,7 @@ func (r *reporter) fields(n *node, v document.Value, path string, was previous) 
 	return matched
 }
 
-// fieldBelow returns the path of a declared field.
+// fieldBelow returns the path of the named field of the value at a path.
 func fieldBelow(path, name string) string {
 	if path == "" {
 		return name

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// combinators checks a value with allOf, anyOf, oneOf and not, to which ratcheting does not apply.
+// combinators adds the errors of a value in allOf, anyOf, oneOf and not. Ratcheting does not apply to these errors.
 func (r *reporter) combinators(n *node, v document.Value, path string) (matched int) {
 	if len(n.anyOf) > 0 {
 		matched += r.anyOf(n.anyOf, v, path)
@@ -25,27 +25,27 @@ func (r *reporter) combinators(n *node, v document.Value, path string) (matched 
 	return matched + 1
 }
 
-// trial is the result of checking a value with one of several schemas.
+// trial is the result of checking a value with one schema of an allOf, anyOf or oneOf.
 type trial struct {
 	errs    field.ErrorList
 	matched int
 	done    bool
 }
 
-// try checks a value with a schema without reporting the errors.
+// try returns the result of checking a value with a schema. It does not add the errors to r.
 func (r *reporter) try(n *node, v document.Value, path string) trial {
-	aside := reporter{base: r.base}
-	matched := aside.value(n, v, path, previous{})
-	return trial{aside.errs, matched, true}
+	separate := reporter{base: r.base}
+	matched := separate.value(n, v, path, previous{})
+	return trial{separate.errs, matched, true}
 }
 
-// addTrial reports the errors of a trial.
+// addTrial adds the errors of a trial to r, up to maxErrors, and returns the trial's number of successful checks.
 func (r *reporter) addTrial(t trial) (matched int) {
 	r.errs = append(r.errs, t.errs[:min(len(t.errs), maxErrors-len(r.errs))]...)
 	return t.matched
 }
 
-// betterTrial returns the trial with more successful checks; best if they are equal.
+// betterTrial returns t if it has more successful checks than best, or if best is zero; otherwise best.
 func betterTrial(best, t trial) trial {
 	if !best.done || t.matched > best.matched {
 		return t
@@ -111,7 +111,8 @@ func (r *reporter) allOf(nodes []*node, v document.Value, path string) (matched 
 	return matched
 }
 
-// number checks a number. Limits outside of the range of the type are reported for every value, and are still applied.
+// number adds the errors of a number. As in kube-apiserver, a limit outside of the range of the schema's type causes an error
+// for every value, and is compared with the value nevertheless.
 func (r *reporter) number(l *numberLimits, q quantity, path string) {
 	if !l.fits(q) {
 		r.invalidWithoutPath("%s", l.rangeError("Checked", path))
@@ -140,8 +141,8 @@ func orEqual(exclusive bool) string {
 	return "or equal to "
 }
 
-// bound returns a number and a limit in the form in which they are compared: as floats if the limit is out of range of
-// the type.
+// bound returns a number and a limit, named what, in the form in which they are compared: both as float64 if the limit is
+// outside of the range of the schema's type, which also adds an error.
 func (r *reporter) bound(l *numberLimits, q quantity, limit float64, what, path string) (quantity, any) {
 	if !l.fits(quantity{f: limit}) {
 		r.invalidWithoutPath("%s", l.rangeError(what, path))

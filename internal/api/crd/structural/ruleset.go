@@ -21,10 +21,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// ruleset holds the CEL rules of a schema. Kubernetes' library compiles and evaluates them, which requires converting
-// objects to Go maps.
+// ruleset holds the CEL rules (x-kubernetes-validations) of a schema. Kubernetes' library compiles and evaluates them, which
+// requires that objects are converted to Go maps.
 type ruleset struct {
-	schema   string // JSON; cleared after compilation
+	schema   string // schema is the whole schema as JSON; cleared after compilation.
 	compile  sync.Once
 	err      error
 	schemaGo *apistructural.Structural
@@ -33,8 +33,8 @@ type ruleset struct {
 
 func newRuleset(schema document.Value) *ruleset { return &ruleset{schema: schema.JSON()} }
 
-// ready compiles the rules on first use, because the library needs much time and memory. It reports whether there are
-// any: the library ignores rules of values without a type.
+// ready compiles the rules on first use, because compilation needs much time and memory. It reports whether there are rules
+// to evaluate: the library ignores rules of schemas without a type.
 func (r *ruleset) ready() bool {
 	r.compile.Do(func() {
 		r.schemaGo, r.err = goSchema(r.schema)
@@ -46,7 +46,7 @@ func (r *ruleset) ready() bool {
 	return r.compiled != nil || r.err != nil
 }
 
-// goSchema returns a schema as the library's Go type.
+// goSchema converts a schema from JSON to the Go type of apiextensions-apiserver.
 func goSchema(text string) (*apistructural.Structural, error) {
 	var v1 apiextensionsv1.JSONSchemaProps
 	if err := json.Unmarshal([]byte(text), &v1); err != nil {
@@ -59,7 +59,8 @@ func goSchema(text string) (*apistructural.Structural, error) {
 	return apistructural.NewStructural(&internal)
 }
 
-// checkRules appends the errors of rules. Rules are not evaluated if the types or sizes of values are wrong.
+// checkRules appends the errors of CEL rules to errs, the errors of the schema. If errs contains errors of types or sizes,
+// the rules are not evaluated, and an error says so. The warnings are rule violations that are ratcheted.
 func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.ErrorList, []string) {
 	if t.rules == nil || !t.rules.ready() {
 		return errs, nil
@@ -71,7 +72,7 @@ func (t *Type) checkRules(errs field.ErrorList, obj, old document.Value) (field.
 	return append(errs, found...), warnings
 }
 
-// check evaluates the rules within kube-apiserver's cost budget for an object.
+// check returns the errors and warnings of the rules. Evaluation is limited by kube-apiserver's CEL cost budget per object.
 func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	if r.err != nil {
 		return field.ErrorList{field.InternalError(nil, fmt.Errorf("compiling the CEL rules of the schema: %w", r.err))}, nil
@@ -89,13 +90,13 @@ func (r *ruleset) check(obj, old document.Value) (field.ErrorList, []string) {
 	return sortErrors(errs), warnings
 }
 
-// sortErrors sorts errors by field: the library's order is random.
+// sortErrors sorts errors by field, because the order in which the library returns them is random.
 func sortErrors(errs field.ErrorList) field.ErrorList {
 	slices.SortStableFunc(errs, func(a, b *field.Error) int { return cmp.Compare(a.Field, b.Field) })
 	return errs
 }
 
-// warningRecorder collects warnings.
+// warningRecorder collects the warnings that Kubernetes' CEL library reports.
 type warningRecorder []string
 
 // AddWarning implements warning.Recorder.

@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkScale validates the fields of the scale subresource; spec.replicas only if specReplicas is set.
+// checkScale returns the errors of the fields that the scale subresource shows. The field for spec.replicas is checked only
+// if specReplicas is set.
 func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.ErrorList) {
 	scale := t.options.Scale
 	if scale == nil {
@@ -25,7 +26,7 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 		return errs
 	}
 	names := pathNames(scale.LabelSelector)
-	if v, clear := follow(obj, names); clear && (v.IsAbsent() || v.Kind() == document.String) {
+	if v, reachable := follow(obj, names); reachable && (v.IsAbsent() || v.Kind() == document.String) {
 		return errs
 	}
 	if selector, _, err := unstructured.NestedString(toGoMap(obj), names...); err != nil {
@@ -34,12 +35,13 @@ func (t *Type) checkScale(obj document.Value, specReplicas bool) (errs field.Err
 	return errs
 }
 
-// checkReplicas validates a number of replicas. The error for other types is that of a package that requires Go maps.
+// checkReplicas returns an error if the value at a path is present and is not an integer from 0 to the maximum of int32. The
+// error for other types is that of package unstructured, which requires Go maps.
 func checkReplicas(obj document.Value, path string) field.ErrorList {
 	names := pathNames(path)
-	v, clear := follow(obj, names)
+	v, reachable := follow(obj, names)
 	replicas, ok := v.Int64()
-	if !ok && !(clear && v.IsAbsent()) {
+	if !ok && !(reachable && v.IsAbsent()) {
 		var err error
 		if replicas, _, err = unstructured.NestedInt64(toGoMap(obj), names...); err != nil {
 			return field.ErrorList{field.Invalid(field.NewPath(path), replicas, err.Error())}
@@ -54,8 +56,9 @@ func checkReplicas(obj document.Value, path string) field.ErrorList {
 	return nil
 }
 
-// follow returns the value at a path, absent if there is none; clear is false if a value on the path is not a map.
-func follow(v document.Value, names []string) (at document.Value, clear bool) {
+// follow returns the value at a path; an absent value if there is none. reachable is false if a value on the way is not a
+// map.
+func follow(v document.Value, names []string) (at document.Value, reachable bool) {
 	for _, name := range names {
 		if v.IsAbsent() {
 			return v, true

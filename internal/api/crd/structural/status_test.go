@@ -14,7 +14,7 @@ func TestValidateStatus(t *testing.T) {
 	now := old.With("status", parse(t, `{"a":1,"b":2}`))
 	want := []string{`status.b: Invalid value: "integer": b in body must be of type string: "integer"`}
 	if got := messages(typ.ValidateStatus(now, old)); !slices.Equal(got, want) {
-		t.Errorf("ValidateStatus() = %q, want %q: unchanged values are ratcheted, and the spec is not validated", got, want)
+		t.Errorf("ValidateStatus() with an invalid spec and an unchanged invalid field = %q, want %q", got, want)
 	}
 }
 
@@ -32,10 +32,10 @@ func TestScale(t *testing.T) {
 		`.status.selector: Invalid value: "": .status.selector accessor error: 4 is of the type int64, expected string`,
 	}
 	if got := messages(typ.Validate(obj, document.Value{})); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+		t.Errorf("Validate():\ngot  %q\nwant %q", got, want)
 	}
 	if got := messages(typ.ValidateStatus(obj, obj)); !slices.Equal(got, want[1:]) {
-		t.Errorf("got  %q\nwant %q", got, want[1:])
+		t.Errorf("ValidateStatus():\ngot  %q\nwant %q", got, want[1:])
 	}
 }
 
@@ -47,7 +47,7 @@ func TestWarnings(t *testing.T) {
 		`metadata.finalizers: "z": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
 	}
 	if got := typ.Warnings(obj, parse(t, `{"metadata":{"finalizers":["old"]}}`)); !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+		t.Errorf("Warnings():\ngot  %q\nwant %q", got, want)
 	}
 }
 
@@ -67,11 +67,11 @@ func TestCompileRejectsUnknownTypes(t *testing.T) {
 	_, err := Compile(parse(t, schemaOf(`{"type":"object","not":{"type":"strange"}}`)), options)
 	const want = `invalid schema: properties.spec.not.type: expected one of object, array, string, integer, number, boolean, null, received "strange"`
 	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
+		t.Errorf("Compile() of an unknown type:\ngot error %v\nwant      %s", err, want)
 	}
 }
 
-// TestPreserveUnknownFields checks that spec.preserveUnknownFields disables the pruning of fields and nulls.
+// TestPreserveUnknownFields checks that spec.preserveUnknownFields disables the pruning of unknown fields and of nulls.
 func TestPreserveUnknownFields(t *testing.T) {
 	all := options
 	all.Preserve = true
@@ -86,18 +86,18 @@ func TestPreserveUnknownFields(t *testing.T) {
 	}
 }
 
-// TestValidObjectsDoNotAllocate checks that decoding, defaulting and validating a valid object does not allocate.
+// TestValidObjectsDoNotAllocate checks that decoding, defaulting and validating a valid object does not allocate memory.
 func TestValidObjectsDoNotAllocate(t *testing.T) {
 	typ := compile(t, schemaOf(listOfPorts))
 	obj := parse(t, testObject(`[{"port":1,"protocol":"TCP"}]`))
 	for name, do := range map[string]func(){
-		"Read":     func() { typ.Decode(obj) },
-		"Default":  func() { typ.Default(obj) },
-		"Validate": func() { typ.Validate(obj, document.Value{}) },
-		"Update":   func() { typ.Validate(obj, obj) },
+		"Decode":             func() { typ.Decode(obj) },
+		"Default":            func() { typ.Default(obj) },
+		"Validate on create": func() { typ.Validate(obj, document.Value{}) },
+		"Validate on update": func() { typ.Validate(obj, obj) },
 	} {
 		if n := testing.AllocsPerRun(100, do); n > 0 {
-			t.Errorf("%s allocates %v times", name, n)
+			t.Errorf("%s of a valid object: got %v allocations, want 0", name, n)
 		}
 	}
 }

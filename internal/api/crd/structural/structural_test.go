@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// options are the options of all types in these tests.
+// options are the options with which the tests compile all schemas.
 var options = Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true}
 
 // testObject returns a valid object with the given spec.
@@ -45,7 +45,7 @@ func parse(t testing.TB, text string) document.Value {
 const listOfPorts = `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["port","protocol"],"items":{"type":"object",
 	"required":["port"],"properties":{"port":{"type":"integer"},"protocol":{"type":"string","default":"TCP"},"note":{"type":"string","maxLength":3}}}}`
 
-// decodeTests are objects with the expected result of decoding and defaulting.
+// decodeTests are schemas and objects with the results that decoding and defaulting must have, and the unknown fields.
 var decodeTests = []struct {
 	name, schema, sent, want string
 	unknown                  []string
@@ -83,14 +83,14 @@ func TestDecode(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !slices.Equal(unknown, test.unknown) {
-				t.Errorf("unknown %q, want %q", unknown, test.unknown)
+				t.Errorf("Decode(): got unknown fields %q, want %q", unknown, test.unknown)
 			}
 			got := typ.Default(read)
 			if want := parse(t, testObject(test.want)); !document.Equal(got, want) {
-				t.Errorf("got  %s\nwant %s", got, want)
+				t.Errorf("Default(Decode()):\ngot  %s\nwant %s", got, want)
 			}
 			if again, _, _ := typ.Decode(got); !document.Same(typ.Default(again), got) {
-				t.Errorf("decoding again yields %s", again)
+				t.Errorf("Decode() of a decoded and defaulted object:\ngot  %s\nwant %s", again, got)
 			}
 		})
 	}
@@ -108,12 +108,12 @@ func TestDecodeRejectsMalformedObjects(t *testing.T) {
 		{`{"spec":{"metadata":3}}`, `spec.metadata: Invalid value: 3: json: cannot unmarshal number into Go value of type v1.ObjectMeta (expected a map, received 3)`},
 	} {
 		if _, _, err := embedded.Decode(parse(t, test.sent)); err == nil || err.Error() != test.want {
-			t.Errorf("%s\ngot  %v\nwant %s", test.sent, err, test.want)
+			t.Errorf("Decode(%s):\ngot error %v\nwant      %s", test.sent, err, test.want)
 		}
 	}
 }
 
-// invalidObjects are invalid objects with the expected errors.
+// invalidObjects are schemas and invalid objects with the errors that validation must return.
 var invalidObjects = []struct {
 	name, schema, spec string
 	want               []string
@@ -162,7 +162,7 @@ func TestValidate(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
 			obj := parse(t, testObject(test.spec))
 			if got := messages(typ.Validate(obj, document.Value{})); !slices.Equal(got, test.want) {
-				t.Errorf("got  %q\nwant %q", got, test.want)
+				t.Errorf("Validate():\ngot  %q\nwant %q", got, test.want)
 			}
 		})
 	}
@@ -175,7 +175,7 @@ func messages(errs field.ErrorList) (all []string) {
 	return all
 }
 
-// updateTests are updates of invalid objects with the errors that are not ratcheted.
+// updateTests are updates of invalid objects with the errors that validation must return; other errors are ratcheted.
 var updateTests = []struct {
 	name, schema, old, now string
 	want                   []string
@@ -200,14 +200,14 @@ func TestValidateUpdate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			typ := compile(t, schemaOf(test.schema))
 			if got := messages(typ.Validate(parse(t, testObject(test.now)), parse(t, testObject(test.old)))); !slices.Equal(got, test.want) {
-				t.Errorf("got  %q\nwant %q", got, test.want)
+				t.Errorf("Validate() of an update:\ngot  %q\nwant %q", got, test.want)
 			}
 		})
 	}
 }
 
-// TestRulesCostBudget checks that rules, each within its cost limit, are not all evaluated if they exceed the budget
-// together.
+// TestRulesCostBudget checks that validation stops with an error if the CEL rules of a schema, each of which is within its
+// cost limit, together exceed the cost budget.
 func TestRulesCostBudget(t *testing.T) {
 	const numbers = "[0,1,2,3,4,5,6,7,8,9]"
 	rule := fmt.Sprintf(`{"rule":"%[1]s.all(a, %[1]s.all(b, %[1]s.all(c, %[1]s.all(d, %[1]s.all(e, e < 10)))))"}`, numbers)
@@ -228,6 +228,6 @@ func TestRatchetedRulesYieldWarnings(t *testing.T) {
 	typ := compile(t, schemaOf(`{"type":"object","properties":{"a":{"type":"integer","x-kubernetes-validations":[{"rule":"self > 3","message":"be large"}]},"b":{"type":"string"}}}`))
 	errs, warnings := typ.Check(parse(t, testObject(`{"a":1,"b":"y"}`)), parse(t, testObject(`{"a":1,"b":"x"}`)))
 	if len(errs) > 0 || !slices.Equal(warnings, []string{`spec.a: Invalid value: 1: be large`}) {
-		t.Errorf("errors %v, warnings %q", errs, warnings)
+		t.Errorf("Check() of an unchanged value that violates a rule: got errors %v and warnings %q, want only a warning", errs, warnings)
 	}
 }

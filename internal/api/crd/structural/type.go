@@ -8,17 +8,17 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// Options are the properties of a version other than its schema.
+// Options are the properties of a CustomResourceDefinition's version that Compile needs besides the schema.
 type Options struct {
 	Group, Version, Kind string
 	Namespaced           bool
 	// Preserve is spec.preserveUnknownFields: it disables pruning regardless of the schema.
 	Preserve bool
-	// Scale are the paths of the scale subresource; nil if there is none.
+	// Scale holds the JSON paths of the scale subresource; nil if the version has no scale subresource.
 	Scale *Scale
 }
 
-// Scale has JSON paths in the notation of definitions: .spec.replicas. LabelSelector is optional.
+// Scale holds JSON paths in the notation of CustomResourceDefinitions, such as .spec.replicas. LabelSelector may be empty.
 type Scale struct {
 	SpecReplicas, StatusReplicas, LabelSelector string
 }
@@ -29,14 +29,14 @@ type Type struct {
 	root     *node
 	metadata *builtin.Type
 	topology *schema.Type
-	rules    *ruleset // nil if the schema has no CEL rules
+	rules    *ruleset // rules is nil if the schema has no CEL rules.
 }
 
-// Metadata returns the type of the metadata, which all kinds share.
+// Metadata returns the built-in type ObjectMeta, which describes the metadata of all objects.
 func (t *Type) Metadata() *builtin.Type { return t.metadata }
 
-// Compile compiles the schema of one version of a valid definition: spec.versions[].schema.openAPIV3Schema. If it is
-// absent or null, values are unrestricted. CEL rules are compiled on first use.
+// Compile compiles the schema of one version of a valid CustomResourceDefinition, spec.versions[].schema.openAPIV3Schema. If
+// the schema is absent or null, all values are valid. CEL rules are compiled on first use.
 func Compile(from document.Value, options Options) (*Type, error) {
 	metadata, ok := builtin.Builtin("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")
 	if !ok {
@@ -66,7 +66,8 @@ func Compile(from document.Value, options Options) (*Type, error) {
 	return t, nil
 }
 
-// topology loads the merge topology, for which it builds a definition.
+// topology sets the merge topology of the type. It wraps the schema in a CustomResourceDefinition, because schema.LoadCRD
+// requires one.
 func (l *loader) topology(t *Type, from document.Value) {
 	text := document.NewString
 	types, err := schema.LoadCRD(document.NewMap(
@@ -89,5 +90,5 @@ func (l *loader) topology(t *Type, from document.Value) {
 	t.topology = types[t.options.Version]
 }
 
-// Topology returns the merge topology of the schema; deduced where the schema does not specify it.
+// Topology returns the merge topology of the schema. Without a schema it is schema.Untyped, which is deduced from values.
 func (t *Type) Topology() *schema.Type { return t.topology }

@@ -9,21 +9,21 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Validate returns the errors of a decoded and defaulted object. old is the live object, or absent on create; errors of
-// unchanged values are ratcheted.
+// Validate returns the errors of a decoded and defaulted object. old is the live object, or absent on create. Errors of
+// unchanged values are ratcheted, that is, not returned.
 func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	errs, _ := t.Check(obj, old)
 	return errs
 }
 
-// ValidateStatus returns the errors of a status update. The reset fields of obj must be restored.
+// ValidateStatus returns the errors of an update of the status subresource. The reset fields of obj must be restored before.
 func (t *Type) ValidateStatus(obj, live document.Value) field.ErrorList {
 	errs, _ := t.CheckStatus(obj, live)
 	return errs
 }
 
-// Check is Validate with warnings about rule violations that are ratcheted. The order of errors is that of
-// kube-apiserver.
+// Check is like Validate, but also returns warnings about CEL rule violations that are ratcheted. The errors are in the same
+// order as in kube-apiserver.
 func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := builtin.CheckMetadata(obj, old, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
@@ -38,7 +38,7 @@ func (t *Type) Check(obj, old document.Value) (errs field.ErrorList, warnings []
 	return append(general, own...), warnings
 }
 
-// CheckStatus is ValidateStatus with warnings, as Check is for Validate.
+// CheckStatus is like ValidateStatus, but also returns warnings about CEL rule violations that are ratcheted.
 func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warnings []string) {
 	general, own := builtin.CheckMetadata(obj, live, t.options.Namespaced)
 	if wrongKind := t.checkKind(obj); len(wrongKind) > 0 {
@@ -54,7 +54,7 @@ func (t *Type) CheckStatus(obj, live document.Value) (errs field.ErrorList, warn
 	return append(general, own...), warnings
 }
 
-// checkKind requires the kind and apiVersion of the type.
+// checkKind returns errors if the kind or apiVersion of an object differs from that of the type.
 func (t *Type) checkKind(obj document.Value) (errs field.ErrorList) {
 	o := &t.options
 	if kind := obj.Get("kind").Text(); kind != o.Kind {
@@ -67,7 +67,7 @@ func (t *Type) checkKind(obj document.Value) (errs field.ErrorList) {
 	return errs
 }
 
-// checkSchema runs the reporter only if the fast check finds an error.
+// checkSchema returns the errors of a value in a schema. It runs the reporter only if the fast check fails.
 func (t *Type) checkSchema(n *node, v, old document.Value, base string) field.ErrorList {
 	if n.accepts(v) {
 		return nil
@@ -75,7 +75,7 @@ func (t *Type) checkSchema(n *node, v, old document.Value, base string) field.Er
 	return n.report(v, old, base)
 }
 
-// isBlocking reports whether an error prevents the evaluation of rules, which rely on types and sizes.
+// isBlocking reports whether an error prevents the evaluation of CEL rules, which require correct types and sizes.
 func isBlocking(e *field.Error) bool {
 	switch e.Type {
 	case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:

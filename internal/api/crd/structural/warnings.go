@@ -12,7 +12,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Warnings returns warnings about the names of new finalizers of a valid object. Status updates have no warnings.
+// Warnings returns warnings about the names of finalizers that a write adds to a valid object. It is not called for updates
+// of the status.
 func (t *Type) Warnings(obj, old document.Value) (warnings []string) {
 	finalizers := obj.Lookup("metadata", "finalizers")
 	if finalizers.Len() == 0 {
