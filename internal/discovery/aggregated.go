@@ -12,8 +12,8 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-// aggregated returns the aggregated discovery document of /api or /apis. Its versions v2 and v2beta1 differ only in the
-// apiVersion.
+// aggregated returns the aggregated discovery document for groups: the core group for /api, the other groups for /apis.
+// version is v2 or v2beta1; the two versions differ only in the apiVersion.
 func aggregated(groups []*group, version string) *apidiscoveryv2.APIGroupDiscoveryList {
 	list := &apidiscoveryv2.APIGroupDiscoveryList{
 		TypeMeta: metav1.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version},
@@ -40,7 +40,7 @@ func (g *group) aggregated(version string) apidiscoveryv2.APIVersionDiscovery {
 }
 
 func (g *group) aggregatedResource(k *api.Kind, version string) apidiscoveryv2.APIResourceDiscovery {
-	own := &metav1.GroupVersionKind{Kind: k.Name} // an empty group and version mean those of the document
+	own := &metav1.GroupVersionKind{Kind: k.Name} // an empty group and version mean the group and version of the document
 	if k.Custom {
 		own.Group, own.Version = k.Group, version
 	}

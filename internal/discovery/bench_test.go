@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// BenchmarkBuildDocuments measures building documents, which the first request for each pays.
+// BenchmarkBuildDocuments measures the time to build documents, which delays the first request for each document.
 func BenchmarkBuildDocuments(b *testing.B) {
 	all := api.Builtin()
 	for name, write := range map[string]func(w io.Writer) error{
@@ -19,9 +19,9 @@ func BenchmarkBuildDocuments(b *testing.B) {
 			return writeOpenAPI2Proto(w, all, Options{Drop: true, Subresources: testSubresources})
 		},
 		"openapi3": func(w io.Writer) error {
-			maker := newOpenAPI3Builder(all, Options{Drop: true, Subresources: testSubresources})
+			builder := newOpenAPI3Builder(all, Options{Drop: true, Subresources: testSubresources})
 			for _, name := range documentNames3(all) {
-				if err := maker.write(w, name); err != nil {
+				if err := builder.write(w, name); err != nil {
 					return err
 				}
 			}
@@ -44,7 +44,8 @@ func BenchmarkBuildDocuments(b *testing.B) {
 	}
 }
 
-// BenchmarkCachedMemory measures the memory of a catalog after all documents have been requested.
+// BenchmarkCachedMemory measures the memory that a catalog retains (kept-B) and has allocated (garbage-B) after all documents
+// have been requested.
 func BenchmarkCachedMemory(b *testing.B) {
 	for b.Loop() {
 		var before, after runtime.MemStats

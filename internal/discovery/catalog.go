@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// Options are the properties of a server that its documents contain. The zero value is valid.
+// Options are the properties of a server that its discovery and OpenAPI documents contain. The zero value is valid.
 type Options struct {
-	// Address is the host and port in the document at /api.
+	// Address is the serverAddress, a host and port, in the document at /api.
 	Address string
-	// Version is the document at /version; see [Version].
+	// Version is the content of the document at /version; see [Version].
 	Version version.Info
-	// Drop declares that responses can omit managedFields.
+	// Drop makes the OpenAPI documents declare the parameters by which clients can omit managedFields from responses.
 	Drop bool
-	// Unset declares that apply supports unset markers.
+	// Unset makes the OpenAPI documents declare that apply supports unset markers.
 	Unset bool
-	// Subresources describes the subresources that the server implements. Others are omitted from the documents.
+	// Subresources describes the subresources that the server implements. The documents omit all other subresources of a kind.
 	Subresources []api.SubresourceInfo
 }
 
@@ -35,36 +35,37 @@ type Catalog struct {
 	cache   *documentCache
 }
 
-// New returns the catalog of the kinds in a register, which always reflects the current content of the register.
-// Documents are built on first request.
+// New returns a catalog of the kinds in a register. Its documents always describe the current contents of the register. Each
+// document is built when it is first requested.
 func New(register *api.Register, options Options) *Catalog {
 	return &Catalog{register: register, options: options, cache: newDocumentCache()}
 }
 
-// snapshot returns the documents of the currently registered kinds.
+// snapshot returns the snapshot of the kinds that are registered now. It creates one if the register has changed.
 func (c *Catalog) snapshot() *snapshot {
 	all := c.register.All()
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.current == nil || !same(c.current.kinds, all) {
+	if c.current == nil || !isSameSlice(c.current.kinds, all) {
 		c.current = newSnapshot(all, c.options, c.cache)
 	}
 	return c.current
 }
 
-// same reports whether two lists of kinds are the same slice: a register that changes returns a new one.
-func same(a, b []*api.Kind) bool {
+// isSameSlice reports whether two results of Register.All are the same slice. A register that has changed returns a new slice.
+func isSameSlice(a, b []*api.Kind) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// ServeHTTP serves documents of the catalog, and responds with 404 to other requests.
+// ServeHTTP serves documents of the catalog. It responds with 404 to requests for other paths.
 func (c *Catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !c.Serve(w, r) {
 		http.NotFound(w, r)
 	}
 }
 
-// Serve serves a document of the catalog. If there is no such document, it returns false without writing a response.
+// Serve serves the document at the request's path and returns true. If the catalog has no such document, Serve returns false
+// without writing a response.
 func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	address := strings.TrimSuffix(r.URL.Path, "/")
 	if !mayServe(address) {
@@ -87,13 +88,15 @@ func (c *Catalog) Serve(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// isGetOnly reports whether a document supports only GET. As in Kubernetes, other documents are served for all methods.
+// isGetOnly reports whether the document at a path supports only GET. As in Kubernetes, other documents are served for all
+// methods.
 func isGetOnly(address string) bool {
 	version := strings.HasPrefix(address, "/apis/") && strings.Count(address, "/") == 3
 	return version || address == "/api" || strings.HasPrefix(address, "/api/") || address == "/version"
 }
 
-// mayServe reports whether a path may be that of a document. It is cheap, because nearly all requests are for objects.
+// mayServe reports whether a path can be the path of a document. It is a fast check, because nearly all requests are for
+// objects instead.
 func mayServe(address string) bool {
 	switch {
 	case strings.HasPrefix(address, "/apis"):

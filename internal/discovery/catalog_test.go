@@ -20,7 +20,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// fetch sends a request with headers, given as alternating names and values, without following redirects.
+// fetch sends a request without a body and returns the response with its body. headers are alternating names and values.
+// Redirects are not followed.
 func fetch(t *testing.T, server *httptest.Server, method, address string, headers ...string) (*http.Response, []byte) {
 	t.Helper()
 	request, err := http.NewRequest(method, server.URL+address, nil)
@@ -55,7 +56,7 @@ func TestPaths(t *testing.T) {
 	} {
 		response, body := fetch(t, server, "GET", address)
 		if response.StatusCode != code {
-			t.Errorf("%s: %s, want %d: %.100s", address, response.Status, code, body)
+			t.Errorf("GET %s: got status %s, want %d; body %.100s", address, response.Status, code, body)
 		}
 	}
 }
@@ -92,15 +93,15 @@ func TestMediaTypes(t *testing.T) {
 		response, body := fetch(t, server, "GET", test.address, "Accept", test.accept)
 		if test.mediaType == "" {
 			if response.StatusCode != http.StatusNotAcceptable {
-				t.Errorf("%s as %q: %s", test.address, test.accept, response.Status)
+				t.Errorf("GET %s with Accept %q: got status %s, want 406", test.address, test.accept, response.Status)
 			}
 			continue
 		}
 		if got := response.Header.Get("Content-Type"); got != test.mediaType || len(body) == 0 {
-			t.Errorf("%s as %q: %s %q, want %q", test.address, test.accept, response.Status, got, test.mediaType)
+			t.Errorf("GET %s with Accept %q: got status %s and Content-Type %q, want Content-Type %q", test.address, test.accept, response.Status, got, test.mediaType)
 		}
 		if !strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Accept") {
-			t.Errorf("%s: no Vary", test.address)
+			t.Errorf("GET %s: got Vary headers %q, want Accept in them", test.address, response.Header.Values("Vary"))
 		}
 	}
 }
@@ -120,24 +121,24 @@ func TestEqualInAllEncodings(t *testing.T) {
 	text, ok := bytes.CutPrefix(get(t, server, "/apis/apps/v1", encoding.Protobuf.MediaType), []byte("k8s\x00"))
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(text); err != nil || !ok || envelope.Kind != "APIResourceList" || envelope.APIVersion != "v1" {
-		t.Fatal(err, ok, envelope)
+		t.Fatalf("protobuf document: got error %v, magic number %t, envelope %v, want an APIResourceList of v1", err, ok, envelope)
 	}
 	if err := fromProto.Unmarshal(envelope.Raw); err != nil {
 		t.Fatal(err)
 	}
 	fromProto.TypeMeta = fromJSON.TypeMeta
 	if len(fromJSON.APIResources) < 10 || hash(fromYAML) != hash(fromJSON) || hash(fromProto) != hash(fromJSON) || hash(fromCBOR) != hash(fromJSON) {
-		t.Errorf("%+v\n%+v\n%+v\n%+v", fromJSON, fromYAML, fromProto, fromCBOR)
+		t.Errorf("GET /apis/apps/v1: want the same resources in all encodings, got\nJSON     %+v\nYAML     %+v\nprotobuf %+v\nCBOR     %+v", fromJSON, fromYAML, fromProto, fromCBOR)
 	}
 }
 
-// TestStatusInAllEncodings checks that errors are encoded in the accepted media type.
+// TestStatusInAllEncodings checks that an error Status is encoded in the media type of the Accept header.
 func TestStatusInAllEncodings(t *testing.T) {
 	server := sharedServer()
 	for accept, want := range map[string]string{encoding.Protobuf.MediaType: encoding.Protobuf.MediaType, encoding.CBOR.MediaType: encoding.CBOR.MediaType, encoding.YAML.MediaType: encoding.YAML.MediaType, mediaJSON: mediaJSON, "text/html": mediaJSON} {
 		response, body := fetch(t, server, "POST", "/api", "Accept", accept)
 		if got := response.Header.Get("Content-Type"); response.StatusCode != http.StatusMethodNotAllowed || got != want || !bytes.Contains(body, []byte("the server does not allow this method on the requested resource")) {
-			t.Errorf("%s: %s %s %q, want %s", accept, response.Status, got, body, want)
+			t.Errorf("POST /api with Accept %s: got status %s, Content-Type %s and body %q, want 405 in %s", accept, response.Status, got, body, want)
 		}
 	}
 }
@@ -148,15 +149,15 @@ func TestConditionalRequests(t *testing.T) {
 		first, _ := fetch(t, server, "GET", address, "Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json")
 		etag := first.Header.Get("Etag")
 		if len(etag) < 20 || etag[0] != '"' {
-			t.Errorf("%s: etag %s", address, etag)
+			t.Errorf("GET %s: got ETag %s, want a quoted hash", address, etag)
 		}
 		again, body := fetch(t, server, "GET", address, "Accept", first.Header.Get("Content-Type"), "If-None-Match", etag)
 		if again.StatusCode != http.StatusNotModified || len(body) > 0 {
-			t.Errorf("%s: %s, %d bytes", address, again.Status, len(body))
+			t.Errorf("GET %s with the current ETag: got status %s and %d bytes, want 304 without a body", address, again.Status, len(body))
 		}
 		other, _ := fetch(t, server, "GET", address, "Accept", first.Header.Get("Content-Type"), "If-None-Match", `"other"`)
 		if other.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", address, other.Status)
+			t.Errorf("GET %s with another ETag: got status %s, want 200", address, other.Status)
 		}
 	}
 }
@@ -169,20 +170,20 @@ func TestOpenAPI3Hashes(t *testing.T) {
 	}
 	now := index.Paths["apis/coordination.k8s.io/v1"].ServerRelativeURL
 	if !strings.HasPrefix(now, "/openapi/v3/apis/coordination.k8s.io/v1?hash=") {
-		t.Fatal(now)
+		t.Fatalf("serverRelativeURL in /openapi/v3: got %s, want a URL with a hash", now)
 	}
 	for _, accept := range []string{mediaJSON, mediaOpenAPI3} {
 		response, _ := fetch(t, server, "GET", now, "Accept", accept)
 		if response.StatusCode != http.StatusOK || response.Header.Get("Cache-Control") != "public, immutable" || response.Header.Get("Expires") == "" {
-			t.Errorf("%s: %v", response.Status, response.Header)
+			t.Errorf("GET with the current hash: got status %s and headers %v, want 200, immutable and Expires", response.Status, response.Header)
 		}
 		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/coordination.k8s.io/v1?hash=old", "Accept", accept)
 		if response.StatusCode != http.StatusMovedPermanently || response.Header.Get("Location") != now {
-			t.Errorf("%s to %s", response.Status, response.Header.Get("Location"))
+			t.Errorf("GET with an old hash: got status %s and Location %s, want 301 to %s", response.Status, response.Header.Get("Location"), now)
 		}
 		response, _ = fetch(t, server, "GET", "/openapi/v3/apis/coordination.k8s.io/v1", "Accept", accept)
 		if response.Header.Get("Cache-Control") != "no-cache, private" {
-			t.Errorf("%v", response.Header)
+			t.Errorf("GET without a hash: got headers %v, want Cache-Control no-cache, private", response.Header)
 		}
 	}
 }
@@ -192,7 +193,7 @@ func TestCompression(t *testing.T) {
 	plain, want := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "identity")
 	packed, body := fetch(t, server, "GET", "/openapi/v2", "Accept-Encoding", "br, gzip")
 	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(want)/4 {
-		t.Errorf("%v %d, %v %d", plain.Header, len(want), packed.Header, len(body))
+		t.Errorf("GET /openapi/v2: got headers %v with %d bytes for identity and %v with %d bytes for gzip, want gzip to be compressed to a quarter", plain.Header, len(want), packed.Header, len(body))
 	}
 	r, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -200,15 +201,15 @@ func TestCompression(t *testing.T) {
 	}
 	got, err := io.ReadAll(r)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Error("the compressed content differs from the uncompressed content", err)
+		t.Errorf("GET /openapi/v2: got other content with gzip than without (error %v), want the same", err)
 	}
 	small, _ := fetch(t, server, "GET", "/version", "Accept-Encoding", "gzip")
 	if small.Header.Get("Content-Encoding") != "" {
-		t.Error("a small document is compressed")
+		t.Errorf("GET /version with Accept-Encoding gzip: got Content-Encoding %q, want none for a small document", small.Header.Get("Content-Encoding"))
 	}
 	for header, want := range map[string]bool{"gzip": true, "deflate, gzip;q=0.5": true, "*": true, "": false, "gzip;q=0": false, "gzip; q=0.0": false, "br": false} {
 		if encoding.AcceptsGzip(header) != want {
-			t.Errorf("%q: %v", header, !want)
+			t.Errorf("AcceptsGzip(%q) = %t, want %t", header, !want, want)
 		}
 	}
 }
@@ -218,22 +219,23 @@ func TestMethods(t *testing.T) {
 	response, body := fetch(t, server, "POST", "/apis/apps/v1")
 	var status metav1.Status
 	if err := json.Unmarshal(body, &status); err != nil || response.StatusCode != 405 || status.Reason != metav1.StatusReasonMethodNotAllowed || status.Kind != "Status" {
-		t.Errorf("%s %s", response.Status, body)
+		t.Errorf("POST /apis/apps/v1: got status %s and body %s, want a Status with code 405", response.Status, body)
 	}
 	for path, want := range map[string]int{"/api": 405, "/api/v1": 405, "/version": 405, "/apis": 200, "/apis/apps": 200, "/openapi/v3": 200, "/apis/apps/v9": 404} {
 		for _, method := range []string{"DELETE", "HEAD"} {
 			if response, body := fetch(t, server, method, path); response.StatusCode != want {
-				t.Errorf("%s %s: %s %s, want %d", method, path, response.Status, body, want)
+				t.Errorf("%s %s: got status %s and body %s, want %d", method, path, response.Status, body, want)
 			}
 		}
 	}
 	response, body = fetch(t, server, "HEAD", "/openapi/v2", "Accept-Encoding", "identity")
 	if response.StatusCode != 200 || len(body) != 0 || response.ContentLength < 1e6 {
-		t.Errorf("%s %d", response.Status, response.ContentLength)
+		t.Errorf("HEAD /openapi/v2: got status %s and Content-Length %d, want 200 and more than 1 MB, without a body", response.Status, response.ContentLength)
 	}
 }
 
-// TestRegisterChanges adds and removes a kind while documents are served.
+// TestRegisterChanges checks that documents describe a kind after it is added to the register and no longer after it is
+// removed, and that the hashes of other documents do not change.
 func TestRegisterChanges(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
@@ -243,23 +245,23 @@ func TestRegisterChanges(t *testing.T) {
 	defer server.Close()
 	before := get(t, server, "/openapi/v3", "")
 	if response, _ := fetch(t, server, "GET", "/apis/example.org/v1"); response.StatusCode != 404 {
-		t.Fatal(response.Status)
+		t.Fatalf("GET /apis/example.org/v1 before the kind is added: got status %s, want 404", response.Status)
 	}
 	things := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Namespaced: true, Subresources: []string{"status"}}
 	if err := register.Add(things); err != nil {
 		t.Fatal(err)
 	}
 	if list := get(t, server, "/apis/example.org/v1", ""); !strings.Contains(string(list), `"things/status"`) {
-		t.Errorf("%s", list)
+		t.Errorf("GET /apis/example.org/v1: got %s, want things/status in it", list)
 	}
 	document := parseJSON(t, get(t, server, "/openapi/v3/apis/example.org/v1", ""))
 	schemas := document["components"].(map[string]any)["schemas"].(map[string]any)
 	thing := schemas["org.example.v1.Thing"].(map[string]any)
 	if thing["type"] != "object" || thing["properties"] != nil || thing[kindExtension].([]any)[0].(map[string]any)["kind"] != "Thing" {
-		t.Errorf("%v", thing)
+		t.Errorf("OpenAPI schema of Thing: got %v, want an object without properties", thing)
 	}
 	if schemas["org.example.v1.ThingList"] == nil || document["paths"].(map[string]any)["/apis/example.org/v1/namespaces/{namespace}/things/{name}/status"] == nil {
-		t.Error("the document has no list definition or no status path")
+		t.Error("OpenAPI v3 document of example.org/v1: want the schema ThingList and the path of the status subresource in it")
 	}
 	var wait sync.WaitGroup
 	for range 4 {
@@ -268,10 +270,10 @@ func TestRegisterChanges(t *testing.T) {
 	register.Remove("example.org", "things")
 	wait.Wait()
 	if response, _ := fetch(t, server, "GET", "/openapi/v3/apis/example.org/v1"); response.StatusCode != 404 {
-		t.Error(response.Status)
+		t.Errorf("GET of the OpenAPI v3 document after the kind is removed: got status %s, want 404", response.Status)
 	}
 	if after := get(t, server, "/openapi/v3", ""); !bytes.Equal(before, after) {
-		t.Error("the hashes of unchanged kinds have changed")
+		t.Errorf("GET /openapi/v3 after adding and removing a kind: got %s, want the same as before, %s", after, before)
 	}
 }
 
@@ -286,7 +288,7 @@ func TestNoKinds(t *testing.T) {
 		"/api": `"versions":[]`, "/apis": `"groups":[]`, "/openapi/v2": `"swagger":"2.0"`, "/openapi/v3": `"paths"`,
 	} {
 		if body := get(t, server, address, ""); !strings.Contains(string(body), want) {
-			t.Errorf("%s: %.200s", address, body)
+			t.Errorf("GET %s without kinds: got %.200s, want %s in it", address, body, want)
 		}
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// sharedServer is shared by the tests that do not change its kinds, because building documents is slow.
+// sharedServer returns a server with the built-in kinds. Tests that do not change its kinds share it, because building its
+// documents is slow.
 var sharedServer = sync.OnceValue(func() *httptest.Server {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
@@ -41,15 +42,15 @@ func newClient(t *testing.T) *discovery.DiscoveryClient {
 }
 
 func TestClientDiscovers(t *testing.T) {
-	for _, old := range []bool{false, true} {
+	for _, legacy := range []bool{false, true} {
 		client := newClient(t)
-		client.UseLegacyDiscovery = old
+		client.UseLegacyDiscovery = legacy
 		groups, lists, err := client.ServerGroupsAndResources()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(groups) != 19 || groups[0].Name != "" || len(lists) != len(groupVersions(api.Builtin())) {
-			t.Errorf("%d groups, %d lists", len(groups), len(lists))
+			t.Errorf("ServerGroupsAndResources(): got %d groups and %d resource lists, want 19 groups, the core group first, and %d lists", len(groups), len(lists), len(groupVersions(api.Builtin())))
 		}
 		found := map[string]string{}
 		for _, list := range lists {
@@ -66,7 +67,7 @@ func TestClientDiscovers(t *testing.T) {
 			got := strings.Replace(found[name], "apps/v1/D", "//D", 1) // aggregated discovery states the group and version
 			got = strings.Replace(strings.Replace(got, "/v1/P", "//P", 1), "autoscaling/v1/H", "//H", 1)
 			if got != want {
-				t.Errorf("old=%v %s: %q, want %q", old, name, got, want)
+				t.Errorf("resource %s with legacy discovery %t: got %q, want %q", name, legacy, got, want)
 			}
 		}
 	}
@@ -78,11 +79,12 @@ func TestClientVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v.Major != "1" || v.Minor != "36" || v.GitVersion != "v1.36.0+test" || v.Platform == "" {
-		t.Errorf("%+v", v)
+		t.Errorf("ServerVersion() = %+v, want v1.36.0+test with a platform", v)
 	}
 }
 
-// TestClientOpenAPI2 uses the document as kubectl does for strategic merge patches and client-side validation.
+// TestClientOpenAPI2 checks that the OpenAPI v2 document contains the information that kubectl needs for strategic merge
+// patches and client-side validation.
 func TestClientOpenAPI2(t *testing.T) {
 	document, err := newClient(t).OpenAPISchema()
 	if err != nil {
@@ -93,7 +95,7 @@ func TestClientOpenAPI2(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(models.ListModels()) < 450 {
-		t.Errorf("%d models", len(models.ListModels()))
+		t.Errorf("OpenAPI v2 document: got %d models, want at least 450", len(models.ListModels()))
 	}
 	deployment := models.LookupModel("io.k8s.api.apps.v1.Deployment").(*proto.Kind)
 	podSpec := deployment.Fields["spec"].(proto.Reference).SubSchema().(*proto.Kind).
@@ -101,18 +103,18 @@ func TestClientOpenAPI2(t *testing.T) {
 		Fields["spec"].(proto.Reference).SubSchema().(*proto.Kind)
 	containers := podSpec.Fields["containers"].(*proto.Array)
 	if containers.Extensions["x-kubernetes-patch-merge-key"] != "name" || containers.Extensions["x-kubernetes-list-type"] != "map" {
-		t.Errorf("%v", containers.Extensions)
+		t.Errorf("extensions of containers: got %v, want merge key name and list type map", containers.Extensions)
 	}
 	if !slices.Equal(podSpec.RequiredFields, []string{"containers"}) || podSpec.GetDescription() == "" {
-		t.Errorf("%v", podSpec.RequiredFields)
+		t.Errorf("PodSpec: got required fields %v and description %q, want containers and a description", podSpec.RequiredFields, podSpec.GetDescription())
 	}
 	gvk, _ := deployment.Extensions["x-kubernetes-group-version-kind"].([]any)
 	if len(gvk) != 1 || gvk[0].(map[any]any)["kind"] != "Deployment" {
-		t.Errorf("%v", gvk)
+		t.Errorf("x-kubernetes-group-version-kind of Deployment: got %v, want one entry with the kind Deployment", gvk)
 	}
 	for _, name := range []string{"dryRun", "fieldValidation"} {
 		if !patchHas2(document, "/apis/apps/v1/namespaces/{namespace}/deployments/{name}", name) {
-			t.Errorf("PATCH of deployments has no %s", name)
+			t.Errorf("parameters of PATCH deployments: got no %s, want it", name)
 		}
 	}
 }
@@ -131,7 +133,8 @@ func patchHas2(document *openapi_v2.Document, address, name string) bool {
 	return false
 }
 
-// someKinds returns a few kinds of each sort: the reference library is slow.
+// someKinds returns a few kinds that differ in scope, verbs and schema. Tests use them instead of all kinds, because the
+// library with which they compare is slow.
 func someKinds() []*api.Kind {
 	some := slices.DeleteFunc(api.Builtin(), func(k *api.Kind) bool {
 		return !slices.Contains([]string{"bindings", "namespaces", "replicasets.apps", "secrets", "flowschemas.flowcontrol.apiserver.k8s.io"}, k.String())
@@ -140,7 +143,7 @@ func someKinds() []*api.Kind {
 		&api.Kind{Group: "example.org", Name: "Rich", Resource: "riches", Versions: []string{"v1beta1"}, Custom: true, Definition: &richDefinition{}})
 }
 
-// richDefinition is a definition whose schema uses all features of OpenAPI schemas.
+// richDefinition is an api.Definition whose schema uses all keywords of OpenAPI schemas that documents can contain.
 type richDefinition struct{ definitionStub }
 
 func (*richDefinition) OpenAPI(string, bool) (*spec.Schema, error) {
@@ -160,7 +163,7 @@ func (*richDefinition) OpenAPI(string, bool) (*spec.Schema, error) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestProto2 compares our protobuf of OpenAPI v2 with the library's conversion of our JSON.
+// TestProto2 checks that the OpenAPI v2 document in protobuf equals gnostic's conversion of the same document from JSON.
 func TestProto2(t *testing.T) {
 	register, err := api.NewRegister(someKinds()...)
 	if err != nil {
@@ -195,14 +198,14 @@ func TestClientOpenAPI3(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Contains(gvs, schema.GroupVersion{Version: "v1"}) || len(gvs) != len(groupVersions(api.Builtin())) {
-		t.Errorf("%v", gvs)
+		t.Errorf("GroupVersions() = %v, want v1 and the other %d group versions", gvs, len(groupVersions(api.Builtin()))-1)
 	}
 	document, err := root.GVSpec(schema.GroupVersion{Group: "apps", Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if document.Components.Schemas["io.k8s.api.core.v1.PodSpec"].Description == "" {
-		t.Error("io.k8s.api.core.v1.PodSpec has no description")
+		t.Error("description of io.k8s.api.core.v1.PodSpec: got none, want one")
 	}
 	for _, resource := range []string{"deployments/{name}", "deployments/{name}/scale"} {
 		checkPatch3(t, document.Paths.Paths["/apis/apps/v1/namespaces/{namespace}/"+resource])
@@ -217,41 +220,42 @@ func TestClientOpenAPI3(t *testing.T) {
 	}
 	message := &openapi_v3.Document{}
 	if err := gproto.Unmarshal(text, message); err != nil || len(message.Paths.Path) != 4 {
-		t.Errorf("%v: %d paths", err, len(message.GetPaths().GetPath()))
+		t.Errorf("OpenAPI v3 document of coordination.k8s.io/v1 in protobuf: got error %v and %d paths, want 4 paths", err, len(message.GetPaths().GetPath()))
 	}
 }
 
-// checkPatch3 checks the properties of PATCH operations that kubectl needs for validation and dry run.
+// checkPatch3 checks that the PATCH operation of a path has the properties that kubectl needs for server-side validation and
+// dry run.
 func checkPatch3(t *testing.T, path *spec3.Path) {
 	t.Helper()
 	if path == nil || path.Patch == nil {
-		t.Error("no PATCH")
+		t.Error("operations of the path: got no PATCH, want one")
 		return
 	}
 	var gvk schema.GroupVersionKind
 	if err := path.Patch.Extensions.GetObject(kindExtension, &gvk); err != nil || gvk.Kind == "" {
-		t.Errorf("%v: %v", err, gvk)
+		t.Errorf("x-kubernetes-group-version-kind of PATCH: got %v and error %v, want a kind", gvk, err)
 	}
 	var names []string
 	for _, p := range path.Patch.Parameters {
 		names = append(names, p.Name)
 	}
 	if !slices.Contains(names, "dryRun") || !slices.Contains(names, "fieldValidation") {
-		t.Errorf("%q", names)
+		t.Errorf("parameters of PATCH: got %q, want dryRun and fieldValidation among them", names)
 	}
 	for _, mediaType := range []string{"application/apply-patch+yaml", "application/strategic-merge-patch+json"} {
 		if path.Patch.RequestBody.Content[mediaType] == nil {
-			t.Errorf("no %s", mediaType)
+			t.Errorf("request bodies of PATCH: got no %s, want it", mediaType)
 		}
 	}
 }
 
-// get returns the body of a document.
+// get returns the body of the document at a path. It fails the test if the status is not 200.
 func get(t *testing.T, server *httptest.Server, address, accept string) []byte {
 	t.Helper()
 	response, body := fetch(t, server, http.MethodGet, address, "Accept", accept)
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s: %.200s", address, response.Status, body)
+		t.Fatalf("GET %s: got status %s, want 200; body %.200s", address, response.Status, body)
 	}
 	return body
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// defineKind builds the definitions of a kind's objects and lists, and returns their names.
+// defineKind adds the definitions of a kind's objects and of its lists at a version, and returns the names of both.
 func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, list string) {
 	gv := schema.GroupVersion{Group: k.Group, Version: version}
 	t, ok := d.types.of(gv.WithKind(k.Name))
@@ -27,20 +27,22 @@ func (d *definitionBuilder) defineKind(k *api.Kind, version string) (object, lis
 	return object, list
 }
 
-// Schema is implemented by definitions of kinds that publish an OpenAPI schema, without the fields common to all
-// objects; a nil schema declares no fields.
+// Schema is implemented by an api.Definition that publishes an OpenAPI schema of its objects.
 type Schema interface {
+	// OpenAPI returns the schema of a version for OpenAPI v2 or v3, without apiVersion, kind and metadata. A nil schema
+	// declares no fields.
 	OpenAPI(version string, isV2 bool) (*spec.Schema, error)
-	// SchemaHash changes whenever the schema does. It is cheap.
+	// SchemaHash returns a hash that changes whenever the result of OpenAPI changes. It is much faster than OpenAPI.
 	SchemaHash(version string) [sha256.Size]byte
 }
 
-// Selectable is implemented by definitions of kinds with selectable fields.
+// Selectable is implemented by an api.Definition that supports field selectors.
 type Selectable interface {
+	// SelectableFields returns the paths of the fields that field selectors support at a version.
 	SelectableFields(version string) []string
 }
 
-// addSelectableFields adds the selectable fields to the schema of objects or lists, as an extension.
+// addSelectableFields adds the extension x-kubernetes-selectable-fields to the schema of a kind's objects or lists.
 func addSelectableFields(s *spec.Schema, k *api.Kind, version string) {
 	definition, ok := k.Definition.(Selectable)
 	if !ok {
@@ -55,20 +57,20 @@ func addSelectableFields(s *spec.Schema, k *api.Kind, version string) {
 	}
 }
 
-// publishedSchema returns the schema that the definition of a kind publishes; nil if there is none.
+// publishedSchema returns the OpenAPI schema that the api.Definition of a kind publishes; nil if there is none.
 func (d *definitionBuilder) publishedSchema(k *api.Kind, version string) *spec.Schema {
-	told, ok := k.Definition.(Schema)
+	publisher, ok := k.Definition.(Schema)
 	if !ok {
 		return nil
 	}
-	s, err := told.OpenAPI(version, d.version == openAPIV2)
+	s, err := publisher.OpenAPI(version, d.version == openAPIV2)
 	if err != nil {
-		return nil // unreachable for validated definitions
+		return nil // unreachable: validation rejects a CustomResourceDefinition whose schema causes an error
 	}
 	return s
 }
 
-// defineCustom builds the definitions of a kind without a Go type.
+// defineCustom adds the definitions of the objects and lists of a kind without a Go type, and returns their names.
 func (d *definitionBuilder) defineCustom(k *api.Kind, gv schema.GroupVersion) (object, list string) {
 	labels := strings.Split(gv.Group, ".")
 	slices.Reverse(labels)
@@ -76,7 +78,8 @@ func (d *definitionBuilder) defineCustom(k *api.Kind, gv schema.GroupVersion) (o
 	list = object + "List"
 	d.add(object, []schema.GroupVersionKind{gv.WithKind(k.Name)}, func(s *spec.Schema) {
 		s.Type = spec.StringOrArray{"object"}
-		// without a published schema, no fields are declared, because clients reject undeclared fields otherwise
+		// Without a published schema, not even apiVersion, kind and metadata are declared: clients reject undeclared fields
+		// if any field is declared.
 		if declared := d.publishedSchema(k, gv.Version); declared != nil {
 			*s = *declared
 			d.fillResource(s)
@@ -98,13 +101,14 @@ func (d *definitionBuilder) defineCustom(k *api.Kind, gv schema.GroupVersion) (o
 	return object, list
 }
 
-// fillResource adds the fields common to all objects.
+// fillResource adds apiVersion, kind and metadata to a schema.
 func (d *definitionBuilder) fillResource(s *spec.Schema) {
 	d.fillTypeMeta(s)
 	s.SetProperty("metadata", d.described(reflect.TypeFor[metav1.ObjectMeta](), "the metadata of the object"))
 }
 
-// fillEmbedded adds the common fields to embedded resources, too, and requires their kind and apiVersion.
+// fillEmbedded adds apiVersion, kind and metadata to the schemas of embedded resources in a schema, and makes kind and
+// apiVersion required there.
 func (d *definitionBuilder) fillEmbedded(s *spec.Schema) {
 	if is, _ := s.Extensions.GetBool("x-kubernetes-embedded-resource"); is && !d.preservesUnknown(s) {
 		d.fillResource(s)
@@ -126,8 +130,8 @@ func (d *definitionBuilder) fillEmbedded(s *spec.Schema) {
 	}
 }
 
-// preservesUnknown reports whether a schema preserves unknown fields in OpenAPI v2, where clients reject undeclared
-// fields as soon as any field is declared.
+// preservesUnknown reports whether the document is OpenAPI v2 and a schema preserves unknown fields. Such a schema must not
+// declare any field, because clients of OpenAPI v2 then reject undeclared fields.
 func (d *definitionBuilder) preservesUnknown(s *spec.Schema) bool {
 	preserves, _ := s.Extensions.GetBool("x-kubernetes-preserve-unknown-fields")
 	return preserves && d.version == openAPIV2
@@ -137,7 +141,7 @@ func (d *definitionBuilder) fillTypeMeta(s *spec.Schema) {
 	d.fillFields(s, reflect.TypeFor[metav1.TypeMeta]())
 }
 
-// described returns a reference to the definition of a Go type, with a description.
+// described returns a schema that consists of a description and a reference to the definition of a Go type.
 func (d *definitionBuilder) described(t reflect.Type, description string) spec.Schema {
 	s := d.refer(d.define(t))
 	s.Description = description

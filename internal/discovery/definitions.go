@@ -11,7 +11,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// openAPIVersion is a version of OpenAPI.
+// openAPIVersion is a major version of OpenAPI.
 type openAPIVersion int
 
 const (
@@ -19,7 +19,7 @@ const (
 	openAPIV3 openAPIVersion = 3
 )
 
-// reference returns the reference to a definition in documents of the version.
+// reference returns the $ref of a definition with a name in documents of the version.
 func (f openAPIVersion) reference(name string) spec.Ref {
 	if f == openAPIV2 {
 		return spec.MustCreateRef("#/definitions/" + name)
@@ -27,26 +27,27 @@ func (f openAPIVersion) reference(name string) spec.Ref {
 	return spec.MustCreateRef("#/components/schemas/" + name)
 }
 
-// definition is the schema of a Go type or of a kind.
+// definition is a named schema in an OpenAPI document: of a Go type, or of a kind without a Go type.
 type definition struct {
 	schema *spec.Schema
-	kinds  []schema.GroupVersionKind // kinds of the objects with this schema
-	refs   []string                  // names of the referenced definitions
+	kinds  []schema.GroupVersionKind // kinds are the kinds whose objects the schema describes; nil for types inside objects.
+	refs   []string                  // refs are the names of the definitions that the schema references.
 }
 
-// definitionBuilder builds the definitions of one OpenAPI version, each once. It is discarded after use.
+// definitionBuilder builds the definitions for documents of one OpenAPI version. It builds each definition once, and is
+// discarded when the document is complete.
 type definitionBuilder struct {
 	version     openAPIVersion
 	types       goTypes
 	markers     markers
 	definitions map[string]*definition
-	inProgress  []*definition // definitions in progress, the innermost last
+	inProgress  []*definition // inProgress is a stack of the definitions that are being built; each references the next.
 }
 
 func newDefinitionBuilder(f openAPIVersion) *definitionBuilder {
 	m, err := parseMarkers(markersText)
 	if err != nil {
-		panic(err) // unreachable: a test parses them
+		panic(err) // unreachable: markers.txt is embedded, and a test parses it
 	}
 	return &definitionBuilder{version: f, types: newGoTypes(), markers: m, definitions: map[string]*definition{}}
 }
@@ -54,7 +55,7 @@ func newDefinitionBuilder(f openAPIVersion) *definitionBuilder {
 // names returns the names of all definitions, sorted.
 func (d *definitionBuilder) names() []string { return slices.Sorted(maps.Keys(d.definitions)) }
 
-// reachable returns the names of definitions and of all definitions that they reference, sorted.
+// reachable returns the names in roots and the names of all definitions that these reference directly or indirectly, sorted.
 func (d *definitionBuilder) reachable(roots []string) []string {
 	seen := map[string]bool{}
 	for len(roots) > 0 {
@@ -68,7 +69,8 @@ func (d *definitionBuilder) reachable(roots []string) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// add adds a definition unless it exists; fill builds its schema, which may reference any definition, including itself.
+// add adds a definition, unless one with the name exists. fill builds its schema, which may reference any definition,
+// including itself.
 func (d *definitionBuilder) add(name string, kinds []schema.GroupVersionKind, fill func(s *spec.Schema)) {
 	if d.definitions[name] != nil {
 		return
@@ -82,7 +84,8 @@ func (d *definitionBuilder) add(name string, kinds []schema.GroupVersionKind, fi
 	made.refs = slices.Compact(made.refs)
 }
 
-// refer returns a reference to a definition.
+// refer returns a schema that references the definition with a name. It records the reference in the definition that is being
+// built.
 func (d *definitionBuilder) refer(name string) spec.Schema {
 	if len(d.inProgress) > 0 {
 		innermost := d.inProgress[len(d.inProgress)-1]
@@ -91,7 +94,8 @@ func (d *definitionBuilder) refer(name string) spec.Schema {
 	return spec.Schema{SchemaProps: spec.SchemaProps{Ref: d.version.reference(name)}}
 }
 
-// Methods of Go types in k8s.io/api for OpenAPI. All types have a name; most have documentation.
+// Interfaces of Go types in k8s.io/api that provide information for OpenAPI. All types implement named; most implement
+// documented.
 type (
 	named      interface{ OpenAPIModelName() string }
 	documented interface{ SwaggerDoc() map[string]string }
@@ -102,7 +106,7 @@ type (
 	oneOfScalars interface{ OpenAPIV3OneOfTypes() []string }
 )
 
-// define builds the definition of a Go type unless it exists, and returns its name.
+// define adds the definition of a Go type, unless it exists, and returns its name.
 func (d *definitionBuilder) define(t reflect.Type) string {
 	zero := reflect.Zero(t).Interface()
 	name := zero.(named).OpenAPIModelName()
@@ -129,20 +133,20 @@ func sortedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	return kinds
 }
 
-// fillScalar fills the schema of structs that are scalars in JSON, such as times and quantities.
+// fillScalar fills the schema of a struct that is encoded as a JSON scalar, such as metav1.Time and resource.Quantity.
 func (d *definitionBuilder) fillScalar(s *spec.Schema, scalar scalarLike) {
 	s.Type, s.Format = scalar.OpenAPISchemaType(), scalar.OpenAPISchemaFormat()
-	alternatives, ok := scalar.(oneOfScalars)
+	several, ok := scalar.(oneOfScalars)
 	if d.version == openAPIV2 || !ok {
 		return
 	}
 	s.Type = nil
-	for _, name := range alternatives.OpenAPIV3OneOfTypes() {
+	for _, name := range several.OpenAPIV3OneOfTypes() {
 		s.OneOf = append(s.OneOf, spec.Schema{SchemaProps: spec.SchemaProps{Type: spec.StringOrArray{name}}})
 	}
 }
 
-// fillFields adds the fields of a struct, including those of embedded structs.
+// fillFields adds the fields of a struct and of the structs that are embedded in it to a schema.
 func (d *definitionBuilder) fillFields(s *spec.Schema, t reflect.Type) {
 	description := describe(t)
 	for i := range t.NumField() {
@@ -166,7 +170,7 @@ func (d *definitionBuilder) fillFields(s *spec.Schema, t reflect.Type) {
 	}
 }
 
-// fillUnion adds the extension that declares the members of a union.
+// fillUnion adds the extension x-kubernetes-unions to the schema of a struct that is marked as a union.
 func (d *definitionBuilder) fillUnion(s *spec.Schema, t reflect.Type) {
 	if !d.markers.ofType(t).union {
 		return
@@ -184,7 +188,7 @@ func (d *definitionBuilder) fillUnion(s *spec.Schema, t reflect.Type) {
 	s.AddExtension("x-kubernetes-unions", []any{union})
 }
 
-// property returns the schema of a field.
+// property returns the schema of a struct field with its default and its merge extensions.
 func (d *definitionBuilder) property(field reflect.StructField, m *fieldMarkers, omitEmpty bool) spec.Schema {
 	s := d.value(field.Type)
 	s.Default = d.defaultOf(field.Type, m, omitEmpty)
@@ -215,7 +219,7 @@ func toAny(list []string) []any {
 	return out
 }
 
-// value returns the schema of the values of a Go type.
+// value returns the schema of a Go type: for a struct, a reference to its definition.
 func (d *definitionBuilder) value(t reflect.Type) spec.Schema {
 	t = pointedAt(t)
 	s := spec.Schema{}
@@ -242,14 +246,15 @@ func (d *definitionBuilder) value(t reflect.Type) spec.Schema {
 	return s
 }
 
-// element returns the schema of the elements of a list or map.
+// element returns the schema of the items of a list or of the values of a map.
 func (d *definitionBuilder) element(t reflect.Type) spec.Schema {
 	s := d.value(t)
 	s.Default = d.defaultOf(t, &fieldMarkers{}, false)
 	return d.wrapped(s)
 }
 
-// wrapped wraps a reference with siblings in an allOf, because OpenAPI v3 ignores the siblings of references.
+// wrapped returns a schema in which a $ref with other keywords beside it is moved to an allOf, because OpenAPI v3 ignores
+// keywords beside $ref. Other schemas are returned unchanged.
 func (d *definitionBuilder) wrapped(s spec.Schema) spec.Schema {
 	if d.version == openAPIV2 || s.Ref.String() == "" || s.Description == "" && s.Default == nil && len(s.Extensions) == 0 {
 		return s
@@ -259,7 +264,7 @@ func (d *definitionBuilder) wrapped(s spec.Schema) spec.Schema {
 	return s
 }
 
-// scalars are the OpenAPI types and formats of Go kinds, and their zero values in JSON.
+// scalars maps Go kinds to their OpenAPI types and formats, and to their zero values in JSON.
 var scalars = map[reflect.Kind]struct {
 	name, format string
 	zero         any
@@ -276,8 +281,8 @@ var scalars = map[reflect.Kind]struct {
 	reflect.Float64: {"number", "double", 0},
 }
 
-// defaultOf returns the default of a field: that of its marker, or else the zero value of its Go type; nil if there is
-// none. OpenAPI v2 documents have no defaults.
+// defaultOf returns the default of a field: the value of its default marker, or else the zero value of its Go type; nil if
+// the field has no default. It returns nil for OpenAPI v2, whose documents contain no defaults.
 func (d *definitionBuilder) defaultOf(t reflect.Type, m *fieldMarkers, omitEmpty bool) any {
 	if d.version == openAPIV2 {
 		return nil
@@ -291,7 +296,7 @@ func (d *definitionBuilder) defaultOf(t reflect.Type, m *fieldMarkers, omitEmpty
 	case reflect.Struct:
 		switch {
 		case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
-			return nil // the zero value is null in JSON
+			return nil // the zero value of such a type is encoded as null
 		case t.NumField() == 1 && t.Field(0).Anonymous:
 			return d.defaultOf(t.Field(0).Type, m, omitEmpty)
 		}

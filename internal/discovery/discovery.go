@@ -13,14 +13,13 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// The verbs in discovery: of most kinds, of kinds without deletecollection, of custom resources, of custom resources
-// that are being deleted, and of reviews.
+// The verbs that discovery lists for a kind, in kube-apiserver's order, which differs for custom resources.
 var (
 	allVerbs                = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	withoutDeleteCollection = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
 	customVerbs             = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"}
-	createVerbs             = metav1.Verbs{"create"}
+	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"} // of a CustomResourceDefinition that is being deleted
+	createVerbs             = metav1.Verbs{"create"}                                             // of kinds such as SubjectAccessReview
 )
 
 func verbs(k *api.Kind) metav1.Verbs {
@@ -37,8 +36,8 @@ func verbs(k *api.Kind) metav1.Verbs {
 	return allVerbs
 }
 
-// groupOrder is the order of groups in discovery: clients resolve a short name to the first kind that has it. Other
-// groups follow, sorted by name.
+// groupOrder is the order of groups in discovery. It matters because clients resolve a short name to the first kind with that
+// short name. Groups that are not in groupOrder follow, sorted by name.
 var groupOrder = []string{
 	"", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "autoscaling", "batch",
 	"certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io", "storage.k8s.io",
@@ -51,11 +50,11 @@ type group struct {
 	name     string
 	versions []string
 	kinds    []*api.Kind
-	// subresources describes the subresources that kinds may have.
+	// subresources describes all subresources that the server implements.
 	subresources []api.SubresourceInfo
 }
 
-// groupsOf returns the groups of kinds in the order of discovery.
+// groupsOf returns the API groups of kinds in the order of groupOrder.
 func groupsOf(all []*api.Kind, subresources []api.SubresourceInfo) []*group {
 	byName := map[string]*group{}
 	var groups []*group
@@ -99,7 +98,7 @@ func findGroup(groups []*group, name string) *group {
 // coreVersions returns the document at /api.
 func coreVersions(groups []*group, address string) *metav1.APIVersions {
 	v := &metav1.APIVersions{
-		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"}, // without an apiVersion, as in Kubernetes
+		TypeMeta:                   metav1.TypeMeta{Kind: "APIVersions"}, // apiVersion is absent, as in Kubernetes
 		Versions:                   []string{},
 		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{{ClientCIDR: "0.0.0.0/0", ServerAddress: address}},
 	}
@@ -143,7 +142,7 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 		GroupVersion: version, APIResources: []metav1.APIResource{},
 	}
 	if g.name == "" {
-		list.APIVersion = "" // without an apiVersion in the core group, as in Kubernetes
+		list.APIVersion = "" // apiVersion is absent in the document of the core group, as in Kubernetes
 	} else {
 		list.GroupVersion = g.name + "/" + version
 	}
@@ -155,7 +154,7 @@ func (g *group) resourceList(version string) *metav1.APIResourceList {
 	return list
 }
 
-// apiResources returns the resource of a kind and its subresources.
+// apiResources returns the discovery entries of a kind at a version: the resource, then its subresources.
 func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	resource := metav1.APIResource{
 		Name: k.Resource, SingularName: k.Singular(), Namespaced: k.Namespaced, Kind: k.Name,
@@ -178,7 +177,8 @@ func (g *group) apiResources(k *api.Kind, version string) []metav1.APIResource {
 	return list
 }
 
-// subresourcesOf returns the descriptions of a kind's subresources at a version.
+// subresourcesOf returns the descriptions of a kind's subresources at a version. Subresources that are not in described are
+// omitted.
 func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo) (found []api.SubresourceInfo) {
 	for _, name := range k.SubresourcesAt(version) {
 		if i := slices.IndexFunc(described, func(s api.SubresourceInfo) bool { return s.Name == name }); i >= 0 {
@@ -188,17 +188,18 @@ func subresourcesOf(k *api.Kind, version string, described []api.SubresourceInfo
 	return found
 }
 
-// hasForeignBody reports whether the bodies of a subresource belong to another group or version than the kind.
+// hasForeignBody reports whether the request and response bodies of a subresource, such as Scale, are of another group or
+// version than the kind.
 func hasForeignBody(s api.SubresourceInfo, k *api.Kind, version string) bool {
 	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
 }
 
-// storageVersionHash returns the hash of the GroupVersionKind at which objects are stored: when it changes, clients
-// should rewrite them.
+// storageVersionHash returns the hash of the GroupVersionKind at which objects of a kind are stored. A change of the hash
+// tells clients that the stored objects should be migrated.
 func storageVersionHash(k *api.Kind) string {
 	storedAs := k.StoredVersion() + "/" + k.Name
 	if k.StoredVersion() == "v1" {
-		storedAs = "/v1/" + k.Name // both groups of events store the same objects
+		storedAs = "/v1/" + k.Name // the core group, in which also events of events.k8s.io are stored
 	}
 	sum := sha256.Sum256([]byte(storedAs))
 	return base64.StdEncoding.EncodeToString(sum[:8])

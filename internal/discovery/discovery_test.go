@@ -15,16 +15,16 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// notServedResources are the resources and subresources of stable groups that kube-apiserver serves and we do not.
+// notServedResources are the resources and subresources of stable groups that kube-apiserver serves and Cadastre does not.
 var notServedResources = []string{
 	"v1 componentstatuses", "v1 nodes/proxy", "v1 pods/attach", "v1 pods/exec", "v1 pods/log", "v1 pods/portforward",
 	"v1 pods/proxy", "v1 serviceaccounts/token", "v1 services/proxy",
 }
 
-// testSubresources describes the subresources of the registry.
+// testSubresources describes the subresources that package registry implements.
 var testSubresources = registry.Subresources()
 
-// resourceLine returns all properties of a resource in unaggregated discovery as text.
+// resourceLine formats all properties of a resource in an unaggregated discovery document as one line, for comparison.
 func resourceLine(list metav1.APIResourceList, r metav1.APIResource) string {
 	return fmt.Sprintf("%s %s %s/%s/%s namespaced=%v singular=%s short=%s in=%s hash=%s verbs=%s", list.GroupVersion, r.Name, r.Group, r.Version, r.Kind,
 		r.Namespaced, r.SingularName, strings.Join(r.ShortNames, ","), strings.Join(r.Categories, ","), r.StorageVersionHash, strings.Join(r.Verbs, ","))
@@ -38,7 +38,8 @@ func listLines(list metav1.APIResourceList) (lines []string) {
 	return lines
 }
 
-// aggregatedLines returns all properties of resources in aggregated discovery as text.
+// aggregatedLines formats all properties of the resources in an aggregated discovery document, one line for each, for
+// comparison.
 func aggregatedLines(list apidiscoveryv2.APIGroupDiscoveryList) (lines []string) {
 	for _, g := range list.Items {
 		for _, v := range g.Versions {
@@ -69,8 +70,9 @@ func readInto(t *testing.T, name string, into any) {
 	}
 }
 
+// TestResources compares the unaggregated discovery documents of the built-in kinds with those of kube-apiserver.
 func TestResources(t *testing.T) {
-	theirs := golden(t, "resources.txt", func(folder string) (lines []string) {
+	want := golden(t, "resources.txt", func(folder string) (lines []string) {
 		for _, name := range servedVersions() {
 			var list metav1.APIResourceList
 			readInto(t, filepath.Join(folder, "api/discovery", name+".json"), &list)
@@ -78,43 +80,44 @@ func TestResources(t *testing.T) {
 		}
 		return lines
 	})
-	for i, line := range theirs {
-		theirs[i] = storageVersionHashes.Replace(line)
+	for i, line := range want {
+		want[i] = storageVersionHashes.Replace(line)
 	}
-	var ours []string
+	var got []string
 	for _, g := range groupsOf(api.Builtin(), testSubresources) {
 		for _, version := range g.versions {
-			ours = append(ours, listLines(*g.resourceList(version))...)
+			got = append(got, listLines(*g.resourceList(version))...)
 		}
 	}
-	compareLines(t, ours, slices.DeleteFunc(theirs, func(line string) bool { return !isServed(line) }))
+	compareLines(t, got, slices.DeleteFunc(want, func(line string) bool { return !isServed(line) }))
 }
 
-// storageVersionHashes replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, for its
-// previous release. We store them at v1.
+// storageVersionHashes replaces the storage version hashes of two kinds that kube-apiserver stores at v1beta1, so that its
+// previous release can read them, with the hashes of v1, at which Cadastre stores them.
 var storageVersionHashes = strings.NewReplacer("hash=LYmCf+UMVdg=", "hash=mHCkTKpUTrE=", "hash=90V5FRZZ3Zg=", "hash=ZKgZT1uTmZ0=")
 
+// TestAggregated compares the aggregated discovery document of the built-in kinds with that of kube-apiserver.
 func TestAggregated(t *testing.T) {
 	served := func(line string) bool {
 		gv, _, _ := strings.Cut(line, " ")
 		name := strings.ReplaceAll(gv, "/", "__")
 		return isServed(line) && (gv == "/v1" || slices.Contains(servedVersions(), "apis__"+name))
 	}
-	theirs := golden(t, "aggregated.txt", func(folder string) []string {
+	recorded := golden(t, "aggregated.txt", func(folder string) []string {
 		var list apidiscoveryv2.APIGroupDiscoveryList
 		readInto(t, filepath.Join(folder, "api/discovery/aggregated_v2.json"), &list)
 		return aggregatedLines(list)
 	})
 	groups := groupsOf(api.Builtin(), testSubresources)
-	ours := aggregatedLines(*aggregated(groups[1:], "v2")) // the oracle's file does not include the core group
-	compareLines(t, ours, slices.DeleteFunc(slices.Clone(theirs), func(line string) bool { return !served(line) }))
-	// The order of groups determines the kind of a short name.
-	if want := order(theirs); !slices.Equal(order(ours), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(ours), g) })) {
-		t.Errorf("groups in the order %q, want %q", order(ours), want)
+	got := aggregatedLines(*aggregated(groups[1:], "v2")) // kube-apiserver's file does not contain the core group
+	compareLines(t, got, slices.DeleteFunc(slices.Clone(recorded), func(line string) bool { return !served(line) }))
+	// The order of groups determines to which kind clients resolve a short name.
+	if want := order(recorded); !slices.Equal(order(got), slices.DeleteFunc(want, func(g string) bool { return !slices.Contains(order(got), g) })) {
+		t.Errorf("order of groups in aggregated discovery: got %q, want %q", order(got), want)
 	}
 }
 
-// order returns the distinct groups in the order of lines.
+// order returns the group names with which lines begin, without repetitions, in the order of the lines.
 func order(lines []string) (names []string) {
 	for _, line := range lines {
 		name, _, _ := strings.Cut(line, "/")
@@ -128,16 +131,16 @@ func TestGroups(t *testing.T) {
 	groups := groupsOf(all, testSubresources)
 	last := groups[len(groups)-1]
 	if last.name != "example.org" || strings.Join(last.versions, " ") != "v1 v2beta1 v1alpha1" {
-		t.Errorf("%+v", last)
+		t.Errorf("last group = %+v, want example.org with v1 preferred", last)
 	}
 	list := groupList(groups)
 	if list.Groups[0].Name != "apps" || len(list.Groups) != len(groups)-1 {
-		t.Errorf("%+v", list)
+		t.Errorf("groupList() = %+v, want all groups except the core group, apps first", list)
 	}
 	if scaling := findGroup(groups, "autoscaling").document(); scaling.PreferredVersion.GroupVersion != "autoscaling/v2" || len(scaling.Versions) != 2 {
-		t.Errorf("%+v", scaling)
+		t.Errorf("document of the group autoscaling = %+v, want two versions, v2 preferred", scaling)
 	}
 	if v := coreVersions(groups, "host:1"); v.Versions[0] != "v1" || v.ServerAddressByClientCIDRs[0].ServerAddress != "host:1" {
-		t.Errorf("%+v", v)
+		t.Errorf("coreVersions() = %+v, want v1 at host:1", v)
 	}
 }

@@ -2,12 +2,12 @@
 //
 // # Vocabulary
 //
-//   - A snapshot is the set of documents of the kinds that are registered at one time. A change of the register
-//     creates a new one.
+//   - A snapshot is the set of documents about the kinds that are registered at one time. Each change of the register creates
+//     a new snapshot.
 //   - A page is one document in one media type, ready to be sent; large pages are compressed.
-//   - A definition is the schema of a Go type, or of a kind without one.
-//   - Markers are the annotations in the comments of Kubernetes' Go types: optional, default, list type. markers.txt
-//     has them; generate extracts them from the source of k8s.io/api.
+//   - A definition is a named schema in an OpenAPI document: of a Go type, or of a kind without a Go type.
+//   - Markers are the annotations in the comments of Kubernetes' Go types, such as +optional, +default and +listType.
+//     markers.txt lists them; generate extracts them from the source of k8s.io/api.
 //
 // # Documents
 //
@@ -17,16 +17,16 @@
 //	/api/v1, /apis/GROUP/VERSION     kinds and their subresources
 //	/openapi/v2                      the whole API, as JSON or protobuf
 //	/openapi/v3                      the index of OpenAPI v3 documents
-//	/openapi/v3/apis/GROUP/VERSION   one of them, as JSON or protobuf
+//	/openapi/v3/apis/GROUP/VERSION   an OpenAPI v3 document, as JSON or protobuf
 //
-// Documents are built on first request, and only pages are cached: about a megabyte in total. The OpenAPI v3 index has
-// a hash for each document, which is computed from the inputs of the document, so that the index does not require
-// building any. A change of kinds keeps the documents of unrelated groups.
+// Documents are built on first request, and only pages are cached: about a megabyte in total. The OpenAPI v3 index contains
+// a hash of each document. The hash is computed from the inputs of the document, so that the index can be served without
+// building any document. When kinds change, the documents of other groups remain cached.
 //
-// Definitions are derived from Go types by reflection: fields and types; patch strategies, from struct tags;
-// descriptions, from the types' documentation methods. The rest comes from markers. Tests compare all of it with the
-// documents of kube-apiserver, by hashes in testdata; with a checkout of the module k8s.io/kubernetes (make
-// oracle-catalog) they report each difference.
+// Definitions are derived from Go types by reflection: fields and types from the structs, patch strategies from struct tags,
+// descriptions from SwaggerDoc methods. Other properties come from markers. Tests compare the documents with those of
+// kube-apiserver by hashes in testdata; with a checkout of the module k8s.io/kubernetes (make oracle-catalog) they report
+// each difference.
 //
 // # Where to look
 //

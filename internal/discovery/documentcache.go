@@ -2,14 +2,14 @@ package discovery
 
 import "sync"
 
-// documentCache caches the OpenAPI v3 documents across snapshots, by name. A document with another hash replaces the
-// cached one.
+// documentCache caches OpenAPI v3 documents by name, for all snapshots. It holds one document per name: a document with a
+// new hash replaces the cached document. It is safe for concurrent use.
 type documentCache struct {
 	mutex     sync.Mutex
 	documents map[string]*cachedDocument
 }
 
-// cachedDocument is a document that is built once, with the hash of its inputs.
+// cachedDocument is an OpenAPI v3 document, which is built on the first call of page, with the hash of its inputs.
 type cachedDocument struct {
 	hash string
 	page func() (*page, error)
@@ -19,7 +19,7 @@ func newDocumentCache() *documentCache {
 	return &documentCache{documents: map[string]*cachedDocument{}}
 }
 
-// page returns the document with a name and hash, building it with write if necessary.
+// page returns the document with a name and hash. If it is not cached, write builds it.
 func (s *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
 	found := s.documents[name]
@@ -31,7 +31,7 @@ func (s *documentCache) page(name, hash string, write func() (*page, error)) (*p
 	return found.page()
 }
 
-// retain removes the documents whose names no longer exist.
+// retain removes the documents for whose names exists returns false.
 func (s *documentCache) retain(exists func(name string) bool) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

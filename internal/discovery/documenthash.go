@@ -13,13 +13,13 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// documentHash returns a hash of all inputs of an OpenAPI v3 document, so that the index, which contains the hashes,
-// does not require building any document.
+// documentHash returns a hash of all inputs of the OpenAPI v3 document with a name. The index of documents contains the
+// hashes; because they are computed from the inputs, the index can be served without building any document.
 func (e *snapshot) documentHash(name string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%t %t %s\n", program(), e.options.Drop, e.options.Unset, name)
+	fmt.Fprintf(h, "%s\n%t %t %s\n", programID(), e.options.Drop, e.options.Unset, name)
 	for _, served := range e.kindsByDocument()[name] {
-		served.addTo(h)
+		served.writeInputs(h)
 	}
 	return fmt.Sprintf("%X", h.Sum(nil))
 }
@@ -30,8 +30,8 @@ type kindVersion struct {
 	version string
 }
 
-// addTo writes all properties of a kind at a version that its document contains.
-func (s kindVersion) addTo(h io.Writer) {
+// writeInputs writes the properties of a kind at a version that affect its OpenAPI v3 document to a hash.
+func (s kindVersion) writeInputs(h io.Writer) {
 	k := s.kind
 	fmt.Fprintf(h, "%s %s %s %s %t %t %t %t %t %s\n", k.Group, k.Name, k.ListName(), k.Resource, k.Namespaced, k.CreateOnly, k.NoDeleteCollection,
 		k.Custom, k.HasGoType(), strings.Join(k.SubresourcesAt(s.version), ","))
@@ -44,26 +44,27 @@ func (s kindVersion) addTo(h io.Writer) {
 	}
 }
 
-// kindsByDocument returns the kinds of each OpenAPI v3 document.
+// kindsByDocument maps the name of each OpenAPI v3 document to the kinds that it describes.
 func kindsByDocument(all []*api.Kind) map[string][]kindVersion {
-	about := map[string][]kindVersion{}
+	kinds := map[string][]kindVersion{}
 	for _, name := range documentNames3(all) {
-		about[name] = nil
+		kinds[name] = nil
 	}
 	for _, k := range all {
 		for _, version := range k.Versions {
 			name := prefix(k.Group, version)[1:]
-			about[name] = append(about[name], kindVersion{k, version})
+			kinds[name] = append(kinds[name], kindVersion{k, version})
 		}
 	}
-	return about
+	return kinds
 }
 
-// program identifies the program, because another build may generate different documents from the same kinds: by its
-// build information if that is reproducible, otherwise by the size and modification time of the executable.
-var program = sync.OnceValue(func() string {
+// programID returns a string that identifies the build of the program, because another build may generate different
+// documents from the same kinds. It is the build information if that identifies the source, otherwise the size and
+// modification time of the executable.
+var programID = sync.OnceValue(func() string {
 	build, ok := debug.ReadBuildInfo()
-	if ok && isReleased(build) {
+	if ok && identifiesSource(build) {
 		return build.String()
 	}
 	file, err := os.Executable()
@@ -77,8 +78,9 @@ var program = sync.OnceValue(func() string {
 	return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
 })
 
-// isReleased reports whether the build identifies its source: by a module version, or by an unmodified revision.
-func isReleased(build *debug.BuildInfo) bool {
+// identifiesSource reports whether build information identifies the source: by the checksum of a module version, or by a VCS
+// revision without local modifications.
+func identifiesSource(build *debug.BuildInfo) bool {
 	settings := map[string]string{}
 	for _, setting := range build.Settings {
 		settings[setting.Key] = setting.Value

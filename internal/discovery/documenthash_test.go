@@ -10,15 +10,15 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestDocumentsAreReused checks that a change of kinds does not rebuild unrelated documents, and does not change their
+// TestDocumentsAreReused checks that adding a kind neither rebuilds the OpenAPI v3 documents of other groups nor changes their
 // hashes.
 func TestDocumentsAreReused(t *testing.T) {
 	thing := func() *api.Kind {
 		return &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}}
 	}
 	other := &api.Kind{Group: "example.com", Name: "Other", Resource: "others", Versions: []string{"v1"}}
-	shelf := newDocumentCache()
-	one := newSnapshot([]*api.Kind{thing()}, Options{Subresources: testSubresources}, shelf)
+	cache := newDocumentCache()
+	one := newSnapshot([]*api.Kind{thing()}, Options{Subresources: testSubresources}, cache)
 	document := func(e *snapshot) *page {
 		made, err := e.document3("apis/example.org/v1", mediaJSON)
 		if err != nil {
@@ -27,16 +27,17 @@ func TestDocumentsAreReused(t *testing.T) {
 		return made
 	}
 	first := document(one)
-	two := newSnapshot([]*api.Kind{other, thing()}, Options{Subresources: testSubresources}, shelf)
+	two := newSnapshot([]*api.Kind{other, thing()}, Options{Subresources: testSubresources}, cache)
 	if document(two) != first || two.documentHash("apis/example.org/v1") != first.etag {
-		t.Error("the document of an unchanged kind was built again")
+		t.Error("document of example.org/v1 after adding a kind of another group: got a new page or hash, want the cached page with the same hash")
 	}
 	if _, err := two.document3("apis/example.com/v1", mediaJSON); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestDocumentHash checks that the hash covers all properties of a kind in the document, and no others.
+// TestDocumentHash checks that the hash of an OpenAPI v3 document changes with the properties of a kind that the document
+// contains, and not with other properties.
 func TestDocumentHash(t *testing.T) {
 	const name = "apis/example.org/v1"
 	hash := func(change func(k *api.Kind, o *Options, d *definitionStub)) string {
@@ -58,7 +59,7 @@ func TestDocumentHash(t *testing.T) {
 		"unset option":      func(_ *api.Kind, o *Options, _ *definitionStub) { o.Unset = true },
 	} {
 		if hash(change) == same {
-			t.Errorf("%s: the hash did not change", what)
+			t.Errorf("documentHash() after a change of %s: got the same hash, want another", what)
 		}
 	}
 	for what, change := range map[string]func(k *api.Kind, o *Options, d *definitionStub){
@@ -67,18 +68,18 @@ func TestDocumentHash(t *testing.T) {
 		"server address":  func(_ *api.Kind, o *Options, _ *definitionStub) { o.Address = "elsewhere" },
 	} {
 		if hash(change) != same {
-			t.Errorf("%s: the hash changed, although documents do not contain it", what)
+			t.Errorf("documentHash() after a change of %s, which documents do not contain: got another hash, want the same", what)
 		}
 	}
 }
 
-// definitionStub is a definition of a kind with the methods that the catalog uses.
+// definitionStub is an api.Definition that implements only the methods that the catalog calls.
 type definitionStub struct {
 	api.Definition
 	hash         [32]byte
 	selectable   []string
 	subresources []string
-	calls        int // number of calls of OpenAPI
+	calls        int // calls is the number of calls of OpenAPI.
 }
 
 func (d *definitionStub) OpenAPI(string, bool) (*spec.Schema, error) {
@@ -89,8 +90,8 @@ func (d *definitionStub) SchemaHash(string) [32]byte       { return d.hash }
 func (d *definitionStub) SelectableFields(string) []string { return d.selectable }
 func (d *definitionStub) Subresources(string) []string     { return d.subresources }
 
-// TestIndexBuildsNoDocuments checks that the index does not build documents; each is built on first request, and
-// removed with its kind.
+// TestIndexBuildsNoDocuments checks that a request for the OpenAPI v3 index does not build documents, that each document is
+// built on first request, and that it is removed from the cache when its kind is removed.
 func TestIndexBuildsNoDocuments(t *testing.T) {
 	definition := &definitionStub{selectable: []string{"spec.size"}}
 	k := &api.Kind{Group: "example.org", Name: "Thing", Resource: "things", Versions: []string{"v1"}, Custom: true, Definition: definition}
@@ -103,18 +104,18 @@ func TestIndexBuildsNoDocuments(t *testing.T) {
 	defer server.Close()
 	index := get(t, server, "/openapi/v3", "")
 	if definition.calls != 0 || len(catalog.cache.documents) != 0 {
-		t.Errorf("OpenAPI was called %d times and %d documents were built, want none", definition.calls, len(catalog.cache.documents))
+		t.Errorf("GET /openapi/v3: OpenAPI was called %d times and %d documents were built, want 0 of both", definition.calls, len(catalog.cache.documents))
 	}
 	document := get(t, server, "/openapi/v3/apis/example.org/v1", "")
 	if definition.calls != 1 || !bytes.Contains(document, []byte(`"x-kubernetes-selectable-fields":[{"fieldPath":"spec.size"}]`)) {
-		t.Errorf("OpenAPI was called %d times, want once; document %s", definition.calls, document)
+		t.Errorf("GET of the document: OpenAPI was called %d times, want once; document %s, want selectable fields in it", definition.calls, document)
 	}
 	if !bytes.Contains(index, []byte("/openapi/v3/apis/example.org/v1?hash="+catalog.cache.documents["apis/example.org/v1"].hash)) {
-		t.Errorf("the hash of the document is not in the index %s", index)
+		t.Errorf("GET /openapi/v3: got %s, want the hash of the document in it", index)
 	}
 	register.Remove("example.org", "things")
 	get(t, server, "/openapi/v3", "")
 	if n := len(catalog.cache.documents); n != 0 {
-		t.Errorf("%d documents of a removed kind are cached, want none", n)
+		t.Errorf("cached documents after the kind is removed: got %d, want 0", n)
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// goTypes maps kinds to Go types and vice versa. It covers the types that Kubernetes declares; kinds added at run time
-// have none.
+// goTypes maps built-in kinds to their Go types, and Go types to kinds. Custom resources have no Go types.
 type goTypes struct{ scheme *runtime.Scheme }
 
-// newGoTypes returns the mapping. Building it takes milliseconds, so it is done when documents are built.
+// newGoTypes returns the mapping for all built-in kinds. It is called only when documents are built, because the first call
+// takes milliseconds.
 func newGoTypes() goTypes { return goTypes{scheme.Builtin()} }
 
 // of returns the Go type of a kind; false if there is none.
@@ -22,7 +22,8 @@ func (g goTypes) of(gvk schema.GroupVersionKind) (reflect.Type, bool) {
 	return t, ok
 }
 
-// kindsOf returns the kinds of a Go type. Types that belong to every group, such as DeleteOptions, have several.
+// kindsOf returns the kinds of a Go type; nil if the type is not a kind. Types that belong to every group, such as
+// DeleteOptions, have several kinds.
 func (g goTypes) kindsOf(t reflect.Type) []schema.GroupVersionKind {
 	object, ok := reflect.New(t).Interface().(runtime.Object)
 	if !ok {

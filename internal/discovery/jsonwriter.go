@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// jsonWriter writes a large JSON object member by member, so that it is never in memory as a whole. The first error is
-// retained.
+// jsonWriter writes a large JSON object member by member, so that the whole object is never in memory. After an error, which
+// err retains, it writes nothing.
 type jsonWriter struct {
 	w         io.Writer
 	err       error
-	hasMember bool // the object has a member already
+	hasMember bool // hasMember reports whether the current object has a member, so that a comma must precede the next.
 }
 
 func (j *jsonWriter) text(s string) {
@@ -29,7 +29,7 @@ func (j *jsonWriter) end() {
 	j.hasMember = true
 }
 
-// name starts a member.
+// name writes the name of the next member and a colon.
 func (j *jsonWriter) name(name string) {
 	if j.hasMember {
 		j.text(",")
@@ -40,7 +40,7 @@ func (j *jsonWriter) name(name string) {
 	j.text(string(quoted) + ":")
 }
 
-// member writes a member. Values that implement json.Marshaler are encoded without validating their output.
+// member writes a member. The output of a json.Marshaler is not validated, which json.Marshal would do.
 func (j *jsonWriter) member(name string, value any) {
 	j.name(name)
 	var text []byte

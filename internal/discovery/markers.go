@@ -13,7 +13,8 @@ import (
 //go:embed markers.txt
 var markersText string
 
-// fieldMarkers are the markers of a Go type or field, which reflection cannot access.
+// fieldMarkers are the markers of a Go type or struct field. They are read from markers.txt, because reflection cannot access
+// comments.
 type fieldMarkers struct {
 	optional, required   bool
 	union, discriminator bool
@@ -23,13 +24,13 @@ type fieldMarkers struct {
 	enum                 []any
 }
 
-// markers are the markers of Go types, and of their fields by JSON name.
+// markers maps a Go type (PACKAGE.TYPE), or a struct field (PACKAGE.TYPE, a tab, and the field's JSON name), to its markers.
 type markers map[string]*fieldMarkers
 
-// ofType returns the markers of a type; empty if there are none.
+// ofType returns the markers of a Go type; a zero fieldMarkers if it has none.
 func (m markers) ofType(t reflect.Type) *fieldMarkers { return m.at(t.PkgPath() + "." + t.Name()) }
 
-// ofField returns the markers of a field of a struct; empty if there are none.
+// ofField returns the markers of the struct field with a JSON name; a zero fieldMarkers if it has none.
 func (m markers) ofField(t reflect.Type, name string) *fieldMarkers {
 	return m.at(t.PkgPath() + "." + t.Name() + "\t" + name)
 }
@@ -57,7 +58,7 @@ func parseMarkers(text string) (markers, error) {
 		if line[0] != '\t' {
 			typeName, key = name, name
 		}
-		found, err := parseMarks(words)
+		found, err := parseWords(words)
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -66,7 +67,8 @@ func parseMarkers(text string) (markers, error) {
 	return all, nil
 }
 
-func parseMarks(words string) (*fieldMarkers, error) {
+// parseWords parses the words after the name of a type or field in markers.txt.
+func parseWords(words string) (*fieldMarkers, error) {
 	m := &fieldMarkers{}
 	for words != "" {
 		word, rest, _ := strings.Cut(words, " ")

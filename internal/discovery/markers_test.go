@@ -18,19 +18,19 @@ func TestMarkers(t *testing.T) {
 	}
 	service := reflect.TypeFor[corev1.ServiceSpec]()
 	if got := m.ofField(service, "ports"); got.listType != "map" || strings.Join(got.listKeys, " ") != "port protocol" {
-		t.Errorf("%+v", got)
+		t.Errorf("markers of ServiceSpec.ports = %+v, want list type map with the keys port and protocol", got)
 	}
 	if got := m.ofField(service, "selector"); got.mapType != "atomic" {
-		t.Errorf("%+v", got)
+		t.Errorf("markers of ServiceSpec.selector = %+v, want map type atomic", got)
 	}
 	if got := m.ofField(reflect.TypeFor[corev1.ServicePort](), "protocol"); got.defaultValue != "TCP" {
-		t.Errorf("%+v", got)
+		t.Errorf("markers of ServicePort.protocol = %+v, want default TCP", got)
 	}
 	if got := m.ofType(reflect.TypeFor[corev1.Protocol]()); len(got.enum) != 3 || got.enum[1] != "TCP" {
-		t.Errorf("%+v", got)
+		t.Errorf("markers of Protocol = %+v, want an enum of 3 values, TCP second", got)
 	}
 	if got := m.ofField(service, "nothing"); !reflect.DeepEqual(got, &fieldMarkers{}) {
-		t.Errorf("%+v", got)
+		t.Errorf("markers of an unknown field = %+v, want none", got)
 	}
 }
 
@@ -42,12 +42,13 @@ func TestInvalidMarkers(t *testing.T) {
 		"a.B\n\tc default=TCP":   "invalid character",
 	} {
 		if _, err := parseMarkers(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("parseMarkers(%q): got error %v, want %q", text, err, want)
 		}
 	}
 }
 
-// TestGenerated extracts the markers again: the checked-in file must match the k8s.io/api version in go.mod.
+// TestGenerated checks that the checked-in markers.txt equals the output of the generator for the k8s.io/api version in
+// go.mod.
 func TestGenerated(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "markers.txt")
 	if out, err := exec.Command("go", "run", "./generate", name).CombinedOutput(); err != nil {

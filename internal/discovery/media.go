@@ -9,14 +9,15 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// OpenAPI lists the media types of each operation. Clients depend on them: kubectl sends strategic merge patches only to
-// kinds that list them.
+// This file determines the media types that OpenAPI documents list for each operation. Clients depend on them: kubectl sends
+// a strategic merge patch only to kinds whose PATCH operation lists its media type.
 
-// anyMediaType is the media type of request bodies of built-in kinds, as in kube-apiserver.
+// anyMediaType is the list of media types that OpenAPI documents contain for request bodies of built-in kinds, as in
+// kube-apiserver.
 var anyMediaType = []string{"*/*"}
 
-// aggregatedMedia returns the media types of aggregated discovery. As in kube-apiserver, OpenAPI lists them for the
-// group documents.
+// aggregatedMedia returns the media types of aggregated discovery documents. As in kube-apiserver, OpenAPI documents list
+// them for /api, /apis and /apis/GROUP.
 func aggregatedMedia() (all []string) {
 	for _, e := range encoding.Encodings {
 		if e.AggregatedDiscovery {
@@ -26,15 +27,15 @@ func aggregatedMedia() (all []string) {
 	return all
 }
 
-// kindMedia are the media types of one kind.
+// kindMedia holds the media types that requests for a kind support.
 type kindMedia struct {
-	bodies, patches   []string // of requests
-	objects, listings []string // of responses; listings includes watches
+	bodies, patches   []string // media types of request bodies: of create and update, and of patch
+	objects, listings []string // media types of responses: of a single object, and of list and watch
 }
 
-// mediaOf returns the media types of a kind. Kinds without a Go type lack the encodings that need one, and custom
-// resources do not support strategic merge patch. With drop, each media type of a response is also listed with the drop
-// parameter.
+// mediaOf returns the media types of a kind. Kinds without a Go type do not support the encodings that require one, such as
+// protobuf, and custom resources do not support strategic merge patch. If drop is set, each media type of a response is also
+// listed with the parameter that omits managedFields.
 func mediaOf(k *api.Kind, drop bool) kindMedia {
 	m := kindMedia{bodies: anyMediaType}
 	var streams []string
@@ -56,13 +57,13 @@ func mediaOf(k *api.Kind, drop bool) kindMedia {
 	m.patches = append(m.patches, encoding.ApplyTypes()...)
 	m.listings = slices.Concat(m.objects, streams)
 	if drop {
-		m.objects, m.listings = withDropped(m.objects), withDropped(m.listings)
+		m.objects, m.listings = withDropVariants(m.objects), withDropVariants(m.listings)
 	}
 	return m
 }
 
-// withDropped returns media types, each also with the drop parameter for managedFields.
-func withDropped(media []string) []string {
+// withDropVariants returns media types followed by the same media types with the parameter that omits managedFields.
+func withDropVariants(media []string) []string {
 	all := slices.Clone(media)
 	for _, name := range media {
 		all = append(all, name+";drop=metadata.managedFields")

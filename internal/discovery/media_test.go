@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// mediaKinds returns kinds that differ in their media types: a built-in kind, CustomResourceDefinitions, and a custom
-// resource with all subresources.
+// mediaKinds returns kinds that support different media types: a built-in kind with a Go type, a kind that is neither custom
+// nor has a Go type (as CustomResourceDefinition), and a custom resource with all subresources.
 func mediaKinds() []*api.Kind {
 	defined := func(k *api.Kind) *api.Kind {
 		k.Group, k.Versions = "example.org", []string{"v1"}
@@ -25,7 +25,7 @@ func mediaKinds() []*api.Kind {
 	}
 }
 
-// sortedStrings returns the sorted strings of a list in an OpenAPI v2 document.
+// sortedStrings returns the strings in a decoded JSON list, sorted.
 func sortedStrings(list any) (all []string) {
 	for _, v := range list.([]any) {
 		all = append(all, v.(string))
@@ -34,7 +34,7 @@ func sortedStrings(list any) (all []string) {
 	return all
 }
 
-// mediaIn3 returns the sorted media types of a body or response in an OpenAPI v3 document.
+// mediaIn3 returns the media types of a decoded request body or response in an OpenAPI v3 document, sorted.
 func mediaIn3(holder any) (all []string) {
 	for name := range holder.(map[string]any)["content"].(map[string]any) {
 		all = append(all, name)
@@ -43,7 +43,7 @@ func mediaIn3(holder any) (all []string) {
 	return all
 }
 
-// TestMediaOfKinds checks that documents list exactly the media types that a kind supports, because clients rely on
+// TestMediaOfKinds checks that OpenAPI documents list exactly the media types that a kind supports, because clients depend on
 // them.
 func TestMediaOfKinds(t *testing.T) {
 	const drop = ";drop=metadata.managedFields"
@@ -53,11 +53,11 @@ func TestMediaOfKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		paths2 := parseJSON(t, b.Bytes())["paths"].(map[string]any)
-		maker := newOpenAPI3Builder(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
+		builder := newOpenAPI3Builder(mediaKinds(), Options{Drop: drops, Subresources: testSubresources})
 		paths3 := map[string]any{}
 		for _, name := range []string{"apis/apps/v1", "apis/example.org/v1"} {
 			b.Reset()
-			if err := maker.write(&b, name); err != nil {
+			if err := builder.write(&b, name); err != nil {
 				t.Fatal(err)
 			}
 			for path, v := range parseJSON(t, b.Bytes())["paths"].(map[string]any) {
@@ -95,7 +95,7 @@ func TestMediaOfKinds(t *testing.T) {
 			check := func(path, method, what, words string, received2, received3 []string, parameters ...string) {
 				t.Helper()
 				if want := media(words, parameters...); !slices.Equal(received2, want) || !slices.Equal(received3, want) {
-					t.Errorf("%s %s %s:\nexpected %v\nreceived %v in version 2\n     and %v in version 3", method, path, what, want, received2, received3)
+					t.Errorf("media types of %s in %s %s:\nwant %v\ngot  %v in OpenAPI v2\nand  %v in OpenAPI v3", what, method, path, want, received2, received3)
 				}
 			}
 			for path, methods := range map[string][]string{"": {"get", "post"}, "/{name}": {"get", "put", "patch"}, "/{name}/status": {"get", "put", "patch"}, "/{name}/scale": {"get", "patch"}} {
@@ -106,13 +106,13 @@ func TestMediaOfKinds(t *testing.T) {
 					if path == test.kind && method == "get" {
 						produced += " " + test.watches
 					}
-					check(path, method, "answers", produced, sortedStrings(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
+					check(path, method, "the response", produced, sortedStrings(o2["produces"]), mediaIn3(o3["responses"].(map[string]any)["200"]), parameters...)
 					taken := test.bodies
 					if method == "patch" {
 						taken = test.patches
 					}
 					if method != "get" {
-						check(path, method, "takes", taken, sortedStrings(o2["consumes"]), mediaIn3(o3["requestBody"]))
+						check(path, method, "the request body", taken, sortedStrings(o2["consumes"]), mediaIn3(o3["requestBody"]))
 					}
 				}
 			}

@@ -6,7 +6,8 @@ import (
 	"github.com/munnerz/goautoneg"
 )
 
-// Media types of OpenAPI documents. Discovery documents have those of the API's encodings.
+// Media types of OpenAPI documents; the Old ones are former names that clients may still request. Discovery documents have
+// the media types of package encoding.
 const (
 	mediaJSON = "application/json"
 
@@ -16,8 +17,8 @@ const (
 	mediaOpenAPI3Old = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// choose returns the offered media type that an Accept header prefers and the parameters of its clause; ok is false if there
-// is none. Clauses whose parameters are not allowed are ignored.
+// choose returns the media type among offers that an Accept header prefers, and the parameters of the matching clause of the
+// header; ok is false if no clause matches. Clauses for whose parameters allowed returns false are ignored.
 func choose(accept string, offers []string, allowed func(parameters map[string]string) bool) (mediaType string, parameters map[string]string, ok bool) {
 	if accept == "" {
 		accept = "*/*"
@@ -36,7 +37,8 @@ func choose(accept string, offers []string, allowed func(parameters map[string]s
 	return "", nil, false
 }
 
-// hasNoShape accepts clauses that do not select another representation of the document.
+// hasNoShape reports whether the parameters of an Accept clause do not request another representation of the document, such
+// as aggregated discovery.
 func hasNoShape(parameters map[string]string) bool {
 	for _, name := range []string{"as", "g", "v", "sv"} {
 		if _, ok := parameters[name]; ok {
@@ -46,7 +48,7 @@ func hasNoShape(parameters map[string]string) bool {
 	return true
 }
 
-// selectsAggregated accepts clauses that select aggregated discovery.
+// selectsAggregated reports whether the parameters of an Accept clause request aggregated discovery at v2 or v2beta1.
 func selectsAggregated(parameters map[string]string) bool {
 	version := parameters["v"]
 	return parameters["g"] == aggregatedGroup && parameters["as"] == aggregatedKind && (version == "v2" || version == "v2beta1")

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// findOpenAPI returns the handler of an OpenAPI document; nil if there is none.
+// findOpenAPI returns the handler of the document at /openapi/NAME; nil if there is none.
 func (e *snapshot) findOpenAPI(name string) http.HandlerFunc {
 	switch {
 	case name == "v2":
@@ -51,13 +51,13 @@ func (e *snapshot) serveOpenAPI2(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// index3 is the document at /openapi/v3: the URLs of the documents.
+// index3 is the document at /openapi/v3, which maps the name of each OpenAPI v3 document, such as apis/apps/v1, to its URL.
 type index3 struct {
 	Paths map[string]address3 `json:"paths"`
 }
 
-// address3 is the URL of an OpenAPI v3 document, with the hash of its content, so that clients can cache the document
-// indefinitely.
+// address3 holds the URL of an OpenAPI v3 document. The URL contains a hash of the document, so that clients can cache the
+// document indefinitely.
 type address3 struct {
 	ServerRelativeURL string `json:"serverRelativeURL"`
 }
@@ -101,7 +101,7 @@ func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	p.send(w, r)
 }
 
-// document3 returns an OpenAPI v3 document in a media type.
+// document3 returns the OpenAPI v3 document with a name as JSON, or as protobuf if form is another media type.
 func (e *snapshot) document3(name, form string) (*page, error) {
 	hash := e.documentHash(name)
 	document, err := e.cache.page(name, hash, func() (*page, error) { return e.buildDocument3(name, hash) })
@@ -115,17 +115,17 @@ func (e *snapshot) document3(name, form string) (*page, error) {
 	})
 }
 
-// buildDocument3 builds an OpenAPI v3 document as JSON. Definitions that several documents share are built once for
-// concurrent requests.
+// buildDocument3 builds an OpenAPI v3 document as JSON. Concurrent and successive calls share a builder, and thereby the
+// definitions that several documents contain, until the garbage collector frees the builder.
 func (e *snapshot) buildDocument3(name, hash string) (*page, error) {
 	e.building.Lock()
 	defer e.building.Unlock()
-	maker := e.builder3.Value()
-	if maker == nil {
-		maker = newOpenAPI3Builder(e.kinds, e.options)
-		e.builder3 = weak.Make(maker)
+	builder := e.builder3.Value()
+	if builder == nil {
+		builder = newOpenAPI3Builder(e.kinds, e.options)
+		e.builder3 = weak.Make(builder)
 	}
-	made, err := newPage(mediaJSON, func(w io.Writer) error { return maker.write(w, name) })
+	made, err := newPage(mediaJSON, func(w io.Writer) error { return builder.write(w, name) })
 	if err != nil {
 		return nil, fmt.Errorf("OpenAPI document %s: %w", name, err)
 	}
@@ -133,12 +133,13 @@ func (e *snapshot) buildDocument3(name, hash string) (*page, error) {
 	return made, nil
 }
 
-// protoSuffix is the suffix of protobuf documents in cache keys.
+// protoSuffix is the suffix that distinguishes the cache key of a document in protobuf from that of the document in JSON.
 const protoSuffix = " proto"
 
-// protoDocument3 converts a document from JSON to protobuf. It keeps the hash, because the URL is the same for both.
-func protoDocument3(of *page) (*page, error) {
-	document, err := openapi_v3.ParseDocument(of.content())
+// protoDocument3 converts a document from JSON to protobuf. The result has the same ETag, because the URL, which contains it,
+// is the same for both.
+func protoDocument3(jsonPage *page) (*page, error) {
+	document, err := openapi_v3.ParseDocument(jsonPage.content())
 	if err != nil {
 		return nil, err
 	}
@@ -153,6 +154,6 @@ func protoDocument3(of *page) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.etag, made.modified = of.etag, of.modified
+	made.etag, made.modified = jsonPage.etag, jsonPage.modified
 	return made, nil
 }

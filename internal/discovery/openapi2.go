@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// The metadata of documents, which equals that of Kubernetes because clients generate code from it.
+// Title, version and security scheme of OpenAPI documents. They are the same as in Kubernetes, because client generators use
+// them.
 const (
 	title           = "Kubernetes"
 	documentVersion = "unversioned"
@@ -27,7 +28,7 @@ func bearerToken() *spec.SecurityScheme {
 	return scheme
 }
 
-// groupVersions returns the groups and versions of kinds, sorted.
+// groupVersions returns the GroupVersions at which kinds are served, sorted and without duplicates.
 func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	var found []schema.GroupVersion
 	for _, k := range all {
@@ -41,7 +42,7 @@ func groupVersions(all []*api.Kind) []schema.GroupVersion {
 	return slices.Compact(found)
 }
 
-// allPaths returns all paths of a server with the given kinds, sorted.
+// allPaths returns the paths of an OpenAPI v2 document for the given kinds, including those of discovery, sorted by address.
 func (m *pathBuilder) allPaths(all []*api.Kind) []*path {
 	paths := []*path{m.versionPath(), m.corePath(), m.groupsPath()}
 	group := ""
@@ -57,7 +58,7 @@ func (m *pathBuilder) allPaths(all []*api.Kind) []*path {
 	return paths
 }
 
-// versionPaths returns the paths of the kinds of a group at a version.
+// versionPaths returns the paths of the kinds that are served at a GroupVersion.
 func (m *pathBuilder) versionPaths(all []*api.Kind, gv schema.GroupVersion) (paths []*path) {
 	for _, k := range all {
 		if k.Group == gv.Group && k.HasVersion(gv.Version) {
@@ -67,7 +68,7 @@ func (m *pathBuilder) versionPaths(all []*api.Kind, gv schema.GroupVersion) (pat
 	return paths
 }
 
-// writeOpenAPI2 writes the OpenAPI v2 document as JSON.
+// writeOpenAPI2 writes the OpenAPI v2 document of kinds as JSON.
 func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 	m := newPathBuilder(openAPIV2, options)
 	paths := m.allPaths(all)
@@ -102,7 +103,7 @@ func writeOpenAPI2(w io.Writer, all []*api.Kind, options Options) error {
 
 const kindExtension = "x-kubernetes-group-version-kind"
 
-// addKinds adds the extension with the kinds of a schema.
+// addKinds adds the extension x-kubernetes-group-version-kind to a schema, unless kinds is empty.
 func addKinds(s *spec.Schema, kinds []schema.GroupVersionKind) {
 	if len(kinds) == 0 {
 		return

@@ -15,8 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// writeOpenAPI2Proto writes the OpenAPI v2 document as protobuf. It is written incrementally, as messages with one path
-// or definition each: concatenated protobuf messages are merged.
+// writeOpenAPI2Proto writes the OpenAPI v2 document of kinds as protobuf. To save memory, it writes a sequence of messages
+// with one path or definition each; protobuf decoders merge concatenated messages.
 func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
 	m := newPathBuilder(openAPIV2, options)
 	out := &protoWriter{w: w}
@@ -43,7 +43,7 @@ func writeOpenAPI2Proto(w io.Writer, all []*api.Kind, options Options) error {
 	return out.err
 }
 
-// protoWriter writes concatenated messages. The first error is retained.
+// protoWriter writes concatenated protobuf messages. After an error, which err retains, it writes nothing.
 type protoWriter struct {
 	w      io.Writer
 	buffer []byte
@@ -145,7 +145,8 @@ func (p parameter) declarationProto() *openapi_v2.Parameter {
 	return &openapi_v2.Parameter{Oneof: &openapi_v2.Parameter_NonBodyParameter{NonBodyParameter: made}}
 }
 
-// addLimits adds the value constraints of a schema, which only custom resources have.
+// addLimits copies the keywords of a schema that restrict values, such as maximum, to a message. Only schemas of custom
+// resources have them.
 func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
 	made.Minimum, made.Maximum, made.MultipleOf = orZero(s.Minimum), orZero(s.Maximum), orZero(s.MultipleOf)
 	made.ExclusiveMinimum, made.ExclusiveMaximum = s.ExclusiveMinimum, s.ExclusiveMaximum
@@ -154,7 +155,7 @@ func addLimits(made *openapi_v2.Schema, s *spec.Schema) {
 	made.MinProperties, made.MaxProperties = orZero(s.MinProperties), orZero(s.MaxProperties)
 }
 
-// orZero returns the value of a pointer; the zero value if it is nil.
+// orZero returns the value that a pointer refers to; the zero value if the pointer is nil.
 func orZero[T any](value *T) (zero T) {
 	if value != nil {
 		return *value
@@ -162,7 +163,7 @@ func orZero[T any](value *T) (zero T) {
 	return zero
 }
 
-// additionalProto converts additionalProperties to a message: a schema or a boolean.
+// additionalProto converts additionalProperties, which is a schema or a boolean, to a protobuf message; nil if it is absent.
 func additionalProto(s *spec.SchemaOrBool) *openapi_v2.AdditionalPropertiesItem {
 	switch {
 	case s == nil:
@@ -173,7 +174,8 @@ func additionalProto(s *spec.SchemaOrBool) *openapi_v2.AdditionalPropertiesItem 
 	return &openapi_v2.AdditionalPropertiesItem{Oneof: &openapi_v2.AdditionalPropertiesItem_Schema{Schema: schemaProto(s.Schema)}}
 }
 
-// schemaProto converts a schema to a message. It supports the properties that OpenAPI v2 definitions have.
+// schemaProto converts a schema to a protobuf message. It supports only the keywords that definitionBuilder uses for
+// OpenAPI v2.
 func schemaProto(s *spec.Schema) *openapi_v2.Schema {
 	made := &openapi_v2.Schema{
 		XRef: s.Ref.String(), Title: s.Title, Description: s.Description, Format: s.Format, Required: s.Required,
@@ -210,7 +212,7 @@ func extensionsProto(extensions spec.Extensions) (made []*openapi_v2.NamedAny) {
 	return made
 }
 
-// anyProto converts a value to a message with its YAML, of which JSON is a subset.
+// anyProto converts a value to a protobuf message that contains it as YAML. The YAML is JSON, which is a subset of YAML.
 func anyProto(value any) *openapi_v2.Any {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// openAPI3Builder builds the OpenAPI v3 documents, one per group and version. Shared definitions are built once. It is
-// discarded after use.
+// openAPI3Builder builds the OpenAPI v3 documents, one per GroupVersion. It builds definitions that several documents contain
+// only once. It is not safe for concurrent use.
 type openAPI3Builder struct {
 	*pathBuilder
 	kinds              []*api.Kind
-	encodedDefinitions map[string][]byte // encoded definitions
+	encodedDefinitions map[string][]byte // encodedDefinitions maps the name of a definition to its JSON.
 }
 
 func newOpenAPI3Builder(all []*api.Kind, options Options) *openAPI3Builder {
 	return &openAPI3Builder{newPathBuilder(openAPIV3, options), all, map[string][]byte{}}
 }
 
-// documentNames3 returns the names of the documents of a server with the given kinds: api/v1, apis/apps/v1, and those of the
-// discovery endpoints: api, apis, apis/apps, version.
+// documentNames3 returns the names of the OpenAPI v3 documents for the given kinds: of GroupVersions, such as api/v1 and
+// apis/apps/v1, and of discovery documents, such as api, apis, apis/apps and version.
 func documentNames3(all []*api.Kind) []string {
 	names := []string{"version", "api", "apis"}
 	for _, gv := range groupVersions(all) {
@@ -39,7 +39,8 @@ func documentNames3(all []*api.Kind) []string {
 	return slices.Compact(names)
 }
 
-// paths returns the paths of a document, and its group and version.
+// paths returns the paths that the document with a name describes, and the GroupVersion of the document, which is empty for
+// discovery documents.
 func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	parts := strings.Split(name, "/")
 	gv := schema.GroupVersion{}
@@ -62,7 +63,7 @@ func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	return paths, gv
 }
 
-// write writes a document as JSON.
+// write writes the document with a name as JSON.
 func (o *openAPI3Builder) write(w io.Writer, name string) error {
 	paths, gv := o.paths(name)
 	j := &jsonWriter{w: w}
@@ -89,7 +90,7 @@ func (o *openAPI3Builder) write(w io.Writer, name string) error {
 	return j.err
 }
 
-// definitions returns the names of the definitions that the operations of a path use.
+// definitions returns the names of the definitions that the operations of a path use for requests and responses.
 func (p *path) definitions() (names []string) {
 	for _, o := range p.operations {
 		names = append(names, o.response)
@@ -100,17 +101,17 @@ func (p *path) definitions() (names []string) {
 	return names
 }
 
-// encode returns a definition as JSON. Types that belong to every group list only the kinds of the core group and of
-// the document's group.
+// encode returns the definition with a name as JSON, for the document of gv. The definition of a type that belongs to every
+// group, such as DeleteOptions, lists only its kinds in the core group and in gv.
 func (o *openAPI3Builder) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
 	if text := o.encodedDefinitions[name]; text != nil {
 		return text
 	}
 	d := o.definitions[name]
-	said := *d.schema
-	said.Extensions = nil
+	s := *d.schema
+	s.Extensions = nil
 	for extension, value := range d.schema.Extensions {
-		said.AddExtension(extension, value)
+		s.AddExtension(extension, value)
 	}
 	served := d.kinds
 	if len(served) > 1 {
@@ -118,8 +119,8 @@ func (o *openAPI3Builder) encode(j *jsonWriter, name string, gv schema.GroupVers
 			return k.GroupVersion() != gv && k.GroupVersion() != schema.GroupVersion{Version: "v1"}
 		})
 	}
-	addKinds(&said, served)
-	text, err := said.MarshalJSON()
+	addKinds(&s, served)
+	text, err := s.MarshalJSON()
 	j.fail(err)
 	if len(d.kinds) <= 1 {
 		o.encodedDefinitions[name] = text
@@ -175,7 +176,7 @@ func (o *operation) openAPI3() *spec3.Operation {
 	return made
 }
 
-// content3 returns the content of a body with the same definition in all media types.
+// content3 returns the content of a request or response body that has the same definition in all media types.
 func content3(mediaTypes []string, definition string) map[string]*spec3.MediaType {
 	content := make(map[string]*spec3.MediaType, len(mediaTypes))
 	for _, name := range mediaTypes {

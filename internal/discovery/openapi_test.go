@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// documentParts are the definitions and paths of an OpenAPI document, by name.
+// documentParts maps the names of definitions and paths of an OpenAPI document to their contents, as far as compared.
 type documentParts map[string]any
 
 func partsOf(document map[string]any) documentParts {
@@ -34,7 +34,8 @@ func partsOf(document map[string]any) documentParts {
 	return out
 }
 
-func ourDocument2(t *testing.T) map[string]any {
+// servedDocument2 returns the OpenAPI v2 document of the built-in kinds, decoded.
+func servedDocument2(t *testing.T) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
 	if err := writeOpenAPI2(&b, api.Builtin(), Options{Subresources: testSubresources}); err != nil {
@@ -43,13 +44,14 @@ func ourDocument2(t *testing.T) map[string]any {
 	return parseJSON(t, b.Bytes())
 }
 
-func ourDocuments3(t *testing.T) map[string]map[string]any {
+// servedDocuments3 returns the OpenAPI v3 documents of the built-in kinds, decoded, by name.
+func servedDocuments3(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	all := map[string]map[string]any{}
-	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
+	builder := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
 	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
-		if err := maker.write(&b, name); err != nil {
+		if err := builder.write(&b, name); err != nil {
 			t.Fatal(err)
 		}
 		all[name] = parseJSON(t, b.Bytes())
@@ -57,38 +59,41 @@ func ourDocuments3(t *testing.T) map[string]map[string]any {
 	return all
 }
 
-// compare compares our parts with a golden file of the hashes of the oracle's parts.
-func compare(t *testing.T, file string, ours documentParts, oracle func(folder string) documentParts) {
+// compare compares the hashes of document parts with a golden file that contains the hashes of kube-apiserver's parts. With
+// the flag -kubernetes, oracle returns kube-apiserver's parts from a folder, and compare reports all differences.
+func compare(t *testing.T, file string, got documentParts, oracle func(folder string) documentParts) {
 	t.Helper()
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(ours)) {
-		lines = append(lines, name+" "+hash(ours[name]))
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		lines = append(lines, name+" "+hash(got[name]))
 	}
 	compareLines(t, lines, golden(t, file, func(folder string) []string {
 		var lines []string
-		theirs := oracle(folder)
-		for _, name := range slices.Sorted(maps.Keys(ours)) {
-			lines = append(lines, name+" "+hash(theirs[name]))
-			reportDifferences(name, ours[name], theirs[name], func(text string) { t.Error(text) })
+		want := oracle(folder)
+		for _, name := range slices.Sorted(maps.Keys(got)) {
+			lines = append(lines, name+" "+hash(want[name]))
+			reportDifferences(name, got[name], want[name], func(text string) { t.Error(text) })
 		}
 		return lines
 	}))
 }
 
+// TestOpenAPI2 compares the OpenAPI v2 document of the built-in kinds with that of kube-apiserver.
 func TestOpenAPI2(t *testing.T) {
-	compare(t, "openapi2.txt", partsOf(ourDocument2(t)), func(folder string) documentParts {
+	compare(t, "openapi2.txt", partsOf(servedDocument2(t)), func(folder string) documentParts {
 		return partsOf(readJSON(t, filepath.Join(folder, "api/openapi-spec/swagger.json")))
 	})
 }
 
+// TestOpenAPI3 compares the OpenAPI v3 documents of the built-in kinds with those of kube-apiserver.
 func TestOpenAPI3(t *testing.T) {
 	all := documentParts{}
-	for name, document := range ourDocuments3(t) {
+	for name, document := range servedDocuments3(t) {
 		for part, v := range partsOf(document) {
 			all[name+" "+part] = v
 		}
 	}
-	// A definition is the same in all documents, unless it belongs to every group, so that it is compared once.
+	// Most definitions are the same in all documents that contain them, so that it suffices to compare them once.
 	once := func(all documentParts) documentParts {
 		seen := map[string]bool{}
 		out := documentParts{}
@@ -102,48 +107,49 @@ func TestOpenAPI3(t *testing.T) {
 		return out
 	}
 	compare(t, "openapi3.txt", once(all), func(folder string) documentParts {
-		theirs := documentParts{}
+		want := documentParts{}
 		for _, name := range documentNames3(api.Builtin()) {
 			file := filepath.Join(folder, "api/openapi-spec/v3", strings.ReplaceAll(name, "/", "__")+"_openapi.json")
 			for part, v := range partsOf(readJSON(t, file)) {
-				theirs[name+" "+part] = v
+				want[name+" "+part] = v
 			}
 		}
 		for name := range all {
-			reportDifferences(name, all[name], theirs[name], func(text string) { t.Error(text) })
+			reportDifferences(name, all[name], want[name], func(text string) { t.Error(text) })
 		}
-		return theirs
+		return want
 	})
 }
 
-// undescribed are the fields without a description in Kubernetes, except those of version.Info.
+// undescribed are the fields that have no description in Kubernetes either, except the fields of version.Info.
 var undescribed = []string{
 	"io.k8s.api.networking.v1.IngressRule.http",
 	"io.k8s.api.certificates.v1.CertificateSigningRequest.metadata",
 	"io.k8s.api.certificates.v1.CertificateSigningRequestList.metadata",
 }
 
-// TestDescriptions checks that definitions and fields have descriptions, for kubectl explain.
+// TestDescriptions checks that definitions and their fields have descriptions, which kubectl explain shows.
 func TestDescriptions(t *testing.T) {
-	definitions := ourDocument2(t)["definitions"].(map[string]any)
+	definitions := servedDocument2(t)["definitions"].(map[string]any)
 	if len(definitions) < 450 {
-		t.Errorf("%d definitions, want at least 450", len(definitions))
+		t.Errorf("OpenAPI v2 document: got %d definitions, want at least 450", len(definitions))
 	}
 	for name, v := range definitions {
 		definition := v.(map[string]any)
 		if definition["description"] == nil {
-			t.Errorf("%s has no description", name)
+			t.Errorf("definition %s: got no description, want one", name)
 		}
 		properties, _ := definition["properties"].(map[string]any)
 		for field, v := range properties {
 			if v.(map[string]any)["description"] == nil && !slices.Contains(undescribed, name+"."+field) && !strings.HasSuffix(name, ".version.Info") {
-				t.Errorf("%s.%s has no description", name, field)
+				t.Errorf("field %s of definition %s: got no description, want one", field, name)
 			}
 		}
 	}
 }
 
-// TestUnsetIsDeclared checks that documents declare the support of unset markers at every endpoint with apply.
+// TestUnsetIsDeclared checks that, with the option Unset, OpenAPI documents declare support for unset markers in all PATCH
+// operations, and in no others.
 func TestUnsetIsDeclared(t *testing.T) {
 	for _, unset := range []bool{false, true} {
 		var b2, b3 bytes.Buffer
@@ -157,7 +163,7 @@ func TestUnsetIsDeclared(t *testing.T) {
 				for _, method := range []string{"patch", "put"} {
 					declared, _ := operations[method].(map[string]any)[ownership.UnsetExtension].(bool)
 					if want := unset && method == "patch"; declared != want {
-						t.Errorf("%s %s: expected declared: %v, received %v", method, path, want, declared)
+						t.Errorf("extension %s of %s %s with Unset=%t: got %t, want %t", ownership.UnsetExtension, method, path, unset, declared, want)
 					}
 				}
 			}
@@ -165,17 +171,17 @@ func TestUnsetIsDeclared(t *testing.T) {
 	}
 }
 
-// TestTakeOverIsDeclared checks that documents declare the parameter takeOver at the main endpoint only.
+// TestTakeOverIsDeclared checks that OpenAPI documents declare the parameter takeOver for PATCH of the main endpoint only.
 func TestTakeOverIsDeclared(t *testing.T) {
 	for path, want := range map[string]bool{"/deployments/{name}": true, "/deployments/{name}/status": false} {
-		paths := ourDocuments3(t)["apis/apps/v1"]["paths"].(map[string]any)
+		paths := servedDocuments3(t)["apis/apps/v1"]["paths"].(map[string]any)
 		operations := paths["/apis/apps/v1/namespaces/{namespace}"+path].(map[string]any)
 		text := fmt.Sprint(operations["patch"])
 		if strings.Contains(text, "name:takeOver") != want || strings.Contains(fmt.Sprint(operations["put"]), "takeOver") {
-			t.Errorf("%s: expected takeOver in patch: %v, received %s", path, want, text)
+			t.Errorf("parameter takeOver in PATCH %s: want %t, and false in PUT; got PATCH %s", path, want, text)
 		}
 	}
-	if text := fmt.Sprint(ourDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {
-		t.Errorf("the OpenAPI v2 document does not declare takeOver: %s", text)
+	if text := fmt.Sprint(servedDocument2(t)["parameters"]); !strings.Contains(text, "takeOver") {
+		t.Errorf("parameters of the OpenAPI v2 document: got %s, want takeOver among them", text)
 	}
 }

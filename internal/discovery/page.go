@@ -15,23 +15,23 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// page is a document in one media type, ready to be sent. Large pages are stored compressed: nearly all clients accept
-// gzip, and decompressing for the others is cheap.
+// page is a document in one media type, ready to be sent. Large pages are stored compressed, because nearly all clients
+// accept gzip; for other clients they are decompressed on each request.
 type page struct {
 	mediaType  string
-	etag       string // without quotes
+	etag       string // etag is the ETag without quotes.
 	modified   time.Time
-	plain      []byte // nil if it is compressed
-	compressed []byte
+	plain      []byte // plain is the uncompressed content of a small page; nil if compressed is set.
+	compressed []byte // compressed is the gzip-compressed content of a large page; nil if plain is set.
 }
 
-// minCompressedSize is the size from which pages are stored and sent compressed.
+// minCompressedSize is the minimum size in bytes of pages that are stored and sent compressed.
 const minCompressedSize = 8 << 10
 
-// gzipWriters pools gzip writers, which are large.
+// gzipWriters pools gzip writers, because each of them allocates much memory.
 var gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// newPage returns a page with the output of write.
+// newPage returns a page whose content is the output of write, and whose ETag is a hash of the content.
 func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	var packed bytes.Buffer
 	packer := gzipWriters.Get().(*gzip.Writer)
@@ -50,7 +50,7 @@ func newPage(mediaType string, write func(w io.Writer) error) (*page, error) {
 	return p, nil
 }
 
-// counter is a writer that counts bytes.
+// counter is an io.Writer that counts the bytes written to it.
 type counter struct{ bytes int }
 
 func (c *counter) Write(b []byte) (int, error) {
@@ -58,14 +58,14 @@ func (c *counter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// content returns the uncompressed page.
+// content returns the uncompressed content of the page.
 func (p *page) content() []byte {
 	if p.plain != nil {
 		return p.plain
 	}
 	r, err := gzip.NewReader(bytes.NewReader(p.compressed))
 	if err != nil {
-		panic(err) // unreachable: newPage has compressed it
+		panic(err) // unreachable: newPage has compressed the content
 	}
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *page) content() []byte {
 	return content
 }
 
-// send responds with the page, or with 304 if the client has it cached.
+// send responds with the page, or with 304 if the If-None-Match header contains its ETag.
 func (p *page) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", p.mediaType)

@@ -9,32 +9,33 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// parameter is a path or query parameter of requests.
+// parameter is a path or query parameter in an OpenAPI document.
 type parameter struct {
 	name        string
-	in          string // path or query
+	in          string // in is "path" or "query".
 	valueType   string
 	description string
-	// key is the name of a parameter that OpenAPI v2 documents declare once; "" for parameters that are declared inline,
-	// where kubectl expects dryRun and fieldValidation.
+	// key is the name under which OpenAPI v2 documents declare the parameter once, so that operations reference it. It is ""
+	// for parameters that operations declare inline, such as dryRun and fieldValidation, which kubectl expects there.
 	key string
 }
 
 const takeOverDescription = "Not in Kubernetes: " + ownership.FromClientSideApply + " makes an apply first take over all fields that client-side apply " +
 	"of kubectl owns, so that fields that the configuration omits are removed, and there are no conflicts with it. Only for apply, and not for subresources."
 
-// parameters are the parameters that requests have in common.
+// parameters holds the parameters of each type of request.
 type parameters struct {
 	namespace, pretty parameter
-	forList           []parameter
+	forList           []parameter // list and watch
 	forWrite          []parameter // create and update
-	forPatch          []parameter
-	forObjectPatch    []parameter // except for subresources
+	forPatch          []parameter // patch of a subresource
+	forObjectPatch    []parameter // patch of the main endpoint
 	forDelete         []parameter
 	forCollection     []parameter // deletecollection
 }
 
-// newParameters returns the parameters. Their descriptions are those of Kubernetes' option types.
+// newParameters returns the parameters of all types of requests. Most descriptions are from the SwaggerDoc methods of
+// Kubernetes' option types, such as ListOptions.
 func newParameters() *parameters {
 	list, write := metav1.ListOptions{}.SwaggerDoc(), metav1.CreateOptions{}.SwaggerDoc()
 	patch, remove := metav1.PatchOptions{}.SwaggerDoc(), metav1.DeleteOptions{}.SwaggerDoc()
@@ -75,7 +76,7 @@ func sortedParameters(lists ...[]parameter) []parameter {
 	return all
 }
 
-// shared returns the parameters that OpenAPI v2 documents declare once.
+// shared returns the parameters that OpenAPI v2 documents declare once, which are those with a key, sorted by key.
 func (p *parameters) shared() []parameter {
 	all := sortedParameters(p.forList, p.forWrite, p.forObjectPatch, p.forDelete, []parameter{p.namespace, p.pretty})
 	all = slices.DeleteFunc(all, func(q parameter) bool { return q.key == "" })

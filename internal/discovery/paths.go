@@ -15,30 +15,30 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// path is a path template with its operations.
+// path is a path of an OpenAPI document with its operations.
 type path struct {
-	address    string
-	parameters []parameter // of all operations
+	address    string      // address is the path template, such as /api/v1/namespaces/{namespace}/pods.
+	parameters []parameter // parameters are the parameters that all operations share.
 	operations []*operation
 }
 
-// operation is a method at a path.
+// operation is an operation of an OpenAPI document: an HTTP method at a path.
 type operation struct {
-	method, action string // action is "" for discovery documents
+	method, action string // action is x-kubernetes-action; "" for operations of discovery documents.
 	id, tag        string
 	description    string
 	parameters     []parameter
-	body           string // the definition of the request body; "" if there is none
-	optionalBody   bool   // the body is optional
+	body           string // body is the name of the request body's definition; "" if the operation has no request body.
+	optionalBody   bool   // optionalBody reports whether requests may omit the body.
 	consumes       []string
 	produces       []string
-	codes          []int  // status codes of success
-	response       string // the definition of the response
+	codes          []int  // codes are the status codes of successful responses.
+	response       string // response is the name of the response body's definition.
 	kind           schema.GroupVersionKind
-	supportsUnset  bool // apply supports unset markers
+	supportsUnset  bool // supportsUnset reports whether the operation is an apply that supports unset markers.
 }
 
-// pathBuilder builds paths, and the definitions that they use.
+// pathBuilder builds the paths of an OpenAPI document, and the definitions that they use.
 type pathBuilder struct {
 	*definitionBuilder
 	parameters *parameters
@@ -49,7 +49,7 @@ func newPathBuilder(f openAPIVersion, options Options) *pathBuilder {
 	return &pathBuilder{newDefinitionBuilder(f), newParameters(), options}
 }
 
-// prefix returns the path prefix of a group and version.
+// prefix returns the path prefix of a group and version: /api/v1 or /apis/GROUP/VERSION.
 func prefix(group, version string) string {
 	if group == "" {
 		return "/api/" + version
@@ -57,7 +57,7 @@ func prefix(group, version string) string {
 	return "/apis/" + group + "/" + version
 }
 
-// tag returns the OpenAPI tag of a group: rbacAuthorization.
+// tag returns the OpenAPI tag of a group, such as rbacAuthorization for rbac.authorization.k8s.io.
 func tag(group string) string {
 	if group == "" {
 		return "core"
@@ -76,7 +76,7 @@ func capital(s string) string {
 	return s
 }
 
-// documentPath returns the path of a discovery document.
+// documentPath returns the path of a discovery document, whose response has the Go type answer.
 func (m *pathBuilder) documentPath(address, id, tag, description string, media []string, answer reflect.Type) *path {
 	return &path{address: address, operations: []*operation{{
 		method: "get", id: id, tag: tag, description: description,
@@ -112,11 +112,11 @@ type kindPaths struct {
 	kind             *api.Kind
 	media            kindMedia
 	gvk              schema.GroupVersionKind
-	object, list     string // definitions
-	collection, item string // path templates
+	object, list     string // names of the definitions of objects and of lists
+	collection, item string // path templates of all objects and of one object
 }
 
-// pathsOf returns the paths of a kind at a version.
+// pathsOf returns the paths of a kind at a version: of its collections, objects and subresources.
 func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	p := &kindPaths{pathBuilder: m, kind: k, media: mediaOf(k, m.options.Drop), gvk: schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name}}
 	p.object, p.list = m.defineKind(k, version)
@@ -146,7 +146,7 @@ func (m *pathBuilder) pathsOf(k *api.Kind, version string) []*path {
 	return paths
 }
 
-// path returns a path with operations. Parameters that all operations have in common become parameters of the path.
+// path returns a path with operations. It moves parameters that all operations have from the operations to the path.
 func (p *kindPaths) path(address string, operations ...*operation) *path {
 	at := &path{address: address, operations: operations}
 	common := slices.DeleteFunc(slices.Clone(operations[0].parameters), func(q parameter) bool {
@@ -166,14 +166,14 @@ func (p *kindPaths) path(address string, operations ...*operation) *path {
 	return at
 }
 
-// subresource returns the path of a subresource.
+// subresource returns the path of a subresource, with an operation for each of its verbs.
 func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	object, gvk := p.object, p.gvk
 	if !s.Body.Empty() {
 		gvk = s.Body
 		body, ok := p.types.of(gvk)
 		if !ok {
-			// unreachable: the registry's list of subresources is constant
+			// unreachable: the list of subresources is constant, and tests build the documents of all of them
 			panic(fmt.Sprintf("subresource %s: no Go type of its body %v", s.Name, gvk))
 		}
 		object = p.define(body)
@@ -194,8 +194,8 @@ func (p *kindPaths) subresource(s api.SubresourceInfo) *path {
 	return p.path(p.item+"/"+s.Name, operations...)
 }
 
-// operation returns an operation with the properties common to all operations of the kind. In its description, %s is
-// the kind.
+// operation returns an operation with the properties that all operations of the kind share. description is a format with
+// the kind as argument. verb is a format for the operation's ID, with the group and version, and the kind, as arguments.
 func (p *kindPaths) operation(method, action, verb, subresource, description string) *operation {
 	tagged := tag(p.kind.Group)
 	namespaced := ""
@@ -227,7 +227,7 @@ func (p *kindPaths) create() *operation {
 	return o
 }
 
-// createSubresource returns the operation of a subresource that supports the verb create.
+// createSubresource returns the POST operation of a subresource that supports the verb create, such as pods/eviction.
 func (p *kindPaths) createSubresource(subresource, object string, gvk schema.GroupVersionKind) *operation {
 	o := p.operation("post", "post", "create%s%s", subresource, "creates a subresource of one %s")
 	o.parameters, o.body, o.codes = p.parameters.forWrite, object, []int{200, 201, 202}
@@ -275,7 +275,8 @@ func (p *kindPaths) delete() *operation {
 	return o
 }
 
-// returnsDeleted are the kinds whose deletion returns the deleted object. Others return a Status.
+// returnsDeleted is the set of kinds whose deletion, according to kube-apiserver's OpenAPI documents, returns the deleted
+// object. The deletion of other kinds returns a Status.
 var returnsDeleted = map[string]bool{
 	"persistentvolumeclaims": true, "persistentvolumes": true, "pods": true, "podtemplates": true,
 	"resourcequotas": true, "serviceaccounts": true, "services": true,

@@ -15,46 +15,47 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding"
 )
 
-// snapshot holds the documents of a set of kinds. Each is built on first request and cached.
+// snapshot holds the discovery and OpenAPI documents of a set of kinds. Each document is built on first request and cached.
+// It is safe for concurrent use.
 type snapshot struct {
 	kinds   []*api.Kind
 	groups  []*group
 	options Options
 
 	mutex sync.Mutex
-	pages map[string]func() (*page, error) // by document and media type; each function builds its page once
+	pages map[string]func() (*page, error) // pages maps a path and media type to a function that builds the page once.
 
 	// building serializes the construction of large documents, which limits the peak memory.
 	building sync.Mutex
 
-	// kindsByDocument are the kinds of each OpenAPI v3 document; cache holds the built documents; builder3 builds them,
-	// and is released under memory pressure.
+	// kindsByDocument returns the kinds that each OpenAPI v3 document describes, by the document's name. cache holds the
+	// documents that have been built. builder3 builds them; the garbage collector may free it between requests.
 	kindsByDocument func() map[string][]kindVersion
 	cache           *documentCache
 	builder3        weak.Pointer[openAPI3Builder]
 }
 
-// newSnapshot returns a snapshot. It shares cache with later snapshots.
-func newSnapshot(all []*api.Kind, options Options, shelf *documentCache) *snapshot {
+// newSnapshot returns a snapshot of kinds. cache is shared with other snapshots, so that unchanged documents are reused.
+func newSnapshot(all []*api.Kind, options Options, cache *documentCache) *snapshot {
 	return &snapshot{
-		kinds: all, groups: groupsOf(all, options.Subresources), options: options, pages: map[string]func() (*page, error){}, cache: shelf,
+		kinds: all, groups: groupsOf(all, options.Subresources), options: options, pages: map[string]func() (*page, error){}, cache: cache,
 		kindsByDocument: sync.OnceValue(func() map[string][]kindVersion { return kindsByDocument(all) }),
 	}
 }
 
-// page returns the page cached under a key, building it if necessary.
-func (e *snapshot) page(key string, make func() (*page, error)) (*page, error) {
+// page returns the page that is cached under a key. If there is none, build builds it.
+func (e *snapshot) page(key string, build func() (*page, error)) (*page, error) {
 	e.mutex.Lock()
-	kept := e.pages[key]
-	if kept == nil {
-		kept = sync.OnceValues(make)
-		e.pages[key] = kept
+	cached := e.pages[key]
+	if cached == nil {
+		cached = sync.OnceValues(build)
+		e.pages[key] = cached
 	}
 	e.mutex.Unlock()
-	return kept()
+	return cached()
 }
 
-// find returns the handler of a document's path; nil if there is none.
+// find returns the handler for the document at a path; nil if there is no such document.
 func (e *snapshot) find(address string) http.HandlerFunc {
 	parts := strings.Split(address[1:], "/")
 	switch {
@@ -99,27 +100,29 @@ func (e *snapshot) serveVersion(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// serveRoot returns the handler for selected groups: aggregated if the client accepts it, otherwise unaggregated.
-func (e *snapshot) serveRoot(address string, meant func(*group) bool, before func() runtime.Object) http.HandlerFunc {
-	otherwise := e.serveDiscovery(address, before)
+// serveRoot returns the handler for /api or /apis. It serves the aggregated discovery document of the groups that includes
+// selects if the client accepts it, otherwise the document that unaggregated returns.
+func (e *snapshot) serveRoot(address string, includes func(*group) bool, unaggregated func() runtime.Object) http.HandlerFunc {
+	serveUnaggregated := e.serveDiscovery(address, unaggregated)
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, parameters, ok := choose(r.Header.Get("Accept"), aggregatedMedia(), selectsAggregated)
 		if !ok {
-			otherwise(w, r)
+			serveUnaggregated(w, r)
 			return
 		}
 		version := parameters["v"]
 		w.Header().Set("Cache-Control", "public")
 		e.serve(w, r, address+" "+version+" "+form, func() (*page, error) {
-			groups := slices.DeleteFunc(slices.Clone(e.groups), func(g *group) bool { return !meant(g) })
+			groups := slices.DeleteFunc(slices.Clone(e.groups), func(g *group) bool { return !includes(g) })
 			mediaType := form + ";g=" + aggregatedGroup + ";v=" + version + ";as=" + aggregatedKind
 			return newPage(mediaType, func(w io.Writer) error { return encode(w, aggregated(groups, version), form) })
 		})
 	}
 }
 
-// serveDiscovery returns the handler for a discovery document.
-func (e *snapshot) serveDiscovery(address string, make func() runtime.Object) http.HandlerFunc {
+// serveDiscovery returns the handler for an unaggregated discovery document, which build builds. It responds with 406 if the
+// client accepts none of the supported media types.
+func (e *snapshot) serveDiscovery(address string, build func() runtime.Object) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, _, ok := choose(r.Header.Get("Accept"), encoding.MediaTypes(), hasNoShape)
 		if !ok {
@@ -130,14 +133,15 @@ func (e *snapshot) serveDiscovery(address string, make func() runtime.Object) ht
 			return
 		}
 		e.serve(w, r, address+" "+form, func() (*page, error) {
-			return newPage(form, func(w io.Writer) error { return encode(w, make(), form) })
+			return newPage(form, func(w io.Writer) error { return encode(w, build(), form) })
 		})
 	}
 }
 
-// serve sends the page cached under a key, building it if necessary.
-func (e *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, make func() (*page, error)) {
-	p, err := e.page(key, make)
+// serve sends the page that is cached under a key. If there is none, build builds it; an error of build is sent as a Status
+// with code 500.
+func (e *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, build func() (*page, error)) {
+	p, err := e.page(key, build)
 	if err != nil {
 		writeStatus(w, r, metav1.Status{
 			Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "building the document: " + err.Error(),
@@ -147,7 +151,7 @@ func (e *snapshot) serve(w http.ResponseWriter, r *http.Request, key string, mak
 	p.send(w, r)
 }
 
-// writeStatus responds with a Status, in the encoding that the client accepts.
+// writeStatus responds with a failure Status in an encoding that the client accepts, or else in JSON.
 func writeStatus(w http.ResponseWriter, r *http.Request, status metav1.Status) {
 	status.Status = metav1.StatusFailure
 	format := encoding.NegotiateStatus(r.Header.Get("Accept"), r.URL.RawQuery, r.UserAgent())

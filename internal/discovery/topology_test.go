@@ -12,10 +12,11 @@ import (
 
 const intOrString = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
-// comparison compares two topologies, which may be cyclic.
+// comparison is the state of a comparison of two merge topologies. seen contains the pairs of types that have been compared,
+// because topologies may be cyclic.
 type comparison struct {
 	seen     map[[2]*schema.Type]bool
-	defaults bool // compare defaults, too
+	defaults bool // defaults makes the comparison include the default values of fields and keys.
 	problems []string
 }
 
@@ -30,11 +31,11 @@ func (c *comparison) types(at string, a, b *schema.Type) {
 		return
 	}
 	if c.defaults && b != nil && b.Name == intOrString && a == schema.Untyped {
-		return // OpenAPI v3 has a oneOf here, also in kube-apiserver's documents
+		return // OpenAPI v3 documents, also those of kube-apiserver, declare IntOrString as oneOf, which is loaded as untyped
 	}
 	c.seen[[2]*schema.Type{a, b}] = true
 	if a == nil || b == nil || a.Scalar != b.Scalar || (a.List == nil) != (b.List == nil) || (a.Map == nil) != (b.Map == nil) {
-		c.fail(at, "ours %+v, theirs %+v", a, b)
+		c.fail(at, "got type %+v, want %+v", a, b)
 		return
 	}
 	if a.List != nil {
@@ -47,12 +48,12 @@ func (c *comparison) types(at string, a, b *schema.Type) {
 
 func (c *comparison) lists(at string, a, b *schema.List) {
 	if a.Relationship != b.Relationship || len(a.Keys) != len(b.Keys) {
-		c.fail(at, "ours %v %v, theirs %v %v", a.Relationship, a.Keys, b.Relationship, b.Keys)
+		c.fail(at, "got list type %v with keys %v, want %v with %v", a.Relationship, a.Keys, b.Relationship, b.Keys)
 		return
 	}
 	for i := range a.Keys {
 		if a.Keys[i].Name != b.Keys[i].Name || c.defaults && a.Keys[i].Default.JSON() != b.Keys[i].Default.JSON() {
-			c.fail(at, "key %d is %+v, theirs %+v", i, a.Keys[i], b.Keys[i])
+			c.fail(at, "got key %d = %+v, want %+v", i, a.Keys[i], b.Keys[i])
 		}
 	}
 	c.types(at+"[]", a.Item, b.Item)
@@ -60,7 +61,7 @@ func (c *comparison) lists(at string, a, b *schema.List) {
 
 func (c *comparison) maps(at string, a, b *schema.Map) {
 	if a.Atomic != b.Atomic || (a.Element == nil) != (b.Element == nil) || len(a.Fields) != len(b.Fields) {
-		c.fail(at, "ours %+v, theirs %+v", a, b)
+		c.fail(at, "got map %+v, want %+v", a, b)
 		return
 	}
 	if a.Element != nil {
@@ -69,14 +70,15 @@ func (c *comparison) maps(at string, a, b *schema.Map) {
 	for i := range a.Fields {
 		x, y := a.Fields[i], b.Fields[i]
 		if x.Name != y.Name || c.defaults && x.Default.JSON() != y.Default.JSON() {
-			c.fail(at, "field %s with default %s, theirs %s with %s", x.Name, x.Default.JSON(), y.Name, y.Default.JSON())
+			c.fail(at, "got field %s with default %s, want %s with %s", x.Name, x.Default.JSON(), y.Name, y.Default.JSON())
 			continue
 		}
 		c.types(at+"."+x.Name, x.Type, y.Type)
 	}
 }
 
-// compareTopologies loads the topologies of a document and compares them with those of the built-in kinds.
+// compareTopologies loads merge topologies from an OpenAPI document and compares them with the topologies of the built-in
+// kinds for which served returns true. It returns the number of compared kinds.
 func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *api.Kind, version string) bool) (compared int) {
 	t.Helper()
 	doc, err := document.ParseJSONLimited(text, document.Limits{MaxBytes: -1})
@@ -89,17 +91,17 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 	}
 	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
-			theirs, ok := api.BuiltinTopology(k.Group, version, k.Name)
+			want, ok := api.BuiltinTopology(k.Group, version, k.Name)
 			if !served(k, version) || !ok {
 				continue
 			}
-			ours, ok := loaded.Kind(k.Group, version, k.Name)
+			got, ok := loaded.Kind(k.Group, version, k.Name)
 			if !ok {
-				t.Errorf("%s %s: not in the document", k, version)
+				t.Errorf("%s at %s: got no definition in the OpenAPI document, want one", k, version)
 				continue
 			}
 			c := &comparison{seen: map[[2]*schema.Type]bool{}, defaults: defaults}
-			c.types(k.Name, ours, theirs)
+			c.types(k.Name, got, want)
 			for _, problem := range c.problems {
 				t.Error(problem)
 			}
@@ -109,27 +111,29 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 	return compared
 }
 
+// TestTopologies2 checks that the merge topologies in the OpenAPI v2 document equal those of the built-in kinds.
 func TestTopologies2(t *testing.T) {
 	var b bytes.Buffer
 	if err := writeOpenAPI2(&b, api.Builtin(), Options{Subresources: testSubresources}); err != nil {
 		t.Fatal(err)
 	}
 	if n := compareTopologies(t, b.Bytes(), false, func(*api.Kind, string) bool { return true }); n < 50 {
-		t.Errorf("%d kinds compared, want at least 50", n)
+		t.Errorf("compared the topologies of %d kinds, want at least 50", n)
 	}
 }
 
+// TestTopologies3 checks that the merge topologies in the OpenAPI v3 documents equal those of the built-in kinds.
 func TestTopologies3(t *testing.T) {
-	maker := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
+	builder := newOpenAPI3Builder(api.Builtin(), Options{Subresources: testSubresources})
 	n := 0
 	for _, name := range documentNames3(api.Builtin()) {
 		var b bytes.Buffer
-		if err := maker.write(&b, name); err != nil {
+		if err := builder.write(&b, name); err != nil {
 			t.Fatal(err)
 		}
 		n += compareTopologies(t, b.Bytes(), true, func(k *api.Kind, version string) bool { return prefix(k.Group, version)[1:] == name })
 	}
 	if n < 50 {
-		t.Errorf("%d kinds compared, want at least 50", n)
+		t.Errorf("compared the topologies of %d kinds, want at least 50", n)
 	}
 }

@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Version returns the version information of a server that is compatible with a version of Kubernetes. Clients use
-// major and minor; release is the server's own version, which follows a plus sign in gitVersion, where clients ignore
-// it.
+// Version returns the content of /version. Major and minor, which clients use, are those of the Kubernetes release with which
+// Cadastre is compatible. release is Cadastre's own version; it follows a plus sign in gitVersion, where clients ignore it.
 func Version(release string) version.Info {
 	info := version.Info{
 		Major: "1", Minor: "36", EmulationMajor: "1", EmulationMinor: "36",

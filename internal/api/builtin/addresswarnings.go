@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// warnIP warns about IP addresses in a non-canonical form. Invalid addresses are left to validation.
+// warnIP adds a warning if an IP address is not in canonical form. It ignores invalid addresses, which validation rejects.
 func warnIP(c *checker, now, _ document.Value) {
 	addr, err := netip.ParseAddr(now.Text())
 	if err == nil && addr.Is4() || now.Text() == "" {
@@ -21,6 +21,7 @@ func warnIP(c *checker, now, _ document.Value) {
 	}
 }
 
+// warnCIDR adds a warning if a CIDR is not in canonical form. It ignores invalid CIDRs, which validation rejects.
 func warnCIDR(c *checker, now, _ document.Value) {
 	prefix, err := netip.ParsePrefix(now.Text())
 	if err == nil && prefix.Addr().Is4() && prefix == prefix.Masked() {
@@ -31,8 +32,8 @@ func warnCIDR(c *checker, now, _ document.Value) {
 	}
 }
 
-// addWarnings adds warnings that a function of apimachinery returned for a nil path, with the path of the checked
-// value.
+// addWarnings adds warnings that a function of apimachinery returned for a nil path. It replaces their path with the path of
+// the checked value.
 func (c *checker) addWarnings(warnings []string) {
 	for _, w := range warnings {
 		_, text, _ := strings.Cut(w, ": ")
@@ -40,8 +41,8 @@ func (c *checker) addWarnings(warnings []string) {
 	}
 }
 
-// The labels that name the controller of Endpoints and EndpointSlices. Objects of Kubernetes' own controllers are not
-// checked.
+// The labels that name the controller of Endpoints and of EndpointSlices. As in Kubernetes, objects of Kubernetes' own
+// controllers get no warnings about addresses.
 const (
 	endpointsManager = "endpoints.kubernetes.io/managed-by"
 	sliceManager     = "endpointslice.kubernetes.io/managed-by"

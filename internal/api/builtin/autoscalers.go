@@ -2,6 +2,7 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
+// autoscalerBounds requires that maxReplicas is not less than minReplicas.
 func autoscalerBounds(c *checker, scaler, _ document.Value) {
 	minimum, maximum := scaler.Lookup("spec", "minReplicas"), intValue(scaler.Lookup("spec", "maxReplicas"))
 	if !isAbsentOrNull(minimum) && maximum < intValue(minimum) {
@@ -24,8 +25,8 @@ func autoscalerMetrics(c *checker, scaler, _ document.Value) {
 	c.forbidden(zeroReplicasDetail, "spec", "metrics")
 }
 
-// autoscalerUtilization validates the CPU utilization of v1. kube-apiserver reports its errors at the path of the v2
-// metric.
+// autoscalerUtilization requires that targetCPUUtilizationPercentage of autoscaling/v1 is positive. Like kube-apiserver, it
+// reports the error at the path of the corresponding autoscaling/v2 metric.
 func autoscalerUtilization(c *checker, scaler, _ document.Value) {
 	spec := scaler.Get("spec")
 	if v := spec.Get("targetCPUUtilizationPercentage"); !isAbsentOrNull(v) && intValue(v) < 1 {
@@ -38,20 +39,20 @@ func autoscalerUtilization(c *checker, scaler, _ document.Value) {
 	autoscalerMetrics(c, scaler, document.Value{})
 }
 
-// metricSources are the fields of a metric by its type, in the order of kube-apiserver's errors.
+// metricSources pairs each metric type with the field that describes it, in the order of kube-apiserver's errors.
 var metricSources = []struct{ kind, field string }{
 	{"Object", "object"}, {"External", "external"}, {"Pods", "pods"}, {"Resource", "resource"}, {"ContainerResource", "containerResource"},
 }
 
-// metricSource requires the source of the metric's type and forbids the others.
+// metricSource requires the field that describes the metric's type, and forbids the fields of other types.
 func metricSource(c *checker, metric, _ document.Value) {
 	kind := metric.Get("type").Text()
-	var given []string
+	var present []string
 	known, expected := false, ""
 	for _, s := range metricSources {
 		has := !isAbsentOrNull(metric.Get(s.field))
 		if has {
-			given = append(given, s.field)
+			present = append(present, s.field)
 		}
 		if s.kind != kind {
 			continue
@@ -64,15 +65,15 @@ func metricSource(c *checker, metric, _ document.Value) {
 	if !known {
 		c.unsupported(kind, []string{"ContainerResource", "External", "Object", "Pods", "Resource"}, "type")
 	}
-	if len(given) == 1 {
+	if len(present) == 1 {
 		return
 	}
-	for _, name := range given {
+	for _, name := range present {
 		if name != expected {
 			c.forbidden("must populate the given metric source only", name)
 		}
 	}
 }
 
-// metricResource validates the name of a container resource.
+// metricResource requires that the resource name of a metric is valid for containers, such as cpu.
 func metricResource(c *checker, now, _ document.Value) { c.containerResourceName(now.Text()) }

@@ -27,7 +27,7 @@ func deployment(b testing.TB) (*Type, document.Value) {
 	return t, doc
 }
 
-// complete returns a Deployment with all defaults set.
+// complete returns the type and document of a Deployment in which all defaults are set.
 func complete(b testing.TB) (*Type, document.Value) {
 	t, doc := deployment(b)
 	doc, err := document.ParseJSON([]byte(t.Default(doc).JSON()))
@@ -63,7 +63,7 @@ func BenchmarkDefaultAll(b *testing.B) {
 	}
 }
 
-// BenchmarkWarnings measures objects without warnings.
+// BenchmarkWarnings measures the time to compute the warnings of an object that has none.
 func BenchmarkWarnings(b *testing.B) {
 	t, doc := complete(b)
 	b.ReportAllocs()

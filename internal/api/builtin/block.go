@@ -4,40 +4,43 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// block is a named list of statements: the validation rules or warnings of a type or of a kind.
+// block is a named list of statements in a kind file: the validation rules or the warnings of a type or of a kind.
 type block struct {
 	name       string
-	namespaced bool // objects of the kind are namespaced
-	review     bool // objects of the kind are reviews, which are not stored and have no name
-	// checksNames reports whether the rules include object-meta, which validates the name.
+	namespaced bool // namespaced reports whether objects of the kind are namespaced.
+	review     bool // review reports whether the kind is a review, whose objects are not stored and have no name.
+	// checksNames reports whether the statements include the check object-meta, which validates metadata.name.
 	checksNames bool
 	statements  []statement
 }
 
-// statement is one line of rules: checks of the value at a path, or a condition with the statements that depend on it.
+// statement is one line of a block: checks of the values that a path selects, or a condition with the statements that
+// depend on it.
 type statement struct {
 	// skipIfAbsent skips the statement if the first field of the path is absent.
 	skipIfAbsent bool
 	path         []step
-	reportPath   []step // the path of errors, relative to the block; nil for the path of the value
+	reportPath   []step // reportPath is the path in errors, relative to the block's value; nil means the path of the value.
 	checks       []check
 
 	condition       *ruleCondition
 	then, otherwise []statement
 }
 
-// check validates a value, given its previous value. It returns false to skip the remaining checks of the statement.
+// check validates a value and adds its errors to c. old is the value before the update; absent on create. A check returns
+// false to skip the remaining checks of the statement.
 type check func(c *checker, now, old document.Value) bool
 
-// ruleCondition is the condition of an if statement: a test of a value of this block or of an enclosing one.
+// ruleCondition is the condition of an if statement: a test of the value at a path in the statement's block or in an
+// enclosing block.
 type ruleCondition struct {
-	scope  string // the name of the enclosing block; "" for this block
+	scope  string // scope is the name of the enclosing block; "" means the statement's own block.
 	path   []step
-	useOld bool // tests the previous value instead of the current one
+	useOld bool // useOld makes the condition test the value before the update instead of the current value.
 	test   func(c *checker, v document.Value) bool
 }
 
-// run validates a value with the rules of a block.
+// run runs the statements of a block on a value. It records the value in invalidValues if they add an error.
 func (c *checker) run(b *block, now, old document.Value) {
 	before := len(c.errs)
 	c.scopes = append(c.scopes, scope{b, now, old})
@@ -88,7 +91,8 @@ func (c *checker) evaluate(cond *ruleCondition, now, old document.Value) bool {
 	return cond.test(c, now)
 }
 
-// walk follows the remaining steps of a statement's path, and runs its checks on every value that the path selects.
+// walk runs the checks of a statement on every value that rest selects from now. rest are the steps of the statement's path
+// that remain.
 func (c *checker) walk(s *statement, rest []step, now, old document.Value) {
 	if len(rest) == 0 {
 		c.runChecks(s.checks, now, old)
@@ -137,20 +141,21 @@ func (c *checker) runChecks(checks []check, now, old document.Value) {
 	}
 }
 
-// key returns the last step of the current path: the field's name or the map's key.
+// key returns the name of the last step of the current path: the name of a field or the key of a map.
 func (c *checker) key() string { return c.path[len(c.path)-1].name }
 
-// indexKey identifies an index of list items by the string value of a field.
+// indexKey identifies an index that maps the string value of the field name to the first item of a list with that value.
 type indexKey struct {
 	list      document.Value
 	name      string
-	validOnly bool // items with validation errors are left out
+	validOnly bool // validOnly excludes items with validation errors.
 }
 
 // maxLinearSearch is the maximum number of list items that are searched without an index.
 const maxLinearSearch = 16
 
-// firstIndex returns the index of the first item whose field has the given string value; -1 if there is none.
+// firstIndex returns the index of the first item of a list whose field name has the given string value; -1 if there is none.
+// validOnly ignores items in which an error has been found.
 func (c *checker) firstIndex(list document.Value, name, text string, validOnly bool) int {
 	if list.Kind() != document.List {
 		return -1
@@ -192,7 +197,7 @@ func (c *checker) storeIndex(of indexKey, index map[string]int) {
 	c.indexes[of] = index
 }
 
-// isValid reports whether no error was found in a value so far.
+// isValid reports whether no error has been found so far in the value of a block.
 func (c *checker) isValid(v document.Value) bool { return !c.invalidValues[v] }
 
 // fieldText returns the string value of an item's field, or of the item itself if name is "".
@@ -209,7 +214,7 @@ func isAbsentOrNull(v document.Value) bool {
 	return k == document.Absent || k == document.Null
 }
 
-// isEmpty reports whether a value is absent, null, an empty list or map, or the zero value of its Go type.
+// isEmpty reports whether a value is absent, null, "", 0, false, or an empty list or map.
 func isEmpty(v document.Value) bool {
 	switch v.Kind() {
 	case document.String:

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// marked returns the markers of a comment: lines such as +optional and +listType=map.
-func marked(doc *ast.CommentGroup) map[string][]string {
-	said := map[string][]string{}
+// parseMarkers returns the markers in a comment, which are lines such as +optional and +listType=map: a map from the name of
+// each marker to its values.
+func parseMarkers(doc *ast.CommentGroup) map[string][]string {
+	markers := map[string][]string{}
 	if doc == nil {
-		return said
+		return markers
 	}
 	for _, comment := range doc.List {
 		line, ok := strings.CutPrefix(strings.TrimSpace(strings.TrimPrefix(comment.Text, "//")), "+")
@@ -19,43 +20,45 @@ func marked(doc *ast.CommentGroup) map[string][]string {
 			continue
 		}
 		name, value, _ := strings.Cut(line, "=")
-		said[name] = append(said[name], value)
+		markers[name] = append(markers[name], value)
 	}
-	return said
+	return markers
 }
 
-// mergeWords returns the words of the merge markers of a type or field.
-func mergeWords(said map[string][]string) (words []string) {
+// mergeWords returns the words that markers.txt contains for the markers that define how a type or field merges, such as
+// list=map for +listType=map.
+func mergeWords(markers map[string][]string) (words []string) {
 	for _, marker := range []struct{ name, word string }{
 		{"listType", "list="}, {"listMapKey", "key="}, {"mapType", "map="}, {"structType", "map="},
 	} {
-		for _, value := range said[marker.name] {
+		for _, value := range markers[marker.name] {
 			words = append(words, marker.word+value)
 		}
 	}
 	return words
 }
 
-// fieldLine returns the line of a field with the markers that its Go type and tags do not imply; "" if there are none.
+// fieldLine returns the line of a field in markers.txt, with the properties that its Go type and struct tags do not express;
+// "" if there are none.
 func (s *source) fieldLine(field *ast.Field) string {
 	name, omitEmpty := jsonTag(field)
 	if name == "" {
 		return ""
 	}
-	said := marked(field.Doc)
-	words := mergeWords(said)
-	_, optional := said["optional"]
-	_, required := said["required"]
+	markers := parseMarkers(field.Doc)
+	words := mergeWords(markers)
+	_, optional := markers["optional"]
+	_, required := markers["required"]
 	switch {
 	case required && omitEmpty:
 		words = append(words, "required")
 	case optional && !omitEmpty && !required:
 		words = append(words, "optional")
 	}
-	if _, ok := said["unionDiscriminator"]; ok {
+	if _, ok := markers["unionDiscriminator"]; ok {
 		words = append(words, "discriminator")
 	}
-	if value := said["default"]; len(value) > 0 {
+	if value := markers["default"]; len(value) > 0 {
 		words = append(words, "default="+s.literal(value[0]))
 	}
 	if len(words) == 0 {
@@ -64,7 +67,7 @@ func (s *source) fieldLine(field *ast.Field) string {
 	return name + " " + strings.Join(words, " ")
 }
 
-// literal returns a default value, resolving a reference to a constant.
+// literal returns the value of a +default marker as a Go literal. A reference to a constant, ref(NAME), is resolved.
 func (s *source) literal(value string) string {
 	if name, ok := strings.CutPrefix(value, "ref("); ok {
 		return s.values[strings.TrimSuffix(name, ")")]

@@ -1,6 +1,6 @@
-// Command generate extracts markers.txt from the comments of Kubernetes' Go types: the properties of fields that the
-// types themselves do not express. Run it through go generate after changing the version of k8s.io/api, or after adding
-// a built-in kind of another group.
+// Command generate writes markers.txt, which lists the properties of fields that Kubernetes' Go types express only by markers
+// in comments, such as +optional. Run it through go generate after changing the version of k8s.io/api, or after adding a
+// built-in kind of another group.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("expected one argument: the file to write")
 	}
-	text, err := markers()
+	text, err := allMarkers()
 	if err == nil {
 		err = os.WriteFile(os.Args[1], []byte(header+text), 0o644)
 	}
@@ -45,7 +45,7 @@ func main() {
 	}
 }
 
-// packages returns the import paths of the types of built-in kinds.
+// packages returns the import paths of the packages that declare the Go types of built-in kinds and the types they share.
 func packages() []string {
 	var names []string
 	for _, k := range api.Builtin() {
@@ -60,7 +60,7 @@ func packages() []string {
 	return append(slices.Compact(names), machinery+"api/resource", machinery+"apis/meta/v1", machinery+"runtime", machinery+"util/intstr", machinery+"version")
 }
 
-func markers() (string, error) {
+func allMarkers() (string, error) {
 	list, err := exec.Command("go", append([]string{"list", "-f", "{{.ImportPath}} {{.Dir}}"}, packages()...)...).Output()
 	if err != nil {
 		return "", fmt.Errorf("find the source of the types: %w", err)
@@ -79,11 +79,11 @@ func markers() (string, error) {
 	return b.String(), nil
 }
 
-// markedType is a type with the markers of its comment and of its fields.
+// markedType is a Go type with the words for its own markers, and the lines for its fields in markers.txt.
 type markedType struct {
 	name   string
 	words  []string
-	fields []string // lines
+	fields []string // fields are the lines that fieldLine returns.
 }
 
 func (t *markedType) write(b *strings.Builder, pkg string) {
@@ -96,7 +96,7 @@ func (t *markedType) write(b *strings.Builder, pkg string) {
 	}
 }
 
-// readPackage returns the types of a package, sorted by name.
+// readPackage returns the types that the Go files in a folder declare, sorted by name.
 func readPackage(folder string) ([]*markedType, error) {
 	names, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -121,12 +121,12 @@ func readPackage(folder string) ([]*markedType, error) {
 	return source.types, nil
 }
 
-// source is the parsed content of a package.
+// source holds the declarations of a Go package that have been read so far.
 type source struct {
 	types     []*markedType
 	enums     []*markedType
-	constants map[string][]string // Go literals of the constants by type
-	values    map[string]string   // Go literals of all constants by name, for defaults that reference them
+	constants map[string][]string // constants maps a type to the Go literals of its constants.
+	values    map[string]string   // values maps a constant to its Go literal, for defaults that reference it.
 }
 
 func (s *source) read(file *ast.File) {
@@ -162,19 +162,19 @@ func (s *source) readConstant(group *ast.GenDecl, spec *ast.ValueSpec) {
 
 func (s *source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	t := &markedType{name: spec.Name.Name}
-	said := marked(doc)
+	markers := parseMarkers(doc)
 	s.types = append(s.types, t)
-	if _, isEnum := said["enum"]; isEnum {
+	if _, isEnum := markers["enum"]; isEnum {
 		s.enums = append(s.enums, t)
 	}
 	structure, ok := spec.Type.(*ast.StructType)
 	if !ok {
 		return
 	}
-	if _, isUnion := said["union"]; isUnion {
+	if _, isUnion := markers["union"]; isUnion {
 		t.words = append(t.words, "union")
 	}
-	t.words = append(t.words, mergeWords(said)...)
+	t.words = append(t.words, mergeWords(markers)...)
 	for _, field := range structure.Fields.List {
 		if line := s.fieldLine(field); line != "" {
 			t.fields = append(t.fields, line)
@@ -182,7 +182,7 @@ func (s *source) readType(spec *ast.TypeSpec, doc *ast.CommentGroup) {
 	}
 }
 
-// addEnums adds the values of enum types, after all constants are read.
+// addEnums adds the values of enum types to their words. It must be called after all constants are read.
 func (s *source) addEnums() {
 	for _, t := range s.enums {
 		values := slices.Clone(s.constants[t.name])
