@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deviceCapacities validates the capacities of a device. Only devices that allow multiple allocations have request
-// policies.
+// deviceCapacities validates the capacities of a device in a ResourceSlice. A capacity may have a requestPolicy only if the
+// device allows multiple allocations.
 func deviceCapacities(c *checker, device, _ document.Value) {
 	shared := device.Get("allowMultipleAllocations").Bool()
 	c.push("capacity")
@@ -33,7 +33,8 @@ func deviceCapacities(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// requestPolicy validates a request policy: either validValues or validRange, with a default.
+// requestPolicy requires that a capacity's requestPolicy has at most one of validValues and validRange, with a default.
+// maximum is the value of the capacity.
 func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity) {
 	values, bounds, defaultQuantity := policy.Get("validValues"), policy.Get("validRange"), policy.Get("default")
 	hasValues, hasBounds := values.Len() > 0, !isAbsentOrNull(bounds)
@@ -55,10 +56,11 @@ func (c *checker) requestPolicy(policy document.Value, maximum resource.Quantity
 	}
 }
 
-// maxRequestValues is the maximum number of validValues.
+// maxRequestValues is the maximum number of items of validValues.
 const maxRequestValues = 10
 
-// requestValues requires distinct quantities in ascending order, none above the capacity, that include the default.
+// requestValues requires that validValues are distinct quantities in ascending order, that none exceeds maximum, the value of
+// the capacity, and that the default is one of them.
 func (c *checker) requestValues(list document.Value, defaultQuantity, maximum resource.Quantity) {
 	values := make([]resource.Quantity, list.Len())
 	for i, v := range list.Items() {
@@ -100,8 +102,8 @@ func (c *checker) invalidItem(i int, v resource.Quantity, detail string) {
 	c.pop()
 }
 
-// requestRange requires bounds within the capacity that include the default, and a default and maximum that are a
-// multiple of the step above the minimum.
+// requestRange requires that the bounds of validRange do not exceed maximum, the value of the capacity, that the default is
+// within the bounds, and that default and max differ from min by a multiple of step.
 func (c *checker) requestRange(bounds document.Value, defaultQuantity, maximum resource.Quantity) {
 	low, high, step := bounds.Get("min"), bounds.Get("max"), bounds.Get("step")
 	if isAbsentOrNull(low) {
@@ -143,10 +145,10 @@ func (c *checker) checkRangeMaximum(greatest, minimum, defaultQuantity, maximum 
 	}
 }
 
-// wholeSteps requires a quantity that is a multiple of the step above the minimum. A step of 0, which makes
-// kube-apiserver panic, is rejected.
-func (c *checker) wholeSteps(v, minimum, by resource.Quantity) {
-	if by.Value() == 0 || (v.Value()-minimum.Value())%by.Value() != 0 {
-		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", by.String(), minimum.String()), "step")
+// wholeSteps requires that a quantity differs from minimum by a multiple of step. A step of 0, which makes kube-apiserver
+// panic, is rejected.
+func (c *checker) wholeSteps(v, minimum, step resource.Quantity) {
+	if step.Value() == 0 || (v.Value()-minimum.Value())%step.Value() != 0 {
+		c.invalid(v.String(), fmt.Sprintf("value is not a multiple of a given step (%s) from (%s)", step.String(), minimum.String()), "step")
 	}
 }

@@ -12,14 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// rulebook holds the compiled validation rules and warnings of all kinds.
+// rulebook holds the compiled validation rules and warnings of all built-in kinds. Most maps are keyed by the type of a kind
+// at one version.
 type rulebook struct {
 	kinds                    map[*Type]*block
-	subresources             map[string]map[*Type]*block // by the name of the subresource
+	subresources             map[string]map[*Type]*block // subresources maps the name of a subresource to its validation.
 	warnings, statusWarnings map[*Type]*block
 	requestWarnings          map[*Type]*block
-	blocks                   map[string]*block
-	checks                   map[string]checkFactory // the check factories, set during compilation only
+	blocks                   map[string]*block       // blocks maps a name to the block that rules can use by that name.
+	checks                   map[string]checkFactory // checks maps the names of checks to factories; nil after compilation.
 }
 
 func newRulebook() *rulebook {
@@ -34,30 +35,31 @@ func newRulebook() *rulebook {
 var ruleset = sync.OnceValue(func() *rulebook {
 	book := newRulebook()
 	if err := book.read(kinds.Builtin()); err != nil {
-		panic(err) // unreachable: a test compiles all kind files
+		panic(err) // unreachable: the kind files are embedded, and a test compiles all of them
 	}
 	return book
 })
 
-// line is a line of rules: its indent, which is at least 1, and its words.
+// line is a line of a section of rules, with its indent (1 for the outermost lines) and its words.
 type line struct {
 	number, indent int
 	words          []word
 }
 
-// word is a word or a quoted string; end marks a following semicolon.
+// word is a word or a quoted string in a line of rules; end reports whether a semicolon follows it.
 type word struct {
 	text        string
 	quoted, end bool
 }
 
-// ruleSection is a section of rules, and the block that it is compiled into.
+// ruleSection is a section of a kind file that contains rules, and the block that the rules are compiled into.
 type ruleSection struct {
-	section *kinds.Section // nil for a block without rules
+	section *kinds.Section // section is nil for a block without rules.
 	block   *block
 }
 
-// read compiles the rules of kind files. All blocks are created first, because rules can name blocks of other files.
+// read compiles the rules of kind files. It first creates the blocks of all files, because rules can use blocks of other files
+// by name.
 func (book *rulebook) read(set *kinds.Set) error {
 	var all []ruleSection
 	for _, d := range set.All() {
@@ -89,7 +91,7 @@ func (book *rulebook) read(set *kinds.Set) error {
 	return nil
 }
 
-// declare creates the blocks of a kind or type.
+// declare creates the blocks of a kind or of a shared type, and returns them with their sections, which are not yet compiled.
 func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err error) {
 	if d.IsKind {
 		return book.declareKind(d)
@@ -105,16 +107,16 @@ func (book *rulebook) declare(d *kinds.Declaration) (all []ruleSection, err erro
 	return all, nil
 }
 
-// rulePart is a section of a kind and the blocks that it is compiled into. Kinds that leave it out have an empty block if
-// isAlways is set, or else none.
+// rulePart is a section that kinds can have, such as validation, and the map of the blocks that it is compiled into. A kind
+// without the section has an empty block if isAlways is set, and no block otherwise.
 type rulePart struct {
 	section  string
 	blocks   map[*Type]*block
 	isAlways bool
 }
 
-// parts returns the parts of a kind. It always has a block for validation, and one for the validation of its status if there
-// is such a subresource.
+// parts returns the sections that a kind can have, depending on its subresources. isAlways is set for the validation of the
+// kind and of its status.
 func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
 	all := []rulePart{
 		{kinds.Validation, book.kinds, true},
@@ -131,7 +133,7 @@ func (book *rulebook) parts(d *kinds.Declaration) []rulePart {
 	return all
 }
 
-// declareKind creates the blocks of a kind at each of its versions.
+// declareKind creates the blocks of a kind at each of its versions, and returns them with their sections.
 func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err error) {
 	for _, part := range book.parts(d) {
 		sections := d.Sections(part.section)
@@ -144,7 +146,7 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 			if i < 0 && !part.isAlways {
 				continue
 			}
-			// Rules of parts know by the name of the block that they are within this kind.
+			// A rule of a shared type can test by the name of an enclosing block which kind it is used in.
 			b := &block{name: name, namespaced: d.Property("scope").Value == "namespaced"}
 			b.review = slices.Contains(d.Property("traits").Words(), kinds.Review)
 			part.blocks[t] = b
@@ -161,7 +163,8 @@ func (book *rulebook) declareKind(d *kinds.Declaration) (all []ruleSection, err 
 	return all, nil
 }
 
-// statements parses the leading lines with the given indent, and returns the remaining lines.
+// statements parses the statements of a block from the leading lines with the given indent. It returns the lines that
+// remain.
 func (book *rulebook) statements(b *block, lines []line, indent int) (list []statement, rest []line, err error) {
 	for len(lines) > 0 && lines[0].indent == indent {
 		l := lines[0]
@@ -186,7 +189,7 @@ func (book *rulebook) statements(b *block, lines []line, indent int) (list []sta
 	return list, lines, nil
 }
 
-// lineError is an error with a line number.
+// lineError is an error in a line of a kind file; number is the number of the line.
 type lineError struct {
 	number int
 	err    error
@@ -196,7 +199,8 @@ func (e *lineError) Error() string { return fmt.Sprintf("%d: %v", e.number, e.er
 
 func (e *lineError) Unwrap() error { return e.err }
 
-// conditional parses an if statement: its condition, and the lines indented below it and below else.
+// conditional parses an if statement: the condition in l, and from lines the indented statements below it and below else. It
+// returns the lines that remain.
 func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, rest []line, err error) {
 	if s.condition, err = book.parseCondition(l.words[1:]); err != nil {
 		return s, nil, err
@@ -213,7 +217,8 @@ func (book *rulebook) conditional(b *block, l line, lines []line) (s statement, 
 	return s, lines, err
 }
 
-// line parses PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
+// line parses a statement that is not an if statement, whose syntax is
+// PATH [@PATH] CHECK [ARGUMENT…] [; CHECK [ARGUMENT…]]…
 func (book *rulebook) line(b *block, l line) (s statement, err error) {
 	if s.path, err = readPath(l.words[0].text); err != nil {
 		return s, err
@@ -249,8 +254,8 @@ func (book *rulebook) line(b *block, l line) (s statement, err error) {
 	return s, nil
 }
 
-// canSkip reports whether the statement has nothing to check if the first field of its path is absent, which depends on
-// its first check; only says that there is no other.
+// canSkip reports whether the statement can be skipped if the first field of its path is absent, because its checks would not
+// find an error. first is the name of its first check; only reports whether it has no other checks.
 func (s *statement) canSkip(first string, only bool) bool {
 	switch {
 	case len(s.path) == 0:
@@ -261,7 +266,8 @@ func (s *statement) canSkip(first string, only bool) bool {
 	return first == "optional" || first == "nullable" || only && (first == "forbidden" || first == "invalid")
 }
 
-// check parses CHECK [ARGUMENT…]. The name of a type stands for all its rules.
+// check parses a check of a statement, whose syntax is CHECK [ARGUMENT…]. CHECK can also be the name of a block, all of whose
+// rules are then applied.
 func (book *rulebook) check(b *block, words []word) (check, error) {
 	name := words[0].text
 	if used := book.blocks[name]; used != nil && len(words) == 1 {
@@ -274,19 +280,19 @@ func (book *rulebook) check(b *block, words []word) (check, error) {
 		b.checksNames = true
 	}
 	args := wordTexts(words[1:])
-	make, ok := book.checks[name]
+	factory, ok := book.checks[name]
 	if !ok {
 		return nil, fmt.Errorf("expected a check or a type, received %q", name)
 	}
-	made, err := make(args)
+	made, err := factory(args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return made, nil
 }
 
-// readPath parses a path such as spec.ports[].name or data{}. "." is the value itself. In the path of errors, a leading
-// ../ refers to the enclosing value.
+// readPath parses a path such as spec.ports[].name or data{}, where [] selects all items of a list and {} all values of a
+// map. "." is the value itself. A leading ../, which refers to the enclosing value, is allowed only in paths of errors.
 func readPath(text string) ([]step, error) {
 	var steps []step
 	for strings.HasPrefix(text, "../") {
@@ -315,7 +321,7 @@ func readPath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// splitLines splits the lines of a section into words.
+// splitLines returns the lines of a section, split into words.
 func splitLines(s *kinds.Section) (lines []line, err error) {
 	all, err := s.Lines()
 	if err != nil {

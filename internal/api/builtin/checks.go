@@ -12,10 +12,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// checkFactory returns the check for the arguments after its name in a rule.
+// checkFactory returns a check that is configured by the arguments after its name in a rule, or an error if the arguments are
+// invalid.
 type checkFactory func(args []string) (check, error)
 
-// checkFactories returns the factories of all checks, by name.
+// checkFactories returns a map from the names of all checks to their factories.
 func (book *rulebook) checkFactories() map[string]checkFactory {
 	all := valueChecks()
 	for _, more := range []map[string]checkFactory{contextChecks(), quantityChecks(), reportChecks(), whitespaceChecks(), warningChecks()} {
@@ -29,7 +30,7 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 	for name, f := range formats {
 		all[name] = withoutArguments(func(c *checker, now, _ document.Value) bool {
 			for _, detail := range f.check(now.Text()) {
-				c.invalid(now.Text(), detail) // invalidAll would allocate for valid strings, too
+				c.invalid(now.Text(), detail) // unlike invalidAll, this does not allocate memory for valid strings
 			}
 			return true
 		})
@@ -45,10 +46,10 @@ func (book *rulebook) checkFactories() map[string]checkFactory {
 	return all
 }
 
-// valueChecks are the checks of a single value, or of a change of it.
+// valueChecks returns the factories of the checks that depend only on a value, and on its value before an update.
 func valueChecks() map[string]checkFactory {
 	return map[string]checkFactory{
-		// Guards: they report no error, but can skip the remaining checks of the line.
+		// Guards report no error, but can skip the remaining checks of the statement.
 		"optional": guard(func(v document.Value) bool { return !isEmpty(v) }),
 		"changed":  withoutArguments(func(c *checker, v, _ document.Value) bool { return !c.updating || !c.isUnchanged(v) }),
 		"nullable": guard(func(v document.Value) bool { return !isAbsentOrNull(v) }),
@@ -120,7 +121,8 @@ func guard(passes func(document.Value) bool) checkFactory {
 	return withoutArguments(func(_ *checker, now, _ document.Value) bool { return passes(now) })
 }
 
-// withDetail returns the factory of a check whose error detail can be overridden in the rule.
+// withDetail returns the factory of a check whose only argument is the detail of its error; defaultDetail is used if the
+// argument is omitted.
 func withDetail(defaultDetail string, made func(*checker, document.Value, string) bool) checkFactory {
 	return func(args []string) (check, error) {
 		detail, err := parseDetail(args, defaultDetail)
@@ -138,8 +140,8 @@ func parseDetail(args []string, defaultDetail string) (string, error) {
 	return "", fmt.Errorf("expected at most one detail, received %q", args)
 }
 
-// isSetByClient reports whether a value is set. An empty list or string is not: Go's decoder does not distinguish it
-// from an absent one.
+// isSetByClient reports whether a value is set. An empty list or string counts as not set, because Kubernetes' Go types do
+// not distinguish it from an absent value.
 func isSetByClient(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:
@@ -152,7 +154,7 @@ func isSetByClient(v document.Value) bool {
 	return true
 }
 
-// makeEnum requires one of the listed strings.
+// makeEnum returns a check that requires one of the strings in args.
 func makeEnum(args []string) (check, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("expected the allowed strings")
@@ -246,7 +248,7 @@ func makeMaxItems(args []string) (check, error) {
 	}, err
 }
 
-// makeKey validates the format of a map's key.
+// makeKey returns a check that requires that the key of a map has a format, whose name is the argument.
 func makeKey(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a format, received %q", args)
@@ -261,7 +263,8 @@ func makeKey(args []string) (check, error) {
 	}, nil
 }
 
-// makeValue requires one of the listed strings. Unlike enum, it reports an invalid value instead of an unsupported one.
+// makeValue returns a check that requires one of the strings in args; the last argument is the error detail. Unlike makeEnum,
+// the error is of type Invalid instead of NotSupported.
 func makeValue(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected the allowed strings and the error detail")
@@ -276,7 +279,9 @@ func makeValue(args []string) (check, error) {
 	}, nil
 }
 
-// makeUnique rejects a field value that an earlier item of the list has. Scalar items are compared themselves.
+// makeUnique returns a check that rejects a field of a list item if an earlier item has the same value in the field. If the
+// path ends at the items, which are scalars, the items are compared. With the argument among-valid, earlier items with errors
+// are ignored.
 func makeUnique(args []string) (check, error) {
 	validOnly := slices.Equal(args, []string{"among-valid"})
 	if len(args) > 0 && !validOnly {
@@ -295,8 +300,8 @@ func makeUnique(args []string) (check, error) {
 	}, nil
 }
 
-// makeAmong requires a string that an item of a list in an enclosing type has. The arguments are TYPE LIST FIELD,
-// repeated.
+// makeAmong returns a check that requires that a string equals a field of an item in a list of an enclosing block. The
+// arguments are BLOCK LIST FIELD, repeated for each list.
 func makeAmong(args []string) (check, error) {
 	if len(args) == 0 || len(args)%3 != 0 {
 		return nil, fmt.Errorf("expected TYPE LIST FIELD, received %q", args)
@@ -312,7 +317,7 @@ func makeAmong(args []string) (check, error) {
 	}, nil
 }
 
-// makeOnly forbids all fields except those listed.
+// makeOnly returns a check that forbids all fields of a map except those in args; the last argument is the error detail.
 func makeOnly(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected fields and the error detail")
@@ -328,7 +333,8 @@ func makeOnly(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotMoreThan rejects a number that exceeds the number in a sibling field.
+// makeNotMoreThan returns a check that rejects a number that exceeds another field of the block's value. The arguments are
+// that field and the error detail.
 func makeNotMoreThan(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a sibling field and the error detail, received %q", args)

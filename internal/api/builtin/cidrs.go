@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// addressName is the format of IPAddress names: canonical IP addresses.
+// addressName is the format of the names of IPAddress objects, which are IP addresses in canonical form.
 var addressName = format{nil, func(s string) (problems []string) {
 	for _, e := range validation.IsValidIP(nil, s) {
 		problems = append(problems, e.Detail)
@@ -17,7 +17,7 @@ var addressName = format{nil, func(s string) (problems []string) {
 
 const oneCIDRPerFamilyDetail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
-// serviceCIDRs validates at most one CIDR of each IP family. An update can add a second family.
+// serviceCIDRs requires that a ServiceCIDR has one CIDR, or one of each IP family. An update may only add a second family.
 func serviceCIDRs(c *checker, cidrs, _ document.Value) {
 	if !c.updating {
 		c.newServiceCIDRs(cidrs)

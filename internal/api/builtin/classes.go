@@ -8,13 +8,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// systemPriority is the name prefix of the priority classes of the system.
+// systemPriority is the prefix of PriorityClass names that are reserved for the system.
 const systemPriority = "system-"
 
-// maxUserPriority is the maximum value of other priority classes.
+// maxUserPriority is the maximum value of a PriorityClass without the prefix systemPriority.
 const maxUserPriority = 1_000_000_000
 
-// systemPriorities are the values of the priority classes of the system.
+// systemPriorities maps the names of the system's PriorityClasses to their required values.
 var systemPriorities = map[string]int64{"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 
 func priorityValue(c *checker, class, _ document.Value) {
@@ -40,7 +40,7 @@ func priorityValue(c *checker, class, _ document.Value) {
 	}
 }
 
-// overhead validates the podFixed overhead of a runtime class like the limits of a container.
+// overhead validates overhead.podFixed of a RuntimeClass like the resource limits of a container.
 func overhead(c *checker, o, _ document.Value) {
 	fixed := o.Get("podFixed")
 	if !isAbsentOrNull(fixed) {
@@ -48,7 +48,7 @@ func overhead(c *checker, o, _ document.Value) {
 	}
 }
 
-// uniqueTolerations rejects tolerations that are equal except for their tolerationSeconds.
+// uniqueTolerations rejects a toleration that differs from an earlier one only in tolerationSeconds.
 func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 	seen := map[[4]string]bool{}
 	for i, t := range tolerations.Items() {
@@ -62,7 +62,8 @@ func uniqueTolerations(c *checker, tolerations, _ document.Value) {
 	}
 }
 
-// leaseStrategies are the strategies of coordinated leader election that need no domain.
+// leaseStrategies are the strategies of coordinated leader election that Kubernetes defines. Other strategies need a
+// domain-qualified name.
 var leaseStrategies = []string{"OldestEmulationVersion"}
 
 func leaseStrategy(c *checker, now, _ document.Value) {

@@ -7,20 +7,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxDataBytes is the maximum size of the data of a ConfigMap or Secret.
+// maxDataBytes is the maximum total size in bytes of the decoded values of a ConfigMap or Secret.
 const maxDataBytes = 1 << 20
 
-// frozenData rejects changes of immutable ConfigMaps and Secrets. An absent map may not become an empty one; the
-// reverse is allowed, because clients that omit empty fields cause it.
+// frozenData rejects changes of ConfigMaps and Secrets whose old version is immutable. It also rejects that an absent map
+// becomes an empty map; the reverse is allowed, because it is caused by clients that omit empty fields.
 func frozenData(c *checker, now, old document.Value) {
-	const words = "field is immutable when `immutable` is set"
+	const detail = "field is immutable when `immutable` is set"
 	if !now.Get("immutable").Bool() {
-		c.forbidden(words, "immutable")
+		c.forbidden(detail, "immutable")
 	}
 	for _, name := range []string{"data", "binaryData"} {
 		is, was := now.Get(name), old.Get(name)
 		if t, _ := fieldType(c.kind, name); !semanticEqual(t, false, is, was) || isAbsentOrNull(was) && !isAbsentOrNull(is) {
-			c.forbidden(words, name)
+			c.forbidden(detail, name)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func configMapSize(c *checker, object, _ document.Value) {
 		size += len(value.Text())
 	}
 	if size+decodedSize(object.Get("binaryData")) > maxDataBytes {
-		c.tooLong(maxDataBytes, "[]") // Kubernetes' notation of a path without a name
+		c.tooLong(maxDataBytes, "[]") // kube-apiserver reports this error at an empty path, which is written []
 	}
 }
 
@@ -47,7 +47,7 @@ func secretSize(c *checker, data, _ document.Value) {
 	}
 }
 
-// decodedSize returns the total number of bytes of a map's base64-encoded values.
+// decodedSize returns the total number of bytes of a map's values, which are base64-encoded, after decoding.
 func decodedSize(data document.Value) (size int) {
 	for _, value := range data.Fields() {
 		text := value.Text()
@@ -59,7 +59,8 @@ func decodedSize(data document.Value) (size int) {
 	return size
 }
 
-// secretKeys are the required keys of typed secrets; for basic-auth, one of them is sufficient.
+// secretKeys maps the types of Secrets to the keys that their data must contain. For basic-auth, one of the keys is
+// sufficient.
 var secretKeys = map[string][]string{
 	"kubernetes.io/dockercfg":        {".dockercfg"},
 	"kubernetes.io/dockerconfigjson": {".dockerconfigjson"},

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// countPresent returns the number of given fields that are neither absent nor null.
+// countPresent returns the number of named fields of a map that are neither absent nor null.
 func countPresent(of document.Value, names ...string) (n int) {
 	for _, name := range names {
 		if !isAbsentOrNull(of.Get(name)) {
@@ -18,7 +18,7 @@ func countPresent(of document.Value, names ...string) (n int) {
 	return n
 }
 
-// envSources requires exactly one source of an environment variable.
+// envSources requires that valueFrom of an environment variable has exactly one source, and that value is empty.
 func envSources(c *checker, from, _ document.Value) {
 	variable, _, _ := c.enclosing("EnvVar")
 	switch n := countPresent(from, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
@@ -43,8 +43,8 @@ func envFromSources(c *checker, from, _ document.Value) {
 	c.path = append(c.path, item)
 }
 
-// The field paths and resources that environment variables and downward API files can reference, in the order of
-// kube-apiserver's errors.
+// Field paths and resources that environment variables and files of downward API volumes can reference, in the order in which
+// kube-apiserver's errors list them. convertibleFields are the field paths that kube-apiserver recognizes at all.
 var (
 	fieldsForEnv = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
@@ -91,7 +91,8 @@ func (c *checker) fieldReference(ref document.Value, allowed []string) {
 	}
 }
 
-// subscript splits a path with a subscript, such as metadata.labels['app'].
+// subscript splits a field path with a subscript, such as metadata.labels['app'], into name and key; ok is false if the path
+// has no subscript.
 func subscript(path string) (name, key string, ok bool) {
 	rest, ok := strings.CutSuffix(path, "']")
 	if !ok {
@@ -147,7 +148,8 @@ func (c *checker) divisor(name string, isHugePages bool, divisor string) {
 	}
 }
 
-// volumeNamed returns a valid volume of the pod by name. The volume claim templates of a StatefulSet count as volumes.
+// volumeNamed returns the volume of the enclosing pod spec with a name, if it is valid; ok is false if there is none. For a
+// volume claim template of an enclosing StatefulSet it returns an absent volume and true.
 func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
 	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {
 		for _, claim := range spec.Get("volumeClaimTemplates").Items() {
@@ -249,7 +251,7 @@ func sleepSeconds(c *checker, action, _ document.Value) {
 	grace := spec.Get("terminationGracePeriodSeconds")
 	maximum := intValue(grace)
 	if maximum < 0 {
-		maximum = 1 // preparing the pod raises a negative grace period to 1
+		maximum = 1 // a negative grace period is normalized to 1 before validation
 	}
 	if n := intValue(action.Get("seconds")); !isAbsentOrNull(grace) && (n < 0 || n > maximum) {
 		c.invalid(n, fmt.Sprintf("must be non-negative and less than terminationGracePeriodSeconds (%d)", maximum))

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// contextChecks are the checks that involve other fields, or whose errors differ from those of valueChecks.
+// contextChecks returns the factories of the checks that depend on other fields, and of variants of valueChecks with other
+// errors.
 func contextChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"unsupported":   makeUnsupported,
@@ -23,7 +24,7 @@ func contextChecks() map[string]checkFactory {
 		"starts-with":   makeStartsWith,
 		"longest":       makeLongest,
 
-		// kube-apiserver validates the format of an empty string even after reporting it as required.
+		// Unlike required, it does not skip the remaining checks: kube-apiserver validates some empty strings nevertheless.
 		"required-and-continue": withDetail("", func(c *checker, v document.Value, detail string) bool {
 			if isEmpty(v) {
 				c.required(detail)
@@ -63,11 +64,12 @@ func contextChecks() map[string]checkFactory {
 	}
 }
 
-// innermost returns the value of the innermost block.
+// innermost returns the value of the block whose statement is running.
 func (c *checker) innermost() document.Value { return c.scopes[len(c.scopes)-1].now }
 
-// makeUnion requires exactly one of several fields. The arguments are the error detail for more than one, the error
-// detail for none, and the members (see unionMember). Only the first member that is set is validated.
+// makeUnion returns a check that requires exactly one of several fields. The arguments are the error detail for more than one
+// field, the error detail for none, and the members (see unionMember). Only the first member that is set is validated,
+// except for members marked with always.
 func (book *rulebook) makeUnion(args []string) (check, error) {
 	if len(args) < 3 {
 		return nil, fmt.Errorf("expected the error details for more than one and for none, and fields")
@@ -105,17 +107,18 @@ func (book *rulebook) makeUnion(args []string) (check, error) {
 	}, nil
 }
 
-// unionMember is a member of a union.
+// unionMember is a field of which a union requires exactly one, with the rules for its value.
 type unionMember struct {
 	name  string
 	rules *block
-	// errorName is the name of the field in errors, conflictName its name in the error for a second member.
+	// errorName is the name of the field in errors of its value. conflictName is its name in the error that is reported if
+	// another member is set, too.
 	errorName, conflictName string
-	// always validates the member even if another one is set, as kube-apiserver does for some.
+	// always makes the check validate the member even if another member is set, as kube-apiserver does for some fields.
 	always bool
 }
 
-// unionMember parses FIELD[!][/CONFLICT-NAME][:TYPE[@ERROR-NAME]].
+// unionMember parses a member of a union, whose syntax is FIELD[!][/CONFLICT-NAME][:BLOCK[@ERROR-NAME]]; ! sets always.
 func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 	name, rules, has := strings.Cut(text, ":")
 	rules, errorName, hasErrorName := strings.Cut(rules, "@")
@@ -134,7 +137,7 @@ func (book *rulebook) unionMember(text string) (m unionMember, err error) {
 	return m, nil
 }
 
-// makeUnsupported rejects any value.
+// makeUnsupported returns a check that rejects every value with an error of type NotSupported; args are the supported values.
 func makeUnsupported(args []string) (check, error) {
 	return func(c *checker, now, _ document.Value) bool {
 		c.unsupported(errorValue(now), args)
@@ -142,7 +145,7 @@ func makeUnsupported(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotEqual rejects the given string.
+// makeNotEqual returns a check that rejects one string. The arguments are the string and the error detail.
 func makeNotEqual(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)
@@ -155,7 +158,8 @@ func makeNotEqual(args []string) (check, error) {
 	}, nil
 }
 
-// makeFrozenExcept forbids changes of all fields except those listed.
+// makeFrozenExcept returns a check that forbids updates of all fields of a struct except some. The arguments are the error
+// detail and the fields that may change.
 func makeFrozenExcept(args []string) (check, error) {
 	if len(args) < 2 {
 		return nil, fmt.Errorf("expected the error detail and fields")
@@ -168,7 +172,7 @@ func makeFrozenExcept(args []string) (check, error) {
 	}, nil
 }
 
-// equalExcept reports whether all fields except those listed are semantically equal.
+// equalExcept reports whether two values of a type are semantically equal in all fields except the named ones.
 func equalExcept(t *Type, now, old document.Value, except []string) bool {
 	differs := func(from, other document.Value) bool {
 		for name, value := range from.Fields() {
@@ -184,7 +188,7 @@ func equalExcept(t *Type, now, old document.Value, except []string) bool {
 	return !differs(now, old) && !differs(old, now)
 }
 
-// currentType returns the type of the value at the current path; nil if it is unknown.
+// currentType returns the type of the value at the current path; nil if the path is not in the kind's type.
 func (c *checker) currentType() *Type {
 	t := c.kind
 	for _, s := range c.path {
@@ -200,7 +204,8 @@ func (c *checker) currentType() *Type {
 	return t
 }
 
-// makeSelectedBy requires labels that the selector in a sibling field matches.
+// makeSelectedBy returns a check that requires labels that a label selector matches. The arguments are the field of the
+// block's value that contains the selector, and the error detail.
 func makeSelectedBy(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected the field of the selector and the error detail, received %q", args)
@@ -217,7 +222,7 @@ func (c *checker) notFound(bad any, below ...string) {
 	c.fail(field.ErrorTypeNotFound, bad, "", below...)
 }
 
-// quantityChecks are the checks of numbers and quantities.
+// quantityChecks returns the factories of the checks of quantities and of integers or percentages.
 func quantityChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"not-zero": withDetail("", func(c *checker, v document.Value, detail string) bool {
@@ -233,7 +238,7 @@ func quantityChecks() map[string]checkFactory {
 			return true
 		}),
 		"positive-quantity": withDetail("must be greater than zero", func(c *checker, v document.Value, detail string) bool {
-			// Quantities that ParseQuantity rejects as too long count as positive.
+			// Quantities that ParseQuantity rejects as too long are treated as positive.
 			if q, err := ParseQuantity(v.Text()); err == nil && q.Sign() <= 0 {
 				c.invalid(q.String(), detail)
 			}
@@ -248,7 +253,8 @@ func quantityChecks() map[string]checkFactory {
 	}
 }
 
-// reportChecks report an error for any value; conditions determine when.
+// reportChecks returns the factories of the checks that report an error for every value. Kind files use them below an if
+// statement.
 func reportChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"report-required": withDetail("", func(c *checker, _ document.Value, detail string) bool {
@@ -259,7 +265,7 @@ func reportChecks() map[string]checkFactory {
 			c.forbidden(detail)
 			return true
 		}),
-		// kube-apiserver reports the errors of report-denied without a field.
+		// The error of report-denied has no field, as in kube-apiserver.
 		"report-denied": withDetail("", func(c *checker, _ document.Value, detail string) bool {
 			c.errs = append(c.errs, field.Forbidden(field.NewPath(""), detail))
 			return true

@@ -7,8 +7,9 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CheckMetadata validates the metadata of a custom resource. general are the errors of the checks for updates of any
-// object, own those of custom resources. old is absent on create.
+// CheckMetadata returns the errors of the metadata of a custom resource; old is the object before an update, or absent on
+// create. kube-apiserver checks an update twice: general are the errors of the checks for objects of all kinds, own those of
+// the checks for custom resources.
 func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field.ErrorList) {
 	c := checkers.Get().(*checker)
 	c.namespaced, c.updating = namespaced, !isAbsentOrNull(old)
@@ -28,11 +29,11 @@ func CheckMetadata(obj, old document.Value, namespaced bool) (general, own field
 	return general, own
 }
 
-// embeddedName is the name format of resources embedded in custom resources.
+// embeddedName is the format of the names of resources that are embedded in custom resources.
 var embeddedName = nameFormat{pathSegment, format{isDNSSubdomain, content.IsPathSegmentPrefix}, false}
 
-// CheckEmbeddedMetadata validates the metadata, at a path, of a resource embedded in a custom resource. The name and
-// the namespace are optional.
+// CheckEmbeddedMetadata returns the errors of the metadata of a resource that is embedded in a custom resource. place is the
+// path of the metadata. The name and the namespace are optional.
 func CheckEmbeddedMetadata(metadata document.Value, place string) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.namespaced = metadata.Get("namespace").Text() != ""

@@ -7,21 +7,21 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// DecodeOptions describe the source of a document.
+// DecodeOptions are options that depend on the source of a document.
 type DecodeOptions struct {
-	// WholeFloats accepts 1.0 as an integer. Kubernetes rejects it in JSON, but accepts it in YAML and strategic merge
-	// patches, which it converts before decoding.
+	// WholeFloats makes decoding accept a number such as 1.0 as an integer. Kubernetes rejects such numbers in JSON, but
+	// accepts them in YAML and in strategic merge patches, which it converts to other types before decoding.
 	WholeFloats bool
 }
 
-// Decode returns the document as kube-apiserver sees it after decoding. Unknown fields are dropped and their paths
-// returned: spec.template.spec.containers[0].foo. Nulls are dropped unless Go would encode them. For a value of the
-// wrong type it returns a [*ValueError].
+// Decode returns the document as kube-apiserver decodes it into Go structs and encodes it again. Unknown fields are dropped;
+// unknown contains their paths, such as spec.template.spec.containers[0].foo. A null is dropped unless Go encodes the field's
+// zero value as null. For a value of the wrong type Decode returns a [*ValueError].
 func (t *Type) Decode(doc document.Value) (read document.Value, unknown []string, err error) {
 	return t.DecodeWith(doc, DecodeOptions{})
 }
 
-// DecodeWith is Decode with options.
+// DecodeWith decodes a document as Decode does, with options.
 func (t *Type) DecodeWith(doc document.Value, options DecodeOptions) (read document.Value, unknown []string, err error) {
 	r := decoders.Get().(*decoder)
 	defer r.release()
@@ -30,17 +30,17 @@ func (t *Type) DecodeWith(doc document.Value, options DecodeOptions) (read docum
 	return read, r.unknown, err
 }
 
-// decoder is the state of one decoding.
+// decoder is the state of one call of DecodeWith.
 //
 //	read        decodes any value; it returns the same Value if nothing changes
 //	readStruct  and others decode values of one kind
 //
-// A container is rebuilt from the first changed part on.
+// A list or map is copied only if one of its items or fields changes.
 type decoder struct {
 	options DecodeOptions
 	root    *Type
 	b       fastdoc.Builder
-	path    []pathStep // the path from the root to the current value
+	path    []pathStep // path is the path from the root to the value that is being decoded.
 	unknown []string
 }
 
@@ -76,7 +76,8 @@ func (r *decoder) read(t *Type, v document.Value) (document.Value, error) {
 	return v, r.wrongKind(t, v)
 }
 
-// readStruct joins the fields of a value with those of its type; both are sorted.
+// readStruct decodes the fields of a struct. It is a merge join of the value's fields with the fields of the type, both
+// sorted by name.
 func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) {
 	if fastdoc.IsUnparsed(v) {
 		return v, nil
@@ -99,22 +100,23 @@ func (r *decoder) readStruct(t *Type, v document.Value) (document.Value, error) 
 			}
 			r.path = r.path[:depth]
 		} else {
-			r.noteUnknown(name)
+			r.addUnknown(name)
 		}
 		change.Add(i, name, read, value)
 	}
 	return change.Finish(), nil
 }
 
-// noteUnknown records an unknown field, up to the maximum number that Kubernetes reports.
-func (r *decoder) noteUnknown(name string) {
+// addUnknown records the path of an unknown field, unless the maximum number of unknown fields that Kubernetes reports is
+// reached.
+func (r *decoder) addUnknown(name string) {
 	const maximum = 100
 	if len(r.unknown) < maximum {
 		r.unknown = append(r.unknown, r.pathTo(name))
 	}
 }
 
-// readField decodes the value of a field; absent if Go would not encode the field.
+// readField decodes the value of a struct field. It returns an absent value for a null that Go does not encode.
 func (r *decoder) readField(f *Field, v document.Value) (document.Value, error) {
 	if !v.IsNull() {
 		return r.read(f.Type, v)
@@ -125,7 +127,7 @@ func (r *decoder) readField(f *Field, v document.Value) (document.Value, error) 
 	return document.Value{}, nil
 }
 
-// zeroIsNull reports whether Go encodes the zero value of the field as null.
+// zeroIsNull reports whether Go encodes the zero value of the field as null, as for pointers and slices.
 func (f *Field) zeroIsNull() bool { return f.Pointer || f.Type.zeroIsNull() }
 
 func (t *Type) zeroIsNull() bool {
@@ -174,7 +176,7 @@ func (r *decoder) readMap(t *Type, v document.Value) (document.Value, error) {
 	return change.Finish(), nil
 }
 
-// readPart decodes a list item or map value. Go cannot omit it: null becomes the zero value.
+// readPart decodes a list item or map value. A null becomes the zero value of the type, because Go cannot omit items.
 func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	if v.IsNull() {
 		return t.emptyPart(), nil
@@ -186,10 +188,10 @@ func (r *decoder) readPart(t *Type, v document.Value) (document.Value, error) {
 	return read, err
 }
 
-// emptyPart returns the value that null becomes in a list or map.
+// emptyPart returns the value that a null becomes as an item of a list or a value of a map.
 func (t *Type) emptyPart() document.Value {
 	if t.Kind == Bytes {
-		return emptyString // "" is the result of a round trip through storage
+		return emptyString // null would be "" after a round trip through storage
 	}
 	return t.zero()
 }

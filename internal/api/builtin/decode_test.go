@@ -52,7 +52,7 @@ func TestDecode(t *testing.T) {
 	} {
 		read, unknown, err := mustType(t, test.of).Decode(parse(t, test.in))
 		if err != nil || read.JSON() != test.want || strings.Join(unknown, " ") != test.unknown {
-			t.Errorf("%s\nwant %s, unknown %q\ngot  %v, unknown %q, error %v", test.in, test.want, test.unknown, read, unknown, err)
+			t.Errorf("Decode(%s)\nwant %s, unknown %q\ngot  %v, unknown %q, error %v", test.in, test.want, test.unknown, read, unknown, err)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestDecodeErrors(t *testing.T) {
 		_, _, err := mustType(t, test.of).Decode(parse(t, test.in))
 		var bad *ValueError
 		if !errors.As(err, &bad) || bad.Path != test.path || err.Error() != test.want {
-			t.Errorf("%s\nwant %s\ngot  %v", test.in, test.want, err)
+			t.Errorf("Decode(%s)\nwant error %s\ngot        %v", test.in, test.want, err)
 		}
 	}
 }
@@ -104,16 +104,17 @@ func TestDecodeWholeFloats(t *testing.T) {
 	} {
 		doc := parse(t, `{"spec":{"replicas":`+test.in+`}}`)
 		if _, _, err := of.Decode(doc); err == nil {
-			t.Errorf("Decode() accepts %s as an integer without WholeFloats", test.in)
+			t.Errorf("Decode() of %s as an integer without WholeFloats: got no error, want one", test.in)
 		}
 		read, _, err := of.DecodeWith(doc, DecodeOptions{WholeFloats: true})
 		if got := read.Lookup("spec", "replicas").Text(); test.good != (err == nil) || test.good && got != test.want {
-			t.Errorf("%s: %s, %v; want %q", test.in, got, err, test.want)
+			t.Errorf("DecodeWith() of %s as an integer with WholeFloats: got %s and error %v, want %q", test.in, got, err, test.want)
 		}
 	}
 }
 
-func TestDecodeKeepsSealedParts(t *testing.T) {
+// TestDecodeKeepsUnparsedParts checks that decoding and defaulting do not change the unparsed parts of a document.
+func TestDecodeKeepsUnparsedParts(t *testing.T) {
 	const text = `{"metadata":{"managedFields":[{"z":1,"a":null}]}}`
 	doc, err := fastdoc.ParseJSONExcept(text, document.Limits{}, "metadata", "managedFields")
 	if err != nil {
@@ -122,7 +123,7 @@ func TestDecodeKeepsSealedParts(t *testing.T) {
 	of := mustType(t, "core.v1.ConfigMap")
 	read, unknown, err := of.Decode(doc)
 	if err != nil || len(unknown) > 0 || !document.Same(read, doc) {
-		t.Errorf("received %v, unknown %q, error %v", read, unknown, err)
+		t.Errorf("Decode() = %v, unknown %q, error %v, want the same Value", read, unknown, err)
 	}
 	if full := of.Default(doc); full.JSON() != doc.JSON() {
 		t.Errorf("Default() = %v, want no change", full)
@@ -136,6 +137,6 @@ func TestDecodeLimitsUnknownFields(t *testing.T) {
 	}
 	_, unknown, err := mustType(t, "core.v1.Pod").Decode(document.NewMap(fields...))
 	if err != nil || len(unknown) != 100 {
-		t.Errorf("Decode() returned %d unknown fields, %v, want 100", len(unknown), err)
+		t.Errorf("Decode() of 200 unknown fields: got %d unknown fields and error %v, want 100 and no error", len(unknown), err)
 	}
 }

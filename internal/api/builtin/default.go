@@ -8,17 +8,18 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// defaults holds the default rules of a type.
+// defaults holds the default rules of a type, and properties that are derived from them.
 type defaults struct {
 	rules []rule
-	// fieldsToDefault are the fields of a struct that are always written, or whose types have defaults.
+	// fieldsToDefault are the fields of a struct that Go always encodes, or whose types have defaults, sorted by name.
 	fieldsToDefault []*Field
-	// noDefaults marks types whose values never change in defaulting.
+	// noDefaults reports whether defaulting never changes values of the type.
 	noDefaults bool
 }
 
-// Default returns the document with kube-apiserver's defaults of unset fields and with the fields that Go always
-// writes. Nothing else changes, except where a kind file states it. The document must be a result of Decode.
+// Default returns the document in which unset fields have kube-apiserver's defaults, and fields without omitempty, which Go
+// always encodes, have at least their zero values. Set fields change only if a kind file declares it. The document must be a
+// result of Decode.
 func (t *Type) Default(doc document.Value) document.Value {
 	if t.noDefaults {
 		return doc
@@ -28,8 +29,8 @@ func (t *Type) Default(doc document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// DefaultChanged is Default for a document that was derived from done, a result of Default: fields that are unchanged
-// since then are skipped.
+// DefaultChanged returns the same as Default for a document that was derived from done, a result of Default. It is faster,
+// because it skips the top-level fields that are the same as in done.
 func (t *Type) DefaultChanged(doc, done document.Value) document.Value {
 	if t.noDefaults || document.Same(doc, done) {
 		return doc
@@ -40,12 +41,12 @@ func (t *Type) DefaultChanged(doc, done document.Value) document.Value {
 	return d.value(t, doc)
 }
 
-// defaulter is the state of one call of Default. The rules of a struct run before its fields are visited, so that one
-// structUpdate is in use at a time.
+// defaulter is the state of one call of Default. One structUpdate is sufficient, because the rules of a struct run before
+// its fields are visited.
 type defaulter struct {
 	b      fastdoc.Builder
 	update structUpdate
-	// done is the document whose fields have defaults already; absent if there is none.
+	// done is a document that has defaults already, whose top-level fields need not be visited; absent if there is none.
 	done document.Value
 }
 
@@ -73,12 +74,12 @@ func (d *defaulter) value(t *Type, v document.Value) document.Value {
 	return v
 }
 
-// fields adds the fields that are always written, and applies the defaults of the other fields. Both the fields of the
-// value and fieldsToDefault are sorted.
+// fields returns a struct with the fields that Go always encodes, and with defaults inside its fields. It is a merge join of
+// the value's fields with fieldsToDefault, both sorted by name.
 func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	change := d.b.Rebuild(v)
 	done := d.done
-	d.done = document.Value{} // done is the state of the root document only
+	d.done = document.Value{} // done applies only to the fields of the root document
 	next, count := 0, v.Len()
 	for _, f := range t.fieldsToDefault {
 		from := next
@@ -108,7 +109,7 @@ func (d *defaulter) fields(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// field applies defaults to the value of a field; null stands for an absent value.
+// field returns the value of a field with defaults; a null means that the field is absent.
 func (d *defaulter) field(f *Field, v document.Value) document.Value {
 	if v.IsNull() {
 		if f.zeroIsNull() {
@@ -137,7 +138,7 @@ func (d *defaulter) values(t *Type, v document.Value) document.Value {
 	return change.Finish()
 }
 
-// applyRules applies the default rules of a struct.
+// applyRules returns a struct to which the default rules of its type are applied, but not those of the types of its fields.
 func (d *defaulter) applyRules(t *Type, v document.Value) document.Value {
 	if len(t.rules) == 0 {
 		return v
@@ -150,7 +151,8 @@ func (d *defaulter) applyRules(t *Type, v document.Value) document.Value {
 	return s.finish()
 }
 
-// findDefaults sets noDefaults of all types to a fixed point, then their fieldsToDefault.
+// findDefaults sets noDefaults and fieldsToDefault of all types. Because types can be recursive, it repeats the computation
+// of noDefaults until no type changes.
 func (t *table) findDefaults() {
 	for _, kind := range t.types {
 		kind.noDefaults = true
@@ -172,8 +174,8 @@ func (t *table) findDefaults() {
 	}
 }
 
-// needsDefaulting reports whether values of the type can change in defaulting, given the current noDefaults of other
-// types.
+// needsDefaulting reports whether defaulting can change values of the type, according to its rules and to noDefaults of the
+// types of its fields and elements.
 func (t *Type) needsDefaulting() bool {
 	return len(t.rules) > 0 || t.Elem != nil && !t.Elem.noDefaults ||
 		slices.ContainsFunc(t.Fields, func(f Field) bool { return f.Always || !f.Type.noDefaults })

@@ -27,7 +27,7 @@ func TestDefault(t *testing.T) {
 	} {
 		of := mustType(t, test.of)
 		if got := of.Default(parse(t, test.in)); got.JSON() != test.want {
-			t.Errorf("%s %s\nwant %s\ngot  %v", test.of, test.in, test.want, got)
+			t.Errorf("Default() of %s %s\nwant %s\ngot  %v", test.of, test.in, test.want, got)
 		} else {
 			requireSettled(t, of, got)
 		}
@@ -63,7 +63,7 @@ func TestIsCanonicalQuantity(t *testing.T) {
 			text := number + suffix
 			q, err := resource.ParseQuantity(text)
 			if isCanonicalQuantity(text) && (err != nil || q.String() != text) {
-				t.Errorf("isCanonicalQuantity(%q) = true, but the canonical form is %q, %v", text, q.String(), err)
+				t.Errorf("isCanonicalQuantity(%q) = true, want false: ParseQuantity returns %q and error %v", text, q.String(), err)
 			}
 		}
 	}
@@ -104,7 +104,8 @@ func TestInvalidDefaultRules(t *testing.T) {
 	}
 }
 
-// typeFile returns a set with one type: the first line of the text names its structs, the other lines are its section.
+// typeFile returns a set of kind files with one type file. The first line of text contains the names of the type's structs;
+// the other lines are the content of its section.
 func typeFile(t *testing.T, section, text string) *kinds.Set {
 	t.Helper()
 	structs, rules, _ := strings.Cut(text, "\n")

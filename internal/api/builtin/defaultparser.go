@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// readDefaults parses the sections of defaults of kind files.
+// readDefaults parses the sections "defaults" of all kind files, and adds their rules to the types.
 func (t *table) readDefaults(set *kinds.Set) error {
 	return t.eachRule(set, kinds.Defaults, func(of *Type, words []string) error {
 		r, err := parseRule(of, words)
@@ -17,8 +17,8 @@ func (t *table) readDefaults(set *kinds.Set) error {
 	})
 }
 
-// eachRule calls add with each line of the sections with a name, once for each struct of the section, because paths
-// resolve to different fields in each.
+// eachRule calls add with each line of the sections that have a name. It calls add once for each struct that the section
+// applies to, because a path resolves to a different field in each struct.
 func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
 	for _, d := range set.All() {
 		for _, s := range d.Sections(section) {
@@ -42,7 +42,7 @@ func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, word
 	return nil
 }
 
-// structsOf returns the structs that a section applies to.
+// structsOf returns the structs that a section of a declaration applies to. It returns an error if there are none.
 func (t *table) structsOf(d *kinds.Declaration, s *kinds.Section) (types []*Type, err error) {
 	for _, name := range d.Structs(s) {
 		found, ok := t.structs[structPrefix+name]
@@ -84,7 +84,7 @@ func parseRule(t *Type, words []string) (r rule, err error) {
 	return r, err
 }
 
-// holder returns the struct that contains the last element of a path.
+// holder returns the type of the struct that contains the last element of a path; t is the type at which the path starts.
 func (p *path) holder(t *Type) *Type {
 	if len(p.names) > 1 {
 		t = p.names[len(p.names)-2].of.Innermost()
@@ -92,7 +92,7 @@ func (p *path) holder(t *Type) *Type {
 	return t
 }
 
-// parseOperation parses the operation, and returns the remaining words.
+// parseOperation parses the operation of a rule and its value or source, and returns the remaining words.
 func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, err error) {
 	switch words[0] {
 	case "drop":
@@ -129,7 +129,7 @@ func (r *rule) parseOperation(t, holder *Type, words []string) (rest []string, e
 	return words[1:], err
 }
 
-// parseValue parses JSON, or a bare word as a string.
+// parseValue parses a word as JSON; a word that does not begin like a JSON value is a string without quotes.
 func parseValue(word string) (document.Value, error) {
 	if strings.ContainsAny(word[:1], `{["-0123456789`) || word == "true" || word == "false" {
 		v, err := document.ParseJSON([]byte(word))
@@ -141,10 +141,11 @@ func parseValue(word string) (document.Value, error) {
 	return document.NewString(word), nil
 }
 
-// parseEither parses a path relative to the type or, with a leading dot, to the holder of the target.
+// parseEither parses a path that starts at the struct of the rule or, if it has a leading dot, at holder, the struct that
+// contains the rule's target.
 func parseEither(t, holder *Type, text string) (path, error) {
-	rest, neighbor := strings.CutPrefix(text, ".")
-	if !neighbor {
+	rest, isSibling := strings.CutPrefix(text, ".")
+	if !isSibling {
 		return parsePath(t, text)
 	}
 	p, err := parsePath(holder, rest)
@@ -167,7 +168,7 @@ func parsePath(t *Type, text string) (p path, err error) {
 			n.of, n.pointer = f.Type, f.Pointer
 		}
 		if each != (n.of.Kind == List) && each {
-			return p, fmt.Errorf("%s: %q is no list", text, name)
+			return p, fmt.Errorf("%s: expected a list before [], received %q, which is not a list", text, name)
 		}
 		t = n.of
 		if each {
@@ -178,7 +179,7 @@ func parsePath(t *Type, text string) (p path, err error) {
 	return p, nil
 }
 
-// splitPath splits a path at unquoted dots.
+// splitPath splits a path at the dots that are not inside double quotes, and removes the quotes.
 func splitPath(text string) (names []string) {
 	for text != "" {
 		if quoted, ok := strings.CutPrefix(text, `"`); ok {

@@ -14,19 +14,19 @@ import (
 type operation uint8
 
 const (
-	setIfUnset operation = iota // sets an unset field
-	setAlways                   // sets the field even if it is set
-	mergeKeys                   // adds the missing keys of a map
-	dropField
-	roundUp // rounds quantities up
-	callStep
+	setIfUnset operation = iota // sets the target if it is unset
+	setAlways                   // sets the target even if it is set
+	mergeKeys                   // adds the keys of another map that the target, a map, lacks
+	dropField                   // removes the target
+	roundUp                     // rounds the quantities in the target, a map, up to thousandths
+	callStep                    // calls a Go function on the struct
 )
 
-// rule is a line of a section of defaults. Invariants:
+// rule is a default rule: a line of a section "defaults" of a kind file. Invariants:
 //
-//	operation == callStep                   step != nil, and nothing else
-//	operation == setIfUnset or setAlways    one of value, source, now
-//	operation == mergeKeys                  source
+//	operation == callStep                   only step is set
+//	operation == setIfUnset or setAlways    exactly one of value, source and now is set
+//	operation == mergeKeys                  source is set
 type rule struct {
 	operation  operation
 	target     path
@@ -37,26 +37,26 @@ type rule struct {
 	step       func(*structUpdate)
 }
 
-// path is the path from a struct to a nested field.
+// path is the path from a struct to a field inside it.
 type path struct {
 	names   []pathElement
-	sibling bool // relative to the struct that contains the rule's target
+	sibling bool // sibling makes the path start at the struct that contains the rule's target.
 }
 
-// pathElement is an element of a path.
+// pathElement is a field in a path.
 type pathElement struct {
 	name string
-	each bool // the field is a list, and the path continues in each item
-	// of and pointer are the type of the field, as in Field.
+	each bool // each makes the path continue in each item of the field, which is a list.
+	// of is the type of the field; pointer reports whether it is a Go pointer.
 	of      *Type
 	pointer bool
 }
 
-// isUnset reports whether a value at the end of the path is unset.
+// isUnset reports whether a value of the field is unset.
 func (n *pathElement) isUnset(v document.Value) bool { return n.of.isUnset(n.pointer, v) }
 
-// isUnset reports whether a value of the type is unset: Go decodes it like an absent one. A pointer field is unset only
-// if it is absent or null.
+// isUnset reports whether a value of the type is unset, that is, whether Go decodes it like an absent field. A pointer field
+// is unset only if it is absent or null.
 func (t *Type) isUnset(pointer bool, v document.Value) bool {
 	switch {
 	case v.IsAbsent() || v.IsNull():
@@ -79,7 +79,7 @@ func (t *Type) isUnset(pointer bool, v document.Value) bool {
 
 func (p *path) last() *pathElement { return &p.names[len(p.names)-1] }
 
-// apply applies the rule to a struct.
+// apply applies the rule to the struct that s updates.
 func (r *rule) apply(s *structUpdate) {
 	if r.operation == callStep {
 		r.step(s)
@@ -98,7 +98,7 @@ func (r *rule) apply(s *structUpdate) {
 	}
 }
 
-// applyAt applies the rule to the value of a path element, and returns the new value.
+// applyAt returns the value v of a path element after the rule is applied to the fields that rest selects from it.
 func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v document.Value) document.Value {
 	if name.each {
 		change := s.b.Rebuild(v)
@@ -111,7 +111,7 @@ func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v
 		return r.applyIn(s, rest, v)
 	}
 	if name.pointer || name.of.Kind != Struct && name.of.Kind != Map {
-		return v // a nil pointer is not allocated
+		return v // Kubernetes' defaulting does not allocate a nil pointer
 	}
 	empty := document.NewMap()
 	if made := r.applyIn(s, rest, empty); !document.Same(made, empty) {
@@ -120,7 +120,7 @@ func (r *rule) applyAt(s *structUpdate, name *pathElement, rest []pathElement, v
 	return v
 }
 
-// applyIn applies the rule in a struct or map on the path to the target, and returns the new value.
+// applyIn returns a struct or map after the rule is applied to the fields that names selects from it.
 func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) document.Value {
 	if v.Kind() != document.Map {
 		return v
@@ -139,8 +139,8 @@ func (r *rule) applyIn(s *structUpdate, names []pathElement, v document.Value) d
 	return v.With(name.name, value)
 }
 
-// newValue returns the new value of the target. The holder is the struct that contains the target; nil for the struct
-// of the rule.
+// newValue returns the new value of the rule's target, whose current value is old. holder is the struct that contains the
+// target; nil means the struct that s updates.
 func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathElement, old document.Value) document.Value {
 	if r.operation == setIfUnset && !target.isUnset(old) {
 		return old
@@ -173,7 +173,7 @@ func (r *rule) newValue(s *structUpdate, holder *document.Value, target *pathEle
 	return r.value
 }
 
-// mergeMissing returns a map with the keys of another map that it lacks.
+// mergeMissing returns the map to with the keys of the map from that it lacks.
 func mergeMissing(to, from document.Value) document.Value {
 	result := to
 	for name, value := range from.Fields() {
@@ -184,7 +184,7 @@ func mergeMissing(to, from document.Value) document.Value {
 	return result
 }
 
-// roundAll returns a map with its quantities rounded up to thousandths.
+// roundAll returns a map whose values, which are quantities, are rounded up to thousandths.
 func roundAll(b *fastdoc.Builder, v document.Value) document.Value {
 	change := b.Rebuild(v)
 	for i := range v.Len() {
@@ -206,7 +206,7 @@ func roundQuantity(v document.Value) document.Value {
 	return withText(v, q.String())
 }
 
-// condition is a condition of a default rule.
+// condition is a condition of a default rule: a test of the field at a path. values are the values that isOneOf accepts.
 type condition struct {
 	test   test
 	path   path

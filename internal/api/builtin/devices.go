@@ -14,7 +14,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deviceChecks are the checks for the rules of dynamic resource allocation.
+// deviceChecks returns the checks of dynamic resource allocation (resource.k8s.io) that are Go functions, by their names in
+// rules.
 func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"extended-resource": extendedResourceName, "full-attribute-name": fullAttributeName, "pool-name": poolName,
@@ -28,9 +29,9 @@ func deviceChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// makeItems parses MAX TYPE [KEY]. The check rejects a list with more than MAX items (-1 for no limit) without further
-// errors, validates each item with the rules of TYPE, and then rejects items with duplicate keys. KEY is a field, a dot
-// for the item itself, or device for the fields that identify a device.
+// makeItems returns a check of a list, whose arguments are MAX TYPE [KEY]. If the list has more than MAX items (-1 for no
+// limit), the check reports only that. Otherwise it validates each item with the rules of the block TYPE, and then rejects
+// items with duplicate keys. KEY is a field, a dot for the item itself, or device for the fields that identify a device.
 func (book *rulebook) makeItems(args []string) (check, error) {
 	if len(args) != 2 && len(args) != 3 || book.blocks[args[1]] == nil {
 		return nil, fmt.Errorf("expected MAX TYPE [KEY], received %q", args)
@@ -62,17 +63,17 @@ func (c *checker) items(list document.Value, maximum int, rules *block, key stri
 	}
 	seen := make(map[any]bool, list.Len())
 	for i, item := range list.Items() {
-		is := itemKey(item, key)
-		if seen[is] {
+		k := itemKey(item, key)
+		if seen[k] {
 			c.pushItem(i)
-			c.duplicate(is)
+			c.duplicate(k)
 			c.pop()
 		}
-		seen[is] = true
+		seen[k] = true
 	}
 }
 
-// itemKey returns the key of an item.
+// itemKey returns the key of a list item; key is the argument KEY of makeItems.
 func itemKey(item document.Value, key string) any {
 	switch key {
 	case ".":
@@ -83,14 +84,14 @@ func itemKey(item document.Value, key string) any {
 	return item.Get(key).Text()
 }
 
-// device is the identity of a device or of a share of it, in the form of kube-apiserver's errors.
+// device identifies a device, or a share of a device. Its fields have the names that kube-apiserver's errors show.
 type device struct{ Driver, Pool, Device, ShareID string }
 
 func deviceOf(v document.Value) device {
 	return device{v.Get("driver").Text(), v.Get("pool").Text(), v.Get("device").Text(), v.Get("shareID").Text()}
 }
 
-// requestReference requires the name of a request of the claim, or REQUEST/SUBREQUEST.
+// requestReference requires the name of a request in the enclosing ResourceClaim, or REQUEST/SUBREQUEST.
 func requestReference(c *checker, now, _ document.Value) {
 	const detail = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 	text := now.Text()
@@ -111,7 +112,8 @@ func requestReference(c *checker, now, _ document.Value) {
 	}
 }
 
-// isRequested reports whether the claim has a request. Of several requests with the same name the last counts.
+// isRequested reports whether a ResourceClaim's requests contain the request, or the request and subrequest, that segments
+// name. Of several requests with the same name, the last one is used, as in kube-apiserver.
 func isRequested(requests document.Value, segments []string) bool {
 	for i := requests.Len() - 1; i >= 0; i-- {
 		request := requests.At(i)
@@ -123,7 +125,8 @@ func isRequested(requests document.Value, segments []string) bool {
 	return false
 }
 
-// deviceExpression rejects an empty CEL expression with the compiler's message. Other expressions are not compiled.
+// deviceExpression rejects an empty CEL expression with the message of Kubernetes' CEL compiler. It does not compile other
+// expressions, and so does not find their errors.
 func deviceExpression(c *checker, now, _ document.Value) {
 	if now.Text() == "" {
 		c.invalid("", "compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting "+
@@ -134,7 +137,8 @@ func deviceExpression(c *checker, now, _ document.Value) {
 // maxParametersLength is the maximum size of a driver's opaque parameters in bytes.
 const maxParametersLength = 10 * 1024
 
-// deviceParameters requires a JSON object of at most maxParametersLength bytes. A DeviceClass may keep a longer one.
+// deviceParameters requires a JSON object of at most maxParametersLength bytes. An update of a DeviceClass that does not change
+// spec.config is accepted even if the object is longer.
 func deviceParameters(c *checker, now, _ document.Value) {
 	switch {
 	case len(now.JSON()) > maxParametersLength && !c.hasSameConfig():
@@ -160,7 +164,7 @@ func extendedResourceName(c *checker, now, _ document.Value) {
 	}
 }
 
-// maxPoolLength is the maximum length of a pool name, which can be a node name.
+// maxPoolLength is the maximum length of a pool name, which is that of a node name.
 const maxPoolLength = 253
 
 func poolName(c *checker, now, _ document.Value) {
@@ -177,7 +181,7 @@ func poolName(c *checker, now, _ document.Value) {
 	}
 }
 
-// fullAttributeName requires an attribute name with its domain.
+// fullAttributeName requires a valid attribute name with a domain: DOMAIN/ID.
 func fullAttributeName(c *checker, now, _ document.Value) {
 	c.attributeName(now.Text())
 	if !strings.Contains(now.Text(), "/") {
@@ -188,7 +192,8 @@ func fullAttributeName(c *checker, now, _ document.Value) {
 // maxIDLength is the maximum length of an attribute name without its domain.
 const maxIDLength = 32
 
-// attributeName validates [DOMAIN/]ID. As in kube-apiserver, names with more slashes are accepted.
+// attributeName requires an attribute name of the form [DOMAIN/]ID. As in kube-apiserver, names with more than one slash are
+// not checked.
 func (c *checker) attributeName(name string) {
 	parts := strings.Split(name, "/")
 	id := parts[len(parts)-1]
@@ -210,8 +215,8 @@ func (c *checker) attributeName(name string) {
 	c.invalidAll(id, content.IsCIdentifier(id))
 }
 
-// reservedClaim requires that only allocated claims are reserved, and that no consumers are added once the claim is
-// being deleted.
+// reservedClaim requires that status.reservedFor of a ResourceClaim is set only if the claim is allocated, and that no
+// consumer is added to it while the claim is being deleted.
 func reservedClaim(c *checker, claim, old document.Value) {
 	reserved := claim.Lookup("status", "reservedFor")
 	if reserved.Len() == 0 {
@@ -233,7 +238,7 @@ func reservedClaim(c *checker, claim, old document.Value) {
 	}
 }
 
-// hasSame reports whether a list has an item that is semantically equal.
+// hasSame reports whether a list contains an item that is semantically equal to the given item.
 func hasSame(list, item document.Value) bool {
 	for _, other := range list.Items() {
 		if semanticEqual(nil, false, item, other) {
@@ -245,13 +250,13 @@ func hasSame(list, item document.Value) bool {
 
 // allocatedDevice requires that the device of a device status is allocated to the claim.
 func allocatedDevice(c *checker, status, _ document.Value) {
-	is := deviceOf(status)
+	id := deviceOf(status)
 	for _, result := range c.scopes[0].now.Lookup("status", "allocation", "devices", "results").Items() {
-		if deviceOf(result) == is {
+		if deviceOf(result) == id {
 			return
 		}
 	}
-	c.invalid(is, "must be an allocated device in the claim")
+	c.invalid(id, "must be an allocated device in the claim")
 }
 
 // normalUID requires a UUID in its canonical form.

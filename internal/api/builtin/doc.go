@@ -1,17 +1,18 @@
-// Package builtin holds the schemas of the built-in kinds except their merge topologies: the fields of their structs,
-// defaults, validation and warnings.
+// Package builtin implements decoding, defaulting, validation and warnings of the built-in kinds. Their merge topologies are
+// in package api.
 //
 // kube-apiserver decodes a request into Go structs. This drops unknown fields and nulls, rejects values of the wrong
 // type, and converts quantities and times to canonical form. Then it sets defaults, and encoding the structs adds some
-// empty fields. This package does the same to documents, driven by data.
+// empty fields. This package does the same to documents, according to a table of types and to rules in kind files.
 //
 // # Vocabulary
 //
 //   - A [Type] is a Go type as seen through its JSON encoding. The name of a struct is its OpenAPI name:
 //     io.k8s.api.core.v1.Pod. Its fields include those of embedded structs.
-//   - A field is always written if Go encodes it even if it is empty: {} for a struct, null for a list, a map or a pointer,
-//     0, "" or false for other types.
-//   - A field is unset if it is absent or null, or a zero scalar that is no pointer, or an empty list or map.
+//   - A field is always written if Go encodes it even if it has the zero value: {} for a struct, null for a list, a map or a
+//     pointer, 0, "" or false for other types. Such a field has no omitempty.
+//   - A field is unset if Go cannot distinguish it from an absent field: if it is absent or null, an empty list or map, or,
+//     unless the field is a pointer, 0, "" or false.
 //   - [Type.Decode] decodes a document; [Type.Default] sets its defaults afterwards.
 //
 // # Types
@@ -25,38 +26,38 @@
 // Effects of Kubernetes' conversion between versioned and internal types count as defaults: a pod's serviceAccount is
 // set from serviceAccountName, a Secret's stringData is moved to data.
 //
-// [Type.Default] applies the defaults, [OneOfs.Clashes] finds unions of which an applier and other field managers have
-// set different members, [Type.Validate] and [Type.ValidateSubresource] return kube-apiserver's errors, and [Type.Warnings],
-// [Type.StatusWarnings] and [Type.RequestWarnings] its warnings. Checks that the language cannot express are Go
-// functions, which gochecks.go lists.
+// [Type.Default] applies the defaults. [OneOfs.Clashes] finds unions of which an applier and other field managers have set
+// different members. [Type.Validate] and [Type.ValidateSubresource] return the same errors as kube-apiserver, and
+// [Type.Warnings], [Type.StatusWarnings] and [Type.RequestWarnings] the same warnings. Checks that the language of kind files
+// cannot express are Go functions, which gochecks.go lists.
 //
-// The oracle of validation (make oracle-validation) modifies every field of the objects in testdata/validation/objects,
-// and applies the changes in changes.txt, and validates the results with kube-apiserver's own code. Tests replay its
-// errors: an object that kube-apiserver accepts must never be rejected. Errors that this package does not find are
-// listed in gaps.txt, with the reason. Status validation is tested likewise with testdata/validation/statuses, warnings
-// with testdata/validation/warned.
+// The program of make oracle-validation modifies every field of the objects in testdata/validation/objects, applies the
+// changes in changes.txt, validates the results with kube-apiserver's own code, and records the errors. Tests compare this
+// package with the recorded errors: it must accept every object that kube-apiserver accepts, and gaps.txt must list the
+// errors that it does not find, with the reason. Validation of statuses is tested in the same way with
+// testdata/validation/statuses, warnings with testdata/validation/warned.
 //
 // # Invariants
 //
 //   - Decoding and defaulting are idempotent.
 //   - A document that needs no change is returned as the same Value, without allocations.
-//   - {}, [] and zeros of the request are kept, although Go would drop them. kube-apiserver treats such a document like
-//     the one without them.
-//   - An unparsed part is not changed.
+//   - {}, [] and zeros of the request are retained, although encoding Go structs would omit them. kube-apiserver treats a
+//     document with them like a document without them.
+//   - An unparsed part of a document is not changed.
 //
 // # Where to look
 //
 //	type.go       types and their fields
 //	table.go      the table of types; generate/ builds it
 //	decode.go     decoding; scalar.go, decoding of scalars; image.go, image tags; error.go, decoding errors
-//	default.go    defaulting; empty.go, zero structs
+//	default.go    defaulting; empty.go, encodings of zero structs
 //	defaultrule.go    default rules and their evaluation; structupdate.go, a struct during evaluation
 //	defaultparser.go  parses the sections of defaults
 //	steps.go      default rules that are Go functions
 //	oneof.go      unions
-//	podlevel.go   pod-level resources, which depend on those of the containers
-//	retain.go     unset fields that clients drop in a round trip
-//	prune.go      containers that a patch or an apply has emptied
+//	podlevel.go   defaults of pod-level resources, which depend on the resources of the containers
+//	retain.go     retains unset fields that clients omit when they send an object back
+//	prune.go      removes lists and maps that a patch or an apply has emptied
 //
 //	validate.go   Validate, and the state of a validation
 //	checkparser.go  compiles sections of validation and warnings; rulecondition.go, their conditions

@@ -2,8 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// Empty returns the JSON that Go encodes for the zero struct. kube-apiserver compares a new object with it to find the
-// fields that the request sets, so that structs that are always written have no owner.
+// Empty returns the encoding of the zero value of the Go struct. kube-apiserver determines the fields that a create owns by
+// comparing the new object with this value, so that no field manager owns structs that Go always encodes.
 func (t *Type) Empty() document.Value {
 	var fields []document.Field
 	for i := range t.Fields {

@@ -10,14 +10,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Limits of an EndpointSlice.
+// The maximum numbers of endpoints in an EndpointSlice, of addresses in an endpoint, and of zones or nodes in its hints.
 const (
 	maxEndpoints = 1000
 	maxAddresses = 100
 	maxHints     = 8
 )
 
-// endpointIP rejects unspecified, loopback and link-local addresses.
+// endpointIP requires an IP address that is not unspecified, loopback or link-local.
 func endpointIP(c *checker, now, _ document.Value) { c.reachable(now.Text()) }
 
 func (c *checker) reachable(address string) {
@@ -40,7 +40,7 @@ func (c *checker) reachable(address string) {
 	}
 }
 
-// sliceEndpoints validates endpoints, unless an update leaves all of them unchanged.
+// sliceEndpoints validates the endpoints of an EndpointSlice, unless an update does not change any of them.
 func sliceEndpoints(c *checker, endpoints, _ document.Value) {
 	before := len(c.errs)
 	if endpoints.Len() > maxEndpoints {
@@ -88,8 +88,8 @@ func (c *checker) sliceEndpoint(endpoint document.Value, kind string) {
 	c.pop()
 }
 
-// sliceAddress validates an address by its type. kube-apiserver reports an address of the wrong IP family at the list
-// of addresses.
+// sliceAddress validates the i-th address of an endpoint; kind is the addressType of the EndpointSlice. Like kube-apiserver,
+// it reports an address of the wrong IP family at the path of the list.
 func (c *checker) sliceAddress(i int, address, kind string) {
 	var errs field.ErrorList
 	isOfFamily := true
@@ -112,7 +112,8 @@ func (c *checker) sliceAddress(i int, address, kind string) {
 	c.pop()
 }
 
-// hints validates the zones or nodes of endpoint hints. It reports whether their number is within the limit.
+// hints validates forZones or forNodes (at) of endpoint hints; names is the format of their names. It reports whether their
+// number is within the limit.
 func (c *checker) hints(list document.Value, at string, names format) bool {
 	if list.Len() > maxHints {
 		c.tooMany(list.Len(), maxHints, at)

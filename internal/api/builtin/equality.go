@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// immutable rejects a value that differs from the live value.
+// immutable adds an error with the given detail if an update changes the value. It always returns true.
 func immutable(c *checker, now document.Value, detail string) bool {
 	if !c.updating || c.isUnchanged(now) {
 		return true
@@ -16,13 +16,15 @@ func immutable(c *checker, now document.Value, detail string) bool {
 	return true
 }
 
-// isUnchanged reports whether the value at the current path is semantically equal to the live value.
+// isUnchanged reports whether the value at the current path is semantically equal to the value at the same path of the live
+// object.
 func (c *checker) isUnchanged(now document.Value) bool {
 	old, t, pointer := c.live()
 	return semanticEqual(t, pointer, now, old)
 }
 
-// live returns the value of the live object at the current path, its type, and whether the field is a pointer.
+// live returns the value of the live object at the current path, its type (nil if unknown), and whether its field is a
+// pointer.
 func (c *checker) live() (old document.Value, t *Type, pointer bool) {
 	old, t = c.scopes[0].old, c.kind
 	for _, s := range c.path {
@@ -32,7 +34,8 @@ func (c *checker) live() (old document.Value, t *Type, pointer bool) {
 	return old, t, pointer
 }
 
-// fieldType returns the type of a field, and whether it is a pointer; nil if it is unknown.
+// fieldType returns the type of the field of t with a name, or the element type if t is a map, and whether the field is a
+// pointer. The type is nil if t is nil or has no such field.
 func fieldType(t *Type, name string) (*Type, bool) {
 	if t == nil {
 		return nil, false
@@ -47,8 +50,9 @@ func fieldType(t *Type, name string) (*Type, bool) {
 	return f.Type, f.Pointer
 }
 
-// semanticEqual compares values as kube-apiserver does after decoding: absent and zero values are equal, quantities are
-// compared by amount. For a nil type, all empty values are equal.
+// semanticEqual reports whether two values of a type are equal after decoding into Go structs, as kube-apiserver compares
+// them: absent and zero values are equal, and quantities are compared by amount. pointer reports whether the field is a
+// pointer. If the type is nil, all empty values are equal.
 func semanticEqual(t *Type, pointer bool, a, b document.Value) bool {
 	if document.Equal(a, b) {
 		return true
@@ -70,7 +74,7 @@ func semanticEqual(t *Type, pointer bool, a, b document.Value) bool {
 	return false
 }
 
-// equalsAbsent reports whether Go decodes a value like an absent one.
+// equalsAbsent reports whether Go decodes a value of a type like an absent field.
 func equalsAbsent(t *Type, pointer bool, v document.Value) bool {
 	if isAbsentOrNull(v) {
 		return true
@@ -117,8 +121,8 @@ func equalLists(t *Type, a, b document.Value) bool {
 	return true
 }
 
-// equalMaps compares the fields of both maps. In a Go map, unlike in a struct, a key with an empty value differs from
-// an absent one.
+// equalMaps reports whether two structs or Go maps are semantically equal. In a Go map, unlike in a struct, a key with an
+// empty value differs from an absent key.
 func equalMaps(t *Type, a, b document.Value) bool {
 	if t != nil && t.Kind == Map && a.Len() != b.Len() {
 		return false

@@ -9,11 +9,12 @@ import (
 
 // ValueError reports a value in a document that does not match its type.
 type ValueError struct {
-	// Path is the path of the value: spec.template.spec.containers[1].image.
+	// Path is the path of the value, such as spec.template.spec.containers[1].image; "" for the whole document.
 	Path string
-	// Expected and Received describe the values.
+	// Expected describes the valid values, such as "a string". Received is the value, or a description of it if it is long or
+	// secret.
 	Expected, Received string
-	// upstream is kube-apiserver's message.
+	// upstream is the message that kube-apiserver returns for the value.
 	upstream string
 }
 
@@ -25,7 +26,7 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("%s (%s: expected %s, received %s)", e.upstream, e.Path, e.Expected, e.Received)
 }
 
-// expectations describe the valid values of each kind.
+// expectations describes the valid values of types of each Kind, for ValueError.Expected.
 var expectations = [kindCount]string{
 	Struct:      "a map",
 	List:        "a list",
@@ -41,7 +42,7 @@ var expectations = [kindCount]string{
 	IntOrString: "an integer of 32 bits or a string",
 }
 
-// wrongKind returns the error for a value of a JSON type that Go cannot decode into the type.
+// wrongKind returns the ValueError for a value whose JSON type Go cannot decode into the type.
 func (r *decoder) wrongKind(t *Type, v document.Value) error {
 	received := jsonKind(v)
 	if v.Kind() == document.Number && (t.Kind.IsInteger() || t.Kind == IntOrString || t == byteItem) {
@@ -55,13 +56,13 @@ func (r *decoder) wrongKind(t *Type, v document.Value) error {
 		goName = "string"
 	}
 	message := fmt.Sprintf("json: cannot unmarshal %s into Go value of type %s", received, goName)
-	if owner, fields := r.goPath(); owner != "" {
-		message = fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", received, owner, fields, goName)
+	if structName, fields := r.goPath(); structName != "" {
+		message = fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", received, structName, fields, goName)
 	}
 	return r.badValue(t, v, message)
 }
 
-// badValue returns the error for a value with kube-apiserver's message.
+// badValue returns the ValueError for the current value; upstream is kube-apiserver's message.
 func (r *decoder) badValue(t *Type, v document.Value, upstream string) error {
 	return &ValueError{
 		Path:     r.pathTo(""),
@@ -71,8 +72,8 @@ func (r *decoder) badValue(t *Type, v document.Value, upstream string) error {
 	}
 }
 
-// describe returns a value for an error message: short scalars themselves, and the JSON type of other values and of
-// values in Secrets.
+// describe returns the text of a value for an error message: its JSON if it is a short scalar, otherwise its type, such as "a
+// string". It never returns a value of a Secret.
 func (r *decoder) describe(t *Type, v document.Value) string {
 	const maxLength = 60
 	text := v.JSON()
@@ -82,7 +83,7 @@ func (r *decoder) describe(t *Type, v document.Value) string {
 	return text
 }
 
-// jsonKind returns the JSON type of a value in Go's terms.
+// jsonKind returns the JSON type of a value as errors of encoding/json call it.
 func jsonKind(v document.Value) string {
 	switch v.Kind() {
 	case document.Map:
@@ -98,25 +99,25 @@ func jsonKind(v document.Value) string {
 // pathStep is one step of a path: a struct field, a list item or a map key.
 type pathStep struct {
 	name  string
-	index int // the index of a list item; then name is ""
-	in    *Type
-	field *Field // nil unless in is a struct
+	index int    // index is the index of a list item, for which name is "".
+	in    *Type  // in is the type of the struct, list or map that contains the step.
+	field *Field // field is nil unless in is a struct.
 }
 
-// goPath returns the path in Go's terms: the name of the innermost struct, and the Go fields from the root. Items and
-// keys are left out.
-func (r *decoder) goPath() (owner, fields string) {
+// goPath returns the path of the current value as errors of encoding/json show it: the name of the innermost Go struct, and
+// the field names from the root, without list items and map keys.
+func (r *decoder) goPath() (structName, fields string) {
 	var names []string
 	for _, p := range r.path {
 		if p.in.Kind == Struct {
 			names = append(names, p.field.goName)
-			_, owner, _ = strings.Cut(p.in.GoName, ".")
+			_, structName, _ = strings.Cut(p.in.GoName, ".")
 		}
 	}
-	return owner, strings.Join(names, ".")
+	return structName, strings.Join(names, ".")
 }
 
-// pathTo returns the path of a field of the current value, or of the current value itself if field is "".
+// pathTo returns the path of the named field of the current value; of the current value itself if field is "".
 func (r *decoder) pathTo(field string) string {
 	var b strings.Builder
 	for _, p := range r.path {

@@ -6,13 +6,13 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// jsonValue is a value of an error that is shown as JSON.
+// jsonValue is the BadValue of a field.Error whose message shows a list or map as JSON.
 type jsonValue struct{ value document.Value }
 
-// MarshalJSON is called when the error is formatted.
+// MarshalJSON implements json.Marshaler. It is called only if the error is formatted, so that other errors cost nothing.
 func (s jsonValue) MarshalJSON() ([]byte, error) { return []byte(s.value.JSON()), nil }
 
-// errorValue returns a value for use in a field.Error.
+// errorValue returns a value for BadValue of a field.Error, so that the error's message equals kube-apiserver's.
 func errorValue(v document.Value) any {
 	switch v.Kind() {
 	case document.String:
@@ -30,7 +30,7 @@ func errorValue(v document.Value) any {
 	return jsonValue{v}
 }
 
-// errorMap returns a map for use in a field.Error: null if it is absent.
+// errorMap returns a map for BadValue of a field.Error; null if the value is not a map.
 func errorMap(v document.Value) any {
 	if v.Kind() != document.Map {
 		return json.RawMessage("null")

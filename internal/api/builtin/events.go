@@ -2,8 +2,9 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// makeEventNamespace requires that an event is in the namespace of the object that it is about, which the argument
-// names. Events about cluster-scoped objects are in the namespace default.
+// makeEventNamespace returns a check that requires that an Event is in the namespace of the object that it describes. The
+// argument is the field that references that object, by default involvedObject. Events about cluster-scoped objects must be
+// in the namespace default.
 func makeEventNamespace(args []string) (check, error) {
 	field, err := parseDetail(args, "involvedObject")
 	return func(c *checker, event, _ document.Value) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// expressionChecks are the checks that compile CEL expressions.
+// expressionChecks returns the checks that compile CEL expressions, by their names in rules.
 func expressionChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"condition-expression": conditionExpression, "validation-expression": validationExpression, "message-expression": messageExpression,
@@ -21,7 +21,7 @@ func expressionChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// conditionExpression compiles a match condition, which cannot use the variables of its policy.
+// conditionExpression reports the compilation errors of a match condition, which cannot use the variables of its policy.
 func conditionExpression(c *checker, now, _ document.Value) {
 	c.compile(celexpr.Compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.Condition})
 }
@@ -30,7 +30,8 @@ func validationExpression(c *checker, now, _ document.Value) {
 	c.compile(c.compiler(), &celexpr.Expression{Text: now.Text(), Role: celexpr.Condition})
 }
 
-// messageExpression compiles a message expression. Blank ones are rejected by another check.
+// messageExpression reports the compilation errors of a message expression. It ignores blank expressions, which another check
+// rejects.
 func messageExpression(c *checker, now, _ document.Value) {
 	if strings.TrimSpace(now.Text()) == "" {
 		return
@@ -46,26 +47,28 @@ func patchExpression(c *checker, now, _ document.Value) {
 	c.compile(c.compiler(), &celexpr.Expression{Text: strings.TrimSpace(now.Text()), Role: celexpr.JSONPatch})
 }
 
-// annotationExpression compiles an expression without the surrounding whitespace; errors show it with the whitespace.
+// annotationExpression reports the compilation errors of an audit annotation's valueExpression. It compiles the expression
+// without surrounding whitespace, but reports the original text, as kube-apiserver does.
 func annotationExpression(c *checker, text string) {
 	e := &celexpr.Expression{Text: strings.TrimSpace(text), Role: celexpr.Annotation}
 	result := c.compiler().CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(text))
-	c.compiled(result.Error, text, "valueExpression")
+	c.addCompilationError(result.Error, text, "valueExpression")
 }
 
-// variableExpression compiles a variable, which later expressions can use.
+// variableExpression reports the compilation errors of a policy's variable, and makes the variable available to the
+// expressions that are compiled after it.
 func variableExpression(c *checker, now, _ document.Value) {
 	composed, ok := c.compiler().(*cel.CompositedCompiler)
 	if !ok {
-		return // creating the compiler failed, which is an internal error
+		return // the compiler could not be created, which is an internal error
 	}
 	e := &celexpr.Expression{Name: c.scopes[len(c.scopes)-1].now.Get("name").Text(), Text: now.Text(), Role: celexpr.Variable}
 	result := composed.CompileAndStoreVariable(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text))
-	c.compiled(result.Error, e.Text)
+	c.addCompilationError(result.Error, e.Text)
 }
 
-// compiler returns the compiler for the policy's expressions. A policy without variables and mutations uses the shared
-// compiler.
+// compiler returns the compiler for the expressions of the policy that is being validated. A policy without variables and
+// mutations uses the compiler that all policies share.
 func (c *checker) compiler() cel.Compiler {
 	spec := c.scopes[0].now.Get("spec")
 	if spec.Get("variables").Len() == 0 && spec.Get("mutations").Len() == 0 {
@@ -81,13 +84,13 @@ func (c *checker) compiler() cel.Compiler {
 	return c.composed
 }
 
-// hasParams reports whether the policy has parameters.
+// hasParams reports whether the policy that is being validated has a paramKind.
 func (c *checker) hasParams() bool {
 	return !isAbsentOrNull(c.scopes[0].now.Lookup("spec", "paramKind"))
 }
 
-// environment returns the CEL environment of an expression. Stored expressions may use features that new expressions
-// may not, because older servers in the cluster lack them.
+// environment returns the CEL environment of an expression. Expressions that the live object contains may use features that
+// new expressions may not use yet, because older servers of the cluster do not support them.
 func (c *checker) environment(text string) environment.Type {
 	if containsString(c.scopes[0].old, text) {
 		return environment.StoredExpressions
@@ -95,7 +98,7 @@ func (c *checker) environment(text string) environment.Type {
 	return environment.NewExpressions
 }
 
-// containsString reports whether a document contains a string value.
+// containsString reports whether any string value in a document equals text.
 func containsString(doc document.Value, text string) bool {
 	switch doc.Kind() {
 	case document.String:
@@ -111,11 +114,12 @@ func containsString(doc document.Value, text string) bool {
 }
 
 func (c *checker) compile(compiler cel.Compiler, e *celexpr.Expression) {
-	c.compiled(compiler.CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text)).Error, e.Text)
+	c.addCompilationError(compiler.CompileCELExpression(e, e.Role.VariableDeclarations(c.hasParams()), c.environment(e.Text)).Error, e.Text)
 }
 
-// compiled reports a compilation error.
-func (c *checker) compiled(err *apiservercel.Error, text string, at ...string) {
+// addCompilationError adds the error for the compilation error of an expression, if there is one; at is the path of the
+// expression relative to the current path.
+func (c *checker) addCompilationError(err *apiservercel.Error, text string, at ...string) {
 	switch {
 	case err == nil:
 	case err.Type == apiservercel.ErrorTypeRequired:

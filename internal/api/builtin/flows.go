@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// flowVerbs are the verbs that flow schemas support.
+// flowVerbs are the verbs that rules of a FlowSchema can contain.
 var flowVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"}
 
 func isStar(v document.Value) bool { return v.Text() == "*" }
@@ -82,10 +82,11 @@ func flowPathProblem(path string) string {
 	return ""
 }
 
-// maxHashBits is the number of usable bits of a flow's hash, from which shuffle sharding deals its hand of queues.
+// maxHashBits is the number of usable bits in the hash of a flow, from which shuffle sharding selects the flow's queues.
 const maxHashBits = 60
 
-// handSize validates the parameters of shuffle sharding.
+// handSize requires that handSize of a PriorityLevelConfiguration is positive, at most the number of queues, and small enough
+// for the hash of shuffle sharding.
 func handSize(c *checker, queuing, _ document.Value) {
 	queues, hand := intValue(queuing.Get("queues")), intValue(queuing.Get("handSize"))
 	switch {
@@ -98,7 +99,7 @@ func handSize(c *checker, queuing, _ document.Value) {
 	}
 }
 
-// The mandatory flow schemas and priority levels, whose specs are fixed.
+// The specs of the mandatory FlowSchemas and PriorityLevelConfigurations by name. They cannot be changed.
 var (
 	mandatoryFlowSchemas = sync.OnceValue(func() map[string]document.Value {
 		const all = `"resourceRules":[{"verbs":["*"],"apiGroups":["*"],"resources":["*"],"namespaces":["*"],"clusterScope":true}],"nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]`
@@ -122,7 +123,7 @@ func parseAll(texts map[string]string) map[string]document.Value {
 	for name, text := range texts {
 		value, err := document.ParseJSON([]byte(text))
 		if err != nil {
-			panic(err) // unreachable: a test parses them
+			panic(err) // unreachable: the texts are constants, and a test parses them
 		}
 		all[name] = value
 	}
@@ -134,7 +135,8 @@ func mandatoryFlowSchema(c *checker, schema, _ document.Value) {
 	c.mandatory(schema.Get("spec"), mandatoryFlowSchemas()[name], fmt.Sprintf("spec of '%s' must equal the fixed value", name))
 }
 
-// mandatoryPriorityLevel requires the fixed spec, except for spec.exempt of the exempt priority level.
+// mandatoryPriorityLevel requires that a mandatory PriorityLevelConfiguration has its fixed spec. Only spec.exempt of the one
+// named exempt may change.
 func mandatoryPriorityLevel(c *checker, level, _ document.Value) {
 	name := level.Lookup("metadata", "name").Text()
 	spec, detail := level.Get("spec"), fmt.Sprintf("spec of '%s' must equal the fixed value", name)

@@ -8,8 +8,8 @@ import (
 	netutils "k8s.io/utils/net"
 )
 
-// format validates a string. accepts is a fast check that may reject valid strings; then problems decides, and returns
-// the messages.
+// format is a string format. problems returns kube-apiserver's messages for a string that does not have the format, and nil
+// for a valid string. accepts, if not nil, is a fast check that is true only for valid strings, but not for all of them.
 type format struct {
 	accepts  func(string) bool
 	problems func(string) []string
@@ -22,10 +22,10 @@ func (f format) check(text string) []string {
 	return f.problems(text)
 }
 
-// pathSegment is the format that the names of all kinds must have.
+// pathSegment is the format that the names of objects of all kinds must have at least.
 var pathSegment = format{isDNSSubdomain, content.IsPathSegmentName}
 
-// formats are the formats that rules can name.
+// formats maps the names of formats in rules to the formats.
 var formats = map[string]format{
 	"dns-label":                {isDNSLabel, validation.IsDNS1123Label},
 	"dns-subdomain":            {isDNSSubdomain, validation.IsDNS1123Subdomain},
@@ -51,8 +51,8 @@ var formats = map[string]format{
 	"semantic-version":         {isSemanticVersion, notSemanticVersion},
 }
 
-// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue accept common names; the regular expressions that decide
-// about other names are many times slower.
+// isDNSLabel, isDNSSubdomain, isLabelKey and isLabelValue are fast checks that accept common names. For other names, the
+// regular expressions of apimachinery are used, which are many times slower.
 func isDNSLabel(s string) bool {
 	return len(s) <= 63 && len(s) > 0 && isLowerAlnum(s[0]) && isLowerAlnum(s[len(s)-1]) && allBytes(s, isLowerAlnumOrDash)
 }
@@ -87,7 +87,7 @@ func isLabelValue(s string) bool {
 	return s == "" || len(s) <= 63 && isAlnum(s[0]) && isAlnum(s[len(s)-1]) && allBytes(s, isNameByte)
 }
 
-// isPortName accepts names without dashes that have a letter.
+// isPortName is a fast check that accepts port names without dashes.
 func isPortName(s string) bool {
 	return len(s) <= 15 && allBytes(s, isLowerAlnum) && !allBytes(s, isDigit)
 }
@@ -115,11 +115,11 @@ func isLowerAlnumOrDash(b byte) bool { return isLowerAlnum(b) || b == '-' }
 func isAlnum(b byte) bool            { return isLowerAlnum(b) || 'A' <= b && b <= 'Z' }
 func isNameByte(b byte) bool         { return isAlnum(b) || b == '-' || b == '_' || b == '.' }
 
-// dnsPrefixProblems validates a generateName prefix.
+// dnsPrefixProblems returns the messages for a generateName that is not a prefix of a DNS subdomain.
 func dnsPrefixProblems(s string) []string { return validation.IsDNS1123Subdomain(asPrefix(s)) }
 
-// asPrefix replaces the dash at the end of a generateName prefix as kube-apiserver does, which replaces the preceding
-// character, too.
+// asPrefix returns a generateName in which the dash at the end, together with the character before it, is replaced by a
+// letter, as in kube-apiserver, so that it can be validated as a name.
 func asPrefix(s string) string {
 	if len(s) > 1 && strings.HasSuffix(s, "-") {
 		return s[:len(s)-2] + "a"
@@ -127,7 +127,7 @@ func asPrefix(s string) string {
 	return s
 }
 
-// hostProblems validates a host that may start with a wildcard.
+// hostProblems returns the messages for an invalid host, which may start with a wildcard.
 func hostProblems(s string) []string {
 	if strings.Contains(s, "*") {
 		return validation.IsWildcardDNS1123Subdomain(s)

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzDecode decodes and defaults arbitrary documents. Nothing may panic, and both must be idempotent.
+// FuzzDecode checks that decoding and defaulting of arbitrary documents do not panic and are idempotent.
 func FuzzDecode(f *testing.F) {
 	kinds := []string{"core.v1.Pod", "core.v1.Service", "core.v1.Secret", "core.v1.Node", "core.v1.LimitRange", "apps.v1.StatefulSet",
 		"batch.v1.Job", "autoscaling.v2.HorizontalPodAutoscaler", "resource.v1.ResourceSlice", "events.v1.Event"}
@@ -33,7 +33,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestConcurrentDecode decodes and defaults in several goroutines, for the race detector.
+// TestConcurrentDecode checks that decoding and defaulting are safe for concurrent use; it is meant for the race detector.
 func TestConcurrentDecode(t *testing.T) {
 	of, doc := deployment(t)
 	want := of.Default(doc).JSON()
@@ -43,7 +43,7 @@ func TestConcurrentDecode(t *testing.T) {
 			for range 50 {
 				read, _, err := of.Decode(doc)
 				if got := of.Default(read).JSON(); err != nil || got != want {
-					t.Errorf("Default() = %v, %v, want %v", got, err, want)
+					t.Errorf("concurrent Default(Decode()) = %v, %v, want %v", got, err, want)
 				}
 			}
 		})

@@ -2,8 +2,8 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// goChecks are the checks that are Go functions, by their names in rules. They validate the value of the block or of
-// the field at which the rule names them.
+// goChecks returns the checks that are Go functions, by their names in rules. They validate the value at the path of the
+// rule, and add their errors to the checker.
 func goChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"object-meta-update":  updatedObjectMeta,

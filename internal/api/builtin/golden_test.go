@@ -11,24 +11,25 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestGolden replays results of Kubernetes' code; see oracle/.
+// TestGolden compares the results of decoding and defaulting with results of Kubernetes' code, which test/oracle/defaults
+// recorded in golden.txt.gz.
 func TestGolden(t *testing.T) {
 	lines := goldenLines(t)
 	if len(lines) < 300 {
-		t.Fatalf("golden.txt.gz has %d lines, want at least 300", len(lines))
+		t.Fatalf("golden.txt.gz: got %d lines, want at least 300", len(lines))
 	}
 	for _, line := range lines {
 		parts := strings.Split(line, "\t")
 		if len(parts) != 4 {
-			t.Fatalf("expected type, input, result and unknown fields, received %q", line)
+			t.Fatalf("line of golden.txt.gz: got %q, want type, input, result and unknown fields", line)
 		}
 		of, ok := Builtin(parts[0])
 		if !ok {
-			t.Errorf("%s: no such type", parts[0])
+			t.Errorf("Builtin(%s): got no type, want one", parts[0])
 			continue
 		}
 		if result, unknown := readAndDefault(t, of, parts[1]); result != parts[2] || unknown != parts[3] {
-			t.Errorf("%s %s\nwant %s, unknown %q\ngot  %s, unknown %q", parts[0], parts[1], parts[2], parts[3], result, unknown)
+			t.Errorf("Default(Decode()) of %s %s\nwant %s, unknown %q\ngot  %s, unknown %q", parts[0], parts[1], parts[2], parts[3], result, unknown)
 		}
 	}
 }
@@ -51,7 +52,8 @@ func goldenLines(t testing.TB) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[1:] // the first line is a comment
 }
 
-// readAndDefault returns the result in the form of the golden file, or ! and the error.
+// readAndDefault decodes and defaults a document, and returns the result in the notation of the golden file: JSON and unknown
+// fields, or ! and the error.
 func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string) {
 	t.Helper()
 	doc, err := document.ParseJSON([]byte(text))
@@ -68,7 +70,8 @@ func readAndDefault(t *testing.T, of *Type, text string) (result, unknown string
 	return full.JSON(), unknown
 }
 
-// requireSettled checks that decoding and defaulting are idempotent, for the document and for its encoded copy.
+// requireSettled checks that decoding and defaulting do not change a document that has been decoded and defaulted, nor a copy
+// of it that was encoded and parsed.
 func requireSettled(t *testing.T, of *Type, doc document.Value) {
 	t.Helper()
 	again, err := document.ParseJSON([]byte(doc.JSON()))
@@ -78,15 +81,16 @@ func requireSettled(t *testing.T, of *Type, doc document.Value) {
 	for _, v := range []document.Value{doc, again} {
 		read, unknown, err := of.Decode(v)
 		if err != nil || len(unknown) > 0 || !document.Same(read, v) {
-			t.Errorf("decoding %v again yields %v, unknown %q, error %v", v, read, unknown, err)
+			t.Errorf("Decode() of a decoded document:\ngot  %v, unknown %q, error %v\nwant %v", read, unknown, err, v)
 		}
 		if twice := of.Default(v); !document.Same(twice, v) {
-			t.Errorf("defaulting %v again yields %v", v, twice)
+			t.Errorf("Default() of a defaulted document:\ngot  %v\nwant %v", twice, v)
 		}
 	}
 }
 
-// TestEveryRuleIsCovered removes each default rule in turn, and expects that the result of a golden document changes.
+// TestEveryRuleIsCovered checks that golden documents cover all default rules: if a rule is removed, the result of at least
+// one golden document must change.
 func TestEveryRuleIsCovered(t *testing.T) {
 	types, err := readTable()
 	if err != nil {
@@ -100,7 +104,7 @@ func TestEveryRuleIsCovered(t *testing.T) {
 			if all[i].now || slices.ContainsFunc(inputs, func(in goldenInput) bool { return in.of.Default(in.doc).JSON() != in.want }) {
 				continue
 			}
-			t.Errorf("%s: no golden document covers default rule %d", of.Name, i+1)
+			t.Errorf("default rule %d of %s: got the same results for all golden documents without it, want a document that covers it", i+1, of.Name)
 		}
 		of.rules = all
 	}

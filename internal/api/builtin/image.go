@@ -2,8 +2,8 @@ package builtin
 
 import "strings"
 
-// hasLatestTag reports whether an image reference has the tag latest, or neither tag nor digest, which implies it. It
-// is false for invalid references.
+// hasLatestTag reports whether an image reference has the tag latest, or neither a tag nor a digest, which means latest. It
+// returns false for invalid references. The syntax of references is
 //
 //	[DOMAIN/]NAME[/NAME…][:TAG][@ALGORITHM:HEX]
 func hasLatestTag(image string) bool {
@@ -21,8 +21,8 @@ func hasLatestTag(image string) bool {
 	return isRepository(rest) && (!hasDigest || isDigest(digest)) && !isIdentifier(image)
 }
 
-// isRepository reports whether a string is a valid domain and path. An invalid domain may still be a valid path
-// component.
+// isRepository reports whether a string is a valid repository: an optional domain and a path. A first component that is not
+// a valid domain can be a valid component of the path.
 func isRepository(text string) bool {
 	domain, rest, found := strings.Cut(text, "/")
 	switch {
@@ -32,7 +32,7 @@ func isRepository(text string) bool {
 		domain, rest = "", text
 	}
 	if (domain == "docker.io" || domain == "index.docker.io") && !strings.Contains(rest, "/") {
-		rest = "library/" + rest // the implied prefix of Docker Hub's official images
+		rest = "library/" + rest // images without a path belong to Docker Hub's repository library
 	}
 	const maxLength = 255
 	if len(rest) > maxLength {
@@ -46,7 +46,7 @@ func isRepository(text string) bool {
 	return true
 }
 
-// isDomain distinguishes a domain from the first path component.
+// isDomain reports whether the first component of a repository is meant as a domain instead of a component of the path.
 func isDomain(text string) bool {
 	return strings.ContainsAny(text, ".:") || text == "localhost" || strings.ToLower(text) != text
 }
@@ -73,8 +73,8 @@ func isHost(text string) bool {
 	return true
 }
 
-// isName reports whether a string is a path component: lower-case letters and digits, separated by one dot, one or two
-// underscores, or any number of dashes.
+// isName reports whether a string is a valid component of a repository's path: groups of lower-case letters and digits that
+// are separated by one dot, one or two underscores, or any number of dashes.
 func isName(text string) bool {
 	for {
 		end := 0

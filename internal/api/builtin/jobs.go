@@ -14,7 +14,8 @@ import (
 // maxExitCodes is the maximum number of exit codes in a rule of a pod failure policy.
 const maxExitCodes = 255
 
-// exitCodes validates the exit codes and the container of a pod failure policy rule.
+// exitCodes validates onExitCodes of a pod failure policy rule: containerName must be a container of the pod template, and
+// values must be distinct and in ascending order.
 func exitCodes(c *checker, on, _ document.Value) {
 	if name := on.Get("containerName"); !isAbsentOrNull(name) {
 		spec, _, _ := c.enclosing("JobSpec")
@@ -54,7 +55,7 @@ func (c *checker) exitCodeValues(values document.Value, operator string) {
 	}
 }
 
-// oneRequirement requires either exit codes or pod conditions in a rule.
+// oneRequirement requires that a pod failure policy rule has either onExitCodes or onPodConditions.
 func oneRequirement(c *checker, rule, _ document.Value) {
 	codes, conditions := !isAbsentOrNull(rule.Get("onExitCodes")), rule.Get("onPodConditions").Len() > 0
 	switch {
@@ -65,10 +66,10 @@ func oneRequirement(c *checker, rule, _ document.Value) {
 	}
 }
 
-// maxIndexesLength is the maximum length of a list of indexes.
+// maxIndexesLength is the maximum length of a string of indexes, such as succeededIndexes, in bytes.
 const maxIndexesLength = 64 * 1024
 
-// successRule validates a rule of a success policy: the indexes that must succeed, and their number.
+// successRule validates a rule of a Job's success policy: succeededIndexes and succeededCount.
 func successRule(c *checker, rule, _ document.Value) {
 	count, indexes := rule.Get("succeededCount"), rule.Get("succeededIndexes")
 	if isAbsentOrNull(count) && isAbsentOrNull(indexes) {
@@ -100,8 +101,8 @@ func successRule(c *checker, rule, _ document.Value) {
 	}
 }
 
-// countIndexes returns the number of indexes in a string such as 0,2-4, which must be in ascending order, or the
-// problem.
+// countIndexes returns the number of indexes in a string such as 0,2-4, or a message if the string is invalid: the indexes
+// must be in ascending order and less than completions.
 func countIndexes(text string, completions int64) (total int64, problem string) {
 	if text == "" {
 		return 0, ""
@@ -146,14 +147,15 @@ func readInterval(text string, completions int64) (first, last int64, problem st
 	return ends[0], ends[1], ""
 }
 
-// The labels that kube-apiserver sets on the pods of a job with a generated selector. Those without a domain are legacy
-// labels.
+// The labels that kube-apiserver sets in the pod template of a Job with a generated selector. The labels without a prefix are
+// legacy labels.
 const (
 	jobUIDLabel, oldJobUIDLabel   = "batch.kubernetes.io/controller-uid", "controller-uid"
 	jobNameLabel, oldJobNameLabel = "batch.kubernetes.io/job-name", "job-name"
 )
 
-// generatedSelector requires the selector and labels that kube-apiserver generates for the job.
+// generatedSelector requires that a Job without manualSelector has the selector and the pod labels that kube-apiserver
+// generates for it.
 func generatedSelector(c *checker, job, oldJob document.Value) {
 	selector := job.Lookup("spec", "selector")
 	if job.Lookup("spec", "manualSelector").Bool() || isAbsentOrNull(selector) {
@@ -194,7 +196,7 @@ func jobSelects(c *checker, job, _ document.Value) {
 	}
 }
 
-// jobHostnames requires that the pod names of an indexed job are valid hostnames.
+// jobHostnames requires that the hostnames of an indexed Job's pods, NAME-INDEX, are valid DNS labels.
 func jobHostnames(c *checker, job, _ document.Value) {
 	spec, name := job.Get("spec"), job.Lookup("metadata", "name").Text()
 	n := intValue(spec.Get("completions"))
@@ -220,7 +222,7 @@ func jobCompletions(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// Limits of an indexed job with a backoff limit per index.
+// Limits of an indexed Job with backoffLimitPerIndex. The limits OfMany apply to Jobs with more than manyCompletions.
 const (
 	maxFailedIndexes       = 100_000
 	manyCompletions        = 100_000
@@ -252,8 +254,8 @@ func failedIndexes(c *checker, spec, _ document.Value) {
 	}
 }
 
-// jobTemplate rejects changes of the pod template. Scheduling directives and resources may change while the job is
-// suspended and has no pods.
+// jobTemplate rejects changes of a Job's pod template. Scheduling directives and container resources may change while the
+// Job is suspended and has no active pods.
 func jobTemplate(c *checker, job, oldJob document.Value) {
 	now, old := job.Lookup("spec", "template"), oldJob.Lookup("spec", "template")
 	t, _ := c.kind.Lookup("spec", "template")
@@ -277,7 +279,7 @@ func jobTemplate(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// isSuspendedIdle reports whether a job is suspended and has no active pods.
+// isSuspendedIdle reports whether a Job is suspended and has no active pods.
 func isSuspendedIdle(job document.Value) bool {
 	status := job.Get("status")
 	stopped := isAbsentOrNull(status.Get("startTime"))
@@ -287,7 +289,8 @@ func isSuspendedIdle(job document.Value) bool {
 	return job.Lookup("spec", "suspend").Bool() && stopped && intValue(status.Get("active")) == 0
 }
 
-// withDirectives returns a pod template with the scheduling directives of another.
+// withDirectives returns a pod template with the scheduling directives of another pod template: labels, annotations,
+// nodeSelector, tolerations, schedulingGates and nodeAffinity.
 func withDirectives(template, from document.Value) document.Value {
 	meta, spec := template.Get("metadata"), template.Get("spec")
 	for _, name := range []string{"annotations", "labels"} {
@@ -314,8 +317,8 @@ func withDirectives(template, from document.Value) document.Value {
 	return withValue(template, "metadata", meta).With("spec", spec)
 }
 
-// withResources returns a pod spec with the resources of another's containers, where the containers at an index have
-// the same name.
+// withResources returns a pod spec in which each container of a list has the resources of the container at the same index of
+// another pod spec, if both containers have the same name.
 func withResources(spec, from document.Value, list string) document.Value {
 	was, is := spec.Get(list), from.Get(list)
 	if was.Kind() != document.List || was.Len() != is.Len() {
@@ -331,7 +334,8 @@ func withResources(spec, from document.Value, list string) document.Value {
 	return spec.With(list, document.NewList(containers...))
 }
 
-// withValue sets a field, or removes it if the value is absent. A value that is not a map is replaced by one.
+// withValue returns a map in which the named field is set to a value, or removed if the value is absent. If m is not a map, a
+// new map is used.
 func withValue(m document.Value, name string, v document.Value) document.Value {
 	if v.IsAbsent() {
 		return m.Without(name)

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// jobOutcome holds the conditions of a job that concern its termination.
+// jobOutcome holds the conditions of a Job that describe its termination. Each field reports whether the condition Complete,
+// Failed, FailureTarget or SuccessCriteriaMet is True.
 type jobOutcome struct{ complete, failed, failing, succeeding bool }
 
 func (e jobOutcome) finished() bool { return e.complete || e.failed }
@@ -34,8 +35,8 @@ func outcomeOf(job document.Value) (e jobOutcome) {
 	return e
 }
 
-// jobChange is an update of a job's status. kube-apiserver tolerates fields that were invalid before, so that most
-// checks apply only if their fields change.
+// jobChange is an update of a Job's status. Most checks apply only if the update changes the checked fields, because
+// kube-apiserver accepts an invalid status that an update does not change.
 type jobChange struct {
 	c                   *checker
 	spec                document.Value
@@ -47,7 +48,7 @@ func jobChangeOf(c *checker, job, oldJob document.Value) jobChange {
 	return jobChange{c, job.Get("spec"), job.Get("status"), oldJob.Get("status"), outcomeOf(job), outcomeOf(oldJob)}
 }
 
-// changed reports whether any of the given status fields changes.
+// changed reports whether the update changes any of the named status fields.
 func (j jobChange) changed(names ...string) bool {
 	of, _ := fieldType(j.c.kind, "status")
 	for _, name := range names {
@@ -58,12 +59,12 @@ func (j jobChange) changed(names ...string) bool {
 	return false
 }
 
-// invalidConditions reports an error of the conditions, without their value.
+// invalidConditions adds an error at status.conditions that does not show their value.
 func (j jobChange) invalidConditions(detail string) {
 	j.c.invalid(field.OmitValueType{}, detail, "status", "conditions")
 }
 
-// uncountedPods requires distinct uids.
+// uncountedPods requires that the pod UIDs in uncountedTerminatedPods are not empty and are distinct.
 func uncountedPods(c *checker, pods, _ document.Value) {
 	seen := map[string]bool{}
 	for _, name := range [...]string{"succeeded", "failed"} {
@@ -79,7 +80,8 @@ func uncountedPods(c *checker, pods, _ document.Value) {
 	}
 }
 
-// finishedJob validates the fields of finished jobs against their conditions.
+// finishedJob requires that the termination conditions of a Job are consistent, and that the other status fields of a
+// finished Job are consistent with them.
 func finishedJob(c *checker, job, oldJob document.Value) {
 	j := jobChangeOf(c, job, oldJob)
 	end, was := j.outcome, j.oldOutcome
@@ -117,7 +119,7 @@ func finishedJob(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// stringItemsOrNil returns the items of a list of strings; nil if it is empty.
+// stringItemsOrNil returns the items of a list of strings; nil if the list is empty.
 func stringItemsOrNil(list document.Value) []string {
 	if list.Len() == 0 {
 		return nil
@@ -125,13 +127,14 @@ func stringItemsOrNil(list document.Value) []string {
 	return stringItems(list)
 }
 
-// neverStarts reports whether a job is suspended and has zero completions.
+// neverStarts reports whether the Job is suspended and has zero completions.
 func (j jobChange) neverStarts() bool {
 	completions := j.spec.Get("completions")
 	return j.spec.Get("suspend").Bool() && !isAbsentOrNull(completions) && intValue(completions) == 0
 }
 
-// completionTime requires completionTime for complete jobs and forbids it for others.
+// completionTime requires that a complete Job has a completionTime, which is not before its startTime, and that other Jobs
+// have none.
 func (j jobChange) completionTime() {
 	c, completed, started := j.c, j.status.Get("completionTime"), j.status.Get("startTime")
 	if j.outcome.complete != j.oldOutcome.complete || j.changed("completionTime") {
@@ -147,14 +150,14 @@ func (j jobChange) completionTime() {
 	}
 }
 
-// isBefore compares times; it is false if one of them is absent.
+// isBefore reports whether the time a is before the time b; false if one of them is absent.
 func isBefore(a, b document.Value) bool {
 	x, errX := time.Parse(time.RFC3339, a.Text())
 	y, errY := time.Parse(time.RFC3339, b.Text())
 	return errX == nil && errY == nil && x.Before(y)
 }
 
-// jobIndexes validates the completed and failed indexes, and the counts of pods.
+// jobIndexes validates completedIndexes and failedIndexes, and the numbers of terminating and ready pods.
 func jobIndexes(c *checker, job, oldJob document.Value) {
 	j := jobChangeOf(c, job, oldJob)
 	completions, perIndex := j.spec.Get("completions"), j.spec.Get("backoffLimitPerIndex")
@@ -191,8 +194,8 @@ func jobIndexes(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// overlap returns an error for the first index that is in both lists of intervals; "" if there is none. Invalid
-// intervals are ignored.
+// overlap returns an error message for the first index that both completedIndexes and failedIndexes contain; "" if there is
+// none. Invalid intervals are ignored.
 func overlap(completed, failed string, completions int64) string {
 	if completed == "" || failed == "" {
 		return ""
@@ -220,7 +223,7 @@ func readIntervals(text string, completions int64) (intervals [][2]int64) {
 	return intervals
 }
 
-// jobConditions rejects contradicting conditions.
+// jobConditions rejects combinations of SuccessCriteriaMet and other termination conditions that contradict each other.
 func jobConditions(c *checker, job, oldJob document.Value) {
 	j := jobChangeOf(c, job, oldJob)
 	if j.outcome.succeeding && j.outcome.failed {
@@ -234,7 +237,8 @@ func jobConditions(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// jobProgress rejects the removal of terminal conditions and decreasing counters.
+// jobProgress rejects updates that remove termination conditions, decrease counters, or change completionTime or, unless the
+// Job is suspended or resumed, startTime.
 func jobProgress(c *checker, job, oldJob document.Value) {
 	j := jobChangeOf(c, job, oldJob)
 	for _, end := range []struct {
@@ -265,12 +269,13 @@ func jobProgress(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// scalesDown reports whether the job is an elastic indexed job, whose completions may decrease.
+// scalesDown reports whether the Job is an elastic indexed Job, whose completions, and therefore succeeded pods, may
+// decrease.
 func (j jobChange) scalesDown() bool {
 	return j.spec.Get("completionMode").Text() == "Indexed" && document.Equal(j.spec.Get("completions"), j.spec.Get("parallelism"))
 }
 
-// resumes reports whether the update ends the job's suspension.
+// resumes reports whether the update changes the condition Suspended from True to False.
 func (j jobChange) resumes() bool {
 	return hasCondition(j.old, "Suspended", "True") && hasCondition(j.status, "Suspended", "False")
 }

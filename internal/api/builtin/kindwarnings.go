@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// quotaPairs warns about requests above the limits of the same resource.
+// quotaPairs adds a warning for each resource whose requests in a ResourceQuota exceed its limits.
 func quotaPairs(c *checker, hard, _ document.Value) {
 	for _, name := range [...]string{"cpu", "memory", "storage", "ephemeral-storage"} {
 		requestName := "requests." + name
@@ -26,7 +26,7 @@ func quotaPairs(c *checker, hard, _ document.Value) {
 	}
 }
 
-// keyPair warns about a TLS certificate that does not match its key.
+// keyPair adds a warning if the certificate and the key of a TLS Secret are invalid or do not match.
 func keyPair(c *checker, data, _ document.Value) {
 	certificate, _ := base64.StdEncoding.DecodeString(data.Get("tls.crt").Text())
 	key, _ := base64.StdEncoding.DecodeString(data.Get("tls.key").Text())
@@ -49,7 +49,7 @@ func lowerCaseDriver(c *checker, driver, _ document.Value) {
 	}
 }
 
-// Limits above which the status of an indexed job may be too large.
+// The numbers of completions and of parallel pods above which the status of an indexed Job may become too large.
 const (
 	manyCompletionsWarning = 100_000
 	manyParallelWarning    = 10_000
@@ -61,7 +61,8 @@ func manyIndexes(c *checker, spec, _ document.Value) {
 	}
 }
 
-// warnScheduleZone warns about time zones in schedules. The field path in the message is kube-apiserver's.
+// warnScheduleZone adds a warning if the schedule of a CronJob contains a time zone. The path spec.spec.schedule in the message
+// is wrong in kube-apiserver, too.
 func warnScheduleZone(c *checker, schedule, _ document.Value) {
 	if strings.Contains(schedule.Text(), "TZ") {
 		c.addWarning("cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details")

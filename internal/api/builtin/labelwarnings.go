@@ -2,7 +2,7 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// deprecatedLabels are deprecated node labels, with the rest of the warning.
+// deprecatedLabels maps deprecated node labels to the part of the warning that follows the label.
 var deprecatedLabels = map[string]string{
 	"beta.kubernetes.io/arch":                       `deprecated since v1.14; use "kubernetes.io/arch" instead`,
 	"beta.kubernetes.io/os":                         `deprecated since v1.14; use "kubernetes.io/os" instead`,
@@ -32,7 +32,7 @@ func warnDeprecatedLabelKey(c *checker, _, _ document.Value) {
 	}
 }
 
-// deprecatedMatchLabels warns about the keys of matchLabels as if they were fields.
+// deprecatedMatchLabels adds a warning for each deprecated label in matchLabels. The path of the warning ends with the label.
 func deprecatedMatchLabels(c *checker, labels, _ document.Value) {
 	for key := range labels.Fields() {
 		if instead, ok := deprecatedLabels[key]; ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// limitTypes are the limit types that need no domain.
+// limitTypes are the types of LimitRange items that Kubernetes defines. Other types need a domain-qualified name.
 var limitTypes = []string{"Pod", "Container", "PersistentVolumeClaim"}
 
 func limitType(c *checker, now, _ document.Value) {
@@ -22,7 +22,8 @@ func limitType(c *checker, now, _ document.Value) {
 	}
 }
 
-// limitAmounts validates the resource names of a limit range item, and compares its quantities.
+// limitAmounts validates the resource names of a LimitRange item, and requires that its min, max, default, defaultRequest and
+// maxLimitRequestRatio are consistent for each resource.
 func limitAmounts(c *checker, limit, _ document.Value) {
 	kind := limit.Get("type").Text()
 	compared := []string{"max", "min"}
@@ -77,7 +78,7 @@ func (c *checker) limitNames(limit document.Value, kind string, lists ...string)
 	}
 }
 
-// resourceLimit holds the quantities of a limit range item for one resource; nil if unset.
+// resourceLimit holds the quantities of a LimitRange item for one resource; nil if they are not set.
 type resourceLimit struct {
 	c                                         *checker
 	resource                                  string
@@ -139,7 +140,7 @@ func (l *resourceLimit) check() {
 	}
 }
 
-// ratio requires a ratio that is at least 1 and at most max/min.
+// ratio requires that maxLimitRequestRatio is at least 1 and at most max divided by min.
 func (l *resourceLimit) ratio() {
 	ratio := l.maxRatio
 	if ratio == nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// makeAlone requires that a list with the given string, such as *, has no other items.
+// makeAlone returns a check that requires that a list that contains a string, such as *, has no other items. The arguments are
+// the string and the error detail.
 func makeAlone(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a string and the error detail, received %q", args)
@@ -21,7 +22,8 @@ func makeAlone(args []string) (check, error) {
 	}, nil
 }
 
-// makeNotBoth rejects a list that has both of two strings.
+// makeNotBoth returns a check that rejects a list that contains both of two strings. The arguments are the strings and the
+// error detail.
 func makeNotBoth(args []string) (check, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("expected two strings and the error detail, received %q", args)
@@ -34,38 +36,41 @@ func makeNotBoth(args []string) (check, error) {
 	}, nil
 }
 
-// parseLimit parses the arguments of a limit with an error detail.
-func parseLimit(args []string) (n int, words string, err error) {
+// parseLimit parses the arguments of a check: a maximum and the error detail.
+func parseLimit(args []string) (maximum int, detail string, err error) {
 	if len(args) != 2 {
 		return 0, "", fmt.Errorf("expected a number and the error detail, received %q", args)
 	}
-	n, err = strconv.Atoi(args[0])
-	return n, args[1], err
+	maximum, err = strconv.Atoi(args[0])
+	return maximum, args[1], err
 }
 
-// makeAtMost limits the number of items. Unlike max-items, its error detail is an argument.
+// makeAtMost returns a check that limits the number of items of a list. Unlike makeMaxItems, the error is of type Invalid with
+// a detail from the arguments.
 func makeAtMost(args []string) (check, error) {
-	maximum, words, err := parseLimit(args)
+	maximum, detail, err := parseLimit(args)
 	return func(c *checker, list, _ document.Value) bool {
 		if list.Len() > maximum {
-			c.invalid(errorValue(list), words)
+			c.invalid(errorValue(list), detail)
 		}
 		return true
 	}, err
 }
 
-// makeLongest limits the length of a string. Unlike max-length, its error detail is an argument.
+// makeLongest returns a check that limits the length of a string. Unlike makeMaxLength, the error is of type Invalid with a
+// detail from the arguments.
 func makeLongest(args []string) (check, error) {
-	maximum, words, err := parseLimit(args)
+	maximum, detail, err := parseLimit(args)
 	return func(c *checker, now, _ document.Value) bool {
 		if len(now.Text()) > maximum {
-			c.invalid(now.Text(), words)
+			c.invalid(now.Text(), detail)
 		}
 		return true
 	}, err
 }
 
-// makeStartsWith requires a prefix; the error lists the supported values.
+// makeStartsWith returns a check that requires that a string has a prefix. The arguments are the prefix and the supported
+// value that the error shows.
 func makeStartsWith(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a prefix and the supported value, received %q", args)
@@ -78,7 +83,7 @@ func makeStartsWith(args []string) (check, error) {
 	}, nil
 }
 
-// whitespaceChecks are the checks of whitespace in strings.
+// whitespaceChecks returns the factories of the checks of whitespace in strings.
 func whitespaceChecks() map[string]checkFactory {
 	isBlank := func(v document.Value) bool { return strings.TrimSpace(v.Text()) == "" }
 	return map[string]checkFactory{

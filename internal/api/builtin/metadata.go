@@ -13,21 +13,21 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// maxAnnotationBytes is the maximum total size of an object's annotations.
+// maxAnnotationBytes is the maximum total size of the keys and values of an object's annotations, in bytes.
 const maxAnnotationBytes = 256 << 10
 
-// nameFormat is the format of a kind's names and of their generateName prefixes.
+// nameFormat is the format of metadata.name, and of metadata.generateName (prefix), for a kind.
 type nameFormat struct {
 	name, prefix format
-	generated    bool // a missing name is accepted on create, because the server generates one
+	generated    bool // generated makes a create accept an empty name, because the server generates one.
 }
 
-// nameFormats are the formats that object-meta supports.
+// nameFormats maps the arguments of the check object-meta to name formats.
 var nameFormats = map[string]nameFormat{
 	"dns-label":     {formats["dns-label"], prefixFormat("dns-label"), false},
 	"dns-subdomain": {formats["dns-subdomain"], prefixFormat("dns-subdomain"), false},
 	"dns1035-label": {formats["dns1035-label"], prefixFormat("dns1035-label"), false},
-	// The prefix is not validated if only the whole name counts.
+	// The prefix is not validated, because kube-apiserver validates only the whole name of such kinds.
 	"whole-dns-subdomain": {format{isDNSSubdomain, content.IsDNS1123Subdomain}, format{accepts: anyText}, false},
 	"path-segment":        {pathSegment, pathSegment, false},
 	"any":                 {format{accepts: anyText}, format{accepts: anyText}, false},
@@ -44,7 +44,8 @@ func prefixFormat(name string) format {
 	return format{f.accepts, func(s string) []string { return f.problems(asPrefix(s)) }}
 }
 
-// makeObjectMeta validates the metadata on create; with always, also on update.
+// makeObjectMeta returns a check of metadata on create. The arguments are a key of nameFormats and, optionally, always, which
+// makes the check apply to updates as well.
 func makeObjectMeta(args []string) (check, error) {
 	always := len(args) == 2 && args[1] == "always"
 	if len(args) != 1 && !always {
@@ -64,7 +65,8 @@ func makeObjectMeta(args []string) (check, error) {
 	}, nil
 }
 
-// updatedObjectMeta validates the metadata on update, in addition to the checks for all kinds.
+// updatedObjectMeta validates the metadata on update. kube-apiserver runs these checks for some kinds a second time, after
+// the checks for objects of all kinds.
 func updatedObjectMeta(c *checker, now, old document.Value) {
 	if c.updating {
 		c.checkUpdatedMeta(now, old)
@@ -72,7 +74,7 @@ func updatedObjectMeta(c *checker, now, old document.Value) {
 	}
 }
 
-// checkMeta validates the metadata with the checks for all kinds.
+// checkMeta validates the metadata with the checks for objects of all kinds; names is the format of the name.
 func (c *checker) checkMeta(meta document.Value, names format) {
 	c.checkCreatedMeta(meta, nameFormat{names, names, false})
 }
@@ -84,7 +86,7 @@ func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	if name := meta.Get("name").Text(); name == "" && names.generated && !c.updating {
 	} else if name == "" {
 		c.required("name or generateName is required", "name")
-	} else if problems := names.name.check(name); len(problems) > 0 { // passing a name as any allocates
+	} else if problems := names.name.check(name); len(problems) > 0 { // invalidAll would allocate memory for valid names, too
 		c.invalidAll(name, problems, "name")
 	}
 	switch namespace := meta.Get("namespace").Text(); {
@@ -106,7 +108,8 @@ func (c *checker) checkCreatedMeta(meta document.Value, names nameFormat) {
 	c.managedFields(meta.Get("managedFields"))
 }
 
-// checkUpdatedMeta validates the immutable fields of the metadata, and the mutable ones again.
+// checkUpdatedMeta validates the metadata of an update: that immutable fields do not change, and that the other fields are
+// valid.
 func (c *checker) checkUpdatedMeta(now, old document.Value) {
 	if !isEmpty(old.Get("deletionTimestamp")) {
 		c.noNewFinalizers(now.Get("finalizers"), old.Get("finalizers"))
@@ -209,7 +212,7 @@ func (c *checker) finalizers(finalizers document.Value) {
 	}
 }
 
-// finalizerKinds requires standard or domain-qualified finalizers.
+// finalizerKinds requires that each finalizer is one that Kubernetes defines or has a domain-qualified name.
 func (c *checker) finalizerKinds(meta document.Value) {
 	finalizers := meta.Get("finalizers")
 	for i, f := range finalizers.Items() {
@@ -232,8 +235,8 @@ func isQualifiedFinalizer(name string) bool {
 	return strings.Contains(name, "/")
 }
 
-// managedFields validates the entries that a client sent. Sealed entries of the live object were validated when they
-// were written.
+// managedFields validates managed fields entries. It skips unparsed entries, which are those of the live object, because
+// they were validated when they were written.
 func (c *checker) managedFields(entries document.Value) {
 	if fastdoc.IsUnparsed(entries) {
 		return

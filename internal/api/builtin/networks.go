@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// notBothResources rejects an RBAC rule for both non-resource URLs and resources.
+// notBothResources rejects an RBAC rule with nonResourceURLs that also has apiGroups, resources or resourceNames.
 func notBothResources(c *checker, rule, _ document.Value) {
 	if rule.Get("apiGroups").Len()+rule.Get("resources").Len()+rule.Get("resourceNames").Len() > 0 {
 		c.invalid(errorValue(rule.Get("nonResourceURLs")), "rules cannot apply to both regular resources and non-resource URLs", "nonResourceURLs")
@@ -97,7 +97,8 @@ func (c *checker) serviceBackend(service document.Value) {
 	}
 }
 
-// ingressClassNamespace requires a namespace for namespaced parameters and forbids it for others.
+// ingressClassNamespace requires that parameters of an IngressClass have a namespace if their scope is Namespace, and none if
+// it is Cluster.
 func ingressClassNamespace(c *checker, parameters, _ document.Value) {
 	scope, namespace := parameters.Get("scope"), parameters.Get("namespace")
 	if isAbsentOrNull(scope) {
@@ -167,7 +168,7 @@ func policyPeer(c *checker, peer, _ document.Value) {
 	}
 }
 
-// ipBlockExcept requires CIDRs that are strict subsets of the block.
+// ipBlockExcept requires that the CIDRs in except of an ipBlock are strict subsets of its cidr.
 func ipBlockExcept(c *checker, block, _ document.Value) {
 	_, whole, err := netutils.ParseCIDRSloppy(block.Get("cidr").Text())
 	if err != nil {
@@ -189,7 +190,8 @@ func ipBlockExcept(c *checker, block, _ document.Value) {
 	c.pop()
 }
 
-// accessReview requires resource or non-resource attributes, and a user or group.
+// accessReview requires that a SubjectAccessReview has exactly one of resourceAttributes and nonResourceAttributes, and a
+// user or a group.
 func accessReview(c *checker, review, _ document.Value) {
 	spec := review.Get("spec")
 	c.push("spec")

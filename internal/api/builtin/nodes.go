@@ -13,7 +13,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// nodeTaints validates taints. kube-apiserver reports their errors below metadata.
+// nodeTaints validates the taints of a node. Like kube-apiserver, it reports their errors at metadata.taints instead of
+// spec.taints.
 func nodeTaints(c *checker, taints, _ document.Value) {
 	where := c.path
 	c.path = []step{{name: "metadata"}, {name: "taints"}}
@@ -48,8 +49,8 @@ const (
 	preferAvoidPodsAnnotation = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 )
 
-// nodeAnnotations validates legacy annotations. Errors of malformed JSON are those of Go's decoder, which depend on
-// these Go types.
+// nodeAnnotations validates the legacy annotations of nodes. Their JSON is decoded into Kubernetes' Go types, because the
+// messages of decoding errors depend on these types.
 func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	if text := annotations.Get(taintsAnnotation).Text(); text != "" {
 		var read []corev1.Taint
@@ -81,7 +82,7 @@ func nodeAnnotations(c *checker, annotations, _ document.Value) {
 	}
 }
 
-// nodeAmounts validates the capacity or the allocatable resources of a node.
+// nodeAmounts validates the quantities in capacity or allocatable of a node's status.
 func nodeAmounts(c *checker, list, _ document.Value) {
 	for name, v := range list.Fields() {
 		c.push(name)
@@ -90,7 +91,7 @@ func nodeAmounts(c *checker, list, _ document.Value) {
 	}
 }
 
-// cidrsOf returns the pod CIDRs of a node. The legacy field podCIDR takes precedence over podCIDRs.
+// cidrsOf returns the pod CIDRs in the spec of a node. If podCIDR and podCIDRs contradict each other, podCIDR is used.
 func cidrsOf(spec document.Value) []string {
 	first, all := spec.Get("podCIDR").Text(), stringItems(spec.Get("podCIDRs"))
 	if first != "" && (len(all) == 0 || all[0] != first) {
@@ -99,7 +100,7 @@ func cidrsOf(spec document.Value) []string {
 	return all
 }
 
-// podCIDRs requires at most one CIDR of each IP family.
+// podCIDRs requires that the pod CIDRs of a node are valid, and that there is at most one for each IP family.
 func podCIDRs(c *checker, spec, _ document.Value) {
 	cidrs := cidrsOf(spec)
 	c.push("podCIDRs")
@@ -124,7 +125,7 @@ func podCIDRs(c *checker, spec, _ document.Value) {
 
 const podCIDRUpdateDetail = `node updates may not change podCIDR except from "" to valid`
 
-// podCIDRsFrozen rejects changes of pod CIDRs, with one error for each that differs.
+// podCIDRsFrozen rejects changes of a node's pod CIDRs once they are set, with one error for each CIDR that changes.
 func podCIDRsFrozen(c *checker, spec, oldSpec document.Value) {
 	cidrs, old := cidrsOf(spec), cidrsOf(oldSpec)
 	if len(old) == 0 {

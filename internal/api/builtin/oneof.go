@@ -13,26 +13,26 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// oneOf is a union: a set of fields of a struct of which at most one may be set. With a discriminator, a member may be
-// set only if the discriminator has the member's value.
+// oneOf is a union: a set of fields of a struct, its members, of which at most one may be set. If the union has a
+// discriminator, a member may be set only if the discriminator has the member's value.
 type oneOf struct {
 	members []string
-	// others are the fields that are not members, for a union that is declared by its exceptions.
+	// others are the fields that are not members. It is set only if the union is declared as "all except FIELD…".
 	others        []string
-	discriminator string
-	values        []string // the discriminator's value for each member, if there is a discriminator
+	discriminator string   // discriminator is the name of the discriminator; "" if there is none.
+	values        []string // values are the discriminator's values for the members; nil without a discriminator.
 }
 
-// builtinOneOfs returns the unions of the built-in kinds by struct, which are parsed on first use.
+// builtinOneOfs returns a map from structs of the built-in kinds to their unions, which are parsed on first use.
 var builtinOneOfs = sync.OnceValue(func() map[*Type][]oneOf {
 	all, err := builtin().readOneOfs(kinds.Builtin())
 	if err != nil {
-		panic(err) // unreachable: a test parses all kind files
+		panic(err) // unreachable: the kind files are embedded, and a test parses all of them
 	}
 	return all
 })
 
-// readOneOfs parses the sections of one-ofs of kind files.
+// readOneOfs parses the sections "one-ofs" of all kind files.
 func (t *table) readOneOfs(set *kinds.Set) (map[*Type][]oneOf, error) {
 	all := map[*Type][]oneOf{}
 	return all, t.eachRule(set, kinds.OneOfs, func(of *Type, words []string) error {
@@ -69,7 +69,8 @@ func parseOneOf(t *Type, words []string) (set oneOf, err error) {
 	return set, nil
 }
 
-// named returns the fields that a declaration names and that are not members.
+// named returns the fields in the declaration of a union, words, that may not be members: the discriminator, or the fields
+// after except.
 func (o *oneOf) named(words []string) []string {
 	if o.discriminator != "" {
 		return []string{o.discriminator}
@@ -77,7 +78,7 @@ func (o *oneOf) named(words []string) []string {
 	return words
 }
 
-// has reports whether a field is a member.
+// has reports whether the field with a name is a member of the union.
 func (o *oneOf) has(name string) bool {
 	if len(o.others) > 0 {
 		return !slices.Contains(o.others, name)
@@ -85,21 +86,22 @@ func (o *oneOf) has(name string) bool {
 	return slices.Contains(o.members, name)
 }
 
-// OneOfs are the unions of a kind that several field managers can write to, compiled so that Clashes visits nothing
-// else. Nil means that there are none.
+// OneOfs holds the unions of a struct, and of the structs inside it, of which different field managers can own different
+// members. It is compiled so that Clashes visits only the fields that lead to unions. Nil means that there are none.
 type OneOfs struct {
-	local  []oneOf
-	nested []nestedOneOfs // sorted by field name
+	local  []oneOf        // local are the unions of the struct itself.
+	nested []nestedOneOfs // nested are the fields with unions inside them, sorted by name.
 }
 
-// nestedOneOfs is a field that contains unions: in its value, or in the items of a list with keys.
+// nestedOneOfs is a field with unions inside it: in its value, or, if keys is not nil, in the items of a list of type map.
 type nestedOneOfs struct {
 	name string
 	keys []schema.Key
 	in   *OneOfs
 }
 
-// OneOfs compiles the unions of a type. The topology determines the parts that several field managers can write to.
+// OneOfs returns the unions of a type. Unions inside atomic values of the topology are omitted, because one field manager owns
+// all their members.
 func (t *Type) OneOfs(topology *schema.Type) *OneOfs {
 	c := oneOfCompiler{declared: builtinOneOfs(), known: map[mergedType]*OneOfs{}}
 	return c.compile(t, topology)
@@ -110,7 +112,7 @@ type oneOfCompiler struct {
 	known    map[mergedType]*OneOfs
 }
 
-// mergedType is a type with its topology, which may differ between the fields of that type.
+// mergedType is a type with a topology. Fields of the same type may have different topologies.
 type mergedType struct {
 	t        *Type
 	topology *schema.Type
@@ -125,7 +127,7 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 		return known
 	}
 	all := &OneOfs{local: c.declared[t]}
-	c.known[at] = all // added before the recursion, for recursive types
+	c.known[at] = all // set before the recursion, because types can be recursive
 	for i := range t.Fields {
 		f := &t.Fields[i]
 		below, nested := topologyOf(topology.Map, f.Name), nestedOneOfs{name: f.Name}
@@ -145,19 +147,20 @@ func (c *oneOfCompiler) compile(t *Type, topology *schema.Type) *OneOfs {
 	return all
 }
 
-// Clash is a union of which two members are set: one by an applier, and one that was set before.
+// Clash is a union of which two members are set after an apply: one by the apply configuration, and one that was set
+// before.
 type Clash struct {
-	// Path is the path of the struct.
+	// Path is the path of the struct that contains the union.
 	Path fieldset.Path
-	// Applied is the field that the applier set, Sibling the field that excludes it.
+	// Applied is the field that the apply configuration sets. Sibling is the field, set before, that contradicts it.
 	Applied, Sibling string
-	// Discriminator is the discriminator of the union; "" if there is none. It is equal to Applied or Sibling, and allows
-	// the member only if it has Value.
+	// Discriminator is the discriminator of the union; "" if there is none. It equals Applied or Sibling. The member is
+	// allowed only if the discriminator has the value Value.
 	Discriminator, Value string
 }
 
-// Clashes returns the unions of which the configuration sets a member, while the merged object has another member that
-// the configuration does not set.
+// Clashes returns the unions of which an apply configuration sets a member while the merged object contains another member
+// that the configuration does not set.
 func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	var w clashWalker
 	w.fields(o, config, merged)
@@ -167,8 +170,8 @@ func (o *OneOfs) Clashes(config, merged document.Value) []Clash {
 	return w.found
 }
 
-// clashWalker walks a configuration and the merged object in parallel. Paths are built on return, in reverse order, so
-// that they cost nothing if there is no clash.
+// clashWalker is the state of Clashes, which walks an apply configuration and the merged object in parallel. The paths of
+// clashes are built in reverse order while the recursion returns, so that they cost nothing if there is no clash.
 type clashWalker struct{ found []Clash }
 
 func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
@@ -178,7 +181,7 @@ func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 	for i := range o.local {
 		w.check(&o.local[i], config, merged)
 	}
-	next := 0 // index among the configuration's fields
+	next := 0 // index of a field of config
 	for i := range o.nested {
 		nested := &o.nested[i]
 		for next < config.Len() && config.Name(next) < nested.name {
@@ -219,7 +222,7 @@ func (w *clashWalker) items(nested *nestedOneOfs, config, merged document.Value)
 	}
 }
 
-// keysElement returns the path element of a list item.
+// keysElement returns the path element that identifies a list item by its keys.
 func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	fields := make([]fieldset.KeyField, 0, len(keys))
 	for _, key := range keys {
@@ -232,7 +235,7 @@ func keysElement(keys []schema.Key, item document.Value) fieldset.Element {
 	return fieldset.KeyElement(fields...)
 }
 
-// check finds set members that the configuration does not set.
+// check adds a clash for each member of a union that merged sets and config does not, if config sets another member.
 func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 	if set.discriminator != "" {
 		w.checkDiscriminated(set, config, merged)
@@ -247,12 +250,12 @@ func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 	if count < 2 {
 		return
 	}
-	applied := slices.IndexFunc(set.members, func(name string) bool { return isMember(config.Get(name)) })
+	applied := slices.IndexFunc(set.members, func(name string) bool { return isMemberSet(config.Get(name)) })
 	if applied < 0 {
 		return
 	}
 	for _, name := range set.members {
-		if isMember(merged.Get(name)) && config.Get(name).IsAbsent() {
+		if isMemberSet(merged.Get(name)) && config.Get(name).IsAbsent() {
 			w.found = append(w.found, Clash{Applied: set.members[applied], Sibling: name})
 		}
 	}
@@ -261,14 +264,14 @@ func (w *clashWalker) check(set *oneOf, config, merged document.Value) {
 func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Value) {
 	kind := merged.Get(set.discriminator)
 	if kind.Kind() != document.String {
-		return // the discriminator has not been defaulted yet
+		return // the discriminator is absent, because defaults are set later
 	}
 	for i, name := range set.members {
-		if kind.Text() == set.values[i] || !isMember(merged.Get(name)) {
+		if kind.Text() == set.values[i] || !isMemberSet(merged.Get(name)) {
 			continue
 		}
 		clash := Clash{Discriminator: set.discriminator, Value: set.values[i]}
-		switch setsKind, setsMember := isMember(config.Get(set.discriminator)), isMember(config.Get(name)); {
+		switch setsKind, setsMember := isMemberSet(config.Get(set.discriminator)), isMemberSet(config.Get(name)); {
 		case setsKind && config.Get(name).IsAbsent():
 			clash.Applied, clash.Sibling = set.discriminator, name
 		case setsMember && !setsKind:
@@ -280,8 +283,8 @@ func (w *clashWalker) checkDiscriminated(set *oneOf, config, merged document.Val
 	}
 }
 
-// isMember reports whether a member counts as set: zero values do not, nor do unset markers.
-func isMember(v document.Value) bool {
+// isMemberSet reports whether the value of a member counts as set. "", false, null and unset markers do not.
+func isMemberSet(v document.Value) bool {
 	switch v.Kind() {
 	case document.Absent, document.Null:
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// filePath is the path of a file in a volume, and its source.
+// filePath is the path of a file in a volume, and the source of a projected volume that contains it; "" for other volumes.
 type filePath struct{ path, of string }
 
 func (p filePath) String() string {
@@ -18,13 +18,15 @@ func (p filePath) String() string {
 	return fmt.Sprintf("%q (%s)", p.path, p.of)
 }
 
-// filePaths indexes the files of a volume by path, and by each of their parent directories.
+// filePaths holds the files of a volume in all. at and below map a path to the indexes of the files at the path, and of the
+// files in the directory with the path.
 type filePaths struct {
 	all       []filePath
 	at, below map[string][]int
 }
 
-// add adds a file, and returns the files at the same path, in parent directories or below it.
+// add adds a file and returns the indexes of the files that overlap with it: at the same path, at the path of a parent
+// directory, or below it.
 func (f *filePaths) add(p filePath) (others []int) {
 	p.path = strings.TrimRight(p.path, "/")
 	if f.at == nil {
@@ -48,7 +50,7 @@ func (f *filePaths) add(p filePath) (others []int) {
 	return others
 }
 
-// overlappingPaths warns about files of a volume whose paths overlap.
+// overlappingPaths adds a warning for each pair of files of a volume whose paths overlap.
 func overlappingPaths(c *checker, volume, _ document.Value) {
 	if items := volume.Lookup("configMap", "items"); items.Len() > 1 {
 		c.overlaps(volume, items, fmt.Sprintf("ConfigMap %q", volume.Lookup("configMap", "name").Text()))
@@ -73,7 +75,7 @@ func (c *checker) overlaps(volume, items document.Value, of string) {
 
 func (c *checker) warnOverlaps(volume document.Value, of string, files *filePaths, p filePath) {
 	if c.hasMaxWarnings() {
-		return // bounds the time for many overlapping files
+		return // limits the time that is spent on many overlapping files
 	}
 	others := files.add(p)
 	p = files.all[len(files.all)-1]
@@ -101,7 +103,7 @@ func (c *checker) projectedOverlaps(volume, sources document.Value) {
 	}
 }
 
-// projectedFiles returns the files of one projected source.
+// projectedFiles returns the files of one source of a projected volume.
 func projectedFiles(source document.Value) (files []filePath) {
 	items := func(name, of string) []filePath {
 		for _, item := range source.Lookup(name, "items").Items() {

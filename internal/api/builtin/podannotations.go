@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Annotations of pods that kube-apiserver validates. The name of a container follows those that end with a slash.
+// Annotations of pods that kube-apiserver validates. The annotations that end with a slash are prefixes, which the name of a
+// container follows.
 const (
 	mirrorAnnotation           = "kubernetes.io/config.mirror"
 	deletionCostAnnotation     = "controller.kubernetes.io/pod-deletion-cost"
@@ -53,7 +54,7 @@ func (c *checker) validateAnnotations(annotations, spec document.Value) {
 	c.pop()
 }
 
-// annotatedTolerations validates the legacy annotation of tolerations.
+// annotatedTolerations validates the legacy annotation that contains tolerations as JSON.
 func (c *checker) annotatedTolerations(text string) {
 	var read []corev1.Toleration
 	if err := json.Unmarshal([]byte(text), &read); err != nil {
@@ -134,7 +135,7 @@ func (c *checker) deletionCost(annotations document.Value) {
 	}
 }
 
-// isDeletionCost reports whether a string is a 32-bit integer in canonical form.
+// isDeletionCost reports whether a string is a 32-bit integer without a plus sign and leading zeros.
 func isDeletionCost(text string) bool {
 	if text == "" {
 		return false
@@ -147,7 +148,7 @@ func isDeletionCost(text string) bool {
 	return err == nil
 }
 
-// podProfiles rejects seccomp and AppArmor profiles that contradict a legacy annotation.
+// podProfiles rejects seccomp and AppArmor profiles of a pod and its containers that differ from those in legacy annotations.
 func podProfiles(c *checker, pod, _ document.Value) {
 	annotations, spec := pod.Lookup("metadata", "annotations"), pod.Get("spec")
 	if annotations.Len() == 0 {
@@ -167,7 +168,8 @@ func podProfiles(c *checker, pod, _ document.Value) {
 	c.pop()
 }
 
-// matchAppArmor requires that a legacy annotation matches the profile of the container, or else of the pod.
+// matchAppArmor requires that the AppArmor profile in a legacy annotation equals the profile of the container or, if the
+// container has none, of the pod.
 func (c *checker) matchAppArmor(annotation, container, ofPod document.Value) {
 	profile := container.Lookup("securityContext", "appArmorProfile")
 	if isAbsentOrNull(profile) {

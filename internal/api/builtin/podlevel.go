@@ -10,10 +10,11 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Pod-level resources: if a pod has limits or requests, missing ones follow from its containers. Limits of huge pages
-// are summed; requests are the peak of the containers' requests or, without any, the pod's limits.
+// This file defaults and validates pod-level resources (spec.resources). If a pod has pod-level limits or requests, absent
+// ones are derived from its containers: limits only for huge pages, requests from the containers' requests or, if these are
+// absent, from the pod-level limits.
 
-// setPodLevelResources sets the missing pod-level resources.
+// setPodLevelResources sets the pod-level limits and requests that are absent, if the pod has any.
 func setPodLevelResources(s *structUpdate) {
 	spec := s.get("spec")
 	whole := spec.Get("resources")
@@ -21,14 +22,14 @@ func setPodLevelResources(s *structUpdate) {
 	if limits.Len() == 0 && requests.Len() == 0 {
 		return
 	}
-	given := limits
+	oldLimits := limits
 	for _, n := range needs(spec, "limits") {
 		if isHugePages(n.name) && limits.Get(n.name).IsAbsent() && requests.Get(n.name).IsAbsent() {
 			limits = limits.With(n.name, document.NewString(n.quantity.String()))
 		}
 	}
 	if limits.Len() > 0 {
-		whole = withChanged(whole, "limits", given, limits)
+		whole = withChanged(whole, "limits", oldLimits, limits)
 		whole = withChanged(whole, "requests", requests, podRequests(spec, limits, requests))
 	}
 	if !document.Same(whole, spec.Get("resources")) {
@@ -36,7 +37,7 @@ func setPodLevelResources(s *structUpdate) {
 	}
 }
 
-// withChanged returns v with a field set, if the field changes.
+// withChanged returns v with the named field set to value; the same v if value is the old value.
 func withChanged(v document.Value, name string, old, value document.Value) document.Value {
 	if document.Same(old, value) {
 		return v
@@ -61,14 +62,15 @@ func podRequests(spec, limits, requests document.Value) document.Value {
 func isHugePages(name string) bool        { return strings.HasPrefix(name, "hugepages-") }
 func isPlainPodResource(name string) bool { return name == "cpu" || name == "memory" }
 
-// need is the required quantity of a resource.
+// need is the quantity of a resource that a pod's containers need together.
 type need struct {
 	name     string
 	quantity resource.Quantity
 }
 
-// needs returns the peak limits or requests of a pod's containers. Init containers run in sequence before the main
-// containers, except for sidecars (restartPolicy Always), which keep running alongside all later ones.
+// needs returns, for each resource, the maximum of the sums of the limits or requests (which) of containers that run at the
+// same time. Init containers run one after the other before the main containers, except for sidecars (restartPolicy Always),
+// which continue to run.
 func needs(spec document.Value, which string) []need {
 	var total, sidecars, peak []need
 	for _, container := range spec.Get("containers").Items() {
@@ -127,16 +129,17 @@ func indexOfNeed(all []need, name string) int {
 	return slices.IndexFunc(all, func(n need) bool { return n.name == name })
 }
 
-// sufficientResources rejects resources of a pod as a whole that are less than its containers need.
+// sufficientResources rejects pod-level requests and huge page limits that are less than the containers need, and container
+// limits that exceed the pod-level limits.
 func (c *checker) sufficientResources(whole document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	for _, list := range []string{"requests", "limits"} {
 		for _, n := range needs(spec, list) {
-			given := whole.Lookup(list, n.name)
-			if isEmpty(given) || list == "limits" && !isHugePages(n.name) {
+			declared := whole.Lookup(list, n.name)
+			if isEmpty(declared) || list == "limits" && !isHugePages(n.name) {
 				continue
 			}
-			if q := quantityValue(given); n.quantity.Cmp(q) > 0 {
+			if q := quantityValue(declared); n.quantity.Cmp(q) > 0 {
 				c.push(list)
 				c.pushKey(n.name)
 				c.invalid(q.String(), fmt.Sprintf("must be greater than or equal to aggregate container %s of %s", list, n.quantity.String()))
@@ -148,11 +151,11 @@ func (c *checker) sufficientResources(whole document.Value) {
 	c.push("containers")
 	for i, container := range spec.Get("containers").Items() {
 		for name, limit := range container.Lookup("resources", "limits").Fields() {
-			given := whole.Lookup("limits", name)
-			if isEmpty(given) {
+			declared := whole.Lookup("limits", name)
+			if isEmpty(declared) {
 				continue
 			}
-			if q, most := quantityValue(limit), quantityValue(given); q.Cmp(most) > 0 {
+			if q, most := quantityValue(limit), quantityValue(declared); q.Cmp(most) > 0 {
 				c.pushItem(i)
 				c.pushKey(name)
 				c.invalid(q.String(), "must be less than or equal to pod limits of "+most.String(), "limits")

@@ -11,7 +11,8 @@ import (
 // containerLists are the fields of a pod spec that hold containers.
 var containerLists = [...]string{"initContainers", "containers", "ephemeralContainers"}
 
-// forContainers calls visit for every container of a pod, in kube-apiserver's order.
+// forContainers calls visit with each container of a pod spec, in the order of kube-apiserver's errors. The current path is
+// that of the container.
 func (c *checker) forContainers(spec document.Value, visit func(container document.Value)) {
 	for _, name := range containerLists {
 		c.push(name)
@@ -34,8 +35,8 @@ func hostPorts(c *checker, containers, _ document.Value) {
 	}
 }
 
-// ownHostPorts rejects host ports that one container uses twice. As in kube-apiserver, errors are reported at the first
-// container.
+// ownHostPorts rejects host ports that one container uses twice. Like kube-apiserver, it reports the errors at index 0 of the
+// list, regardless of the container's index.
 func ownHostPorts(c *checker, container, _ document.Value) {
 	last := len(c.path) - 1
 	item := c.path[last].index
@@ -67,8 +68,8 @@ func (c *checker) takeHostPorts(container document.Value, seen map[string]bool) 
 	return seen
 }
 
-// hostNetworkPorts requires equal host and container ports. In a pod template, an unset host port is accepted, because
-// creating the pod sets it.
+// hostNetworkPorts requires that hostPort equals containerPort in pods that use the host network. In a pod template, an absent
+// hostPort is accepted, because it is defaulted when the pod is created.
 func hostNetworkPorts(c *checker, containers, _ document.Value) {
 	_, _, isPod := c.enclosing("core.v1.Pod")
 	for i, container := range containers.Items() {
@@ -132,7 +133,8 @@ func dnsConfig(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// eachText visits the items of a list of strings in a field.
+// eachText calls visit with each item of a list of strings, which is the named field of the current value. The current path
+// is that of the item.
 func (c *checker) eachText(name string, list document.Value, visit func(text string)) {
 	c.push(name)
 	for i, item := range list.Items() {
@@ -228,7 +230,8 @@ func appArmorPath(c *checker, now, _ document.Value) {
 	}
 }
 
-// initName requires a name that no main container and no earlier init container has.
+// initName requires that the name of an init container differs from the names of all main containers and of earlier init
+// containers.
 func initName(c *checker, now, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	name := now.Text()
@@ -249,7 +252,7 @@ func ephemeralName(c *checker, now, _ document.Value) {
 	}
 }
 
-// ephemeralTarget requires the name of a container that is not ephemeral.
+// ephemeralTarget requires that targetContainerName is the name of a main container or an init container of the pod.
 func ephemeralTarget(c *checker, now, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	name := now.Text()
@@ -258,7 +261,7 @@ func ephemeralTarget(c *checker, now, _ document.Value) {
 	}
 }
 
-// ephemeralFields rejects the fields of a container that ephemeral containers do not have, even if they are empty.
+// ephemeralFields rejects the fields of a container that ephemeral containers do not support.
 func ephemeralFields(c *checker, container, _ document.Value) {
 	for _, name := range []string{
 		"ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe", "startupProbe", "lifecycle",

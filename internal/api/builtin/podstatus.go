@@ -9,18 +9,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusLists are the lists of container statuses with the lists of their containers. Ephemeral containers have "",
-// because checks of restart policies and resources do not apply to them.
+// statusLists pairs each list of container statuses in a pod's status with the list of containers in its spec. The latter is
+// "" for ephemeral containers, to which checks of restart policies and resources do not apply.
 var statusLists = [...][2]string{{"containerStatuses", "containers"}, {"initContainerStatuses", "initContainers"}, {"ephemeralContainerStatuses", ""}}
 
-// podAnnotationsUpdate validates the annotations in status updates.
+// podAnnotationsUpdate validates the annotations of a pod in an update of its status.
 func podAnnotationsUpdate(c *checker, pod, oldPod document.Value) {
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
 	podAnnotations(c, pod, oldPod)
 }
 
-// containerTransitions rejects the transition of a terminated container to another state, unless the container is
-// restarted.
+// containerTransitions rejects a change of a container status from terminated to another state, unless the restart policy of
+// the container allows a restart.
 func containerTransitions(c *checker, pod, oldPod document.Value) {
 	spec := oldPod.Get("spec")
 	for _, lists := range statusLists {
@@ -37,7 +37,7 @@ func containerTransitions(c *checker, pod, oldPod document.Value) {
 			}
 			again := countRunning(statuses, was.Get("name").Text())
 			if lists[1] != "" && again > 0 {
-				again = 1 // only ephemeral containers are reported one by one
+				again = 1 // several statuses with one name cause one error, except for ephemeral containers
 				if restarts(spec, spec.Get(lists[1]), was.Get("name").Text(), intValue(ended.Get("exitCode"))) {
 					again = 0
 				}
@@ -53,7 +53,7 @@ func containerTransitions(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// countRunning returns the number of statuses with a name that are not terminated.
+// countRunning returns the number of container statuses with a name that are not terminated.
 func countRunning(statuses document.Value, name string) (n int) {
 	for _, s := range statuses.Items() {
 		if s.Get("name").Text() == name && isAbsentOrNull(s.Lookup("state", "terminated")) {
@@ -63,7 +63,7 @@ func countRunning(statuses document.Value, name string) (n int) {
 	return n
 }
 
-// restartsAll reports whether a restart rule of a container restarts all containers.
+// restartsAll reports whether a restart policy rule of any container restarts all containers of the pod.
 func restartsAll(spec document.Value) bool {
 	for _, list := range [...]string{"initContainers", "containers"} {
 		for _, container := range spec.Get(list).Items() {
@@ -77,7 +77,8 @@ func restartsAll(spec document.Value) bool {
 	return false
 }
 
-// restarts reports whether a container is restarted after it exits with a code.
+// restarts reports whether the container with a name is restarted after it exits with a code; false if there is no such
+// container.
 func restarts(spec, containers document.Value, name string, exitCode int64) bool {
 	for _, container := range containers.Items() {
 		if container.Get("name").Text() == name {
@@ -128,7 +129,7 @@ func ownClaim(c *checker, name, _ document.Value) {
 	}
 }
 
-// hostIP requires that hostIP is the first of hostIPs.
+// hostIP requires that status.hostIP of a pod equals the first item of status.hostIPs.
 func hostIP(c *checker, pod, _ document.Value) {
 	status := pod.Get("status")
 	if first := status.Get("hostIPs").At(0).Get("ip").Text(); first != status.Get("hostIP").Text() {
@@ -140,7 +141,7 @@ func hostIP(c *checker, pod, _ document.Value) {
 	}
 }
 
-// containerUsers validates the users of containers.
+// containerUsers validates the Linux user and group IDs in container statuses.
 func containerUsers(c *checker, pod, _ document.Value) {
 	system := pod.Lookup("spec", "os", "name").Text()
 	c.forStatuses(pod, func(_, status document.Value) {
@@ -168,8 +169,8 @@ func containerUsers(c *checker, pod, _ document.Value) {
 	})
 }
 
-// forStatuses calls visit for every container status, with the list of containers that it belongs to; absent for
-// ephemeral containers.
+// forStatuses calls visit with each container status of a pod, and with the list in the pod's spec that contains its
+// container, which is absent for ephemeral containers. The current path is that of the status.
 func (c *checker) forStatuses(pod document.Value, visit func(containers, status document.Value)) {
 	c.push("status")
 	for _, lists := range statusLists {
@@ -184,7 +185,8 @@ func (c *checker) forStatuses(pod document.Value, visit func(containers, status 
 	c.pop()
 }
 
-// allocatedResources validates the health of devices that are allocated to containers.
+// allocatedResources validates allocatedResourcesStatus in container statuses: the resources that are allocated to a
+// container and their health.
 func allocatedResources(c *checker, pod, _ document.Value) {
 	c.forStatuses(pod, func(containers, status document.Value) {
 		allocated := status.Get("allocatedResourcesStatus")
@@ -229,7 +231,7 @@ func (c *checker) allocatedResource(allocated, containers document.Value, contai
 	c.pop()
 }
 
-// maxHealthMessageLength is the maximum length of a device health message.
+// maxHealthMessageLength is the maximum length of the message about a resource's health, in bytes.
 const maxHealthMessageLength = 1024
 
 func (c *checker) health(r document.Value) {
@@ -245,7 +247,8 @@ func (c *checker) health(r document.Value) {
 
 var healthStates = []string{"Healthy", "Unhealthy", "Unknown"}
 
-// isRequestedResource reports whether a container requests a resource, or a request of a claim.
+// isRequestedResource reports whether the resources of a container contain a resource, or a claim in the notation
+// claim:NAME[/REQUEST].
 func isRequestedResource(resources document.Value, name string) bool {
 	if !strings.HasPrefix(name, "claim:") {
 		return !isAbsentOrNull(resources.Lookup("requests", name))
@@ -262,7 +265,8 @@ func isRequestedResource(resources document.Value, name string) bool {
 	return false
 }
 
-// extendedClaim validates the mapping of a claim's requests to extended resources of containers.
+// extendedClaim validates status.extendedResourceClaimStatus of a pod, which maps the extended resources of containers to
+// requests of a ResourceClaim.
 func extendedClaim(c *checker, claim, _ document.Value) {
 	mappings, spec := claim.Get("requestMappings"), c.scopes[0].now.Get("spec")
 	c.push("requestMappings")
@@ -299,7 +303,8 @@ func extendedClaim(c *checker, claim, _ document.Value) {
 	}
 }
 
-// containerOf returns a container by name, preferring main containers over init containers; absent if there is none.
+// containerOf returns the main container or, if there is none, the init container with a name; an absent value if there is
+// neither.
 func containerOf(spec document.Value, name string) document.Value {
 	for _, list := range [...]string{"containers", "initContainers"} {
 		for _, container := range spec.Get(list).Items() {

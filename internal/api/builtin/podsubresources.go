@@ -7,7 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/qos"
 )
 
-// ephemeralContainersUpdate rejects changes of ephemeral containers that the pod has already. Their order may change.
+// ephemeralContainersUpdate rejects updates that change or remove existing ephemeral containers of a pod. Their order may
+// change.
 func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	const name = "ephemeralContainers"
 	containers := pod.Lookup("spec", name)
@@ -24,7 +25,7 @@ func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// lastNamed returns the index of the last container of a name; -1 if there is none.
+// lastNamed returns the index of the last container with a name; -1 if there is none.
 func lastNamed(containers document.Value, name string) int {
 	last := -1
 	for i, container := range containers.Items() {
@@ -35,7 +36,7 @@ func lastNamed(containers document.Value, name string) int {
 	return last
 }
 
-// elemHere returns the type of the items of a list below the current path.
+// elemHere returns the type of the items of the named list in the value at the current path; nil if it is unknown.
 func (c *checker) elemHere(list string) *Type {
 	if t, _ := fieldType(c.currentType(), list); t != nil {
 		return t.Elem
@@ -43,8 +44,8 @@ func (c *checker) elemHere(list string) *Type {
 	return nil
 }
 
-// podResize rejects changes of a pod's resources that the kubelet can not follow: only CPU and memory may change, requests and
-// limits may not be removed, and the QoS class stays the same.
+// podResize validates an update of a pod's resize subresource: only CPU and memory may change, requests and limits may not be
+// removed, and the QoS class must remain the same.
 func podResize(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.push("spec")
@@ -70,7 +71,7 @@ func podResize(c *checker, pod, oldPod document.Value) {
 	c.sameOrder(spec, old, "containers")
 	c.sameOrder(spec, old, "initContainers")
 	if len(c.errs) > errs {
-		return // containers can be compared only in the same order
+		return // the checks below compare containers by index, which requires the same order
 	}
 	c.keptResources(spec, old, "initContainers")
 	c.keptResources(spec, old, "containers")
@@ -87,7 +88,8 @@ func podResize(c *checker, pod, oldPod document.Value) {
 
 const onlyCPUAndMemory = "only cpu and memory resources are mutable"
 
-// supportsResize reports whether the kubelet of a pod's node can resize it: it reports the resources of running containers.
+// supportsResize reports whether the kubelet on the pod's node supports resize. Such a kubelet reports the resources of
+// running containers in the pod's status.
 func supportsResize(pod document.Value) bool {
 	for _, status := range pod.Lookup("status", "containerStatuses").Items() {
 		if !isEmpty(status.Lookup("state", "running")) {
@@ -97,12 +99,12 @@ func supportsResize(pod document.Value) bool {
 	return true
 }
 
-// hasResources reports whether a pod has resources as a whole.
+// hasResources reports whether a pod spec has pod-level requests or limits.
 func hasResources(spec document.Value) bool {
 	return spec.Lookup("resources", "requests").Len()+spec.Lookup("resources", "limits").Len() > 0
 }
 
-// resizedPodLevel checks the resources of a pod as a whole.
+// resizedPodLevel requires that a resize changes only CPU and memory of pod-level resources, and does not remove any.
 func (c *checker) resizedPodLevel(resources, old document.Value) {
 	if !isEmpty(old) && isEmpty(resources) {
 		c.forbidden("pod-level resources cannot be removed", "resources")
@@ -124,7 +126,7 @@ func (c *checker) resizedPodLevel(resources, old document.Value) {
 	}
 }
 
-// sameOrder rejects containers that are added, removed, renamed or moved.
+// sameOrder rejects a resize that adds, removes, renames or reorders the containers of a list.
 func (c *checker) sameOrder(spec, old document.Value, name string) {
 	containers := spec.Get(name)
 	if containers.Len() != old.Get(name).Len() {
@@ -142,7 +144,7 @@ func (c *checker) sameOrder(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// keptResources rejects the removal of requests and limits.
+// keptResources rejects a resize that removes requests or limits of the containers in a list.
 func (c *checker) keptResources(spec, old document.Value, name string) {
 	c.push(name)
 	for i, was := range old.Get(name).Items() {
@@ -157,7 +159,7 @@ func (c *checker) keptResources(spec, old document.Value, name string) {
 	c.pop()
 }
 
-// isRemoved reports whether a resource list lacks a resource that it had.
+// isRemoved reports whether the ResourceList old contains a resource that now does not contain.
 func isRemoved(now, old document.Value) bool {
 	for name := range old.Fields() {
 		if now.Get(name).IsAbsent() {
@@ -167,7 +169,7 @@ func isRemoved(now, old document.Value) bool {
 	return false
 }
 
-// resizedContainers rejects changes of containers but their CPU and memory.
+// resizedContainers requires that a resize changes only CPU and memory of the main containers.
 func (c *checker) resizedContainers(spec, old document.Value) {
 	t := c.elemHere("containers")
 	for i, container := range spec.Get("containers").Items() {
@@ -177,7 +179,8 @@ func (c *checker) resizedContainers(spec, old document.Value) {
 	}
 }
 
-// resizedInitContainers does the same for init containers. One that is not a sidecar can not be restarted.
+// resizedInitContainers requires that a resize changes only CPU and memory of init containers, and does not change init
+// containers that are not sidecars if their resize policy is RestartContainer.
 func (c *checker) resizedInitContainers(spec, old document.Value) {
 	t := c.elemHere("initContainers")
 	c.push("initContainers")
@@ -199,14 +202,14 @@ func (c *checker) resizedInitContainers(spec, old document.Value) {
 	c.pop()
 }
 
-// withoutResize returns a container with the CPU and memory of another one. As in kube-apiserver it has no claims: a container
-// that has claims can not be resized.
+// withoutResize returns a container with the CPU and memory of old, so that it can be compared with old. As in
+// kube-apiserver, the result has no claims, so that a container with claims cannot be resized.
 func withoutResize(container, old document.Value) document.Value {
 	resources := withResized(container.Get("resources"), old.Get("resources")).Without("claims")
 	return container.With("resources", resources)
 }
 
-// withResized returns resources with the CPU and memory of others.
+// withResized returns resources with the CPU and memory of old.
 func withResized(resources, old document.Value) document.Value {
 	if isEmpty(resources) {
 		resources = document.NewMap()

@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The fields that pods for Windows cannot have: of the pod, and of the containers' security contexts.
+// The fields that Windows pods cannot have: of the pod spec, and of the containers' security contexts.
 var (
 	windowsForbiddenFields = []string{
 		"securityContext.appArmorProfile", "securityContext.seLinuxOptions", "hostUsers", "hostPID", "hostIPC",
@@ -18,7 +18,7 @@ var (
 	}
 )
 
-// osFields rejects fields that the pod's operating system does not support.
+// osFields rejects fields of a pod spec that the operating system in spec.os does not support.
 func osFields(c *checker, os, _ document.Value) {
 	spec, _, _ := c.enclosing("PodSpec")
 	system := os.Get("name").Text()
@@ -31,7 +31,7 @@ func osFields(c *checker, os, _ document.Value) {
 		c.unsupported(system, []string{"linux", "windows"})
 		return
 	}
-	c.pop() // errors are reported at fields of the pod
+	c.pop() // report errors relative to the pod spec instead of spec.os
 	if system == "linux" {
 		c.linuxPod(spec)
 	} else {
@@ -41,18 +41,18 @@ func osFields(c *checker, os, _ document.Value) {
 }
 
 func (c *checker) linuxPod(spec document.Value) {
-	const words = "windows options cannot be set for a linux pod"
-	refuse := func(of document.Value) {
+	const detail = "windows options cannot be set for a linux pod"
+	rejectOptions := func(of document.Value) {
 		if !isAbsentOrNull(of.Lookup("securityContext", "windowsOptions")) {
-			c.forbidden(words, "securityContext", "windowsOptions")
+			c.forbidden(detail, "securityContext", "windowsOptions")
 		}
 	}
-	refuse(spec)
-	c.forContainers(spec, refuse)
+	rejectOptions(spec)
+	c.forContainers(spec, rejectOptions)
 }
 
 func (c *checker) windowsPod(spec document.Value) {
-	const words = "cannot be set for a windows pod"
+	const detail = "cannot be set for a windows pod"
 	for _, place := range windowsForbiddenFields {
 		steps, _ := readPath(place)
 		v := spec
@@ -61,20 +61,20 @@ func (c *checker) windowsPod(spec document.Value) {
 		}
 		flag := place == "hostPID" || place == "hostIPC"
 		if isSetByClient(v) && !(flag && !v.Bool()) {
-			c.forbidden(words, place)
+			c.forbidden(detail, place)
 		}
 	}
 	c.forContainers(spec, func(container document.Value) {
 		sc := container.Get("securityContext")
 		for _, name := range windowsForbiddenContainerFields {
 			if !isAbsentOrNull(sc.Get(name)) {
-				c.forbidden(words, "securityContext", name)
+				c.forbidden(detail, "securityContext", name)
 			}
 		}
 	})
 }
 
-// fileKeyVolumes requires that environment variables from files name an emptyDir volume.
+// fileKeyVolumes requires that each fileKeyRef of an environment variable references an emptyDir volume of the pod.
 func fileKeyVolumes(c *checker, spec, _ document.Value) {
 	volumes := spec.Get("volumes")
 	c.forContainers(spec, func(container document.Value) {
@@ -97,7 +97,7 @@ func fileKeyVolumes(c *checker, spec, _ document.Value) {
 	})
 }
 
-// matchLabelKeys validates the label keys whose values are taken from the pod's own labels.
+// matchLabelKeys validates matchLabelKeys and mismatchLabelKeys of a pod affinity term.
 func matchLabelKeys(c *checker, term, _ document.Value) {
 	selector := term.Get("labelSelector")
 	keys, others := term.Get("matchLabelKeys"), term.Get("mismatchLabelKeys")
@@ -126,7 +126,8 @@ func (c *checker) labelKeys(name string, keys, selector document.Value) {
 	c.eachText(name, keys, func(key string) { c.invalidAll(key, formats["qualified-name"].check(key)) })
 }
 
-// keysInSelector rejects keys of matchLabelKeys that the selector also requires explicitly.
+// keysInSelector rejects keys of matchLabelKeys for which the label selector contains a requirement besides the one that the
+// server adds.
 func (c *checker) keysInSelector(keys, selector document.Value) {
 	required := map[string]bool{}
 	for key := range selector.Get("matchLabels").Fields() {
@@ -149,7 +150,7 @@ func (c *checker) keysInSelector(keys, selector document.Value) {
 	}
 }
 
-// controllerSelects requires that a controller's selector matches the labels of its template.
+// controllerSelects requires that the selector of a ReplicationController matches the labels of its pod template.
 func controllerSelects(c *checker, spec, _ document.Value) {
 	have := spec.Lookup("template", "metadata", "labels")
 	for key, value := range spec.Get("selector").Fields() {

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podUpdate rejects changes of a pod's spec, except for the fields that are mutable in a running pod.
+// podUpdate rejects updates of a pod's spec, except of the fields that are mutable: images, activeDeadlineSeconds,
+// tolerations and, while the pod has scheduling gates, scheduling directives.
 func podUpdate(c *checker, pod, oldPod document.Value) {
 	spec, old := pod.Get("spec"), oldPod.Get("spec")
 	c.frozenAnnotations(pod.Lookup("metadata", "annotations"), oldPod.Lookup("metadata", "annotations"))
@@ -87,7 +88,8 @@ func (c *checker) sameContainers(spec, old document.Value, name string) bool {
 	return true
 }
 
-// deadlineUpdate allows to set activeDeadlineSeconds and to decrease it.
+// deadlineUpdate requires that an update only sets or decreases activeDeadlineSeconds. It returns false if the new value is
+// invalid.
 func (c *checker) deadlineUpdate(spec, old document.Value) bool {
 	const name = "activeDeadlineSeconds"
 	now, was := spec.Get(name), old.Get(name)
@@ -133,7 +135,7 @@ func (c *checker) addedTolerations(now, old document.Value) {
 
 func (c *checker) removedGates(now, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // of several gates with the same name the last is reported
+	last := map[string]int{} // index of the last new gate with a name, which is the only one reported
 	for i, gate := range now.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i
@@ -150,7 +152,8 @@ func (c *checker) removedGates(now, old document.Value) {
 	c.pop()
 }
 
-// equalExceptImages compares containers apart from their images; both lists have the same length.
+// equalExceptImages reports whether the containers in the named list of two pod specs are equal except for their images. Both
+// lists must have the same length.
 func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	containers, before := spec.Get(name), old.Get(name)
 	list, _ := fieldType(t, name)
@@ -166,8 +169,8 @@ func equalExceptImages(t *Type, spec, old document.Value, name string) bool {
 	return true
 }
 
-// narrowScheduling validates changes of the node selector and node affinity of a gated pod, which may only become stricter, and
-// returns its spec with the live values of these fields.
+// narrowScheduling requires that an update makes the node selector and node affinity of a pod with scheduling gates only
+// stricter. It returns the spec with the old values of these fields, for comparison of the others.
 func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.Value {
 	for key, value := range old.Get("nodeSelector").Fields() {
 		if now := spec.Lookup("nodeSelector", key); isAbsentOrNull(now) || now.Text() != value.Text() {
@@ -192,7 +195,8 @@ func (c *checker) narrowScheduling(t *Type, spec, old document.Value) document.V
 	return spec.With("affinity", withValue(affinity, "nodeAffinity", was))
 }
 
-// narrowedAffinity allows additional requirements in each term, but neither additional nor fewer terms.
+// narrowedAffinity requires that an update only adds requirements to the terms of a node affinity, and neither adds nor
+// removes terms.
 func (c *checker) narrowedAffinity(now, was document.Value) {
 	const required = "requiredDuringSchedulingIgnoredDuringExecution"
 	old, terms := was.Lookup(required, "nodeSelectorTerms"), now.Lookup(required, "nodeSelectorTerms")

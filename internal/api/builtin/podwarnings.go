@@ -13,7 +13,8 @@ func podNameStart(c *checker, name, _ document.Value) {
 	}
 }
 
-// containerWarnings warns about the containers of a pod or pod template, and about their ports as a whole.
+// containerWarnings adds the warnings about the containers of a pod or pod template, and about ports that several containers
+// use.
 func containerWarnings(c *checker, pod, _ document.Value) {
 	spec, annotations := pod.Get("spec"), pod.Lookup("metadata", "annotations")
 	if annotations.Len() > 0 && isAbsentOrNull(spec.Lookup("securityContext", "seccompProfile")) {
@@ -40,8 +41,8 @@ func containerWarnings(c *checker, pod, _ document.Value) {
 	}
 }
 
-// warnOfAnnotations warns about the legacy annotations of a container. Those of a pod for AppArmor are reported
-// earlier, by warnAppArmor.
+// warnOfAnnotations adds the warnings about the legacy annotations for a container. base is the length of the path of the pod
+// template, 0 for a pod. AppArmor annotations of pods are omitted, because warnAppArmor reports them earlier.
 func (c *checker) warnOfAnnotations(pod, container document.Value, base int) {
 	annotations, name := pod.Lookup("metadata", "annotations"), container.Get("name").Text()
 	where := c.path
@@ -61,7 +62,8 @@ func (c *checker) warnOfSeccomp(annotations document.Value, key string) {
 	}
 }
 
-// warnOfAppArmor warns about an AppArmor annotation without an equivalent field.
+// warnOfAppArmor adds a warning if a container has an AppArmor annotation, and neither the container nor the pod has an
+// equivalent appArmorProfile.
 func (c *checker) warnOfAppArmor(pod, container document.Value) {
 	key := appArmorAnnotation + container.Get("name").Text()
 	annotation, ofPod := pod.Lookup("metadata", "annotations", key), pod.Lookup("spec", "securityContext", "appArmorProfile")
@@ -88,7 +90,7 @@ func profileMatches(annotation string, profile document.Value) bool {
 	return false
 }
 
-// warnAppArmor warns about the AppArmor annotations of a pod.
+// warnAppArmor adds the warnings about the AppArmor annotations of a pod, unless it is a Windows pod.
 func warnAppArmor(c *checker, pod, _ document.Value) {
 	if pod.Lookup("metadata", "annotations").Len() == 0 || pod.Lookup("spec", "os", "name").Text() == "windows" {
 		return
@@ -109,7 +111,7 @@ func isFractional(v document.Value) bool {
 	return q.MilliValue()%1000 != 0
 }
 
-// fractional warns about fractional byte values.
+// fractional adds a warning if the named quantity of a ResourceList, which counts bytes, is not an integer.
 func (c *checker) fractional(amounts document.Value, name string, below ...string) {
 	if v := amounts.Get(name); isFractional(v) {
 		q := quantityValue(v)
@@ -132,15 +134,15 @@ func wholeBytes(c *checker, amounts, _ document.Value) {
 	c.fractional(amounts, "ephemeral-storage")
 }
 
-// wholeStorage warns about fractional byte values in the spec of a claim.
+// wholeStorage adds a warning if a storage quantity in the spec of a PersistentVolumeClaim is not an integer.
 func wholeStorage(c *checker, spec, _ document.Value) {
 	resources := spec.Get("resources")
 	c.fractional(resources.Get("requests"), "storage", "resources", "requests")
 	c.fractional(resources.Get("limits"), "storage", "resources", "limits")
 }
 
-// hiddenVariables warns about environment variables that override an earlier one of the same name without referencing
-// it.
+// hiddenVariables adds a warning for each environment variable that overrides an earlier variable of the same name without
+// referencing it in its value.
 func (c *checker) hiddenVariables(env document.Value) {
 	for i, v := range env.Items() {
 		name, value := v.Get("name").Text(), v.Get("value").Text()

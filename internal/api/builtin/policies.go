@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxAuditExpressionLength is the maximum length of the value expression of an audit annotation.
+// maxAuditExpressionLength is the maximum length of an audit annotation's valueExpression, in bytes.
 const maxAuditExpressionLength = 5 * 1024
 
-// paramVersion validates the apiVersion of a policy's parameters.
+// paramVersion requires a valid apiVersion in the paramKind of a policy.
 func paramVersion(c *checker, now, _ document.Value) {
 	text := now.Text()
 	group, version, has := strings.Cut(text, "/")
@@ -35,10 +35,10 @@ func paramVersion(c *checker, now, _ document.Value) {
 	}
 }
 
-// invalidJoined reports problems as one error.
-func (c *checker) invalidJoined(bad string, problems []string) {
+// invalidJoined adds one error whose detail joins the problems; none if there are no problems.
+func (c *checker) invalidJoined(value string, problems []string) {
 	if len(problems) > 0 {
-		c.invalid(bad, strings.Join(problems, ","))
+		c.invalid(value, strings.Join(problems, ","))
 	}
 }
 
@@ -55,14 +55,15 @@ var reservedInExpressions = map[string]bool{
 	"loop": true, "package": true, "namespace": true, "return": true, "var": true, "void": true, "while": true,
 }
 
-// expressionName requires a CEL identifier.
+// expressionName requires that the name of a policy's variable is a CEL identifier.
 func expressionName(c *checker, now, _ document.Value) {
 	if name := now.Text(); !isCIdentifier(name) || reservedInExpressions[name] {
 		c.invalid(name, "must be a valid CEL identifier")
 	}
 }
 
-// auditAnnotation validates an audit annotation, whose key is prefixed with the policy's name.
+// auditAnnotation validates the key of a policy's audit annotation, which must be a qualified name together with the policy's
+// name, and its valueExpression.
 func auditAnnotation(c *checker, annotation, _ document.Value) {
 	policy, key := c.scopes[0].now.Lookup("metadata", "name").Text(), annotation.Get("key").Text()
 	if policy == "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// placedPort is a port of a container with its path.
+// placedPort is a port of a container with its position: the list of containers in the pod spec, the index of the container
+// in the list, and the index of the port in the container.
 type placedPort struct {
 	port             document.Value
 	number           int64
@@ -20,7 +21,7 @@ func (c *checker) portPath(p placedPort) string {
 	return c.fieldPath("spec", p.list) + "[" + strconv.Itoa(p.container) + "].ports[" + strconv.Itoa(p.index) + "]"
 }
 
-// portKey is the identity of a port.
+// portKey identifies a port within a pod.
 type portKey struct {
 	number   int64
 	protocol string
@@ -30,7 +31,8 @@ func (p placedPort) key() portKey {
 	return portKey{p.number, p.port.Get("protocol").Text()}
 }
 
-// portWarnings warns about ports with the same number and protocol, or with the same name.
+// portWarnings adds a warning for each pair of ports with the same number and protocol, or with the same name, and for each
+// hostIP without a hostPort.
 func (c *checker) portWarnings(ports []placedPort) {
 	var byKey map[portKey][]int
 	if len(ports) > maxLinearSearch {
@@ -73,7 +75,8 @@ func (c *checker) hostIPWithoutPort(p placedPort) {
 	c.addWarning(fmt.Sprintf("%s: hostIP set without hostPort: %+v", c.portPath(p), shown))
 }
 
-// warnSamePorts warns about two ports with the same number and protocol; the wording depends on their host ports and IPs.
+// warnSamePorts adds a warning about two ports with the same number and protocol, whose text depends on their hostPort and
+// hostIP. It adds none if the ports cannot conflict.
 func (c *checker) warnSamePorts(p, other placedPort) {
 	ip, otherIP := p.port.Get("hostIP").Text(), other.port.Get("hostIP").Text()
 	port, otherPort := intValue(p.port.Get("hostPort")), intValue(other.port.Get("hostPort"))

@@ -8,12 +8,13 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// DropEmptied removes the lists and maps that a patch has emptied or created empty, as Go's encoding does; fields that
-// are always written become null. Containers that were empty before, or that the patch sends empty, are retained.
+// DropEmptied returns after without the lists and maps that a patch has emptied or created empty, because encoding Go structs
+// omits them; fields without omitempty become null. before is the object before the patch. Lists and maps that were empty
+// before, or that the patch itself contains as empty, are retained.
 func (t *Type) DropEmptied(before, after, patch document.Value) document.Value {
 	if t.Elem != nil && after.Kind() == document.List {
 		if HasEmptyContainer(patch) {
-			return after // the patch contains an empty container, which cannot be matched with an item of the list
+			return after // the patch contains an empty list or map, which cannot be matched with an item of after
 		}
 		return t.dropEmptiedInItems(before, after)
 	}
@@ -49,7 +50,8 @@ func (t *Type) DropEmptied(before, after, patch document.Value) document.Value {
 	return result
 }
 
-// HasEmptyContainer reports whether a patch contains an empty map or list, apart from the values of directives.
+// HasEmptyContainer reports whether a patch contains an empty map or list, except as the value of a strategic merge patch
+// directive.
 func HasEmptyContainer(patch document.Value) bool {
 	kind := patch.Kind()
 	if kind != document.Map && kind != document.List {
@@ -66,13 +68,15 @@ func HasEmptyContainer(patch document.Value) bool {
 	return patch.Len() == 0
 }
 
-// isCheckedEmpty reports whether a field must stay empty instead of absent. This holds for the requests of claims: an
-// object without them is rejected in any case, but kube-apiserver reports further errors if they are absent.
+// isCheckedEmpty reports whether DropEmptied must retain the named field of the type as an empty map. This applies to
+// resources.requests of PersistentVolumeClaims: without requests a claim is rejected in any case, but kube-apiserver reports
+// other errors if the field is absent than if it is empty.
 func (t *Type) isCheckedEmpty(name string) bool {
 	return name == "requests" && t.Name == "io.k8s.api.core.v1.VolumeResourceRequirements"
 }
 
-// dropEmptiedInItems applies DropEmptied to the items of a list; items are matched by index.
+// dropEmptiedInItems returns a list in which DropEmptied is applied to each item. Items before and after are matched by
+// index.
 func (t *Type) dropEmptiedInItems(before, after document.Value) document.Value {
 	if document.Equal(before, after) {
 		return after
@@ -92,9 +96,9 @@ func (t *Type) dropEmptiedInItems(before, after document.Value) document.Value {
 	return document.NewList(items...)
 }
 
-// DropPruned removes the lists, maps and structs that became empty because an applier released their content, unless
-// the configuration contains them. Kubernetes sets them to null, which Go decodes as absent. The topology determines
-// which list items match.
+// DropPruned returns after without the lists, maps and structs that an apply has emptied by removing fields that the applier
+// no longer applies, unless the apply configuration contains them. Kubernetes sets them to null, which Go decodes as absent.
+// before is the object before the apply. The topology determines which list items match.
 func (t *Type) DropPruned(before, after, config document.Value, topology *schema.Type) document.Value {
 	if document.Same(before, after) || after.Kind() != before.Kind() {
 		return after
@@ -157,8 +161,8 @@ func (t *Type) dropPrunedItems(before, after, config document.Value, topology *s
 	return document.NewList(items...)
 }
 
-// configItem returns the item of a configuration that matches another item's keys, which may be omitted if they have
-// defaults; absent if there is none.
+// configItem returns the item of a list in an apply configuration that has the keys of item; an absent value if there is none.
+// The configuration may omit keys that have defaults.
 func configItem(keys []schema.Key, config, item document.Value) document.Value {
 	for _, sent := range config.Items() {
 		if !slices.ContainsFunc(keys, func(key schema.Key) bool {

@@ -7,8 +7,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// TestDropEmptied checks that containers emptied by a patch are removed as far as Go omits them, and that containers
-// sent empty are retained.
+// TestDropEmptied checks that DropEmptied removes lists and maps that a patch has emptied, if Go omits them, and retains those
+// that the patch contains as empty.
 func TestDropEmptied(t *testing.T) {
 	for _, test := range []struct{ name, before, after, patch, want string }{
 		{"last label removed", `{"metadata":{"labels":{"a":"1"}}}`, `{"metadata":{"labels":{}}}`, `{}`, `{"metadata":{}}`},
@@ -36,13 +36,14 @@ func TestDropEmptied(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := pod.DropEmptied(before, after, patch).JSON(); got != test.want {
-				t.Errorf("received %s, want %s", got, test.want)
+				t.Errorf("DropEmptied() = %s, want %s", got, test.want)
 			}
 		})
 	}
 }
 
-// TestDropEmptiedOfClaims checks that the emptied requests of a claim are retained for validation.
+// TestDropEmptiedOfClaims checks that DropEmptied retains resources.requests of a PersistentVolumeClaim that a patch has
+// emptied.
 func TestDropEmptiedOfClaims(t *testing.T) {
 	claim, _ := Builtin("io.k8s.api.core.v1.PersistentVolumeClaim")
 	for _, test := range []struct{ before, want string }{
@@ -60,12 +61,12 @@ func TestDropEmptiedOfClaims(t *testing.T) {
 	}
 }
 
-// TestDropPruned checks that containers emptied by an apply are removed, unless they are applied empty or were empty
-// before.
+// TestDropPruned checks that DropPruned removes lists, maps and structs that an apply has emptied, unless the apply
+// configuration contains them as empty, or they were empty before.
 func TestDropPruned(t *testing.T) {
 	topology, ok := api.BuiltinTopology("", "v1", "Pod")
 	if !ok {
-		t.Fatal("Pod has no topology")
+		t.Fatal("BuiltinTopology of Pod: got none, want a topology")
 	}
 	const full = `{"spec":{"containers":[{"env":[{"name":"A","valueFrom":{"fieldRef":{}}}],"name":"a","ports":[{"containerPort":1,"protocol":"TCP"}]}]}}`
 	for _, test := range []struct{ name, before, after, config, want string }{
@@ -92,7 +93,7 @@ func TestDropPruned(t *testing.T) {
 				}
 			}
 			if got := pod.DropPruned(parsed[0], parsed[1], parsed[2], topology).JSON(); got != test.want {
-				t.Errorf("received %s, want %s", got, test.want)
+				t.Errorf("DropPruned() = %s, want %s", got, test.want)
 			}
 		})
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Resources that the scopes of quotas apply to.
+// Resources in spec.hard of a ResourceQuota to which scopes can apply.
 var (
 	computeOfQuotas = []string{"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
 	storageOfQuotas = []string{"persistentvolumeclaims", "requests.storage"}
 )
 
-// scopeApplies reports whether a scope can be applied to a resource. It is true for unknown scopes, as in
-// kube-apiserver.
+// scopeApplies reports whether a scope of a ResourceQuota can be applied to a resource. As in kube-apiserver, it returns true
+// for unknown scopes.
 func scopeApplies(scope, resource string) bool {
 	switch scope {
 	case "Terminating", "NotTerminating", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity":
@@ -35,11 +35,11 @@ func isScope(text string) bool {
 	return false
 }
 
-// maxScopeErrors is the number of errors after which scopes are no longer checked: each of them may cause one error per
-// resource.
+// maxScopeErrors is the number of errors after which scopes are no longer checked. It limits the number of errors, because each
+// scope can cause an error for each resource.
 const maxScopeErrors = 100
 
-// countInapplicable returns the number of resources of a quota that a scope cannot be applied to.
+// countInapplicable returns the number of resources in spec.hard of a ResourceQuota to which a scope cannot be applied.
 func countInapplicable(hard document.Value, scope string) (n int) {
 	for name := range hard.Fields() {
 		if isStandardOfQuotas(name) && !scopeApplies(scope, name) {
@@ -53,7 +53,7 @@ func isStandardOfQuotas(name string) bool {
 	return slices.Contains(resourcesOfQuotas, name) || isHugePagesResource(name) || strings.HasPrefix(name, "requests.hugepages-")
 }
 
-// conflictingScopePairs are the pairs of scopes that exclude each other.
+// conflictingScopePairs are the pairs of scopes of which a ResourceQuota can have only one.
 var conflictingScopePairs = [][2]string{{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}}
 
 func (c *checker) conflictingScopes(scopes []string, shownScopes document.Value) {
@@ -80,7 +80,8 @@ func quotaScopes(c *checker, scopes, _ document.Value) {
 	c.conflictingScopes(stringItems(scopes), scopes)
 }
 
-// quotaScopeSelector validates the requirements of a scope selector; kube-apiserver reports errors at the list.
+// quotaScopeSelector validates matchExpressions of a ResourceQuota's scopeSelector. Like kube-apiserver, it reports the errors at
+// the list instead of its items.
 func quotaScopeSelector(c *checker, requirements, _ document.Value) {
 	spec := c.scopes[0].now.Get("spec")
 	for _, r := range requirements.Items() {

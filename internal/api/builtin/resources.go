@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Resource names that need no domain: of containers, of quotas, and those with integer quantities.
+// Names of resources that Kubernetes defines: of containers, of quotas, of resources that are counted in integers, and of
+// pod-level resources. Other resources need a domain-qualified name.
 var (
 	resourcesOfContainers = []string{"cpu", "memory", "ephemeral-storage"}
 	resourcesOfQuotas     = []string{
@@ -28,12 +29,13 @@ var (
 
 func isHugePagesResource(name string) bool { return strings.HasPrefix(name, "hugepages-") }
 
-// isNativeResource reports whether the resource is defined by Kubernetes.
+// isNativeResource reports whether the name of a resource has no domain, or a domain that contains kubernetes.io.
 func isNativeResource(name string) bool {
 	return !strings.Contains(name, "/") || strings.Contains(name, "kubernetes.io/")
 }
 
-// isExtendedResource reports whether a resource is an extended resource, whose name must also be valid in quotas.
+// isExtendedResource reports whether a name is a valid name of an extended resource, which is also a valid name in quotas
+// with the prefix "requests.".
 func isExtendedResource(name string) bool {
 	return !isNativeResource(name) && !strings.HasPrefix(name, "requests.") && len(formats["qualified-name"].check("requests."+name)) == 0
 }
@@ -73,13 +75,13 @@ func (c *checker) podResourceName(name string) {
 	}
 }
 
-// quantityValue returns a quantity; 0 if it is invalid.
+// quantityValue returns the quantity in a value; 0 if it is absent or invalid.
 func quantityValue(v document.Value) resource.Quantity {
 	q, _ := ParseQuantity(v.Text())
 	return q
 }
 
-// quantity rejects negative quantities, and fractions of countable resources.
+// quantity rejects a negative quantity of the named resource, and a fraction if the resource is counted in integers.
 func (c *checker) quantity(name string, v document.Value) {
 	if strings.HasPrefix(v.Text(), "-") {
 		if q := quantityValue(v); q.Sign() < 0 {
@@ -118,7 +120,7 @@ func podResources(c *checker, r, _ document.Value) {
 	c.sufficientResources(r)
 }
 
-// resourceList validates a resource list.
+// resourceList validates the names and quantities of a ResourceList of a container.
 func resourceList(c *checker, list, _ document.Value) {
 	c.amounts(list, c.containerResourceName)
 }
@@ -141,7 +143,8 @@ func (c *checker) amounts(list document.Value, checkName func(string)) {
 	}
 }
 
-// requirements validates the limits and requests of resources, and compares them.
+// requirements validates limits and requests, and requires that no request exceeds its limit. checkName validates the name of
+// a resource.
 func (c *checker) requirements(r document.Value, checkName func(string)) {
 	limits, requests := r.Get("limits"), r.Get("requests")
 	c.push("limits")
@@ -176,7 +179,8 @@ func (c *checker) requirements(r document.Value, checkName func(string)) {
 	}
 }
 
-// request compares a request with its limit. They must be equal for resources that cannot be overcommitted.
+// request requires that the request of a resource does not exceed its limit, or, for resources that cannot be overcommitted,
+// that a limit is set and equal.
 func (c *checker) request(name string, v, limit document.Value) {
 	shared := isNativeResource(name) && !isHugePagesResource(name)
 	if isAbsentOrNull(limit) {
@@ -200,7 +204,7 @@ func (c *checker) request(name string, v, limit document.Value) {
 	}
 }
 
-// resourceClaims requires that the claims of a container are claims of the pod.
+// resourceClaims requires that the claims of a container are distinct, and are names in spec.resourceClaims of the pod.
 func (c *checker) resourceClaims(claims document.Value) {
 	if claims.Len() == 0 {
 		return
@@ -231,7 +235,7 @@ func (c *checker) resourceClaims(claims document.Value) {
 	c.pop()
 }
 
-// claimOnce rejects a claim, or a request of a claim, that the container lists twice.
+// claimOnce rejects a claim, or a request of a claim, that is in seen, the claims of a container so far, and adds it to seen.
 func (c *checker) claimOnce(name, request string, seen map[string]bool) {
 	if seen[name] {
 		c.duplicate(name)
@@ -254,7 +258,8 @@ func (c *checker) claimOnce(name, request string, seen map[string]bool) {
 	seen[key] = true
 }
 
-// resizePolicy validates the resize policy of a container. kube-apiserver reports errors at the list.
+// resizePolicy validates an item of a container's resizePolicy. Like kube-apiserver, it reports most errors at the list instead
+// of the item.
 func resizePolicy(c *checker, policy, _ document.Value) {
 	name, restart := policy.Get("resourceName").Text(), policy.Get("restartPolicy").Text()
 	if i := c.firstIndex(c.list, "resourceName", name, false); i >= 0 && i < c.item {
@@ -279,7 +284,7 @@ func (c *checker) requiredEnum(text string, allowed ...string) {
 	}
 }
 
-// scopesFrozen rejects changes of a quota's scopes, regardless of their order.
+// scopesFrozen rejects changes of a ResourceQuota's scopes. A change of their order is allowed.
 func scopesFrozen(c *checker, now, _ document.Value) {
 	set := func(v document.Value) []string {
 		list := stringItems(v)

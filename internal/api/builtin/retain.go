@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// RetainUnset returns a document with the unset fields of the document that it replaces. A client that decodes an
-// object into Go structs and writes it back drops these fields without intending a change. The topology determines
+// RetainUnset returns doc with the unset fields, such as "" and [], of before, the object that doc replaces. A client that
+// decodes an object into Go structs and sends it back omits these fields without intending a change. The topology determines
 // which list items match.
 func (t *Type) RetainUnset(doc, before document.Value, topology *schema.Type) document.Value {
 	k := unsetRetainers.Get().(*unsetRetainer)
@@ -19,7 +19,8 @@ func (t *Type) RetainUnset(doc, before document.Value, topology *schema.Type) do
 	return kept
 }
 
-// unsetRetainer walks two documents in parallel. It returns the same Value if nothing changes.
+// unsetRetainer is the state of RetainUnset, which walks two documents in parallel. It returns the same Value if nothing
+// changes.
 type unsetRetainer struct{ b fastdoc.Builder }
 
 var unsetRetainers = sync.Pool{New: func() any { return new(unsetRetainer) }}
@@ -44,7 +45,8 @@ func (k *unsetRetainer) value(t *Type, topology *schema.Type, doc, before docume
 	return doc
 }
 
-// fields joins the fields of both documents, which are sorted.
+// fields returns a struct with the unset fields of before. It is a merge join of the fields of both structs, which are
+// sorted by name.
 func (k *unsetRetainer) fields(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	i := 0
@@ -81,7 +83,8 @@ func topologyOf(m *schema.Map, name string) *schema.Type {
 	return t
 }
 
-// values visits the values that both maps have; keys that are absent were removed.
+// values returns a map whose values have the unset fields of the values with the same keys in before. Keys of before that doc
+// does not contain are not added, because the client has removed them.
 func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, before document.Value) document.Value {
 	change := k.b.Rebuild(doc)
 	for i := range doc.Len() {
@@ -91,8 +94,8 @@ func (k *unsetRetainer) values(t *Type, topology *schema.Map, doc, before docume
 	return change.Finish()
 }
 
-// items visits matching items: those with the same keys, or, in lists of equal length without keys, those with the same
-// index.
+// items returns a list whose items have the unset fields of the matching items of before. In lists of type map, items match by
+// their keys; in other lists by index, if both lists have the same length.
 func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before document.Value) document.Value {
 	keyed := topology != nil && topology.Relationship == schema.Keyed
 	if !keyed && doc.Len() != before.Len() {
@@ -117,8 +120,8 @@ func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before docume
 	return change.Finish()
 }
 
-// keyedIndex returns the index of the item with the keys of another item, -1 if there is none. It tries the likely
-// index first.
+// keyedIndex returns the index of the item of a list that has the same keys as item; -1 if there is none. It tries the index
+// likely first.
 func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
 	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
 		return likely

@@ -11,13 +11,13 @@ func TestRetainUnset(t *testing.T) {
 	of := mustType(t, "core.v1.PodTemplate")
 	topology, ok := api.BuiltinTopology("", "v1", "PodTemplate")
 	if !ok {
-		t.Fatal("PodTemplate has no topology")
+		t.Fatal("BuiltinTopology of PodTemplate: got none, want a topology")
 	}
 	for name, test := range map[string]struct{ before, doc, want string }{
 		"zero scalars": {
 			`{"template":{"spec":{"hostNetwork":false,"nodeName":"","priority":0}}}`,
 			`{"template":{"spec":{"restartPolicy":"Always"}}}`,
-			// priority is a pointer, for which 0 is not unset
+			// priority is not retained: it is a pointer, for which 0 does not count as unset
 			`{"template":{"spec":{"hostNetwork":false,"nodeName":"","restartPolicy":"Always"}}}`,
 		},
 		"empty lists and maps": {
@@ -59,10 +59,10 @@ func TestRetainUnset(t *testing.T) {
 		doc := parse(t, test.doc)
 		got := of.RetainUnset(doc, parse(t, test.before), topology)
 		if got.JSON() != test.want {
-			t.Errorf("%s:\nwant     %s\nreceived %s", name, test.want, got.JSON())
+			t.Errorf("%s: RetainUnset()\ngot  %s\nwant %s", name, got.JSON(), test.want)
 		}
 		if kept := document.Same(got, doc); kept != document.Equal(got, doc) {
-			t.Errorf("%s: the unchanged document was rebuilt", name)
+			t.Errorf("%s: RetainUnset() returned a copy of the document, want the same Value if nothing changes", name)
 		}
 	}
 }
@@ -73,6 +73,6 @@ func TestRetainUnsetDoesNotAllocate(t *testing.T) {
 	const text = `{"metadata":{"name":"a"},"template":{"spec":{"containers":[{"env":[{"name":"A","value":"1"}],"name":"a"}]}}}`
 	before, doc := parse(t, text), parse(t, text)
 	if n := testing.AllocsPerRun(100, func() { of.RetainUnset(doc, before, topology) }); n > 0 {
-		t.Errorf("RetainUnset() without changes allocates %v times, want 0", n)
+		t.Errorf("RetainUnset() without changes: got %v allocations, want 0", n)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// parseCondition parses one of
+// parseCondition parses the condition of an if statement, which is one of
 //
 //	creating | updating         the operation
-//	generation-changed          the object is new, or its generation changes
-//	within TYPE                 the rules of that type are applied to an enclosing value
-//	[old] PATH TEST             a test of a value; a path may start at an enclosing type: PodSpec.os
+//	generation-changed          the object is new, or its metadata.generation changes
+//	within BLOCK                the rules of the block BLOCK are being applied to an enclosing value
+//	[old] PATH TEST             a test of a value; a path may start at an enclosing block: PodSpec.os
 //
 // where TEST is one of is TEXT…, not TEXT…, set, unset, empty, nonempty, or valid-selector for a label selector.
 func (book *rulebook) parseCondition(words []word) (*ruleCondition, error) {
@@ -81,7 +81,7 @@ func parseTest(name string, args []string) (func(*checker, document.Value) bool,
 	return nil, fmt.Errorf("expected is, not, set, unset, empty, nonempty or valid-selector, received %q", name)
 }
 
-// scalarText returns a scalar as a string; booleans are true or false.
+// scalarText returns the text of a scalar; "true" or "false" for a boolean.
 func scalarText(v document.Value) string {
 	if v.Kind() == document.Bool {
 		if v.Bool() {

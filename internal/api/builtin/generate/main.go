@@ -1,5 +1,5 @@
-// Command generate builds types.txt.gz from the Go types that kube-apiserver decodes requests into. Run it through go
-// generate after changing the version of k8s.io/api.
+// Command generate writes types.txt.gz, a table of the Go types into which kube-apiserver decodes requests. Run it through
+// go generate after changing the version of k8s.io/api.
 package main
 
 import (
@@ -36,15 +36,15 @@ func main() {
 	}
 }
 
-// besides are the types of subresource bodies that are not resources.
-var besides = []schema.GroupVersionKind{
+// bodyKinds are the kinds of request bodies that are not resources themselves, such as Scale.
+var bodyKinds = []schema.GroupVersionKind{
 	{Group: "autoscaling", Version: "v1", Kind: "Scale"},
 	{Group: "authentication.k8s.io", Version: "v1", Kind: "TokenRequest"},
 	{Group: "policy", Version: "v1", Kind: "Eviction"},
 	{Version: "v1", Kind: "DeleteOptions"},
 }
 
-// table returns the text of the table.
+// table returns the text of the table of types.
 func table() ([]byte, error) {
 	var c collector
 	for _, kind := range served() {
@@ -60,7 +60,7 @@ func table() ([]byte, error) {
 }
 
 func served() []schema.GroupVersionKind {
-	all := besides
+	all := bodyKinds
 	for _, k := range api.Builtin() {
 		for _, version := range k.Versions {
 			all = append(all, schema.GroupVersionKind{Group: k.Group, Version: version, Kind: k.Name})

@@ -24,7 +24,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// TestMain adds the kind files in testdata to the built-in ones.
+// TestMain adds the kind files in testdata to the built-in kind files.
 func TestMain(m *testing.M) {
 	kinds.Add(os.DirFS("testdata"))
 	os.Exit(m.Run())
@@ -32,14 +32,15 @@ func TestMain(m *testing.M) {
 
 var widgets = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}
 
-// widgetServer is a running API server and clients for widgets in namespace default.
+// widgetServer is a running API server with a client for widgets in the namespace default, and the warnings that the client
+// has received.
 type widgetServer struct {
 	config   *rest.Config
 	widgets  dynamic.ResourceInterface
 	warnings warnings
 }
 
-// warnings collects the warnings of responses.
+// warnings collects the Warning headers of responses. It is safe for concurrent use.
 type warnings struct {
 	sync.Mutex
 	all []string
@@ -91,7 +92,8 @@ func intAt(u *unstructured.Unstructured, path ...string) int64 {
 	return n
 }
 
-// TestAddKind serves a kind that is declared by a file in testdata only.
+// TestAddKind checks that a kind that only a kind file in testdata declares is served with all its properties: defaults,
+// reset fields, generation, strategy, deprecation, field selectors, validation, warnings, apply and watch.
 func TestAddKind(t *testing.T) {
 	s := startWidgetServer(t)
 	watch, err := s.widgets.Watch(t.Context(), metav1.ListOptions{})
@@ -105,25 +107,25 @@ func TestAddKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	if intAt(created, "spec", "minAvailable") != 1 || stringAt(created, "spec", "unhealthyPodEvictionPolicy") != "IfHealthyBudget" {
-		t.Errorf("defaults: %v", created.Object["spec"])
+		t.Errorf("spec after create = %v, want the defaults minAvailable 1 and unhealthyPodEvictionPolicy IfHealthyBudget", created.Object["spec"])
 	}
 	if intAt(created, "status", "currentHealthy") != 0 || created.GetGeneration() != 1 || created.GetLabels()["kubernetes.io/metadata.name"] != "a" {
-		t.Errorf("reset fields, generation, strategy: %v", created.Object)
+		t.Errorf("object after create = %v, want the status reset, generation 1 and the label kubernetes.io/metadata.name=a", created.Object)
 	}
 	if !s.warnings.has("example.com/v1 Widget is deprecated; use policy/v1 PodDisruptionBudget") {
-		t.Errorf("deprecation: %q", s.warnings.all)
+		t.Errorf("warnings after create = %q, want the deprecation warning among them", s.warnings.all)
 	}
 	got, err := s.widgets.Get(t.Context(), "a", metav1.GetOptions{})
 	if err != nil || got.GetUID() != created.GetUID() {
-		t.Errorf("get: %v, %v", got, err)
+		t.Errorf("Get() = %v, %v, want the created object", got, err)
 	}
 	for _, label := range []string{"policy=IfHealthyBudget", "status.healthy=0"} {
 		if list, err := s.widgets.List(t.Context(), metav1.ListOptions{FieldSelector: label}); err != nil || len(list.Items) != 1 {
-			t.Errorf("list with field selector %s: %v, %v", label, list, err)
+			t.Errorf("List() with field selector %s: got %v and error %v, want one object", label, list, err)
 		}
 	}
 	if _, err := s.widgets.Update(t.Context(), newWidget(t, `{"metadata":{"name":"a"},"spec":{}}`), metav1.UpdateOptions{}); !apierrors.IsInvalid(err) {
-		t.Errorf("update without resourceVersion: %v", err)
+		t.Errorf("Update() without resourceVersion: got error %v, want Invalid", err)
 	}
 	s.apply(t)
 	s.validate(t)
@@ -137,34 +139,35 @@ func TestAddKind(t *testing.T) {
 		case e := <-watch.ResultChan():
 			events = append(events, string(e.Type))
 		case <-timeout:
-			t.Fatalf("watch: %q, want DELETED", events)
+			t.Fatalf("watch: got events %q within 10s, want DELETED as the last one", events)
 		}
 	}
 	if got := strings.Join(events, " "); got != "ADDED MODIFIED MODIFIED MODIFIED DELETED" {
-		t.Errorf("watch: %s", got)
+		t.Errorf("watch: got events %s, want ADDED MODIFIED MODIFIED MODIFIED DELETED", got)
 	}
 }
 
-// apply applies with two field managers, the second of which conflicts unless it forces.
+// apply checks that a second field manager that applies another value of the same field gets a conflict, unless it forces the
+// apply.
 func (s *widgetServer) apply(t *testing.T) {
 	t.Helper()
 	config := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":2,"unhealthyPodEvictionPolicy":"AlwaysAllow"}}`)
 	applied, err := s.widgets.Apply(t.Context(), "a", config, metav1.ApplyOptions{FieldManager: "one", Force: true})
 	if err != nil || intAt(applied, "spec", "minAvailable") != 2 || applied.GetGeneration() != 2 {
-		t.Fatalf("apply: %v, %v", applied, err)
+		t.Fatalf("Apply() = %v, %v, want minAvailable 2 and generation 2", applied, err)
 	}
 	if !s.warnings.has("spec.unhealthyPodEvictionPolicy: allows the eviction of unhealthy pods") {
-		t.Errorf("warnings: %q", s.warnings.all)
+		t.Errorf("warnings after Apply() = %q, want the warning about unhealthyPodEvictionPolicy among them", s.warnings.all)
 	}
 	other := newWidget(t, `{"metadata":{"name":"a"},"spec":{"minAvailable":3}}`)
 	_, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two"})
 	status := apierrors.APIStatus(nil)
 	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details.Causes[0].Field != ".spec.minAvailable" {
-		t.Errorf("conflict: %v", err)
+		t.Errorf("Apply() by another field manager: got error %v, want a conflict about .spec.minAvailable", err)
 	}
 	applied, err = s.widgets.Apply(t.Context(), "a", other, metav1.ApplyOptions{FieldManager: "two", Force: true})
 	if err != nil || intAt(applied, "spec", "minAvailable") != 3 {
-		t.Errorf("forced apply: %v, %v", applied, err)
+		t.Errorf("forced Apply() by another field manager = %v, %v, want minAvailable 3", applied, err)
 	}
 }
 
@@ -173,21 +176,21 @@ func (s *widgetServer) validate(t *testing.T) {
 	_, err := s.widgets.Create(t.Context(), newWidget(t, `{"metadata":{"name":"bad"},"spec":{"minAvailable":"x","unhealthyPodEvictionPolicy":"Never"}}`), metav1.CreateOptions{})
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), `Widget.example.com "bad" is invalid`) ||
 		!strings.Contains(err.Error(), `spec.unhealthyPodEvictionPolicy: Unsupported value: "Never"`) || !strings.Contains(err.Error(), "spec.minAvailable: Invalid value") {
-		t.Errorf("validation: %v", err)
+		t.Errorf("Create() of an invalid widget: got error %v, want Invalid with errors of minAvailable and unhealthyPodEvictionPolicy", err)
 	}
 }
 
-// updateStatus updates the status subresource, which ignores the spec.
+// updateStatus checks that the status subresource changes the status, ignores the spec, and validates the status.
 func (s *widgetServer) updateStatus(t *testing.T) {
 	t.Helper()
 	patch := []byte(`{"spec":{"minAvailable":7},"status":{"currentHealthy":4}}`)
 	updated, err := s.widgets.Patch(t.Context(), "a", types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil || intAt(updated, "status", "currentHealthy") != 4 || intAt(updated, "spec", "minAvailable") != 3 {
-		t.Errorf("status: %v, %v", updated, err)
+		t.Errorf("Patch() of status = %v, %v, want currentHealthy 4 and minAvailable 3", updated, err)
 	}
 	_, err = s.widgets.Patch(t.Context(), "a", types.MergePatchType, []byte(`{"status":{"currentHealthy":-1}}`), metav1.PatchOptions{}, "status")
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "status.currentHealthy: Invalid value: -1") {
-		t.Errorf("status validation: %v", err)
+		t.Errorf("Patch() of status with currentHealthy -1: got error %v, want Invalid", err)
 	}
 }
 
@@ -214,10 +217,10 @@ func TestAddedKindAsTable(t *testing.T) {
 		names = append(names, c.Name)
 	}
 	if got := strings.Join(names, ", "); got != "Name, Min Available, Healthy, Age, Policy" {
-		t.Errorf("columns: %s", got)
+		t.Errorf("columns of the Table: got %s, want Name, Min Available, Healthy, Age, Policy", got)
 	}
 	if cells := table.Rows[0].Cells; cells[0] != "a" || cells[1] != "50%" || cells[2] != 0.0 || cells[4] != "IfHealthyBudget" {
-		t.Errorf("cells: %v", cells)
+		t.Errorf("cells of the Table: got %v, want a, 50%%, 0, an age and IfHealthyBudget", cells)
 	}
 }
 
@@ -234,15 +237,15 @@ func TestAddedKindIsDiscovered(t *testing.T) {
 	for _, r := range list.APIResources {
 		names = append(names, r.Name)
 		if r.Name == "widgets" && (r.Kind != "Widget" || r.SingularName != "widget" || !r.Namespaced || r.ShortNames[0] != "wd" || r.Categories[0] != "all" || !slices.Contains(r.Verbs, "deletecollection")) {
-			t.Errorf("%+v", r)
+			t.Errorf("discovery of widgets: got %+v, want kind Widget, singular widget, namespaced, short name wd, category all, verb deletecollection", r)
 		}
 	}
 	if got := strings.Join(names, " "); got != "widgets widgets/status" {
-		t.Errorf("resources: %s", got)
+		t.Errorf("discovery of example.com/v1: got resources %s, want widgets widgets/status", got)
 	}
 	paths, err := client.OpenAPIV3().Paths()
 	if err != nil || paths["apis/example.com/v1"] == nil {
-		t.Errorf("OpenAPI: %v, %v", paths["apis/example.com/v1"], err)
+		t.Errorf("OpenAPI v3 path apis/example.com/v1: got %v and error %v, want a document", paths["apis/example.com/v1"], err)
 	}
 }
 

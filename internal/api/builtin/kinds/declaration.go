@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CoreGroup is the name of the core group in the files; it is empty in the API.
+// CoreGroup is the name of the core group in kind files; in the API its name is empty.
 const CoreGroup = "core"
 
-// The sections of a declaration. README.md documents their content.
+// The names of the sections of a declaration. README.md documents the content of each section.
 const (
 	Strategy         = "strategy"
 	SelectableFields = "selectable fields"
@@ -25,16 +25,16 @@ const (
 	Columns          = "columns"
 )
 
-// subresourceValidation stands in kindNames for the validation of any subresource of the kind.
+// subresourceValidation is the entry in kindNames for the sections "NAME validation" of all subresources of a kind.
 const subresourceValidation = "SUBRESOURCE validation"
 
-// ValidationOf returns the name of the section with the validation of writes to a subresource.
+// ValidationOf returns the name of the section that contains the validation of writes to a subresource.
 func ValidationOf(subresource string) string { return subresource + " " + Validation }
 
-// Review is the trait of kinds whose objects are answered and not stored: they have no name.
+// Review is the trait of kinds such as SubjectAccessReview, whose objects are not stored and have no name.
 const Review = "review"
 
-// The names of properties and sections, in their required order.
+// The names of the properties and sections of kinds and of types, in the order that files must follow.
 var (
 	kindNames = []string{
 		"group", "versions", "deprecated", "stored as", "also served as", "scope", "plural", "singular", "short names", "categories",
@@ -46,7 +46,7 @@ var (
 	sectionNames = kindNames[slices.Index(kindNames, Strategy):]
 )
 
-// Declaration is a kind, or a type that kinds use: its properties and its unparsed sections.
+// Declaration is the declaration of a kind, or of a type whose rules kinds share, with its properties and unparsed sections.
 type Declaration struct {
 	// File and Line are the position of the declaration.
 	File string
@@ -60,7 +60,7 @@ type Declaration struct {
 	sections   []Section
 }
 
-// Property is a line NAME: VALUE of a declaration or of a section.
+// Property is a line "NAME: VALUE" of a declaration or of a section.
 type Property struct {
 	Name, Value string
 	Line        int
@@ -73,7 +73,7 @@ type Section struct {
 	Version string
 
 	file string
-	line int // the line number of the section's header
+	line int // line is the number of the line with the section's name.
 
 	text string
 }
@@ -96,7 +96,7 @@ func (s *Section) Errorf(line int, format string, args ...any) error {
 	return &Error{s.file, line, fmt.Errorf(format, args...)}
 }
 
-// Property returns a property by name; its value is "" if there is none.
+// Property returns the property with a name. If there is none, the value of the result is "".
 func (d *Declaration) Property(name string) Property {
 	for _, p := range d.properties {
 		if p.Name == name {
@@ -109,7 +109,7 @@ func (d *Declaration) Property(name string) Property {
 // Words returns the words of a property's value.
 func (p Property) Words() []string { return strings.Fields(p.Value) }
 
-// Sections returns the sections with a name: none, one, or one per version.
+// Sections returns the sections with a name: nil if there is none, one for all versions, or one for each version.
 func (d *Declaration) Sections(name string) (found []*Section) {
 	for i := range d.sections {
 		if d.sections[i].Name == name {
@@ -127,7 +127,7 @@ func (d *Declaration) Group() string {
 	return ""
 }
 
-// Versions returns the versions of a kind that a section applies to; all versions if the section is nil.
+// Versions returns the versions of the kind to which a section applies; all versions if s is nil.
 func (d *Declaration) Versions(s *Section) []string {
 	if s != nil && s.Version != "" {
 		return []string{s.Version}
@@ -135,8 +135,8 @@ func (d *Declaration) Versions(s *Section) []string {
 	return d.Property("versions").Words()
 }
 
-// Structs returns the names of the structs that a section applies to, such as apps.v1.Deployment: those that a type
-// declares, or those of a kind at its versions.
+// Structs returns the names of the Go structs to which a section applies, such as apps.v1.Deployment: for a type, the structs
+// that the type declares; for a kind, its structs at the versions of the section.
 func (d *Declaration) Structs(s *Section) (names []string) {
 	if !d.IsKind {
 		return d.Property("structs").Words()
@@ -147,7 +147,8 @@ func (d *Declaration) Structs(s *Section) (names []string) {
 	return names
 }
 
-// StructName returns the name of a kind's struct at a version: apps.v1.Deployment, core.v1.Pod, storage.v1.StorageClass.
+// StructName returns the name of a kind's Go struct at a version, such as apps.v1.Deployment or storage.v1.StorageClass (for
+// the group storage.k8s.io).
 func StructName(group, version, kind string) string {
 	first, _, _ := strings.Cut(group, ".")
 	if group == "" {
@@ -156,7 +157,7 @@ func StructName(group, version, kind string) string {
 	return first + "." + version + "." + kind
 }
 
-// Lines returns the lines of a section without comments and empty lines.
+// Lines returns the lines of a section without comments and empty lines. It returns an error if an indent is invalid.
 func (s *Section) Lines() (lines []Line, err error) {
 	number := s.line
 	for line := range strings.Lines(s.text) {
@@ -174,7 +175,7 @@ func (s *Section) Lines() (lines []Line, err error) {
 	return lines, nil
 }
 
-// Properties returns the lines NAME: VALUE of a section.
+// Properties returns the lines of a section that consists of lines "NAME: VALUE". It returns an error for other lines.
 func (s *Section) Properties() (properties []Property, err error) {
 	lines, err := s.Lines()
 	if err != nil {
@@ -190,7 +191,8 @@ func (s *Section) Properties() (properties []Property, err error) {
 	return properties, nil
 }
 
-// parseFile splits a file into declarations. It returns those without errors.
+// parseFile splits a kind file or type file into declarations. The error joins the errors of all invalid lines; declarations
+// contains what could be parsed.
 func parseFile(name, text string) (declarations []*Declaration, err error) {
 	p := fileParser{file: name}
 	number, offset := 0, 0
@@ -216,17 +218,18 @@ type fileParser struct {
 	errs         []error
 }
 
-// line parses the line at an offset of a text. Lines of a section are collected without parsing them.
+// line parses a line, which begins at offset in text, the content of the file. A line of a section is added to the section
+// without parsing it.
 func (p *fileParser) line(number int, line, text string, offset int) {
 	content := strings.TrimSpace(line)
-	isNothing := content == "" || content[0] == '#'
+	isBlank := content == "" || content[0] == '#'
 	switch indent := indentOf(line); {
-	case p.inSection && (isNothing || indent >= 8):
+	case p.inSection && (isBlank || indent >= 8):
 		d := p.declarations[len(p.declarations)-1]
 		s := &d.sections[len(d.sections)-1]
 
 		s.text = text[offset-len(s.text) : offset+len(line)]
-	case isNothing:
+	case isBlank:
 	case strings.HasPrefix(line[indent:], "\t"):
 		p.fail(number, "expected an indent by spaces, received a tab")
 	case indent == 0:
@@ -245,7 +248,7 @@ func (p *fileParser) fail(number int, format string, args ...any) {
 	p.errs = append(p.errs, &Error{p.file, number, fmt.Errorf(format, args...)})
 }
 
-// header parses kind NAME or type NAME.
+// header parses the first line of a declaration: "kind NAME" or "type NAME".
 func (p *fileParser) header(number int, content string) {
 	words := strings.Fields(content)
 	if len(words) != 2 || words[0] != "kind" && words[0] != "type" {
@@ -258,7 +261,7 @@ func (p *fileParser) header(number int, content string) {
 	p.declarations = append(p.declarations, &Declaration{File: p.file, Line: number, IsKind: isKind, Name: words[len(words)-1]})
 }
 
-// member parses NAME: VALUE, or NAME: or NAME VERSION: before the lines of a section.
+// member parses a property, "NAME: VALUE", or the first line of a section, "NAME:" or "NAME VERSION:".
 func (p *fileParser) member(number int, content string) {
 	d := p.declarations[len(p.declarations)-1]
 	name, value, ok := strings.Cut(content, ":")
@@ -296,7 +299,7 @@ func (p *fileParser) member(number int, content string) {
 	}
 }
 
-// lastPosition returns the position, among the allowed names, of the declaration's last name.
+// lastPosition returns the index in allowed of the last property or section of the declaration; -1 if there is none.
 func (d *Declaration) lastPosition(allowed []string) int {
 	switch {
 	case len(d.sections) > 0:
@@ -307,7 +310,8 @@ func (d *Declaration) lastPosition(allowed []string) int {
 	return -1
 }
 
-// listed returns the name that stands for a name in kindNames.
+// listed returns the entry of kindNames for the name of a property or section: subresourceValidation for the validation of a
+// subresource, otherwise the name itself.
 func (d *Declaration) listed(name string) string {
 	for _, subresource := range d.Property("subresources").Words() {
 		if name == ValidationOf(subresource) {

@@ -1,10 +1,10 @@
-// Package kinds reads the files that declare the built-in kinds: one file per kind, with its names, versions, scope,
-// subresources, traits, strategy, selectable fields, reset fields, defaults, validation, warnings and columns.
-// README.md documents their language with an example, and the steps to add a kind.
+// Package kinds reads the files that declare the built-in kinds. There is one file per kind, with the names, versions, scope,
+// subresources, traits, strategy, selectable fields, reset fields, defaults, validation, warnings and columns of the kind.
+// README.md documents the language of the files with an example, and the steps to add a kind.
 //
-// The package parses only the outline of a file: declarations, properties, sections and their lines. [Builtin] splits
-// the embedded files on first use; the packages that use a section parse it when they first need it, and report errors
-// with its file and line:
+// The package parses only the outline of a file: declarations, properties, sections and their lines. [Builtin] parses the
+// outlines of the embedded files on first use. The content of sections is parsed on first use by other packages, which report
+// errors with file and line:
 //
 //	internal/api           properties, strategy, selectable fields, reset fields
 //	internal/api/builtin   defaults, one-ofs, validation, warnings

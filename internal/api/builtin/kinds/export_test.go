@@ -2,8 +2,7 @@ package kinds
 
 import "io/fs"
 
-// Add adds the kind files of a directory to the built-in ones. It must be called before the first call of Builtin, and
-// panics otherwise.
+// Add adds the kind files of a directory to the built-in kind files. It panics if Builtin has been called before.
 func Add(files fs.FS) {
 	added.Lock()
 	defer added.Unlock()

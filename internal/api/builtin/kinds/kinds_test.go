@@ -21,22 +21,22 @@ func TestRead(t *testing.T) {
 		"apps/thing.kind": "kind Thing\n    group: apps.example.com\n    versions: v1\n",
 	})
 	if err == nil || !strings.Contains(err.Error(), "apps/thing.kind:1: expected kind Thing of group apps.example.com in file apps.example.com/thing.kind") {
-		t.Error(err)
+		t.Errorf("Read(): got error %v, want one about the name of apps/thing.kind", err)
 	}
 	pod := set.Kinds[0]
 	if pod.Name != "Pod" || pod.Group() != "" || pod.Property("versions").Line != 4 || set.Kinds[1].Structs(nil)[0] != "apps.v1.Thing" {
-		t.Errorf("%+v", pod)
+		t.Errorf("first kind = %+v, want Pod of the core group with its versions in line 4, and Thing as the second kind", pod)
 	}
 	section := pod.Sections(Defaults)[0]
 	lines, err := section.Lines()
 	if err != nil || len(lines) != 2 || lines[0] != (Line{7, 0, "a = 1"}) || lines[1] != (Line{10, 1, "b = 2"}) {
-		t.Errorf("%v, %v", lines, err)
+		t.Errorf("Lines() of the section defaults = %v, %v, want a = 1 in line 7 and b = 2 in line 10", lines, err)
 	}
 	if got := pod.Structs(section); len(got) != 1 || got[0] != "core.v2.Pod" {
-		t.Errorf("%q", got)
+		t.Errorf("Structs() of the section defaults v2 = %q, want core.v2.Pod", got)
 	}
 	if len(set.Types) != 1 || set.Types[0].Name != "Local" || len(set.Types[0].Structs(nil)) != 0 || len(set.All()) != 3 {
-		t.Errorf("%+v", set.Types)
+		t.Errorf("types = %+v, want only Local, without structs", set.Types)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestReadErrors(t *testing.T) {
 		head + "    defaults v1:\n    defaults v2:\n    x: y\n": `received "x"`,
 	} {
 		if _, err := read(t, map[string]string{"core/pod.kind": text}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
+			t.Errorf("Read() of %q: got error %v, want %s", text, err, want)
 		}
 	}
 }
@@ -74,13 +74,13 @@ func TestAddAfterRead(t *testing.T) {
 	Builtin()
 	defer func() {
 		if recover() == nil {
-			t.Error("Add() after Builtin() did not panic")
+			t.Error("Add() after Builtin(): got no panic, want one")
 		}
 	}()
 	Add(fstest.MapFS{})
 }
 
-// BenchmarkRead measures the part of server startup that reads kind files.
+// BenchmarkRead measures the time to parse the outlines of all kind files, which is part of the server's startup.
 func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

@@ -14,12 +14,13 @@ import (
 //go:embed */*.kind types/*.type
 var builtinFiles embed.FS
 
-// Set is the content of the kind files and type files of one or more directories. It is immutable and safe for
+// Set holds the declarations in the kind files and type files of one or more directories. It is immutable and safe for
 // concurrent use.
 type Set struct {
-	// Kinds are sorted by group and name; the core group comes first.
+	// Kinds are the declarations of kinds, sorted by group and name; the core group is first.
 	Kinds []*Declaration
-	// Types are sorted by file and line. Those of kind files follow those of type files.
+	// Types are the declarations of types: first those of type files, then those of kind files, each in the order of files
+	// and lines.
 	Types []*Declaration
 }
 
@@ -29,20 +30,21 @@ var added struct {
 	read  bool
 }
 
-// Builtin returns the built-in kinds and the types that they share. The files are split into sections on first use; the
-// content of a section is parsed by its consumer, when it is first needed.
+// Builtin returns the declarations of the built-in kinds and of the types that they share. The outlines of the files are
+// parsed on the first call; the content of a section is parsed by the package that uses it.
 var Builtin = sync.OnceValue(func() *Set {
 	added.Lock()
 	defer added.Unlock()
 	added.read = true
 	set, err := Read(append([]fs.FS{builtinFiles}, added.files...)...)
 	if err != nil {
-		panic(err) // unreachable: a test reads the embedded files
+		panic(err) // unreachable: the files are embedded, and a test reads them
 	}
 	return set
 })
 
-// Read reads the files *.kind and *.type of directories and their subdirectories. All errors are reported.
+// Read reads the files *.kind and *.type of directories and their subdirectories. The error joins the errors of all files;
+// the set contains what could be parsed.
 func Read(folders ...fs.FS) (*Set, error) {
 	set := &Set{}
 	var local []*Declaration
@@ -79,10 +81,10 @@ func Read(folders ...fs.FS) (*Set, error) {
 	return set, errors.Join(append(errs, set.checkNames())...)
 }
 
-// All returns the kinds and the types.
+// All returns the declarations of kinds, followed by those of types.
 func (s *Set) All() []*Declaration { return slices.Concat(s.Kinds, s.Types) }
 
-// checkNames reports names that are declared more than once.
+// checkNames returns an error for each name that is declared more than once.
 func (s *Set) checkNames() error {
 	var errs []error
 	seen := map[string]*Declaration{}
@@ -99,7 +101,8 @@ func (s *Set) checkNames() error {
 	return errors.Join(errs...)
 }
 
-// checkFileName reports a kind in the wrong file: the directory must be its group, the file name the kind in lower case.
+// checkFileName returns an error if a kind is in the wrong file: the name of the directory must be the group, and the name
+// of the file the kind in lower case.
 func (d *Declaration) checkFileName() error {
 	if !d.IsKind {
 		return nil
@@ -111,7 +114,7 @@ func (d *Declaration) checkFileName() error {
 	return nil
 }
 
-// Error is an error in a kind file or type file.
+// Error is an error in a line of a kind file or type file.
 type Error struct {
 	File string
 	Line int
