@@ -13,14 +13,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// The zero values of scalars.
+// The encodings of the zero values of strings, numbers and quantities.
 var (
 	emptyString  = document.NewString("")
 	zeroNumber   = document.NewInt(0)
 	zeroQuantity = document.NewString("0")
 )
 
-// zero returns the JSON that Go encodes for the zero value of the type.
+// zero returns the encoding of the zero value of the Go type; {} for a struct, without the fields that Go always encodes.
 func (t *Type) zero() document.Value {
 	switch t.Kind {
 	case Struct:
@@ -37,7 +37,7 @@ func (t *Type) zero() document.Value {
 	return document.NewNull()
 }
 
-// readScalar decodes values other than structs, lists and maps.
+// readScalar decodes a value of a type other than a struct, list or map. It returns a ValueError if the JSON type is wrong.
 func (r *decoder) readScalar(t *Type, v document.Value) (document.Value, error) {
 	kind := v.Kind()
 	switch t.Kind {
@@ -95,7 +95,7 @@ func (r *decoder) readInteger(t *Type, v document.Value) (document.Value, error)
 	return document.NewInt(int64(f)), nil
 }
 
-// readQuantity converts a quantity to its canonical form.
+// readQuantity decodes a quantity, and returns it in canonical form.
 func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.String && isCanonicalQuantity(v.Text()) {
 		return v, nil
@@ -107,13 +107,15 @@ func (r *decoder) readQuantity(t *Type, v document.Value) (document.Value, error
 	return withText(v, q.String()), nil
 }
 
-// Limits of quantities. A small exponent expands to many digits: parsing 1e-999999999 takes minutes.
+// Limits of quantities, which kube-apiserver does not have. They are needed because the parser expands exponents to digits:
+// parsing 1e-999999999 takes minutes.
 const (
 	maxQuantityLength = 128
 	maxExponentDigits = 3
 )
 
-// ParseQuantity parses a quantity. It rejects quantities that are expensive to parse.
+// ParseQuantity parses a quantity. Unlike resource.ParseQuantity, it rejects quantities that exceed maxQuantityLength or
+// maxExponentDigits, because they are expensive to parse.
 func ParseQuantity(text string) (resource.Quantity, error) {
 	exponent := ""
 	if e := strings.IndexAny(text, "eE"); e >= 0 {
@@ -126,7 +128,7 @@ func ParseQuantity(text string) (resource.Quantity, error) {
 	return resource.ParseQuantity(text)
 }
 
-// withText returns a string value; v itself if it has that text.
+// withText returns a string value with the given text; v itself if it is this string already.
 func withText(v document.Value, text string) document.Value {
 	if v.Kind() == document.String && v.Text() == text {
 		return v
@@ -134,10 +136,10 @@ func withText(v document.Value, text string) document.Value {
 	return document.NewString(text)
 }
 
-// isCanonicalQuantity reports whether a quantity is certainly in canonical form. It recognizes the common ones: a few
-// digits and a decimal or binary suffix.
+// isCanonicalQuantity is a fast check that returns true only for quantities in canonical form, but not for all of them. It
+// recognizes the common ones: up to 5 digits and a decimal or binary suffix.
 func isCanonicalQuantity(text string) bool {
-	const maxDigits = 5 // few enough digits for all suffixes
+	const maxDigits = 5 // with this number of digits, no suffix exceeds the range of quantities
 	digits, number := 0, 0
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		number = 10*number + int(text[digits]-'0')
@@ -157,7 +159,8 @@ func isCanonicalQuantity(text string) bool {
 	return false
 }
 
-// readTime converts a time to UTC, without fractions of a second, or with six digits of them.
+// readTime decodes a time, and returns it in UTC: a Time without fractions of a second, a MicroTime with six digits of them.
+// For the zero time it returns an absent value.
 func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	layout, shortest := time.RFC3339, "2006-01-02T15:04:05Z"
 	if t.Kind == MicroTime {
@@ -171,7 +174,7 @@ func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	case at.IsZero():
 		return document.Value{}, nil
 	case len(text) == len(shortest):
-		return v, nil // no room for another time zone or fractions of a second
+		return v, nil // a time of this length is in UTC and has no further digits
 	}
 	at = at.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {
@@ -180,7 +183,7 @@ func (r *decoder) readTime(t *Type, v document.Value) (document.Value, error) {
 	return document.NewString(at.Format(layout)), nil
 }
 
-// readBytes decodes base64, ignoring line breaks as Go does.
+// readBytes decodes bytes in base64, and returns them in the form in which Go encodes them, without line breaks.
 func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	if v.Kind() == document.List {
 		return r.readByteList(v)
@@ -199,10 +202,10 @@ func (r *decoder) readBytes(t *Type, v document.Value) (document.Value, error) {
 	return withText(v, base64.StdEncoding.EncodeToString(content)), nil
 }
 
-// byteItem is the type of an item of a byte list.
+// byteItem is the type of the items of a list of bytes, for error messages.
 var byteItem = &Type{GoName: "uint8", Kind: Bytes}
 
-// readByteList decodes bytes that are given as a list of numbers.
+// readByteList decodes bytes that are encoded as a list of numbers, which Go accepts, and returns them in base64.
 func (r *decoder) readByteList(v document.Value) (document.Value, error) {
 	content := make([]byte, v.Len())
 	for i, item := range v.Items() {
@@ -218,7 +221,8 @@ func (r *decoder) readByteList(v document.Value) (document.Value, error) {
 	return document.NewString(base64.StdEncoding.EncodeToString(content)), nil
 }
 
-// isCanonicalBase64 reports whether a string is certainly base64 as Go encodes it, that is, with zero padding bits.
+// isCanonicalBase64 reports whether a string is valid base64 in the form in which Go encodes it: without line breaks, and
+// with zero padding bits.
 func isCanonicalBase64(text string) bool {
 	if len(text)%4 != 0 {
 		return false

@@ -36,7 +36,8 @@ func groupID(c *checker, now, _ document.Value) {
 	c.invalidAll(intValue(now), validation.IsValidGroupID(intValue(now)))
 }
 
-// addErrors adds errors that a function of apimachinery returned for a nil path.
+// addErrors adds errors that a function of apimachinery returned for a nil path. It replaces their path with the current
+// path.
 func (c *checker) addErrors(errs field.ErrorList) {
 	for _, e := range errs {
 		c.fail(e.Type, e.BadValue, e.Detail)
@@ -47,13 +48,14 @@ func ip(c *checker, now, _ document.Value) {
 	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 }
 
-// newIP accepts an address that the same list of the live object has.
+// newIP requires a valid IP address, unless the same list of the live object contains the address.
 func newIP(c *checker, now, _ document.Value) {
 	if !c.isInLiveList(now.Text()) {
 		c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 	}
 }
 
+// newCIDR requires a valid CIDR, unless the same list of the live object contains it.
 func newCIDR(c *checker, now, _ document.Value) {
 	text := strings.TrimSpace(now.Text())
 	if !c.isInLiveList(text) {
@@ -61,8 +63,9 @@ func newCIDR(c *checker, now, _ document.Value) {
 	}
 }
 
-// isInLiveList reports whether the live object has a string in the same list, or anywhere in its spec if the list is
-// inside another list. Such values are tolerated although new ones would be rejected.
+// isInLiveList reports whether the list at the current path contains a string in the live object. If the list is inside
+// another list, it reports whether the spec of the live object contains the string anywhere. Like kube-apiserver, callers
+// accept such a string even if it is invalid.
 func (c *checker) isInLiveList(text string) bool {
 	if !c.updating {
 		return false
@@ -174,7 +177,7 @@ func isPercent(text string) bool {
 	return ok && digits != "" && allBytes(digits, isDigit)
 }
 
-// intOrPercent returns an integer, or the number before a percent sign.
+// intOrPercent returns the value of an integer, or the number before the percent sign of a string; 0 for other strings.
 func intOrPercent(v document.Value) int64 {
 	if v.Kind() != document.String {
 		return intValue(v)
@@ -192,7 +195,7 @@ func stringItems(list document.Value) []string {
 	return found
 }
 
-// sortedFieldTexts returns the string values of a field of all items, sorted.
+// sortedFieldTexts returns the string values of the named field in all items of a list, sorted.
 func sortedFieldTexts(list document.Value, field string) []string {
 	found := make([]string, 0, list.Len())
 	for _, item := range list.Items() {

@@ -2,7 +2,7 @@ package builtin
 
 import "github.com/cadastre/cadastre/document"
 
-// labelSelector validates a label selector. An absent selector is valid.
+// labelSelector validates a LabelSelector. An absent selector is valid.
 func labelSelector(c *checker, selector, _ document.Value) { c.selector(selector, true) }
 
 func (c *checker) selector(selector document.Value, values bool) {
@@ -50,10 +50,11 @@ func (c *checker) requirementKey(r document.Value, checkValues bool) {
 	c.pop()
 }
 
-// nodeRequirement validates a requirement on node labels.
+// nodeRequirement validates a requirement on node labels in a node selector term.
 func nodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, true) }
 
-// preferredNodeRequirement validates a requirement of a preferred term, whose values are not validated.
+// preferredNodeRequirement validates a requirement on node labels in a preferred scheduling term. As in kube-apiserver, the
+// label values are not validated.
 func preferredNodeRequirement(c *checker, r, _ document.Value) { c.nodeRequirement(r, false) }
 
 func (c *checker) nodeRequirement(r document.Value, checkValues bool) {
@@ -68,7 +69,7 @@ func (c *checker) nodeRequirement(r document.Value, checkValues bool) {
 	}
 }
 
-// nodeFieldRequirement validates a requirement on node fields. Only metadata.name is supported.
+// nodeFieldRequirement validates a requirement on node fields in a node selector term. Only metadata.name is supported.
 func nodeFieldRequirement(c *checker, r, _ document.Value) {
 	values := r.Get("values")
 	switch operator := r.Get("operator").Text(); operator {
@@ -93,17 +94,18 @@ func nodeFieldRequirement(c *checker, r, _ document.Value) {
 	c.pop()
 }
 
-// match is the result of matching labels with a selector.
+// match is the result of matching labels with a LabelSelector.
 type match uint8
 
 const (
-	selectorInvalid match = iota // the selector is invalid, which other checks report
-	selectorMatches
-	selectorDiffers
-	selectorMatchesAll // the selector has no requirements
+	selectorInvalid    match = iota // the selector is invalid; other checks report that
+	selectorMatches                 // the selector matches the labels
+	selectorDiffers                 // the selector does not match the labels
+	selectorMatchesAll              // the selector has no requirements
 )
 
-// matchSelector matches labels with a selector, without building a labels.Selector. An absent selector matches nothing.
+// matchSelector returns the result of matching labels (of) with a LabelSelector. It does not build a labels.Selector, which
+// would be slower. An absent selector matches no labels.
 func matchSelector(selector, of document.Value) match {
 	if isAbsentOrNull(selector) {
 		return selectorDiffers
@@ -132,7 +134,7 @@ func matchSelector(selector, of document.Value) match {
 	return result
 }
 
-// matchRequirement matches labels with one requirement.
+// matchRequirement returns the result of matching labels (of) with one requirement of a LabelSelector.
 func matchRequirement(r, of document.Value) match {
 	key, values := r.Get("key").Text(), r.Get("values")
 	if len(formats["qualified-name"].check(key)) > 0 {

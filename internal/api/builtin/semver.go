@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// isSemanticVersion accepts MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD] as defined by semver.org.
+// isSemanticVersion reports whether a string is a version MAJOR.MINOR.PATCH[-PRERELEASE][+BUILD] as defined by semver.org.
 func isSemanticVersion(s string) bool {
 	s, build, hasBuild := strings.Cut(s, "+")
 	s, before, hasBefore := strings.Cut(s, "-")
@@ -23,7 +23,7 @@ func allParts(parts []string, is func(string) bool) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !is(part) })
 }
 
-// isPlainNumber accepts digits without leading zeros.
+// isPlainNumber reports whether a string is a number without leading zeros.
 func isPlainNumber(s string) bool {
 	return s != "" && allBytes(s, isDigit) && (s[0] != '0' || len(s) == 1)
 }
@@ -32,7 +32,7 @@ func isVersionPart(s string) bool {
 	return s != "" && allBytes(s, func(b byte) bool { return isAlnum(b) || b == '-' })
 }
 
-// isPrerelease accepts identifiers; numeric ones must not have leading zeros.
+// isPrerelease reports whether a string is a valid part of a prerelease version: numbers must not have leading zeros.
 func isPrerelease(s string) bool {
 	return isVersionPart(s) && (!allBytes(s, isDigit) || isPlainNumber(s))
 }

@@ -62,7 +62,7 @@ func (c *checker) portName(p document.Value, isRequired bool, below string) {
 	}
 }
 
-// endpointPortName validates a port name. Unlike in services, duplicates are accepted.
+// endpointPortName validates the name of a port in an Endpoints object. Unlike the ports of Services, names may repeat.
 func endpointPortName(c *checker, p, _ document.Value) {
 	name := p.Get("name").Text()
 	if name == "" {
@@ -80,8 +80,8 @@ func endpointSubsetSize(c *checker, subset, _ document.Value) {
 	}
 }
 
-// CheckAddresses validates the cluster IPs and IP families of a service, which must be valid before the server
-// allocates IPs.
+// CheckAddresses returns the errors of the cluster IPs and IP families of a Service. old is the live Service, or absent on
+// create. The server calls it before it allocates IP addresses, which requires valid fields.
 func CheckAddresses(service, old document.Value) field.ErrorList {
 	c := checkers.Get().(*checker)
 	c.updating = !isAbsentOrNull(old)
@@ -94,8 +94,8 @@ func CheckAddresses(service, old document.Value) field.ErrorList {
 	return errs
 }
 
-// clusterIPs validates the cluster IPs and IP families of a service. An empty clusterIPs is valid, because
-// kube-apiserver copies clusterIP to it.
+// clusterIPs validates the cluster IPs and IP families of a Service. An empty clusterIPs is valid even if clusterIP is set,
+// because kube-apiserver copies clusterIP to it.
 func clusterIPs(c *checker, spec, _ document.Value) {
 	first, ips := spec.Get("clusterIP").Text(), spec.Get("clusterIPs")
 	if ips.Kind() == document.List && ips.Len() > 0 {
@@ -214,7 +214,7 @@ func (c *checker) uniquePairs(ports document.Value, name string, report func(doc
 	}
 }
 
-// errorPort returns kube-apiserver's representation of a duplicate port in errors.
+// errorPort returns a duplicate port of a Service as kube-apiserver's errors show it.
 func errorPort(p document.Value) any {
 	text, _ := json.Marshal(struct {
 		Name        string
@@ -227,7 +227,7 @@ func errorPort(p document.Value) any {
 	return json.RawMessage(text)
 }
 
-// externalTraffic validates the fields that only externally accessible services have.
+// externalTraffic validates externalTrafficPolicy and healthCheckNodePort, which only externally accessible Services have.
 func externalTraffic(c *checker, spec, _ document.Value) {
 	kind, policy := spec.Get("type").Text(), spec.Get("externalTrafficPolicy").Text()
 	isExternal := kind == "LoadBalancer" || kind == "NodePort" || kind == "ClusterIP" && spec.Get("externalIPs").Len() > 0
@@ -251,7 +251,8 @@ func externalTraffic(c *checker, spec, _ document.Value) {
 	}
 }
 
-// serviceUpdate rejects changes of cluster IPs. Omitted cluster IPs are retained.
+// serviceUpdate rejects updates of a Service that change the cluster IPs, the IP families, loadBalancerClass or
+// healthCheckNodePort, unless the type of the Service changes.
 func serviceUpdate(c *checker, service, oldService document.Value) {
 	spec, old := service.Get("spec"), oldService.Get("spec")
 	kind, was := spec.Get("type").Text(), old.Get("type").Text()
@@ -267,11 +268,12 @@ func serviceUpdate(c *checker, service, oldService document.Value) {
 	c.pop()
 }
 
-// changedClass validates changes of loadBalancerClass, in addition to the validation of the spec.
+// changedClass validates a change of a Service's loadBalancerClass. Like kube-apiserver, it repeats checks of the spec's
+// validation.
 func (c *checker) changedClass(spec, old document.Value) {
 	class, isLoadBalancer := spec.Get("loadBalancerClass"), spec.Get("type").Text() == "LoadBalancer"
 	if class.Text() == old.Get("loadBalancerClass").Text() {
-		return // an unchanged class is covered by the validation of the spec
+		return // the validation of the spec checks an unchanged class
 	}
 	if isLoadBalancer && old.Get("type").Text() == "LoadBalancer" {
 		c.invalid(errorValue(class), "may not change once set", "loadBalancerClass")

@@ -14,14 +14,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// keyUsages are the supported key usages.
+// keyUsages are the key usages that a CertificateSigningRequest can contain.
 var keyUsages = []string{
 	"any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment", "decipher only",
 	"digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel", "ipsec user", "key agreement",
 	"key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime", "server auth", "signing", "timestamping",
 }
 
-// certificateRequest requires a PEM-encoded certificate request with a valid signature.
+// certificateRequest requires that spec.request of a CertificateSigningRequest is a PEM-encoded certificate request with a
+// valid signature.
 func certificateRequest(c *checker, now, _ document.Value) {
 	if err := readRequest(now.Text()); err != nil {
 		c.invalid(now.Text(), err.Error())
@@ -44,7 +45,7 @@ func readRequest(text string) error {
 	return request.CheckSignature()
 }
 
-// Limits of a signer name: DOMAIN/PATH.
+// The maximum lengths of a signer name, DOMAIN/PATH, and of its parts.
 const (
 	maxSignerDomain = validation.DNS1123SubdomainMaxLength
 	maxSignerPath   = validation.DNS1123SubdomainMaxLength + 1 + validation.DNS1123LabelMaxLength
@@ -78,7 +79,7 @@ func signerName(c *checker, now, _ document.Value) {
 	}
 }
 
-// signerLabels reports the first invalid label.
+// signerLabels adds the errors of the first invalid label of a signer's domain or path; labels are separated by dots.
 func (c *checker) signerLabels(text string, f format) {
 	for label := range strings.SplitSeq(text, ".") {
 		problems := f.check(label)

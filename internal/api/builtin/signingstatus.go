@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// signingConditions validates the conditions of a signing request. Violations that the live object has are tolerated.
+// signingConditions validates the conditions of a CertificateSigningRequest. Like kube-apiserver, it accepts most violations
+// that the conditions of the live object contain as well.
 func signingConditions(c *checker, conditions, old document.Value) {
 	decided := hasType(old, "Approved") && hasType(old, "Denied")
 	twice, unnamed := hasDuplicateTypes(old), hasType(old, "")
@@ -58,7 +59,8 @@ func hasDuplicateTypes(conditions document.Value) bool {
 	return len(slices.Compact(types)) < conditions.Len()
 }
 
-// certificate validates a changed certificate, unless the previous one was invalid.
+// certificate requires that status.certificate of a CertificateSigningRequest is valid if it changes, unless the old
+// certificate is invalid.
 func certificate(c *checker, now, old document.Value) {
 	if now.Text() == old.Text() || certificateProblem(old.Text()) != nil {
 		return
@@ -100,7 +102,7 @@ func certificateProblem(text string) error {
 	return nil
 }
 
-// keptDecisions rejects the removal of a condition that is final.
+// keptDecisions rejects updates of a CertificateSigningRequest that remove an Approved, Denied or Failed condition.
 func keptDecisions(c *checker, request, oldRequest document.Value) {
 	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	for _, name := range [...]string{"Approved", "Denied", "Failed"} {
@@ -110,7 +112,8 @@ func keptDecisions(c *checker, request, oldRequest document.Value) {
 	}
 }
 
-// frozenDecisions rejects other changes of conditions that only the subresource approval may set.
+// frozenDecisions rejects updates of a CertificateSigningRequest that add or change an Approved or Denied condition, which
+// only the subresource approval may set.
 func frozenDecisions(c *checker, request, oldRequest document.Value) {
 	now, old := request.Lookup("status", "conditions"), oldRequest.Lookup("status", "conditions")
 	t, _ := c.kind.Lookup("status", "conditions")
@@ -128,7 +131,7 @@ func (c *checker) frozenDecision(verb, name string) {
 	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
-// ofType returns the conditions of a type.
+// ofType returns a list of the conditions with a type.
 func ofType(conditions document.Value, name string) document.Value {
 	var found []document.Value
 	for _, condition := range conditions.Items() {

@@ -10,46 +10,47 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// singleTerm requires a node selector with exactly one term, because the scheduler merges the selectors of several
-// slices.
+// singleTerm requires that the node selector of a ResourceSlice or device has exactly one term, because the scheduler merges
+// the node selectors of several ResourceSlices.
 func singleTerm(c *checker, terms, _ document.Value) {
 	if terms.Len() != 1 {
 		c.invalid(errorValue(terms), "must have exactly one node selector term")
 	}
 }
 
-// sliceNodes requires exactly one field that selects the nodes of a slice.
+// sliceNodes requires that the spec of a ResourceSlice has exactly one of the fields that select its nodes.
 func sliceNodes(c *checker, spec, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
-	switch given := setFields(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(given) {
+	switch names := setFields(spec, "nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"); len(names) {
 	case 0:
 		c.required(detail)
 	case 1:
 	default:
-		c.invalid("{"+strings.Join(given, ", ")+"}", detail+", but multiple fields are set")
+		c.invalid("{"+strings.Join(names, ", ")+"}", detail+", but multiple fields are set")
 	}
 }
 
-// deviceNodes requires exactly one field that selects the nodes of a device.
+// deviceNodes requires that a device has exactly one of the fields that select its nodes.
 func deviceNodes(c *checker, device, _ document.Value) {
 	const detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec"
-	switch given := setFields(device, "nodeName", "nodeSelector", "allNodes"); len(given) {
+	switch names := setFields(device, "nodeName", "nodeSelector", "allNodes"); len(names) {
 	case 0:
 		c.required(detail)
 	case 1:
 	default:
-		c.invalid("{"+strings.Join(given, ", ")+"}", detail)
+		c.invalid("{"+strings.Join(names, ", ")+"}", detail)
 	}
 }
 
-// setFields returns the quoted names of the fields that are set: "" and false are not, but an empty map is.
-func setFields(v document.Value, names ...string) (given []string) {
+// setFields returns the names, in backquotes, of those of the named fields that are set. "" and false do not count as set; an
+// empty map does.
+func setFields(v document.Value, names ...string) (quoted []string) {
 	for _, name := range names {
 		if value := v.Get(name); !isAbsentOrNull(value) && (value.Kind() == document.Map || !isEmpty(value)) {
-			given = append(given, "`"+name+"`")
+			quoted = append(quoted, "`"+name+"`")
 		}
 	}
-	return given
+	return quoted
 }
 
 func noDeviceNodes(c *checker, device, _ document.Value) {
@@ -58,7 +59,8 @@ func noDeviceNodes(c *checker, device, _ document.Value) {
 	}
 }
 
-// The maximum number of devices of a slice; lower if a device has taints or consumes counters.
+// The maximum number of devices of a ResourceSlice: maxAdvancedDevices if a device has taints or consumes counters, otherwise
+// maxDevices.
 const (
 	maxDevices         = 128
 	maxAdvancedDevices = 64
@@ -76,7 +78,7 @@ func sliceDevices(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// maxCounters is the maximum number of counters in a counter set.
+// maxCounters is the maximum number of counters in a counter set of a ResourceSlice.
 const maxCounters = 32
 
 func counters(c *checker, counters, _ document.Value) {
@@ -90,7 +92,7 @@ func counters(c *checker, counters, _ document.Value) {
 	}
 }
 
-// Limits of a device.
+// The maximum numbers of a device's attributes and capacities together, attributes, taints and binding conditions.
 const (
 	maxAttributesAndCapacities = 32
 	maxAttributes              = 48
@@ -119,7 +121,7 @@ func deviceAttributes(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// shortKey truncates a long attribute name in the middle.
+// shortKey returns an attribute name for the path of an error; the middle of a long name is replaced by "...".
 func shortKey(key string) string {
 	const (
 		maxLength = 63 + 1 + maxIDLength
@@ -132,7 +134,7 @@ func shortKey(key string) string {
 	return key[:(shown+1)/2] + ellipsis + key[len(key)-shown/2:]
 }
 
-// singleAttribute requires exactly one value of an attribute.
+// singleAttribute requires that an attribute of a device has exactly one of the fields bool, int, string and version.
 func singleAttribute(c *checker, attribute, _ document.Value) {
 	const detail = "exactly one value must be specified"
 	switch n := countPresent(attribute, "bool", "int", "string", "version"); {
@@ -143,7 +145,7 @@ func singleAttribute(c *checker, attribute, _ document.Value) {
 	}
 }
 
-// deviceTaints validates the taints of a device, unless they are unchanged.
+// deviceTaints validates the taints of a device, unless the device in the live ResourceSlice has the same taints.
 func deviceTaints(c *checker, device, _ document.Value) {
 	taints, old := device.Get("taints"), c.liveDevice(device.Get("name").Text())
 	if semanticEqual(nil, false, taints, old.Get("taints")) {
@@ -154,7 +156,7 @@ func deviceTaints(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// liveDevice returns the device with a name in the live slice; absent if there is none.
+// liveDevice returns the device with a name in the live ResourceSlice; an absent value if there is none.
 func (c *checker) liveDevice(name string) document.Value {
 	for _, device := range c.scopes[0].old.Lookup("spec", "devices").Items() {
 		if device.Get("name").Text() == name {
@@ -164,7 +166,8 @@ func (c *checker) liveDevice(name string) document.Value {
 	return document.Value{}
 }
 
-// bindingConditions requires disjoint binding conditions and binding failure conditions, and both or neither.
+// bindingConditions requires that bindingConditions and bindingFailureConditions of a device are disjoint, and that either
+// both or neither are set.
 func bindingConditions(c *checker, device, _ document.Value) {
 	waits, fails := device.Get("bindingConditions"), device.Get("bindingFailureConditions")
 	c.conditionNames("bindingConditions", waits)
@@ -185,7 +188,7 @@ func (c *checker) conditionNames(field string, list document.Value) {
 	c.pop()
 }
 
-// conditionsOnce rejects duplicate conditions, and conditions of the other list.
+// conditionsOnce rejects items of the named list that an earlier item, or an item of the list other, equals.
 func (c *checker) conditionsOnce(field string, list, other document.Value) {
 	all, others := stringItems(list), stringItems(other)
 	c.push(field)

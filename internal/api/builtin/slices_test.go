@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestUnchangedTaintsAreNotValidated checks that only changed taints of a device are validated.
+// TestUnchangedTaintsAreNotValidated checks that the taints of a device are validated only if an update changes them.
 func TestUnchangedTaintsAreNotValidated(t *testing.T) {
 	slice := func(taints string) document.Value {
 		v, err := document.ParseJSON(`{"metadata":{"name":"a"},"spec":{"driver":"d","allNodes":true,"pool":{"name":"p","resourceSliceCount":1},` +

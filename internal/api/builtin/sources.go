@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// projectedPaths rejects duplicate file paths.
+// projectedPaths rejects a file path that two sources, or two items of a source, of a projected volume use.
 func projectedPaths(c *checker, sources, _ document.Value) {
 	seen := map[string]bool{}
 	visit := func(path string, shownAs string) {
@@ -38,7 +38,7 @@ func projectedPaths(c *checker, sources, _ document.Value) {
 	}
 }
 
-// flexOption rejects options in the domains that Kubernetes reserves.
+// flexOption rejects options of a FlexVolume whose domain is kubernetes.io or k8s.io, which are reserved.
 func flexOption(c *checker, _, _ document.Value) {
 	domain, _, _ := strings.Cut(c.key(), "/")
 	domain = "." + strings.ToLower(domain)
@@ -47,7 +47,7 @@ func flexOption(c *checker, _, _ document.Value) {
 	}
 }
 
-// maxTenantLength is the maximum length of a tenant.
+// maxTenantLength is the maximum length of the tenant of a Quobyte volume.
 const maxTenantLength = 64
 
 func quobyteRegistry(c *checker, volume, _ document.Value) {
@@ -66,7 +66,7 @@ func quobyteRegistry(c *checker, volume, _ document.Value) {
 	}
 }
 
-// iscsiNames are the formats of initiator and target names, by their prefix.
+// iscsiNames maps the prefixes of iSCSI initiator and target names to their formats.
 var iscsiNames = sync.OnceValue(func() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"iqn": regexp.MustCompile(`iqn\.\d{4}-\d{2}\.([[:alnum:]-.]+)(:[^,;*&$|\s]+)$`),
@@ -83,7 +83,7 @@ func iscsiName(c *checker, now, _ document.Value) {
 	}
 }
 
-// maxPortalLength is the maximum length of a volume's name and portal together.
+// maxPortalLength is the maximum length of NAME:PORTAL, the name and the target portal of an iSCSI volume.
 const maxPortalLength = 64
 
 func iscsiPortalLength(c *checker, volume, _ document.Value) {

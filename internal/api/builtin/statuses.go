@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// statusChecks are the checks for the rules of statuses.
+// statusChecks returns the checks of statuses that are Go functions, by their names in rules.
 func statusChecks() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"not-decremented": notDecremented, "new-item-ip": newItemIP, "dual-stack": dualStack, "node-addresses": nodeAddresses,
@@ -36,14 +36,15 @@ func statusChecks() map[string]func(c *checker, now, old document.Value) {
 	}
 }
 
-// notDecremented rejects the decrement or removal of a counter.
+// notDecremented rejects an update that decrements or removes a counter.
 func notDecremented(c *checker, now, old document.Value) {
 	if !isAbsentOrNull(old) && (isAbsentOrNull(now) || intValue(now) < intValue(old)) {
 		c.invalid(intValue(now), "cannot be decremented")
 	}
 }
 
-// newItemIP accepts an address that an item of the same list of the live object has in the same field.
+// newItemIP requires a valid IP address in a field of a list item, unless an item of the same list in the live object has the
+// address in the same field.
 func newItemIP(c *checker, now, _ document.Value) {
 	if isPlainIP(now.Text()) || containsAtPath(c.scopes[0].old, c.path, now.Text()) {
 		return
@@ -51,13 +52,13 @@ func newItemIP(c *checker, now, _ document.Value) {
 	c.addErrors(validation.IsValidIPForLegacyField(nil, now.Text(), true, nil))
 }
 
-// isPlainIP accepts addresses in canonical form.
+// isPlainIP reports whether a string is an IP address without a zone that is not an IPv4-mapped IPv6 address.
 func isPlainIP(text string) bool {
 	addr, err := netip.ParseAddr(text)
 	return err == nil && !addr.Is4In6() && addr.Zone() == ""
 }
 
-// containsAtPath reports whether a string is at the end of a path, with any list indexes.
+// containsAtPath reports whether a document contains a string at a path; an item step matches every index.
 func containsAtPath(v document.Value, rest []step, text string) bool {
 	if len(rest) == 0 {
 		return v.Kind() == document.String && v.Text() == text
@@ -73,7 +74,7 @@ func containsAtPath(v document.Value, rest []step, text string) bool {
 	return false
 }
 
-// dualStack requires at most one address of each IP family.
+// dualStack requires that a list of IP addresses, such as podIPs, contains at most one address of each IP family.
 func dualStack(c *checker, list, _ document.Value) {
 	if list.Len() < 2 {
 		return
@@ -94,7 +95,7 @@ func dualStack(c *checker, list, _ document.Value) {
 	}
 }
 
-// nodeAddresses rejects duplicate addresses.
+// nodeAddresses rejects duplicate items of a node's status.addresses.
 func nodeAddresses(c *checker, addresses, _ document.Value) {
 	type address struct{ Type, Address string }
 	if addresses.Len() < 2 {
@@ -114,7 +115,7 @@ func nodeAddresses(c *checker, addresses, _ document.Value) {
 
 var featurePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*(/[a-zA-Z][a-zA-Z0-9]*)*$`) })
 
-// declaredFeatures requires sorted, distinct feature names.
+// declaredFeatures requires that the feature names in a node's status.declaredFeatures are valid, sorted and distinct.
 func declaredFeatures(c *checker, features, _ document.Value) {
 	last := ""
 	for i, feature := range features.Items() {
@@ -150,7 +151,7 @@ func basicResource(c *checker, v, _ document.Value) {
 	}
 }
 
-// resizeStatuses are the resize states of a claim's volume.
+// resizeStatuses are the valid values of allocatedResourceStatuses of a PersistentVolumeClaim.
 var resizeStatuses = []string{"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizePending", "NodeResizeInProgress", "NodeResizeInfeasible"}
 
 func resizeStatus(c *checker, v, _ document.Value) {
@@ -159,7 +160,7 @@ func resizeStatus(c *checker, v, _ document.Value) {
 	}
 }
 
-// claimResource validates the key of a resource list. Of Kubernetes' own resources, claims support storage only.
+// claimResource requires that a key of allocatedResources of a PersistentVolumeClaim is storage or a domain-qualified name.
 func claimResource(c *checker, _, _ document.Value) { c.claimResource(c.key()) }
 
 func (c *checker) claimResource(name string) bool {
@@ -174,7 +175,8 @@ func (c *checker) claimResource(name string) bool {
 	return true
 }
 
-// allocatedAmounts validates the allocated resources of a claim. kube-apiserver reports invalid names at the map.
+// allocatedAmounts validates allocatedResources of a PersistentVolumeClaim. Like kube-apiserver, it reports invalid names at
+// the map instead of the key.
 func allocatedAmounts(c *checker, amounts, _ document.Value) {
 	for name, v := range amounts.Fields() {
 		if !c.claimResource(name) {
@@ -204,7 +206,8 @@ func attachmentMetadata(c *checker, metadata, _ document.Value) {
 	}
 }
 
-// volumeError limits the length of messages. The limit in the error is kube-apiserver's, which is wrong.
+// volumeError limits the length of the error message in a VolumeAttachment's status. The error names another limit than it
+// applies, as in kube-apiserver.
 func volumeError(c *checker, message, _ document.Value) {
 	if len(message.Text()) > maxVolumeErrorLength {
 		c.tooLong(maxAttachmentMetadata)

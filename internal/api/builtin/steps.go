@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// steps are the default rules that are Go functions; kind files name them after go.
+// steps maps the names of default rules that are Go functions to the functions. Kind files call them by "go NAME".
 var steps = map[string]func(*structUpdate){
 	"gracePeriod":       raiseGracePeriod,
 	"podCIDRs":          func(s *structUpdate) { syncFirst(s, "podCIDR", "podCIDRs", "") },
@@ -15,7 +15,7 @@ var steps = map[string]func(*structUpdate){
 	"stringData":        encodeStringData,
 }
 
-// raiseGracePeriod raises a Pod's negative grace period to 1. Pod templates keep theirs.
+// raiseGracePeriod sets a negative terminationGracePeriodSeconds of a Pod to 1. It is not applied to pod templates.
 func raiseGracePeriod(s *structUpdate) {
 	const name = "terminationGracePeriodSeconds"
 	spec := s.get("spec")
@@ -24,8 +24,8 @@ func raiseGracePeriod(s *structUpdate) {
 	}
 }
 
-// syncFirst makes a legacy field equal to the first item of the list that replaces it, or to a field of that item. If
-// both are set and differ, the legacy field takes precedence.
+// syncFirst makes a legacy field, such as podIP, equal to the first item of the list that replaces it, such as podIPs, or, if
+// field is not "", to that field of the first item. If both are set and differ, the legacy field takes precedence.
 func syncFirst(s *structUpdate, name, list, field string) {
 	one, all := s.get(name), s.get(list)
 	first := document.Value{}
@@ -46,7 +46,7 @@ func syncFirst(s *structUpdate, name, list, field string) {
 	}
 }
 
-// encodeStringData moves a Secret's stringData to its data.
+// encodeStringData moves the values of a Secret's stringData, base64-encoded, to its data.
 func encodeStringData(s *structUpdate) {
 	plain := s.get("stringData")
 	if plain.IsAbsent() {

@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxRepeats is the maximum number of errors for one duplicate term.
+// maxRepeats is the maximum number of errors that are reported for one duplicate topology term.
 const maxRepeats = 10
 
-// Limits of the parameters of a class.
+// The maximum number, and the maximum total size in bytes, of the parameters of a StorageClass or VolumeAttributesClass.
 const (
 	maxParameters     = 512
 	maxParameterBytes = 256 << 10
@@ -33,7 +33,7 @@ func parameters(c *checker, all, _ document.Value) {
 	}
 }
 
-// topologies validates the allowed topologies of a storage class. Terms must be distinct.
+// topologies validates allowedTopologies of a StorageClass, whose terms must be distinct.
 func topologies(c *checker, terms, _ document.Value) {
 	seen := map[string]int{}
 	for i, term := range terms.Items() {
@@ -42,7 +42,7 @@ func topologies(c *checker, terms, _ document.Value) {
 		key := c.topology(term.Get("matchLabelExpressions"))
 		times := seen[key]
 		if key == "{}" {
-			times += terms.Len() // kube-apiserver compares with that many empty terms before the first one
+			times += terms.Len() // kube-apiserver also compares the term with as many empty terms as there are terms
 		}
 		for range min(times, maxRepeats) {
 			c.duplicate("")
@@ -53,7 +53,8 @@ func topologies(c *checker, terms, _ document.Value) {
 	}
 }
 
-// topology validates a term, and returns its label values as canonical JSON.
+// topology validates the expressions of a topology term, and returns a string that is the same for equal terms: the values by
+// key as JSON.
 func (c *checker) topology(expressions document.Value) string {
 	valuesByKey := map[string][]string{}
 	for i, e := range expressions.Items() {
@@ -84,7 +85,7 @@ func (c *checker) topology(expressions document.Value) string {
 	return string(text)
 }
 
-// topologyKeys validates the topology keys of a CSI driver. kube-apiserver reports errors at the driver.
+// topologyKeys validates topologyKeys of a driver in a CSINode. Like kube-apiserver, it reports the errors at the driver.
 func topologyKeys(c *checker, driver, _ document.Value) {
 	keys := driver.Get("topologyKeys")
 	for i, key := range keys.Items() {
@@ -99,7 +100,7 @@ func topologyKeys(c *checker, driver, _ document.Value) {
 	}
 }
 
-// driverFrozen rejects changes of a driver, except for its allocatable count.
+// driverFrozen rejects updates of a CSINode that change a driver in a field other than allocatable.
 func driverFrozen(c *checker, drivers, _ document.Value) {
 	if !c.updating {
 		return
@@ -118,7 +119,8 @@ func driverFrozen(c *checker, drivers, _ document.Value) {
 
 const oneVolumeSourceDetail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
-// attachmentSource requires exactly one volume to attach.
+// attachmentSource requires that the source of a VolumeAttachment has exactly one of persistentVolumeName and
+// inlineVolumeSpec.
 func attachmentSource(c *checker, source, _ document.Value) {
 	name, inline := source.Get("persistentVolumeName"), source.Get("inlineVolumeSpec")
 	switch {

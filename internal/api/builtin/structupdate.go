@@ -8,13 +8,13 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// structUpdate is a struct while default rules are applied. Changes are collected, so that the struct is rebuilt only
-// once.
+// structUpdate is a struct to which default rules are being applied. It collects the changes, so that the struct is copied
+// only once.
 type structUpdate struct {
 	b          *fastdoc.Builder
 	v          document.Value
-	changes    []document.Field // distinct names; an absent value removes the field
-	maxChanges int              // the maximum length of changes so far, for clearing it
+	changes    []document.Field // changes are the changed fields, with distinct names; an absent value removes the field.
+	maxChanges int              // maxChanges is the maximum length that changes has had, up to which release clears it.
 }
 
 func (s *structUpdate) get(name string) document.Value {
@@ -36,7 +36,7 @@ func (s *structUpdate) set(name string, v document.Value) {
 	s.changes = append(s.changes, document.Field{Name: name, Value: v})
 }
 
-// finish returns the struct with its changes.
+// finish returns the struct with all changes, and clears the changes.
 func (s *structUpdate) finish() document.Value {
 	if len(s.changes) == 0 {
 		return s.v
@@ -60,13 +60,14 @@ func (s *structUpdate) finish() document.Value {
 	return s.b.Map(mark)
 }
 
-// release clears all references to documents.
+// release clears all references to documents, so that a pooled structUpdate does not retain their memory.
 func (s *structUpdate) release() {
 	clear(s.changes[:s.maxChanges])
 	s.changes, s.v, s.maxChanges = s.changes[:0], document.Value{}, 0
 }
 
-// lookup returns the value at a path. The holder is the struct at which sibling paths start; nil for the struct itself.
+// lookup returns the value at a path in the struct, with its changes. A sibling path starts at holder instead, unless holder
+// is nil.
 func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	var v document.Value
 	if p.sibling && holder != nil {
@@ -80,7 +81,7 @@ func (s *structUpdate) lookup(p *path, holder *document.Value) document.Value {
 	return v
 }
 
-// hasOnly reports whether no field other than name is set.
+// hasOnly reports whether the struct has no changes, and no field other than the named one that is not null.
 func (s *structUpdate) hasOnly(name string) bool {
 	if len(s.changes) > 0 {
 		return false

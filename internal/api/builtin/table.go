@@ -20,17 +20,17 @@ import (
 //go:embed types.txt.gz
 var packedTypes []byte
 
-// table holds all types.
+// table holds all types; structs maps the OpenAPI names of structs to their types.
 type table struct {
 	types   []*Type
 	structs map[string]*Type
 }
 
-// builtin returns the table of the built-in types, which is decoded on first use.
+// builtin returns the table of the types of built-in kinds, which is decoded on first use.
 var builtin = sync.OnceValue(func() *table {
 	t, err := readTable()
 	if err != nil {
-		panic(err) // unreachable: a test decodes it
+		panic(err) // unreachable: the table is embedded, and a test decodes it
 	}
 	return t
 })
@@ -56,10 +56,10 @@ func readTable() (*table, error) {
 	return t, nil
 }
 
-// structPrefix is the prefix of k8s.io/api structs in OpenAPI schemas; kind files omit it.
+// structPrefix is the prefix of the names that OpenAPI schemas give to structs of k8s.io/api. Kind files omit the prefix.
 const structPrefix = "io.k8s.api."
 
-// addCopies adds the structs of kinds that have the fields of another struct.
+// addCopies adds a struct for each kind that shares the fields of another struct, which the property "fields of" names.
 func (t *table) addCopies(set *kinds.Set) error {
 	for _, d := range set.Kinds {
 		of := d.Property("fields of")
@@ -78,9 +78,10 @@ func (t *table) addCopies(set *kinds.Set) error {
 	return nil
 }
 
-// parseTypes parses the text that generate writes. After a comment, each type is a line KIND GONAME followed by its
-// name, or by the number of its element type. The lines of its fields follow, each with the number of its type, flags,
-// and the embedded structs that contain it. All types are created first, because they refer to each other.
+// parseTypes parses the table that the generator writes. After a comment, there is a line for each type: its kind, its Go name,
+// and its OpenAPI name (of a struct) or the index of its element type (of a list or map). A line for each of its fields
+// follows: the JSON name, the index of its type, flags, and the embedded structs that contain it. All types are allocated
+// first, because they refer to each other.
 func parseTypes(text string) (*table, error) {
 	var t table
 	header, text, _ := strings.Cut(text, "\n")
@@ -147,7 +148,7 @@ func (t *table) appendField(to []Field, line string) ([]Field, error) {
 	return append(to, f), err
 }
 
-// refer sets *to to the type with a number.
+// refer sets *to to the type with an index in the table.
 func (t *table) refer(number string, to **Type) error {
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(t.types) {

@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a Go type as seen through its JSON encoding.
+// Kind is the kind of a Go type with regard to its JSON encoding. It is not a Kubernetes kind.
 type Kind uint8
 
 // The kinds of types.
 const (
 	Struct Kind = iota
 	List
-	Map // with string keys
+	Map // a Go map with string keys
 	String
 	Bool
 	Int32
 	Int64
-	Bytes // a base64 string
+	Bytes // []byte, encoded as base64
 	Quantity
 	Time
 	MicroTime
 	IntOrString
-	Raw    // any JSON, unchanged
-	Fields // a field set (FieldsV1), unchanged
+	Raw    // arbitrary JSON, which is not changed
+	Fields // FieldsV1, which is not changed
 	kindCount
 )
 
-// kindNames are the names of the kinds in types.txt.gz and in messages.
+// kindNames are the names of the Kinds in types.txt.gz and in error messages.
 var kindNames = [kindCount]string{
 	"struct", "list", "map", "string", "bool", "int32", "int64", "bytes", "quantity",
 	"time", "microtime", "intorstring", "raw", "fields",
@@ -36,18 +36,18 @@ var kindNames = [kindCount]string{
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
 
-// IsInteger reports whether the kind is an integer.
+// IsInteger reports whether the kind is Int32 or Int64.
 func (k Kind) IsInteger() bool { return k == Int32 || k == Int64 }
 
-// Type describes a Go type. Invariants:
+// Type describes a Go type that objects of built-in kinds contain. Invariants:
 //
 //	Kind == Struct            Name != "", Fields are sorted by name
 //	Kind == List or Map       Elem != nil
 //	otherwise                 Elem == nil and there are no Fields
 type Type struct {
-	// Name is the OpenAPI name of a struct: io.k8s.api.core.v1.Pod.
+	// Name is the OpenAPI name of a struct, such as io.k8s.api.core.v1.Pod; "" for other types.
 	Name string
-	// GoName is the name of the type in Go's error messages: v1.Pod, []v1.Container, v1.PullPolicy.
+	// GoName is the name of the type in error messages of encoding/json, such as v1.Pod or []v1.Container.
 	GoName string
 	Kind   Kind
 	// Elem is the type of list items or map values.
@@ -61,17 +61,17 @@ type Type struct {
 type Field struct {
 	Name string
 	Type *Type
-	// Always marks fields that Go encodes even if they are empty.
+	// Always reports whether Go encodes the field even if it has the zero value.
 	Always bool
-	// Pointer marks fields of a pointer type, for which a zero value differs from an absent one. It is meaningless for
-	// lists and maps.
+	// Pointer reports whether the field is a Go pointer, so that its zero value differs from an absent value. It has no
+	// meaning for lists and maps.
 	Pointer bool
 
-	// goName is the name of the field in Go's error messages, with the embedded structs that contain it.
+	// goName is the name of the field in error messages of encoding/json, after the embedded structs that contain it.
 	goName string
 }
 
-// Field returns a field by its JSON name.
+// Field returns the field with a JSON name; false if the type has none.
 func (t *Type) Field(name string) (*Field, bool) {
 	i, ok := slices.BinarySearchFunc(t.Fields, name, func(f Field, name string) int { return strings.Compare(f.Name, name) })
 	if !ok {
@@ -80,7 +80,8 @@ func (t *Type) Field(name string) (*Field, bool) {
 	return &t.Fields[i], true
 }
 
-// Lookup returns the type at a path of field names; elements of lists and maps are implied.
+// Lookup returns the type at a path of field names; false if there is none. A field of a list or map is followed to its
+// element type.
 func (t *Type) Lookup(path ...string) (*Type, bool) {
 	for _, name := range path {
 		t = t.Innermost()
@@ -93,7 +94,7 @@ func (t *Type) Lookup(path ...string) (*Type, bool) {
 	return t, true
 }
 
-// Innermost returns the element type of nested lists and maps; other types are returned themselves.
+// Innermost returns the element type of a list or map that is not itself a list or map; the type itself if it is neither.
 func (t *Type) Innermost() *Type {
 	for t.Elem != nil {
 		t = t.Elem
@@ -101,8 +102,8 @@ func (t *Type) Innermost() *Type {
 	return t
 }
 
-// Builtin returns a struct by its OpenAPI name, such as io.k8s.api.apps.v1.Deployment: a built-in kind, or a struct in
-// one.
+// Builtin returns the type of a struct by its OpenAPI name, such as io.k8s.api.apps.v1.Deployment; false if it is neither a
+// built-in kind nor a struct inside one.
 func Builtin(name string) (*Type, bool) {
 	t, ok := builtin().structs[name]
 	return t, ok

@@ -12,7 +12,7 @@ func TestEveryKindHasAType(t *testing.T) {
 		for _, version := range k.Versions {
 			name := api.TypeName(k.Group, version, k.Name)
 			if _, ok := Builtin(name); !ok {
-				t.Errorf("%s: no such type; run go generate ./internal/api/...", name)
+				t.Errorf("Builtin(%s): got no type, want one; run go generate ./internal/api/...", name)
 			}
 		}
 	}
@@ -45,28 +45,28 @@ func TestFields(t *testing.T) {
 		last := len(test.path) - 1
 		parent, ok := root.Lookup(test.path[:last]...)
 		if !ok {
-			t.Errorf("%v: not found", test.path)
+			t.Errorf("Lookup(%v): got no type, want one", test.path[:last])
 			continue
 		}
 		f, ok := parent.Innermost().Field(test.path[last])
 		if !ok {
-			t.Errorf("%v: no such field", test.path)
+			t.Errorf("field %v: got none, want one", test.path)
 			continue
 		}
 		got := []any{f.Type.Kind, f.Type.GoName, f.Always, f.Pointer}
 		if want := []any{test.kind, test.goName, test.always, test.pointer}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%v: %v, want %v", test.path, got, want)
+			t.Errorf("field %v: got kind, Go name, always, pointer = %v, want %v", test.path, got, want)
 		}
 	}
 }
 
 func TestInvalidTables(t *testing.T) {
 	if _, err := parseTypes("bool\tbool"); err == nil {
-		t.Error("expected an error about a table without a comment")
+		t.Error("parseTypes() without a comment in the first line: got no error, want one")
 	}
 	for _, text := range []string{"", "nothing\tgo", "list\t[]x\t1", "list\t[]x\t-1", "struct\tv1.X\tx\n\tname\t9\t-"} {
 		if _, err := parseTypes("# Generated.\n" + text); err == nil {
-			t.Errorf("%q: expected an error", text)
+			t.Errorf("parseTypes(%q): got no error, want one", text)
 		}
 	}
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Validate returns kube-apiserver's errors for an object of a built-in kind, in its order. The object must be decoded
-// and defaulted. old is the live object, or absent on create. For types that are not kinds it returns nil.
+// Validate returns the same errors as kube-apiserver, in the same order, for an object of a built-in kind. The object must be
+// decoded and defaulted. old is the live object, or absent on create. It returns nil for types that are not kinds.
 func (t *Type) Validate(obj, old document.Value) field.ErrorList {
 	return t.validate(ruleset().kinds[t], obj, old)
 }
 
-// statusSubresource is the subresource that every kind with a status has rules for.
+// statusSubresource is the name of the status subresource. Every kind with this subresource has a block for its validation.
 const statusSubresource = "status"
 
-// ValidateSubresource returns the errors of a write to a subresource whose bodies are the objects themselves. The object has
-// all fields from the live one already that such a write does not change. A subresource without rules has no errors.
+// ValidateSubresource returns the errors of a write to a subresource, such as status, whose bodies are the objects themselves.
+// obj must have the live values of all fields that such a write cannot change. It returns nil for a subresource without
+// validation rules.
 func (t *Type) ValidateSubresource(name string, obj, live document.Value) field.ErrorList {
 	return t.validate(ruleset().subresources[name][t], obj, live)
 }
@@ -41,31 +42,32 @@ func (t *Type) validate(b *block, obj, old document.Value) field.ErrorList {
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}
 
-// checker is the state of one validation. Errors are reported at the current path, unless the statement has a path of
-// its own: some of kube-apiserver's errors are not at the validated field.
+// checker is the state of the validation of one object. Errors are reported at the current path, unless the statement has a
+// reportPath, because kube-apiserver reports some errors at another path than that of the validated field.
 type checker struct {
 	kind                 *Type
-	blocks               map[string]*block // for Go checks that validate nested values by their rules
+	blocks               map[string]*block // blocks maps names to blocks, for checks that run a block from Go.
 	namespaced, updating bool
 	errs                 field.ErrorList
 	warnings             []string
 	path                 []step
-	// reportPath is the path of errors of the current statement, relative to the path of its block, whose length is base.
+	// reportPath is the path of errors of the current statement, relative to the first base steps of path, which are the path
+	// of its block; nil if errors are reported at path.
 	reportPath []step
 	base       int
-	// scopes are the blocks being evaluated, the outermost first.
+	// scopes are the blocks that are being evaluated, the outermost first.
 	scopes []scope
-	// list is the innermost list that is being iterated, and item the current index.
+	// list is the innermost list that is being iterated; item is the index of the current item.
 	list document.Value
 	item int
-	// invalidValues are the values with errors, which references may not target.
+	// invalidValues is the set of values in which errors have been found. A reference to such a value, by name, is invalid.
 	invalidValues map[document.Value]bool
 	indexes       map[indexKey]map[string]int
-	// composed compiles the expressions of a policy with variables; created on first use.
+	// composed is the compiler for the CEL expressions of a policy with variables; it is created on first use.
 	composed *cel.CompositedCompiler
 }
 
-// scope is a block being evaluated, with its value.
+// scope is a block that is being evaluated, with the value that it is applied to and the value before the update.
 type scope struct {
 	block    *block
 	now, old document.Value
@@ -82,12 +84,13 @@ type stepKind uint8
 
 const (
 	stepField stepKind = iota
-	stepItem           // every item, in the paths of rules
-	stepKey            // every key, in the paths of rules
-	stepUp             // the enclosing value, only in paths of errors
+	stepItem           // an item of a list; in the path of a rule, every item
+	stepKey            // a key of a map; in the path of a rule, every key
+	stepUp             // the enclosing value; only in the reportPath of a rule
 )
 
-// object validates an object in the order of kube-apiserver: on update, the checks for all kinds come first.
+// object returns the errors of an object in the order of kube-apiserver: on update, the errors of the metadata checks for all
+// kinds come first.
 func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
 	if c.updating {
 		c.push("metadata")
@@ -104,7 +107,7 @@ func (c *checker) object(b *block, obj, old document.Value) field.ErrorList {
 	return c.errs
 }
 
-// reset clears the checker for reuse: it retains allocated memory, but no references to the object.
+// reset clears the checker for reuse. It retains allocated slices, but no references to documents.
 func (c *checker) reset() {
 	clear(c.path[:cap(c.path)])
 	clear(c.scopes[:cap(c.scopes)])
@@ -119,7 +122,8 @@ func (c *checker) pushKey(key string) { c.path = append(c.path, step{name: key, 
 
 func (c *checker) pop() { c.path = c.path[:len(c.path)-1] }
 
-// enclosing returns the values of the innermost block with a name.
+// enclosing returns the value of the innermost block with a name that is being evaluated, and its value before the update; ok
+// is false if there is no such block.
 func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if s := &c.scopes[i]; s.block.name == name {
@@ -129,7 +133,7 @@ func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	return document.Value{}, document.Value{}, false
 }
 
-// fieldPath returns the field path of errors, extended by the given fields.
+// fieldPath returns the path at which errors of the current statement are reported, extended by the field names in below.
 func (c *checker) fieldPath(below ...string) string {
 	var b strings.Builder
 	if c.reportPath == nil {
@@ -169,11 +173,12 @@ func writeSteps(b *strings.Builder, steps []step) {
 	}
 }
 
-// maxErrors is the maximum number of errors of one object. A body of 3 MiB can cause a million, each with a long list
-// of supported values.
+// maxErrors is the maximum number of errors that are reported for one object. A body of 3 MiB can cause a million errors, each
+// with a long list of supported values.
 const maxErrors = 10_000
 
-// fail adds an error at a field below the current path.
+// fail adds an error at the field below the current path; at the current path if below is empty. It does nothing if maxErrors
+// is reached.
 func (c *checker) fail(kind field.ErrorType, bad any, detail string, below ...string) {
 	if len(c.errs) == maxErrors {
 		return

@@ -15,7 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// TestEveryKindHasRules compares the rules with the registered kinds: that all have rules, and that their scopes agree.
+// TestEveryKindHasRules checks that all built-in kinds have validation rules, and that the rules agree with the kinds about
+// scope and subresources.
 func TestEveryKindHasRules(t *testing.T) {
 	known := map[string]*block{}
 	for typ, b := range ruleset().kinds {
@@ -31,22 +32,21 @@ func TestEveryKindHasRules(t *testing.T) {
 			b := known[name]
 			switch {
 			case b == nil:
-				t.Errorf("%s has no rules", name)
+				t.Errorf("%s: got no validation rules, want some", name)
 			case b.review != k.CreateOnly && k.Name != "Binding":
-				t.Errorf("%s: review is %v, want %v", name, b.review, k.CreateOnly)
+				t.Errorf("%s: got review = %v, want %v", name, b.review, k.CreateOnly)
 			case !b.review && b.namespaced != k.Namespaced:
-				t.Errorf("%s: namespaced is %v, want %v", name, b.namespaced, k.Namespaced)
+				t.Errorf("%s: got namespaced = %v, want %v", name, b.namespaced, k.Namespaced)
 			}
 			typ, _ := Builtin(name)
 			if has := ruleset().subresources["status"][typ] != nil; has != slices.Contains(k.Subresources, "status") {
-				t.Errorf("%s: expected status rules: %v, received %v", name, !has, has)
+				t.Errorf("%s has validation rules of the status: got %v, want %v", name, has, !has)
 			}
 		}
 	}
 }
 
-// TestRulesNameFields resolves every path of every kind's rules in its types, to find rules of fields that do not
-// exist. Rules of shared types are resolved from each use.
+// TestRulesNameFields checks that the paths in the validation rules of all kinds lead to fields that exist.
 func TestRulesNameFields(t *testing.T) {
 	for _, blocks := range append(slices.Collect(maps.Values(ruleset().subresources)), ruleset().kinds) {
 		for typ, b := range blocks {
@@ -67,7 +67,7 @@ func followFields(t *testing.T, name string, typ *Type, statements []statement) 
 			}
 			next, _ := fieldType(at, step.name)
 			if next == nil {
-				t.Errorf("%s: no field %q in %s", name, step.name, at.Name)
+				t.Errorf("path in the rules of %s: got field %q, want a field of %s", name, step.name, at.Name)
 				break
 			}
 			at = next
@@ -92,7 +92,7 @@ func TestInvalidRules(t *testing.T) {
 	} {
 		err := newRulebook().read(typeFile(t, "validation", "\n"+text))
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+			t.Errorf("compile rules %q: got error %v, want %q", text, err, want)
 		}
 	}
 	for text, want := range map[string]string{
@@ -104,12 +104,12 @@ func TestInvalidRules(t *testing.T) {
 			err = newRulebook().read(set)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want %q", text, err, want)
+			t.Errorf("compile kind file %q: got error %v, want %q", text, err, want)
 		}
 	}
 }
 
-// TestDifferenceMaxErrors checks that the number of errors of one object is limited.
+// TestDifferenceMaxErrors checks that, unlike in kube-apiserver, the number of errors of one object is limited.
 func TestDifferenceMaxErrors(t *testing.T) {
 	typ, doc := benchmarkDeployment(t)
 	bad := document.NewMap(document.Field{Name: "name", Value: document.NewString("c")})
@@ -117,11 +117,11 @@ func TestDifferenceMaxErrors(t *testing.T) {
 	template := doc.Lookup("spec", "template")
 	doc = doc.With("spec", doc.Get("spec").With("template", template.With("spec", template.Get("spec").With("containers", containers))))
 	if errs := typ.Validate(doc, document.Value{}); len(errs) != maxErrors {
-		t.Errorf("received %d errors, want %d", len(errs), maxErrors)
+		t.Errorf("Validate() of an object with many errors: got %d errors, want %d", len(errs), maxErrors)
 	}
 }
 
-// TestManySpreadConstraints checks that the cost is linear in the number of topology spread constraints.
+// TestManySpreadConstraints checks that the time of validation is not quadratic in the number of topology spread constraints.
 func TestManySpreadConstraints(t *testing.T) {
 	typ, doc := benchmarkDeployment(t)
 	text := &strings.Builder{}
@@ -137,15 +137,15 @@ func TestManySpreadConstraints(t *testing.T) {
 	begin := time.Now()
 	errs := typ.Validate(doc, document.Value{})
 	if took := time.Since(begin); took > 10*time.Second {
-		t.Errorf("Validate() took %v, want at most 10s", took)
+		t.Errorf("Validate() of 40000 topology spread constraints took %v, want at most 10s", took)
 	}
 	const place = "spec.template.spec.topologySpreadConstraints[%d].{topologyKey, whenUnsatisfiable}"
 	if len(errs) != 2 || errs[0].Field != fmt.Sprintf(place, 0) || errs[1].Field != fmt.Sprintf(place, 40_000) {
-		t.Errorf("received %v, want two errors", errs)
+		t.Errorf("Validate() of repeated topology spread constraints = %v, want errors at indexes 0 and 40000", errs)
 	}
 }
 
-// TestConcurrentValidate validates in several goroutines, for the race detector.
+// TestConcurrentValidate checks that validation is safe for concurrent use; it is meant for the race detector.
 func TestConcurrentValidate(t *testing.T) {
 	typ, doc := benchmarkDeployment(t)
 	bad := doc.With("metadata", doc.Get("metadata").Without("name"))
@@ -165,7 +165,8 @@ func TestConcurrentValidate(t *testing.T) {
 	all.Wait()
 }
 
-// TestConcurrentValidateOfEveryKind covers the lazy initialization and the checks of all kinds under the race detector.
+// TestConcurrentValidateOfEveryKind checks that the validation of all kinds, including lazy initialization, is safe for
+// concurrent use; it is meant for the race detector.
 func TestConcurrentValidateOfEveryKind(t *testing.T) {
 	var cases []verdictCase
 	forVerdicts(t, "verdicts.txt.gz", 101, func(c verdictCase) bool {
@@ -178,7 +179,7 @@ func TestConcurrentValidateOfEveryKind(t *testing.T) {
 			for i := range cases {
 				c := cases[(i+start*len(cases)/4)%len(cases)]
 				if _, extra, _ := compareErrors(c.messages, errorTexts(c.t.Validate(c.doc, c.old))); len(extra) > 0 {
-					t.Errorf("%s %s %s: %q", c.verb, c.object, c.change, extra)
+					t.Errorf("Validate() for %s of %s with %s: got errors %q, which kube-apiserver does not report, want none of them", c.verb, c.object, c.change, extra)
 				}
 			}
 		})
@@ -186,7 +187,7 @@ func TestConcurrentValidateOfEveryKind(t *testing.T) {
 	all.Wait()
 }
 
-// FuzzValidate checks that rules do not panic on arbitrary documents.
+// FuzzValidate checks that the validation of arbitrary documents does not panic.
 func FuzzValidate(f *testing.F) {
 	forVerdicts(f, "verdicts.txt.gz", 97, func(c verdictCase) bool {
 		if c.verb == "update" {
@@ -209,7 +210,7 @@ func FuzzValidate(f *testing.F) {
 		for typ := range ruleset().kinds {
 			for _, e := range slices.Concat(typ.Validate(doc, document.Value{}), typ.Validate(doc, before)) {
 				if e.Error() == "" {
-					t.Error("an error has no message")
+					t.Errorf("Validate() of %s: got an error without a message, want a message", now)
 				}
 			}
 		}
@@ -225,7 +226,7 @@ func benchmarkDeployment(t testing.TB) (typ *Type, doc document.Value) {
 	})
 	doc, err := document.ParseJSON([]byte(doc.JSON()))
 	if err != nil || typ == nil {
-		t.Fatal("verdicts.txt.gz has no Deployment", err)
+		t.Fatalf("verdicts.txt.gz: got no valid Deployment web (error %v), want one", err)
 	}
 	return typ, doc
 }

@@ -19,18 +19,19 @@ import (
 
 const verdictsFolder = "testdata/validation/"
 
-// verdictCase is kube-apiserver's result for an object with one change.
+// verdictCase is a recorded result of kube-apiserver: the errors or warnings of an object with one change.
 type verdictCase struct {
-	object   string // the object's kind and name
+	object   string // object is the kind and name of the unchanged object.
 	t        *Type
-	verb     string
-	change   string
-	doc      document.Value
-	old      document.Value
-	messages []string
+	verb     string         // verb is the operation, such as create, update or status.
+	change   string         // change is the path of the changed field and its new value.
+	doc      document.Value // doc is the validated object.
+	old      document.Value // old is the object before an update; absent on create.
+	messages []string       // messages are kube-apiserver's errors or warnings.
 }
 
-// forVerdicts calls visit with every n-th recorded case of the oracle, until visit returns false.
+// forVerdicts calls visit with the cases in a file that make oracle-validation recorded, until visit returns false. It
+// visits only one of every cases.
 func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) bool) {
 	f, err := os.Open(verdictsFolder + file)
 	if err != nil {
@@ -66,7 +67,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 		}
 		c.verb, c.change, c.messages = parts[0], parts[1]+" "+parts[2], nil
 		if parts[3] != "" {
-			// The write path checks resourceVersion, not validation.
+			// Missing resourceVersions are left out, because the write path checks them before validation.
 			c.messages = slices.DeleteFunc(parts[3:], func(e string) bool { return strings.Contains(e, "must be specified for an update") })
 		}
 		var value document.Value
@@ -96,7 +97,8 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 	}
 }
 
-// withGeneration sets the generation of an object: that of the old object if it is equal, which may be absent.
+// withGeneration returns an object with a metadata.generation. If the number equals the generation of the old object, the old
+// value is used, which is absent for 0.
 func withGeneration(t testing.TB, doc, old document.Value, generation string) document.Value {
 	n, err := strconv.ParseInt(generation, 10, 64)
 	if err != nil {
@@ -109,7 +111,8 @@ func withGeneration(t testing.TB, doc, old document.Value, generation string) do
 	return doc.With("metadata", withValue(doc.Get("metadata"), "generation", value))
 }
 
-// withValueAt returns a copy with another value at a path; an absent value removes the field or item.
+// withValueAt returns a document with another value at a path, whose elements are those of a JSON pointer; an absent value
+// removes the field or item.
 func withValueAt(v document.Value, at []string, value document.Value) document.Value {
 	if len(at) == 0 {
 		return value
@@ -134,17 +137,18 @@ func withValueAt(v document.Value, at []string, value document.Value) document.V
 	return document.NewList(items...)
 }
 
-func errorTexts(errs field.ErrorList) (said []string) {
+// errorTexts returns errors in the notation of the recorded files.
+func errorTexts(errs field.ErrorList) (texts []string) {
 	for _, e := range errs {
 		message, _, _ := strings.Cut(e.ErrorBody(), "\n")
-		said = append(said, fmt.Sprintf("%s %s %s", string(e.Type), e.Field, message))
+		texts = append(texts, fmt.Sprintf("%s %s %s", string(e.Type), e.Field, message))
 	}
-	return said
+	return texts
 }
 
-// essence returns an error without the value that it shows.
-func essence(said string) string {
-	kind, rest, _ := strings.Cut(said, " ")
+// withoutBadValue returns the text of an error without the invalid value that it shows.
+func withoutBadValue(text string) string {
+	kind, rest, _ := strings.Cut(text, " ")
 	message := rest
 	for _, title := range []string{"Invalid value: ", "Unsupported value: ", "Duplicate value: "} {
 		if i := strings.Index(rest, title); i >= 0 {
@@ -164,14 +168,15 @@ func essence(said string) string {
 	return kind + " " + message
 }
 
-// compareErrors compares kube-apiserver's errors with ours: those that we lack, those that only we report, and the number of
-// those that differ in the shown value only.
-func compareErrors(theirs, ours []string) (lacking, extra []string, otherValues int) {
-	left := slices.Clone(ours)
-	for _, e := range theirs {
+// compareErrors compares the errors that validation returned with those of kube-apiserver. It returns the errors that only
+// kube-apiserver reports, the errors that only validation returned, and the number of errors that differ only in the invalid
+// value that they show.
+func compareErrors(want, got []string) (lacking, extra []string, otherValues int) {
+	left := slices.Clone(got)
+	for _, e := range want {
 		i := slices.Index(left, e)
 		if i < 0 {
-			if i = slices.IndexFunc(left, func(o string) bool { return essence(o) == essence(e) }); i >= 0 {
+			if i = slices.IndexFunc(left, func(o string) bool { return withoutBadValue(o) == withoutBadValue(e) }); i >= 0 {
 				otherValues++
 			}
 		}
@@ -184,23 +189,24 @@ func compareErrors(theirs, ours []string) (lacking, extra []string, otherValues 
 	return lacking, left, otherValues
 }
 
-// TestVerdicts replays kube-apiserver's validation results. We must not report errors that it does not report; errors
-// that we do not report must be listed in gaps.txt.
+// TestVerdicts checks validation against recorded results of kube-apiserver: Validate must not return errors that
+// kube-apiserver does not report, and gaps.txt must list the errors that Validate does not return.
 func TestVerdicts(t *testing.T) {
 	compareGaps(t, replay(t, "verdicts.txt.gz", (*Type).Validate))
 }
 
-// TestStatusVerdicts replays kube-apiserver's validation results of status updates. None may be missing.
+// TestStatusVerdicts checks that the validation of status updates returns the same errors as kube-apiserver did.
 func TestStatusVerdicts(t *testing.T) {
 	validate := func(typ *Type, obj, live document.Value) field.ErrorList {
 		return typ.ValidateSubresource("status", obj, live)
 	}
 	for _, gap := range replay(t, "statuses.txt.gz", validate) {
-		t.Errorf("missing error of kube-apiserver: %s", gap)
+		t.Errorf("validation of the status does not return kube-apiserver's error %s, want it", gap)
 	}
 }
 
-// replay compares kube-apiserver's results with ours, and returns the errors that we do not report.
+// replay compares the results of validate with the recorded results of kube-apiserver. It fails the test for errors that only
+// validate returns, and returns those that only kube-apiserver reports.
 func replay(t *testing.T, file string, validate func(typ *Type, obj, old document.Value) field.ErrorList) []string {
 	gaps := map[string]int{}
 	kinds := map[string]*tally{}
@@ -210,16 +216,16 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 		every = 10
 	}
 	forVerdicts(t, file, every, func(c verdictCase) bool {
-		ours := errorTexts(validate(c.t, c.doc, c.old))
-		lacking, extra, otherValues := compareErrors(c.messages, ours)
+		got := errorTexts(validate(c.t, c.doc, c.old))
+		lacking, extra, otherValues := compareErrors(c.messages, got)
 		if len(extra) > 0 {
-			t.Errorf("%s %s %s:\n ours %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
+			t.Errorf("errors for %s of %s with %s:\ngot  %q\nwant %q", c.verb, c.object, c.change, got, c.messages)
 		}
 		kind := strings.Fields(c.object)[0]
 		if kinds[kind] == nil {
 			kinds[kind] = &tally{}
 		}
-		kinds[kind].count(len(c.messages) > 0, len(ours) > 0)
+		kinds[kind].count(len(c.messages) > 0, len(got) > 0)
 		cases++
 		found += len(c.messages) - len(lacking)
 		others += otherValues
@@ -228,12 +234,12 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 			if len(lacking) == 0 {
 				complete++
 			}
-			if slices.Equal(ours, c.messages) {
+			if slices.Equal(got, c.messages) {
 				identical++
 			}
 		}
 		for _, e := range lacking {
-			gaps[kind+" "+withoutDigits(essence(e))]++
+			gaps[kind+" "+withoutDigits(withoutBadValue(e))]++
 		}
 		return true
 	})
@@ -248,37 +254,37 @@ func replay(t *testing.T, file string, validate func(typ *Type, obj, old documen
 	return slices.Sorted(maps.Keys(gaps))
 }
 
-// tally counts rejections.
-type tally struct{ both, neither, onlyTheirs, onlyOurs int }
+// tally counts the cases of a kind by whether kube-apiserver and Cadastre reject the object.
+type tally struct{ both, neither, onlyKubernetes, onlyCadastre int }
 
-func (n *tally) count(theirs, ours bool) {
+func (n *tally) count(byKubernetes, byCadastre bool) {
 	switch {
-	case theirs && ours:
+	case byKubernetes && byCadastre:
 		n.both++
-	case theirs:
-		n.onlyTheirs++
-	case ours:
-		n.onlyOurs++
+	case byKubernetes:
+		n.onlyKubernetes++
+	case byCadastre:
+		n.onlyCadastre++
 	default:
 		n.neither++
 	}
 }
 
 func (n tally) String() string {
-	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected by kube-apiserver only, %d by us only", n.both, n.neither, n.onlyTheirs, n.onlyOurs)
+	return fmt.Sprintf("%d rejected by both, %d accepted by both, %d rejected only by kube-apiserver, %d only by Cadastre", n.both, n.neither, n.onlyKubernetes, n.onlyCadastre)
 }
 
-// withoutDigits replaces digits, which differ from case to case.
-func withoutDigits(said string) string {
+// withoutDigits returns the text of an error in which each digit is 0, so that errors of different list items are equal.
+func withoutDigits(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
 			return '0'
 		}
 		return r
-	}, said)
+	}, text)
 }
 
-// compareGaps requires that every gap is listed, and that every listed gap still exists.
+// compareGaps checks that gaps.txt lists every gap, which is an error that only kube-apiserver reports, and no others.
 func compareGaps(t *testing.T, gaps []string) {
 	known := readGaps(t)
 	for _, gap := range gaps {
@@ -290,17 +296,18 @@ func compareGaps(t *testing.T, gaps []string) {
 			}
 		}
 		if !found {
-			t.Errorf("missing error of kube-apiserver: %s", gap)
+			t.Errorf("validation does not return kube-apiserver's error %s, want it, or a line in gaps.txt", gap)
 		}
 	}
 	for line, isGap := range known {
 		if !isGap && !testing.Short() {
-			t.Errorf("gaps.txt: the error is reported, remove the line: %s", line)
+			t.Errorf("gaps.txt lists the error %s, but validation returns it; remove the line", line)
 		}
 	}
 }
 
-// readGaps reads the list of gaps: paragraphs that start with a comment with the reason.
+// readGaps returns the lines of gaps.txt as the keys of a map. The file consists of paragraphs, each of which starts with a
+// comment that states the reason for its gaps.
 func readGaps(t *testing.T) map[string]bool {
 	content, err := os.ReadFile(verdictsFolder + "gaps.txt")
 	if err != nil {
@@ -309,7 +316,7 @@ func readGaps(t *testing.T) map[string]bool {
 	known := map[string]bool{}
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(string(content)), "\n\n") {
 		if !strings.HasPrefix(paragraph, "#") {
-			t.Errorf("gaps.txt: expected a reason before %s", paragraph)
+			t.Errorf("paragraph of gaps.txt: got %s, want a comment with the reason in its first line", paragraph)
 		}
 		for line := range strings.Lines(paragraph) {
 			if line = strings.TrimSpace(line); line[0] != '#' {
@@ -320,5 +327,5 @@ func readGaps(t *testing.T) map[string]bool {
 	return known
 }
 
-// pointerNames decodes the escapes of JSON pointers.
+// pointerNames replaces the escape sequences in the elements of JSON pointers by the characters that they stand for.
 var pointerNames = strings.NewReplacer("~1", "/", "~0", "~")

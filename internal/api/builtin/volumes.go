@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// claimOfPod requires that the name of the volume's generated claim is valid.
+// claimOfPod requires that PODNAME-VOLUMENAME, the name of the PersistentVolumeClaim that is generated for an ephemeral
+// volume, is valid.
 func claimOfPod(c *checker, now, _ document.Value) {
 	pod := c.scopes[0].now.Lookup("metadata", "name").Text()
 	if pod == "" || now.Text() == "" {
@@ -22,7 +23,7 @@ func claimOfPod(c *checker, now, _ document.Value) {
 
 func downwardFile(c *checker, file, _ document.Value) {
 	field, amount := file.Get("fieldRef"), file.Get("resourceFieldRef")
-	// kube-apiserver reports errors of downward API items at the volume.
+	// Like kube-apiserver, report errors of downward API items at the path of the volume source.
 	where := c.path
 	c.path = c.path[: len(c.path)-2 : len(c.path)-2]
 	switch {
@@ -116,7 +117,7 @@ func volumeCapacity(c *checker, spec, _ document.Value) {
 	c.pop()
 }
 
-// notRecycledRoot rejects the Recycle policy for a hostPath volume of the root directory.
+// notRecycledRoot rejects a PersistentVolume with the reclaim policy Recycle whose hostPath is the root directory.
 func notRecycledRoot(c *checker, spec, _ document.Value) {
 	host := spec.Get("hostPath")
 	if !isAbsentOrNull(host) && slashes.Clean(host.Get("path").Text()) == "/" && spec.Get("persistentVolumeReclaimPolicy").Text() == "Recycle" {
@@ -124,7 +125,8 @@ func notRecycledRoot(c *checker, spec, _ document.Value) {
 	}
 }
 
-// claimUpdate rejects changes of a claim, except for binding it and, once bound, expanding it.
+// claimUpdate rejects updates of a PersistentVolumeClaim's spec, except of volumeName and storageClassName, which may be set
+// once, and, if the claim is bound, of the storage request and volumeAttributesClassName.
 func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	spec, old := withDataSources(claim.Get("spec")), withDataSources(oldClaim.Get("spec"))
 	except := []string{"resources"}
@@ -166,11 +168,11 @@ func claimUpdate(c *checker, claim, oldClaim document.Value) {
 	}
 }
 
-// betaStorageClass is the legacy annotation of the storage class.
+// betaStorageClass is the legacy annotation of a PersistentVolumeClaim that names its StorageClass.
 const betaStorageClass = "volume.beta.kubernetes.io/storage-class"
 
-// classUpgrade reports whether an update sets a missing storage class, which is allowed once, and rejects changes of
-// the legacy annotation.
+// classUpgrade reports whether an update sets the absent storageClassName of a PersistentVolumeClaim, which is allowed once.
+// It rejects changes of the legacy annotation.
 func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
 	annotation, was := claim.Lookup("metadata", "annotations", betaStorageClass), oldClaim.Lookup("metadata", "annotations", betaStorageClass)
 	class := claim.Lookup("spec", "storageClassName")
@@ -184,7 +186,8 @@ func (c *checker) classUpgrade(claim, oldClaim document.Value) bool {
 	return wasUnset && (isAbsentOrNull(was) || class.Text() == was.Text())
 }
 
-// withDataSources returns a claim's spec with both dataSource and dataSourceRef, as kube-apiserver completes it.
+// withDataSources returns the spec of a PersistentVolumeClaim in which dataSource is copied to dataSourceRef, or the reverse,
+// if only one of them is set, as in kube-apiserver.
 func withDataSources(spec document.Value) document.Value {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	switch {
@@ -196,7 +199,7 @@ func withDataSources(spec document.Value) document.Value {
 	return spec
 }
 
-// dataSources requires that dataSource and dataSourceRef are equal.
+// dataSources requires that dataSource and dataSourceRef of a PersistentVolumeClaim are equal if both are set.
 func dataSources(c *checker, spec, _ document.Value) {
 	source, ref := spec.Get("dataSource"), spec.Get("dataSourceRef")
 	if isAbsentOrNull(source) || isAbsentOrNull(ref) {
@@ -222,7 +225,8 @@ func withoutStorage(resources document.Value) document.Value {
 	return resources.With("requests", requests.Without("storage"))
 }
 
-// shrunkenClaim allows a claim to shrink to more than its current capacity.
+// shrunkenClaim rejects an update that decreases the storage request of a PersistentVolumeClaim to its current capacity or
+// less.
 func (c *checker) shrunkenClaim(spec, old, status document.Value) {
 	now, was := quantityValue(spec.Lookup("resources", "requests", "storage")), quantityValue(old.Lookup("resources", "requests", "storage"))
 	if got := quantityValue(status.Lookup("capacity", "storage")); now.Cmp(was) < 0 && now.Cmp(got) <= 0 {
@@ -230,7 +234,7 @@ func (c *checker) shrunkenClaim(spec, old, status document.Value) {
 	}
 }
 
-// volumeSources are the volume source fields of a persistent volume's spec.
+// volumeSources are the fields of a PersistentVolume's spec that are volume sources.
 var volumeSources = []string{
 	"hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs",
 	"iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume",
@@ -254,7 +258,7 @@ func volumeUpdate(c *checker, volume, oldVolume document.Value) {
 	}
 }
 
-// generalLabels are the GA names of beta node labels.
+// generalLabels maps beta node labels to the GA labels that replace them.
 var generalLabels = map[string]string{
 	"failure-domain.beta.kubernetes.io/zone":   "topology.kubernetes.io/zone",
 	"failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -263,7 +267,8 @@ var generalLabels = map[string]string{
 	"beta.kubernetes.io/instance-type":         "node.kubernetes.io/instance-type",
 }
 
-// nodeAffinityFrozen rejects changes of a volume's node affinity, except from beta to GA labels.
+// nodeAffinityFrozen rejects changes of a PersistentVolume's node affinity, except the replacement of beta node labels by GA
+// labels.
 func nodeAffinityFrozen(c *checker, now, _ document.Value) {
 	old := c.scopes[0].old.Lookup("spec", "nodeAffinity")
 	if c.isUnchanged(now) || equalTerms(now.Lookup("required", "nodeSelectorTerms"), old.Lookup("required", "nodeSelectorTerms")) {

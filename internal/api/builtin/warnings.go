@@ -6,19 +6,19 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Warnings returns kube-apiserver's warnings about a valid object. old is the live object, or absent on create. Without
-// warnings, it does not allocate.
+// Warnings returns the same warnings as kube-apiserver about a valid object. old is the live object, or absent on create. It
+// does not allocate memory if there are no warnings.
 func (t *Type) Warnings(obj, old document.Value) []string {
 	return t.warnings(ruleset().warnings[t], obj, old)
 }
 
-// StatusWarnings returns kube-apiserver's warnings about a status update.
+// StatusWarnings returns the same warnings as kube-apiserver about an update of the status.
 func (t *Type) StatusWarnings(obj, live document.Value) []string {
 	return t.warnings(ruleset().statusWarnings[t], obj, live)
 }
 
-// RequestWarnings returns kube-apiserver's warnings about the object of a create request before it is prepared and
-// validated: preparing replaces deprecated fields.
+// RequestWarnings returns the warnings about the object of a create request that depend on fields that Prepare replaces, such
+// as deprecated annotations. It must be called before the object is prepared.
 func (t *Type) RequestWarnings(obj document.Value) []string {
 	return t.warnings(ruleset().requestWarnings[t], obj, document.Value{})
 }
@@ -36,18 +36,18 @@ func (t *Type) warnings(b *block, obj, old document.Value) []string {
 	return found
 }
 
-// maxWarnings is the maximum number of warnings: responses are truncated at 4,096 characters, and every warning has at
-// least 16.
+// maxWarnings is the maximum number of warnings about one object. More would have no effect, because the warnings of a
+// response are truncated at 4,096 characters, and every warning has at least 16.
 const maxWarnings = 256
 
-// warn adds a warning with the path of a field below the current path.
+// warn adds a warning that begins with the path of the field below the current path.
 func (c *checker) warn(text string, below ...string) {
 	if !c.hasMaxWarnings() {
 		c.addWarning(c.fieldPath(below...) + ": " + text)
 	}
 }
 
-// addWarning adds a warning.
+// addWarning adds a warning without a path, unless maxWarnings is reached.
 func (c *checker) addWarning(text string) {
 	if !c.hasMaxWarnings() {
 		c.warnings = append(c.warnings, text)
@@ -56,12 +56,12 @@ func (c *checker) addWarning(text string) {
 
 func (c *checker) hasMaxWarnings() bool { return len(c.warnings) >= maxWarnings }
 
-// keyPath returns the path of a map key below the current path.
+// keyPath returns the path of a key of the map below the current path.
 func (c *checker) keyPath(key string, below ...string) string {
 	return c.fieldPath(below...) + "[" + key + "]"
 }
 
-// warningChecks are the checks that only warnings name.
+// warningChecks returns the factories of the checks that add warnings.
 func warningChecks() map[string]checkFactory {
 	return map[string]checkFactory{
 		"warn":              warning(isSetByClient),
@@ -78,27 +78,27 @@ func warningChecks() map[string]checkFactory {
 	}
 }
 
-// warning returns the factory of a check that warns, with the path, about values that a predicate selects.
-func warning(of func(document.Value) bool) checkFactory {
+// warning returns the factory of a check that adds a warning with the current path if a predicate is true for the value.
+func warning(predicate func(document.Value) bool) checkFactory {
 	return withDetail("", func(c *checker, v document.Value, detail string) bool {
-		if of(v) {
+		if predicate(v) {
 			c.warn(detail)
 		}
 		return true
 	})
 }
 
-// plainWarning returns the factory of a check that warns, without a path, about values that a predicate selects.
-func plainWarning(of func(document.Value) bool) checkFactory {
+// plainWarning returns the factory of a check that adds a warning without a path if a predicate is true for the value.
+func plainWarning(predicate func(document.Value) bool) checkFactory {
 	return withDetail("", func(c *checker, v document.Value, detail string) bool {
-		if of(v) {
+		if predicate(v) {
 			c.addWarning(detail)
 		}
 		return true
 	})
 }
 
-// makeOld applies the rules of a type to the previous value.
+// makeOld returns a check that applies the rules of a block, which is the argument, to the value before the update.
 func (book *rulebook) makeOld(args []string) (check, error) {
 	if len(args) != 1 || book.blocks[args[0]] == nil {
 		return nil, fmt.Errorf("expected a type, received %q", args)
@@ -112,7 +112,8 @@ func (book *rulebook) makeOld(args []string) (check, error) {
 	}, nil
 }
 
-// makeHas is a guard: it skips the remaining checks if a map does not have a key.
+// makeHas returns a guard that skips the remaining checks of the statement if a map does not contain a key, which is the
+// argument.
 func makeHas(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected a key, received %q", args)
@@ -120,7 +121,7 @@ func makeHas(args []string) (check, error) {
 	return func(_ *checker, now, _ document.Value) bool { return !isAbsentOrNull(now.Get(args[0])) }, nil
 }
 
-// makeWarnKey warns about a key of a map.
+// makeWarnKey returns a check that adds a warning if a map contains a key. The arguments are the key and the warning.
 func makeWarnKey(args []string) (check, error) {
 	if len(args) != 2 {
 		return nil, fmt.Errorf("expected a key and the warning, received %q", args)
@@ -133,7 +134,8 @@ func makeWarnKey(args []string) (check, error) {
 	}, nil
 }
 
-// makeWarnNewKey warns about a key that the previous value does not have.
+// makeWarnNewKey returns a check that adds a warning if a map contains a key that it did not contain before the update. The
+// arguments are the key and the warning.
 func makeWarnNewKey(args []string) (check, error) {
 	warn, err := makeWarnKey(args)
 	return func(c *checker, now, old document.Value) bool {
@@ -141,7 +143,8 @@ func makeWarnNewKey(args []string) (check, error) {
 	}, err
 }
 
-// makeWarnDuplicate warns about a field value that an earlier item of the list has.
+// makeWarnDuplicate returns a check that adds a warning if an earlier item of the list has the same value in a field, which is
+// the argument.
 func makeWarnDuplicate(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the field, received %q", args)
@@ -154,7 +157,7 @@ func makeWarnDuplicate(args []string) (check, error) {
 	}, nil
 }
 
-// makeRecommendedLabel warns about names that are not DNS labels.
+// makeRecommendedLabel returns a check that adds a warning, which is the argument, if a name is not a DNS label.
 func makeRecommendedLabel(args []string) (check, error) {
 	if len(args) != 1 {
 		return nil, fmt.Errorf("expected the warning, received %q", args)
@@ -167,7 +170,7 @@ func makeRecommendedLabel(args []string) (check, error) {
 	}, nil
 }
 
-// goWarnings are the checks of warnings that are Go functions, by their names in rules.
+// goWarnings returns the checks that add warnings and are Go functions, by their names in rules.
 func goWarnings() map[string]func(c *checker, now, old document.Value) {
 	return map[string]func(c *checker, now, old document.Value){
 		"pod-name-start": podNameStart, "app-armor-annotations": warnAppArmor, "container-warnings": containerWarnings,

@@ -9,19 +9,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestWarnings replays kube-apiserver's warnings about valid objects, word for word and in order.
+// TestWarnings checks that the warnings about valid objects are the same as those recorded from kube-apiserver, word for word
+// and in the same order.
 func TestWarnings(t *testing.T) {
 	warned, quiet := 0, 0
 	forVerdicts(t, "warnings.txt.gz", 1, func(c verdictCase) bool {
-		ours := c.t.Warnings(c.doc, c.old)
+		got := c.t.Warnings(c.doc, c.old)
 		switch c.verb {
 		case "warn create":
-			ours = append(c.t.RequestWarnings(c.doc), ours...)
+			got = append(c.t.RequestWarnings(c.doc), got...)
 		case "warn status":
-			ours = c.t.StatusWarnings(c.doc, c.old)
+			got = c.t.StatusWarnings(c.doc, c.old)
 		}
-		if !slices.Equal(ours, c.messages) {
-			t.Errorf("%s %s %s:\n ours   %q\n theirs %q", c.verb, c.object, c.change, ours, c.messages)
+		if !slices.Equal(got, c.messages) {
+			t.Errorf("warnings for %s of %s with %s:\ngot  %q\nwant %q", c.verb, c.object, c.change, got, c.messages)
 		}
 		if len(c.messages) > 0 {
 			warned++
@@ -30,13 +31,14 @@ func TestWarnings(t *testing.T) {
 		}
 		return true
 	})
-	t.Logf("%d with warnings, %d without", warned, quiet)
+	t.Logf("%d cases with warnings, %d without", warned, quiet)
 	if warned < 1000 || quiet < 100 {
-		t.Errorf("%d cases with warnings and %d without, want at least 1000 and 100", warned, quiet)
+		t.Errorf("recorded cases: got %d with warnings and %d without, want at least 1000 and 100", warned, quiet)
 	}
 }
 
-// TestManyWarnings checks that warnings are limited, and that objects with many are processed in bounded time.
+// TestManyWarnings checks that the number of warnings is limited, and that the time to compute them is not quadratic in the
+// size of the object.
 func TestManyWarnings(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
 	const many = 50_000
@@ -51,14 +53,14 @@ func TestManyWarnings(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(typ.Warnings(doc, document.Value{})); n != maxWarnings {
-			t.Errorf("%s: %d warnings, want %d", name, n, maxWarnings)
+			t.Errorf("Warnings() of many %s: got %d warnings, want %d", name, n, maxWarnings)
 		}
 	}
 }
 
 func repeatText(n int, text string) string { return strings.Repeat(text+",", n-1) + text }
 
-// TestManyDifferentPorts checks that many distinct ports yield no warning.
+// TestManyDifferentPorts checks that there are no warnings about many distinct ports.
 func TestManyDifferentPorts(t *testing.T) {
 	typ, _ := Builtin("io.k8s.api.core.v1.PodTemplate")
 	var ports []string
@@ -70,6 +72,6 @@ func TestManyDifferentPorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found := typ.Warnings(doc, document.Value{}); len(found) > 0 {
-		t.Errorf("warnings %q, want none", found)
+		t.Errorf("Warnings() of distinct ports = %q, want none", found)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// domainName requires a name of at least three DNS labels.
+// domainName requires that the name of a webhook is a domain name of at least three DNS labels.
 func domainName(c *checker, now, _ document.Value) {
 	c.addErrors(validation.IsFullyQualifiedName(nil, now.Text()))
 }
 
-// webhookClient validates the client configuration of a webhook: a URL or a service.
+// webhookClient requires that the clientConfig of a webhook has either a valid url or a valid service.
 func webhookClient(c *checker, client, _ document.Value) {
 	address, service := client.Get("url"), client.Get("service")
 	switch {
@@ -54,8 +54,8 @@ func (c *checker) webhookURL(text, at string) {
 	}
 }
 
-// webhookService swaps name and namespace in errors as kube-apiserver does. Both are required, so that the swap affects
-// only the order of errors.
+// webhookService validates the service in the clientConfig of a webhook. Like kube-apiserver, it reports a missing namespace
+// at name and a missing name at namespace.
 func (c *checker) webhookService(service document.Value) {
 	for _, name := range []string{"namespace", "name"} {
 		if service.Get(name).Text() == "" {
@@ -68,7 +68,7 @@ func (c *checker) webhookService(service document.Value) {
 	c.webhookPath(service.Get("path").Text())
 }
 
-// webhookServiceFields maps a missing field of a service to the field that kube-apiserver reports.
+// webhookServiceFields maps a missing field of a service to the field at which kube-apiserver reports the error.
 var webhookServiceFields = map[string]string{"namespace": "name", "name": "namespace"}
 
 func (c *checker) webhookPath(path string) {
@@ -94,7 +94,7 @@ func (c *checker) webhookPath(path string) {
 	}
 }
 
-// reviewVersions requires an AdmissionReview version that the server supports.
+// reviewVersions requires that admissionReviewVersions of a webhook are distinct, and contain v1 or v1beta1.
 func reviewVersions(c *checker, versions, _ document.Value) {
 	supported := false
 	for i, v := range versions.Items() {
@@ -113,10 +113,11 @@ func reviewVersions(c *checker, versions, _ document.Value) {
 	}
 }
 
-// admissionResources rejects resources that others in the list include. Subresources follow a slash; * matches all.
+// admissionResources rejects resources of an admission rule that another item of the list includes. An item is RESOURCE or
+// RESOURCE/SUBRESOURCE, where * matches all.
 func admissionResources(c *checker, resources, _ document.Value) {
-	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // withAllBelow has x for x/*, belowAll has x for */x
-	plain := false                                                 // whether the last resource without a subresource is not *
+	withAllBelow, belowAll := map[string]bool{}, map[string]bool{} // withAllBelow contains x for x/*; belowAll contains x for */x
+	plain := false                                                 // whether the last item without a subresource is not *
 	for i, r := range resources.Items() {
 		text := r.Text()
 		c.pushItem(i)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // embedded, so that time zones do not depend on the host
+	_ "time/tzdata" // embeds the time zone database, so that validation does not depend on the host
 
 	"github.com/robfig/cron/v3"
 
@@ -19,7 +19,7 @@ func progressDeadline(c *checker, spec, _ document.Value) {
 	}
 }
 
-// rolloutProgress rejects a rolling update with maxUnavailable and maxSurge 0, which could not progress.
+// rolloutProgress rejects a rolling update with maxUnavailable 0 and maxSurge 0, which could not make progress.
 func rolloutProgress(c *checker, update, _ document.Value) {
 	if maxUnavailable := update.Get("maxUnavailable"); intOrPercent(maxUnavailable) == 0 && intOrPercent(update.Get("maxSurge")) == 0 {
 		c.invalid(errorValue(maxUnavailable), "may not be 0 when `maxSurge` is 0", "maxUnavailable")
@@ -51,7 +51,8 @@ func cronJobName(c *checker, now, _ document.Value) {
 	}
 }
 
-// scheduleProblems validates a cron schedule. The parser panics on some input.
+// scheduleProblems returns the messages for an invalid cron schedule. It recovers from panics, which some input causes in the
+// parser.
 func scheduleProblems(schedule string) (problems []string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -105,8 +106,8 @@ func timeZoneProblems(zone string) (problems []string) {
 	return problems
 }
 
-// makeStatefulTemplate validates the pod template of a StatefulSet as its controller uses it: with the volumes of the
-// claim templates, which replace volumes of the same name, and without hostname and subdomain.
+// makeStatefulTemplate returns a check of a StatefulSet's pod template as the StatefulSet controller uses it: with volumes for
+// the volumeClaimTemplates, which replace volumes of the same name, and without hostname and subdomain.
 func (book *rulebook) makeStatefulTemplate(args []string) (check, error) {
 	template := book.blocks["PodTemplateSpec"]
 	if len(args) > 0 || template == nil {
