@@ -31,7 +31,7 @@ func TestBuiltin(t *testing.T) {
 		}
 		for _, name := range append([]string{k.String()}, k.ShortNames...) {
 			if seen[name] && name != "ev" { // two groups serve events
-				t.Errorf("two kinds have the name %s", name)
+				t.Errorf("name %s: got two kinds with it, want one", name)
 			}
 			seen[name] = true
 		}
@@ -49,10 +49,10 @@ func TestKindNames(t *testing.T) {
     subresources: status scale
 `)
 	if k.Singular() != "deployment" || k.ListName() != "DeploymentList" || k.APIVersion("v1") != "apps/v1" || k.String() != "deployments.apps" || k.StoreName() != "apps/deployments" {
-		t.Errorf("%+v", k)
+		t.Errorf("names of the kind Deployment: got %+v, want singular deployment, list kind DeploymentList and store name apps/deployments", k)
 	}
 	if strings.Join(k.ShortNames, " ") != "deploy dp" || strings.Join(k.Subresources, " ") != "scale status" || !k.Namespaced || k.CreateOnly {
-		t.Errorf("%+v", k)
+		t.Errorf("kind Deployment: got %+v, want short names deploy dp, subresources scale status, namespaced, all verbs", k)
 	}
 	core := readKind(t, `kind Node
     group: core
@@ -65,10 +65,10 @@ func TestKindNames(t *testing.T) {
     generation: from request on change of spec metadata.labels
 `)
 	if core.Group != "" || core.APIVersion("v1") != "v1" || core.String() != "nodes" || core.StoreName() != "core/nodes" || core.Namespaced || !core.CreateOnly || !core.HasVersion("v2") {
-		t.Errorf("%+v", core)
+		t.Errorf("kind Node: got %+v, want the core group, cluster scope, only the verb create, and version v2", core)
 	}
 	if core.Deprecated["v1"] != (Deprecation{"use v2", "1.40"}) || core.Singular() != "vertex" || core.Generation.First != 0 || len(core.Generation.Counted) != 2 {
-		t.Errorf("%+v", core)
+		t.Errorf("kind Node: got %+v, want v1 deprecated, singular vertex, and the generation of the request", core)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestInvalidKinds(t *testing.T) {
 		}
 	}
 	if _, err := tryKind("kind Deployment\n    group: apps\n"); err == nil || !strings.Contains(err.Error(), `apps/deployment.kind:1: expected the property "plural"`) {
-		t.Error(err)
+		t.Errorf("kind file without required properties: got error %v, want one about the property plural", err)
 	}
 }
 

@@ -51,8 +51,8 @@ func (k *Kind) withNextGeneration(endpoint string, obj, live document.Value) doc
 	return put(obj, document.NewInt(next), "metadata", "generation")
 }
 
-// semanticEqual reports whether two values are semantically equal, as defined by apimachinery's equality.Semantic: an absent
-// value, null, and an empty list or map are equal to each other.
+// semanticEqual reports whether two values are semantically equal, like apimachinery's equality.Semantic: an absent value,
+// null, and an empty list or map are equal to each other.
 func semanticEqual(a, b document.Value) bool {
 	return document.Equal(a, b) || isEmpty(a) && isEmpty(b) || nestedEqual(a, b)
 }

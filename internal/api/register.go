@@ -115,7 +115,7 @@ func (c *registerChange) remove(group, resource string) {
 	}
 }
 
-// find returns the kind with a name in the index that indexOf selects from a group; nil if there is none.
+// find returns the kind with the given name in the index that indexOf selects from a group; nil if there is none.
 func (r *Register) find(group string, indexOf func(*registeredGroup) map[string]*Kind, name string) *Kind {
 	g := r.contents.Load().groups[group]
 	if g == nil {

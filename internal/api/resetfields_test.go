@@ -19,7 +19,7 @@ func builtin(t testing.TB, name string) *Kind {
 			return k
 		}
 	}
-	t.Fatalf("there is no built-in kind %s", name)
+	t.Fatalf("built-in kind %s: got none, want one", name)
 	return nil
 }
 

@@ -100,7 +100,7 @@ func (k *Kind) setStrategy(d *kinds.Declaration) error {
 	return nil
 }
 
-// setStep sets the strategy function for a role, such as "prepare for create", to the function with a name; ok is false if
+// setStep sets the strategy function for a role, such as "prepare for create", to the function with the given name; ok is false if
 // the role or the name is unknown.
 func (k *Kind) setStep(role, name string) (ok bool) {
 	switch role {
@@ -126,8 +126,8 @@ func (k *Kind) setStep(role, name string) (ok bool) {
 	return ok
 }
 
-// setSubresourceStep sets the prepare step for updates of a subresource to the step with a name. It reports whether the kind
-// has the subresource and the step exists.
+// setSubresourceStep sets the prepare step for updates of a subresource to the step with the given name. It reports whether
+// the kind has the subresource and the step exists.
 func (k *Kind) setSubresourceStep(subresource, name string) bool {
 	if k.prepareForSubresource == nil {
 		k.prepareForSubresource = map[string]prepareStep{}

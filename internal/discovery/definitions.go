@@ -19,7 +19,7 @@ const (
 	openAPIV3 openAPIVersion = 3
 )
 
-// reference returns the $ref of a definition with a name in documents of the version.
+// reference returns the $ref of a definition with the given name in documents of the version.
 func (f openAPIVersion) reference(name string) spec.Ref {
 	if f == openAPIV2 {
 		return spec.MustCreateRef("#/definitions/" + name)
@@ -84,8 +84,8 @@ func (d *definitionBuilder) add(name string, kinds []schema.GroupVersionKind, fi
 	made.refs = slices.Compact(made.refs)
 }
 
-// refer returns a schema that references the definition with a name. It records the reference in the definition that is being
-// built.
+// refer returns a schema that references the definition with the given name. It records the reference in the definition that
+// is being built.
 func (d *definitionBuilder) refer(name string) spec.Schema {
 	if len(d.inProgress) > 0 {
 		innermost := d.inProgress[len(d.inProgress)-1]

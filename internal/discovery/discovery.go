@@ -18,8 +18,8 @@ var (
 	allVerbs                = metav1.Verbs{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 	withoutDeleteCollection = metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
 	customVerbs             = metav1.Verbs{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"} // of a CustomResourceDefinition that is being deleted
-	createVerbs             = metav1.Verbs{"create"}                                             // of kinds such as SubjectAccessReview
+	terminatingVerbs        = metav1.Verbs{"delete", "deletecollection", "get", "list", "watch"} // for custom resources whose CustomResourceDefinition is being deleted
+	createVerbs             = metav1.Verbs{"create"}                                             // for create-only kinds such as SubjectAccessReview
 )
 
 func verbs(k *api.Kind) metav1.Verbs {
@@ -194,8 +194,8 @@ func hasForeignBody(s api.SubresourceInfo, k *api.Kind, version string) bool {
 	return !s.Body.Empty() && (s.Body.Group != k.Group || s.Body.Version != version)
 }
 
-// storageVersionHash returns the hash of the GroupVersionKind at which objects of a kind are stored. A change of the hash
-// tells clients that the stored objects should be migrated.
+// storageVersionHash returns the hash of the GroupVersionKind at which objects of a kind are stored. When it changes, clients
+// can start a storage version migration.
 func storageVersionHash(k *api.Kind) string {
 	storedAs := k.StoredVersion() + "/" + k.Name
 	if k.StoredVersion() == "v1" {

@@ -19,7 +19,7 @@ func newDocumentCache() *documentCache {
 	return &documentCache{documents: map[string]*cachedDocument{}}
 }
 
-// page returns the document with a name and hash. If it is not cached, write builds it.
+// page returns the document with the given name and hash. If it is not cached, write builds it.
 func (s *documentCache) page(name, hash string, write func() (*page, error)) (*page, error) {
 	s.mutex.Lock()
 	found := s.documents[name]

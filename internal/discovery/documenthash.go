@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// documentHash returns a hash of all inputs of the OpenAPI v3 document with a name. The index of documents contains the
+// documentHash returns a hash of all inputs of the OpenAPI v3 document with the given name. The index of documents contains the
 // hashes; because they are computed from the inputs, the index can be served without building any document.
 func (e *snapshot) documentHash(name string) string {
 	h := sha256.New()

@@ -32,7 +32,7 @@ func TestDocumentsAreReused(t *testing.T) {
 		t.Error("document of example.org/v1 after adding a kind of another group: got a new page or hash, want the cached page with the same hash")
 	}
 	if _, err := two.document3("apis/example.com/v1", mediaJSON); err != nil {
-		t.Error(err)
+		t.Errorf("document of the added kind: got error %v, want none", err)
 	}
 }
 

@@ -101,7 +101,7 @@ func (e *snapshot) serveOpenAPI3(w http.ResponseWriter, r *http.Request, name st
 	p.send(w, r)
 }
 
-// document3 returns the OpenAPI v3 document with a name as JSON, or as protobuf if form is another media type.
+// document3 returns the OpenAPI v3 document with the given name as JSON, or as protobuf if form is another media type.
 func (e *snapshot) document3(name, form string) (*page, error) {
 	hash := e.documentHash(name)
 	document, err := e.cache.page(name, hash, func() (*page, error) { return e.buildDocument3(name, hash) })

@@ -39,7 +39,7 @@ func documentNames3(all []*api.Kind) []string {
 	return slices.Compact(names)
 }
 
-// paths returns the paths that the document with a name describes, and the GroupVersion of the document, which is empty for
+// paths returns the paths that the document with the given name describes, and the GroupVersion of the document, which is empty for
 // discovery documents.
 func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	parts := strings.Split(name, "/")
@@ -63,7 +63,7 @@ func (o *openAPI3Builder) paths(name string) ([]*path, schema.GroupVersion) {
 	return paths, gv
 }
 
-// write writes the document with a name as JSON.
+// write writes the document with the given name as JSON.
 func (o *openAPI3Builder) write(w io.Writer, name string) error {
 	paths, gv := o.paths(name)
 	j := &jsonWriter{w: w}
@@ -101,7 +101,7 @@ func (p *path) definitions() (names []string) {
 	return names
 }
 
-// encode returns the definition with a name as JSON, for the document of gv. The definition of a type that belongs to every
+// encode returns the definition with the given name as JSON, for the document of gv. The definition of a type that belongs to every
 // group, such as DeleteOptions, lists only its kinds in the core group and in gv.
 func (o *openAPI3Builder) encode(j *jsonWriter, name string, gv schema.GroupVersion) []byte {
 	if text := o.encodedDefinitions[name]; text != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/cadastre/cadastre/ownership"
 )
 
-// documentParts maps the names of definitions and paths of an OpenAPI document to their contents, as far as compared.
+// documentParts maps the names of definitions and paths of an OpenAPI document to those parts of their contents that tests
+// compare.
 type documentParts map[string]any
 
 func partsOf(document map[string]any) documentParts {

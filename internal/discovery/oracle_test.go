@@ -73,12 +73,12 @@ func compareLines(t *testing.T, got, want []string) {
 	t.Helper()
 	for _, line := range got {
 		if !slices.Contains(want, line) {
-			t.Errorf("not in kube-apiserver: %s", line)
+			t.Errorf("got a line that kube-apiserver's documents do not contain: %s", line)
 		}
 	}
 	for _, line := range want {
 		if !slices.Contains(got, line) {
-			t.Errorf("only in kube-apiserver: %s", line)
+			t.Errorf("want a line that only kube-apiserver's documents contain: %s", line)
 		}
 	}
 }

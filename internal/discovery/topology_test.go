@@ -103,7 +103,7 @@ func compareTopologies(t *testing.T, text []byte, defaults bool, served func(k *
 			c := &comparison{seen: map[[2]*schema.Type]bool{}, defaults: defaults}
 			c.types(k.Name, got, want)
 			for _, problem := range c.problems {
-				t.Error(problem)
+				t.Errorf("topology in the OpenAPI document: %s", problem)
 			}
 			compared++
 		}

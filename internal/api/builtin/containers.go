@@ -148,7 +148,7 @@ func (c *checker) divisor(name string, isHugePages bool, divisor string) {
 	}
 }
 
-// volumeNamed returns the volume of the enclosing pod spec with a name, if it is valid; ok is false if there is none. For a
+// volumeNamed returns the volume of the enclosing pod spec with the given name, if it is valid; ok is false if there is none. For a
 // volume claim template of an enclosing StatefulSet it returns an absent volume and true.
 func (c *checker) volumeNamed(name string) (volume document.Value, ok bool) {
 	if spec, _, inside := c.enclosing("StatefulSetSpec"); inside {

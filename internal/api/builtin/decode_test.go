@@ -22,7 +22,7 @@ func mustType(t testing.TB, name string) *Type {
 	t.Helper()
 	of, ok := Builtin("io.k8s.api." + name)
 	if !ok {
-		t.Fatalf("%s: no such type", name)
+		t.Fatalf("Builtin(io.k8s.api.%s): got no type, want one", name)
 	}
 	return of
 }

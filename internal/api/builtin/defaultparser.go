@@ -17,7 +17,7 @@ func (t *table) readDefaults(set *kinds.Set) error {
 	})
 }
 
-// eachRule calls add with each line of the sections that have a name. It calls add once for each struct that the section
+// eachRule calls add with each line of the sections with the given name. It calls add once for each struct that the section
 // applies to, because a path resolves to a different field in each struct.
 func (t *table) eachRule(set *kinds.Set, section string, add func(of *Type, words []string) error) error {
 	for _, d := range set.All() {

@@ -34,7 +34,7 @@ func (c *checker) live() (old document.Value, t *Type, pointer bool) {
 	return old, t, pointer
 }
 
-// fieldType returns the type of the field of t with a name, or the element type if t is a map, and whether the field is a
+// fieldType returns the type of the field of t with the given name, or the element type if t is a map, and whether the field is a
 // pointer. The type is nil if t is nil or has no such field.
 func fieldType(t *Type, name string) (*Type, bool) {
 	if t == nil {

@@ -222,7 +222,8 @@ func jobCompletions(c *checker, job, oldJob document.Value) {
 	}
 }
 
-// Limits of an indexed Job with backoffLimitPerIndex. The limits OfMany apply to Jobs with more than manyCompletions.
+// Limits of an indexed Job with backoffLimitPerIndex. maxFailedOfMany and maxParallelOfMany apply only to Jobs with more
+// completions than manyCompletions.
 const (
 	maxFailedIndexes       = 100_000
 	manyCompletions        = 100_000

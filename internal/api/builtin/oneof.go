@@ -78,7 +78,7 @@ func (o *oneOf) named(words []string) []string {
 	return words
 }
 
-// has reports whether the field with a name is a member of the union.
+// has reports whether the field with the given name is a member of the union.
 func (o *oneOf) has(name string) bool {
 	if len(o.others) > 0 {
 		return !slices.Contains(o.others, name)

@@ -53,7 +53,7 @@ func containerTransitions(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// countRunning returns the number of container statuses with a name that are not terminated.
+// countRunning returns the number of container statuses with the given name that are not terminated.
 func countRunning(statuses document.Value, name string) (n int) {
 	for _, s := range statuses.Items() {
 		if s.Get("name").Text() == name && isAbsentOrNull(s.Lookup("state", "terminated")) {
@@ -77,7 +77,7 @@ func restartsAll(spec document.Value) bool {
 	return false
 }
 
-// restarts reports whether the container with a name is restarted after it exits with a code; false if there is no such
+// restarts reports whether the container with the given name is restarted after it exits with a code; false if there is no such
 // container.
 func restarts(spec, containers document.Value, name string, exitCode int64) bool {
 	for _, container := range containers.Items() {
@@ -303,7 +303,7 @@ func extendedClaim(c *checker, claim, _ document.Value) {
 	}
 }
 
-// containerOf returns the main container or, if there is none, the init container with a name; an absent value if there is
+// containerOf returns the main container or, if there is none, the init container with the given name; an absent value if there is
 // neither.
 func containerOf(spec document.Value, name string) document.Value {
 	for _, list := range [...]string{"containers", "initContainers"} {

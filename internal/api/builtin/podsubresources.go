@@ -25,7 +25,7 @@ func ephemeralContainersUpdate(c *checker, pod, oldPod document.Value) {
 	}
 }
 
-// lastNamed returns the index of the last container with a name; -1 if there is none.
+// lastNamed returns the index of the last container with the given name; -1 if there is none.
 func lastNamed(containers document.Value, name string) int {
 	last := -1
 	for i, container := range containers.Items() {

@@ -135,7 +135,7 @@ func (c *checker) addedTolerations(now, old document.Value) {
 
 func (c *checker) removedGates(now, old document.Value) {
 	c.push("schedulingGates")
-	last := map[string]int{} // index of the last new gate with a name, which is the only one reported
+	last := map[string]int{} // index of the last new gate with the given name, which is the only one reported
 	for i, gate := range now.Items() {
 		if name := gate.Get("name").Text(); c.firstIndex(old, "name", name, false) < 0 {
 			last[name] = i

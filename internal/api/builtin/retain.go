@@ -120,8 +120,8 @@ func (k *unsetRetainer) items(t *Type, topology *schema.List, doc, before docume
 	return change.Finish()
 }
 
-// keyedIndex returns the index of the item of a list that has the same keys as item; -1 if there is none. It tries the index
-// likely first.
+// keyedIndex returns the index of the item of a list that has the same keys as item; -1 if there is none. likely is the index
+// that is tried first.
 func keyedIndex(keys []schema.Key, list, item document.Value, likely int) int {
 	if likely < list.Len() && sameKeys(keys, list.At(likely), item) {
 		return likely

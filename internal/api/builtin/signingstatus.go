@@ -131,7 +131,7 @@ func (c *checker) frozenDecision(verb, name string) {
 	c.forbidden(fmt.Sprintf("updates may not %s a condition of type %q", verb, name), "status", "conditions")
 }
 
-// ofType returns a list of the conditions with a type.
+// ofType returns a list of the conditions of the given type.
 func ofType(conditions document.Value, name string) document.Value {
 	var found []document.Value
 	for _, condition := range conditions.Items() {

@@ -156,7 +156,7 @@ func deviceTaints(c *checker, device, _ document.Value) {
 	c.pop()
 }
 
-// liveDevice returns the device with a name in the live ResourceSlice; an absent value if there is none.
+// liveDevice returns the device with the given name in the live ResourceSlice; an absent value if there is none.
 func (c *checker) liveDevice(name string) document.Value {
 	for _, device := range c.scopes[0].old.Lookup("spec", "devices").Items() {
 		if device.Get("name").Text() == name {

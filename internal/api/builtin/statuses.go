@@ -206,8 +206,8 @@ func attachmentMetadata(c *checker, metadata, _ document.Value) {
 	}
 }
 
-// volumeError limits the length of the error message in a VolumeAttachment's status. The error names another limit than it
-// applies, as in kube-apiserver.
+// volumeError limits the length of an error message in a VolumeAttachment's status to maxVolumeErrorLength. As in
+// kube-apiserver, the validation error shows a wrong limit, maxAttachmentMetadata.
 func volumeError(c *checker, message, _ document.Value) {
 	if len(message.Text()) > maxVolumeErrorLength {
 		c.tooLong(maxAttachmentMetadata)

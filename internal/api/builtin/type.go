@@ -57,7 +57,7 @@ type Type struct {
 	defaults
 }
 
-// Field is a field of a struct.
+// Field describes a field of a Go struct.
 type Field struct {
 	Name string
 	Type *Type

@@ -122,8 +122,8 @@ func (c *checker) pushKey(key string) { c.path = append(c.path, step{name: key, 
 
 func (c *checker) pop() { c.path = c.path[:len(c.path)-1] }
 
-// enclosing returns the value of the innermost block with a name that is being evaluated, and its value before the update; ok
-// is false if there is no such block.
+// enclosing returns the value of the innermost block with the given name that is being evaluated, and its value before the
+// update; ok is false if there is no such block.
 func (c *checker) enclosing(name string) (now, old document.Value, ok bool) {
 	for i := len(c.scopes) - 1; i >= 0; i-- {
 		if s := &c.scopes[i]; s.block.name == name {

@@ -60,7 +60,7 @@ func forVerdicts(t testing.TB, file string, every int, visit func(verdictCase) b
 			}
 			typ, ok := Builtin("io.k8s.api." + parts[1])
 			if !ok {
-				t.Fatalf("%s: no such type", parts[1])
+				t.Fatalf("Builtin(io.k8s.api.%s): got no type, want one", parts[1])
 			}
 			c = verdictCase{object: parts[1] + " " + base.Lookup("metadata", "name").Text(), t: typ}
 			continue

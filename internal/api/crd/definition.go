@@ -102,7 +102,7 @@ func stringItems(list document.Value) (all []string) {
 	return all
 }
 
-// Equal reports whether all names are equal.
+// Equal reports whether n and other have the same names; the order of short names and categories matters.
 func (n Names) Equal(other Names) bool {
 	return n.Plural == other.Plural && n.Singular == other.Singular && n.Kind == other.Kind && n.ListKind == other.ListKind &&
 		slices.Equal(n.ShortNames, other.ShortNames) && slices.Equal(n.Categories, other.Categories)
@@ -203,7 +203,7 @@ func (d *Definition) Deprecations() map[string]api.Deprecation {
 	return all
 }
 
-// Version returns the version with a name; nil if there is none.
+// Version returns the version with the given name; nil if there is none.
 func (d *Definition) Version(name string) *Version {
 	for i := range d.Versions {
 		if d.Versions[i].Name == name {

@@ -152,7 +152,7 @@ func (d *Resource) MarkStale() { d.currentSince.Store(math.MaxInt64) }
 // IsMarkedCurrent reports whether MarkCurrent was called since the last MarkStale.
 func (d *Resource) IsMarkedCurrent() bool { return d.currentSince.Load() != math.MaxInt64 }
 
-// at returns the version with a name; nil if there is none.
+// at returns the version with the given name; nil if there is none.
 func (d *Resource) at(version string) *compiledVersion { return d.versions[version] }
 
 var errNoVersion = errors.New("the definition does not have this version")

@@ -131,7 +131,7 @@ func TestAddKind(t *testing.T) {
 	s.validate(t)
 	s.updateStatus(t)
 	if err := s.widgets.Delete(t.Context(), "a", metav1.DeleteOptions{}); err != nil {
-		t.Error(err)
+		t.Errorf("Delete(): got error %v, want none", err)
 	}
 	var events []string
 	for timeout := time.After(10 * time.Second); len(events) == 0 || events[len(events)-1] != "DELETED"; {

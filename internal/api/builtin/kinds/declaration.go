@@ -96,7 +96,7 @@ func (s *Section) Errorf(line int, format string, args ...any) error {
 	return &Error{s.file, line, fmt.Errorf(format, args...)}
 }
 
-// Property returns the property with a name. If there is none, the value of the result is "".
+// Property returns the property with the given name. If there is none, the value of the result is "".
 func (d *Declaration) Property(name string) Property {
 	for _, p := range d.properties {
 		if p.Name == name {
@@ -109,7 +109,7 @@ func (d *Declaration) Property(name string) Property {
 // Words returns the words of a property's value.
 func (p Property) Words() []string { return strings.Fields(p.Value) }
 
-// Sections returns the sections with a name: nil if there is none, one for all versions, or one for each version.
+// Sections returns the sections with the given name: nil if there is none, one for all versions, or one for each version.
 func (d *Declaration) Sections(name string) (found []*Section) {
 	for i := range d.sections {
 		if d.sections[i].Name == name {

@@ -54,7 +54,7 @@ func (l *loader) loadKinds(n *node, v document.Value) {
 	}
 	name := v.Get("type").Text()
 	n.kinds = kindsNamed(name)
-	n.typeName = n.kinds.name() // a constant, because name would retain the memory of the document
+	n.typeName = n.kinds.name() // not name, which would retain the memory of the whole document
 	if name != "" && n.kinds == 0 {
 		l.fail("type", fmt.Sprintf("expected one of %s, received %q", strings.Join(kindNames[:], ", "), name))
 	}

@@ -23,7 +23,7 @@ const (
 // kindNames are the names of the JSON schema types, in the order of the bits in kinds.
 var kindNames = [...]string{"object", "array", "string", "integer", "number", "boolean", "null"}
 
-// kindsNamed returns the set that contains the type with a name; the empty set if the name is unknown.
+// kindsNamed returns the set that contains the type with the given name; the empty set if the name is unknown.
 func kindsNamed(name string) kinds {
 	if i := slices.Index(kindNames[:], name); i >= 0 {
 		return 1 << i
@@ -124,7 +124,7 @@ const (
 	nonNullable                           // schemas that are not nullable
 )
 
-// find returns the schema of the field with a name in properties; nil if there is none.
+// find returns the schema of the field with the given name in properties; nil if there is none.
 func (n *node) find(name string) *node {
 	i, ok := slices.BinarySearchFunc(n.fields, name, func(p property, name string) int { return strings.Compare(p.name, name) })
 	if !ok {
@@ -133,7 +133,7 @@ func (n *node) find(name string) *node {
 	return n.fields[i].node
 }
 
-// field returns the schema of the field with a name, from properties or additionalProperties; nil if there is none.
+// field returns the schema of the field with the given name, from properties or additionalProperties; nil if there is none.
 func (n *node) field(name string) *node {
 	if found := n.find(name); found != nil {
 		return found

@@ -13,7 +13,7 @@ type previous struct {
 	known bool
 }
 
-// field returns the previous value of the field with a name. atRoot marks b as the whole object, whose apiVersion and kind
+// field returns the previous value of the field with the given name. atRoot marks b as the whole object, whose apiVersion and kind
 // are never ratcheted.
 func (b previous) field(n *node, name string, atRoot bool) previous {
 	if !b.known || atRoot && (name == "apiVersion" || name == "kind") || n.field(name) == nil {
