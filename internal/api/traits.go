@@ -32,7 +32,7 @@ type Traits struct {
 }
 
 // traitNames maps the names of traits in kind files to the fields of Traits. The trait kinds.Review has no field: it is
-// accepted here and has an effect only in package kinds.
+// accepted here, and only package builtin uses it.
 var traitNames = []struct {
 	name  string
 	field func(t *Traits) *bool

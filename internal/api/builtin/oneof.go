@@ -181,7 +181,7 @@ func (w *clashWalker) fields(o *OneOfs, config, merged document.Value) {
 	for i := range o.local {
 		w.check(&o.local[i], config, merged)
 	}
-	next := 0 // index of a field of config
+	next := 0 // position in config, whose fields are sorted by name
 	for i := range o.nested {
 		nested := &o.nested[i]
 		for next < config.Len() && config.Name(next) < nested.name {

@@ -255,7 +255,7 @@ func (d *Resource) ConvertAll(ctx context.Context, stored []document.Value, vers
 	var (
 		to        = d.Group + "/" + version
 		all       []document.Value
-		others    []int // indexes in all of the objects whose apiVersion is not to
+		others    []int // positions, in the slice all, of the objects that must be converted
 		toConvert []document.Value
 		last      error // error of the first object that could not be read; later objects are not read
 	)
