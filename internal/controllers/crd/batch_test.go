@@ -16,7 +16,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// listSizes returns the sizes of all widgets at v2, up to the first that cannot be converted.
+// listSizes returns the field sizes of all widgets at v2, separated by spaces. If a widget cannot be converted from the
+// storage version v1, it returns the sizes of the widgets before it, and the error.
 func listSizes(k *crdtest.Kit) (sizes string, err error) {
 	k.Helper()
 	list, err := k.Objects.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: crdtest.Widgets}})
@@ -31,14 +32,15 @@ func listSizes(k *crdtest.Kit) (sizes string, err error) {
 			k.Fatal(err)
 		}
 		if object.Name() != list.Objects[i].Name() || object.Revision() != list.Objects[i].Revision() || parsed.Document.Get("apiVersion").Text() != "example.com/v2" || len(parsed.Entries) != 1 {
-			k.Errorf("%s was converted to %s", list.Objects[i].AppendJSON(nil), object.AppendJSON(nil))
+			k.Errorf("conversion of %s to v2: got %s, want the same name and resourceVersion, apiVersion example.com/v2 and 1 managedFields entry", list.Objects[i].AppendJSON(nil), object.AppendJSON(nil))
 		}
 		fmt.Fprint(&b, parsed.Document.Get("sizes").Text(), " ")
 	}
 	return strings.TrimSpace(b.String()), failed
 }
 
-// TestDifferenceObjectsAreConvertedTogether: the objects of a list share reviews, and converted objects are cached.
+// TestDifferenceObjectsAreConvertedTogether: the objects of a list are sent to the conversion webhook in batches of up
+// to 100 objects or 1 MiB per ConversionReview, and converted objects are cached, so that a second list calls no webhook.
 func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 	hooks := &crdtest.Webhooks{}
 	k := crdtest.OpenWith(t, watchcachetest.OpenStore(t), hooks)
@@ -54,7 +56,7 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 			t.Errorf("%s: sizes = %s, %v, want %s", when, got, err, strings.Join(want, " "))
 		}
 		if got := hooks.TakeSizes(); !slices.Equal(got, reviews) {
-			t.Errorf("%s: reviews had %v objects, want %v", when, got, reviews)
+			t.Errorf("%s: numbers of objects per ConversionReview = %v, want %v", when, got, reviews)
 		}
 	}
 	check("first list", 100, 100, 50)
@@ -79,12 +81,12 @@ func TestDifferenceObjectsAreConvertedTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	if converted, err := k.Objects.AllAt(k.Widgets("v1"), list.Objects); err != nil || !slices.Equal(converted, list.Objects) {
-		t.Errorf("objects stored at the requested version must be returned unconverted: %v", err)
+		t.Errorf("AllAt(v1), error %v: got converted objects, want the stored objects, which are at v1 already", err)
 	}
 }
 
-// TestFailedReviewIsSplit: if a review of many objects fails, each object is sent alone, and the objects before the
-// first that fails are served.
+// TestFailedReviewIsSplit: if a ConversionReview of many objects fails, each object is sent in a review of its own, and
+// the objects before the first one that cannot be converted are returned. A timeout is not retried.
 func TestFailedReviewIsSplit(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -135,7 +137,7 @@ func TestFailedReviewIsSplit(t *testing.T) {
 			t.Errorf("%s: sizes = %q, error %q; want %q, %q", test.name, converted, err, test.converted, test.failed)
 		}
 		if got := hooks.TakeSizes(); !slices.Equal(got, test.reviews) {
-			t.Errorf("%s: reviews had %v objects, want %v", test.name, got, test.reviews)
+			t.Errorf("%s: numbers of objects per ConversionReview = %v, want %v", test.name, got, test.reviews)
 		}
 	}
 }

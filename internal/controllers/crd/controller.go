@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// retryInterval is the wait before a failed operation is retried.
+// retryInterval is the wait before a failed watch or a failed deletion of objects is retried.
 const retryInterval = time.Second
 
 // Options are the dependencies of a Controller.
@@ -24,7 +24,8 @@ type Options struct {
 	Objects *registry.Registry
 	// Webhooks calls conversion webhooks.
 	Webhooks crd.Webhooks
-	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Run is.
+	// Migrator migrates managed fields when a definition changes. Its Run method must be running while Controller.Run
+	// is.
 	Migrator *managedfields.Migrator
 	// Manager is the field manager of the controller's writes.
 	Manager string
@@ -34,12 +35,13 @@ type Options struct {
 // Controller watches CustomResourceDefinitions and serves the resources that they define.
 type Controller struct {
 	Options
-	// groups are the definitions that exist, by group and name. Only Load and Run use them.
+	// groups maps each API group and definition name to the definition, for all definitions that exist. Only Load and
+	// Run use it, so it needs no lock.
 	groups  map[string]map[string]*definition
 	running sync.WaitGroup
 
 	mu sync.Mutex
-	// deleting are the names of the definitions whose objects are being deleted.
+	// deleting is the set of names of the definitions whose objects are being deleted. It is guarded by mu.
 	deleting map[string]bool
 }
 
@@ -48,16 +50,17 @@ func New(options Options) *Controller {
 	return &Controller{Options: options, groups: map[string]map[string]*definition{}, deleting: map[string]bool{}}
 }
 
-// definition is a CustomResourceDefinition in the cache.
+// definition is the controller's state of a CustomResourceDefinition.
 type definition struct {
 	*crd.Definition
 	object *watchcache.Object
-	// served is the registered kind of the definition; nil if it is not served. stopped is then the last one that was
-	// served, if any: writes by it may be in flight.
+	// served is the registered kind of the definition; nil if the definition is not served. In that case stopped is the
+	// kind that was served last, or nil: writes that use it may still be in flight.
 	served, stopped *managedfields.Migration
 }
 
-// lastServed returns the kind that is or was served last, nil if there is none.
+// lastServed returns the kind that is served now or else the kind that was served last; nil if the definition was never
+// served.
 func (d *definition) lastServed() *managedfields.Migration {
 	if d.served != nil {
 		return d.served
@@ -65,8 +68,8 @@ func (d *definition) lastServed() *managedfields.Migration {
 	return d.stopped
 }
 
-// Load registers the kinds of all definitions that are established. Writers of kinds whose managed fields have to be
-// migrated first are blocked until the Migrator runs.
+// Load registers the kinds of all established definitions. Writes to a kind whose managed fields have to be migrated
+// first are blocked until the Migrator has migrated them.
 func (c *Controller) Load(ctx context.Context) error {
 	list, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: crd.Definitions}, Freshness: watchcache.Latest})
 	if err != nil {
@@ -94,7 +97,8 @@ func (c *Controller) Load(ctx context.Context) error {
 	return c.Objects.Kinds.Add(all...)
 }
 
-// parse adds a definition to groups, or replaces it there.
+// parse parses a stored CustomResourceDefinition and adds it to groups, where it replaces the previous definition of the
+// same name and takes over its served and stopped kinds.
 func (c *Controller) parse(object *watchcache.Object) (*definition, error) {
 	parsed, err := crd.ParseStored(object)
 	if err != nil {
@@ -128,6 +132,7 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
+// sleep returns after the duration, or earlier when the context ends.
 func sleep(ctx context.Context, wait time.Duration) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -137,14 +142,14 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// watch handles all definitions, then their changes.
+// watch handles all existing definitions, then each change of a definition, until the watch fails. It never returns nil.
 func (c *Controller) watch(ctx context.Context) error {
 	watcher, err := c.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: crd.Definitions}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
 		return err
 	}
 	defer watcher.Close()
-	seen := map[string]bool{} // nil after the initial state
+	seen := map[string]bool{} // the names of the definitions in the initial state; nil once it is complete
 	for {
 		events, err := watcher.Next(ctx)
 		if err != nil {
@@ -168,7 +173,8 @@ func (c *Controller) watch(ctx context.Context) error {
 	}
 }
 
-// handleMissing handles the definitions that were deleted while there was no watch: all but those in seen.
+// handleMissing calls handleDeleted for the definitions that were deleted while no watch was open: those in groups whose
+// names are not in seen, the names of the watch's initial state.
 func (c *Controller) handleMissing(ctx context.Context, seen map[string]bool) {
 	for _, group := range c.groups {
 		for name, d := range group {
@@ -196,8 +202,8 @@ func (c *Controller) handleChanged(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// handleDeleted unregisters the kind of a deleted definition, and reconciles the definitions that may now get its
-// names.
+// handleDeleted unregisters the kind of a deleted definition, and reconciles the definitions of its group whose names
+// may have conflicted with it.
 func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Object) {
 	for _, group := range c.groups {
 		if d := group[object.Name()]; d != nil {
@@ -210,7 +216,8 @@ func (c *Controller) handleDeleted(ctx context.Context, object *watchcache.Objec
 	}
 }
 
-// reconcileOthers reconciles the other definitions of a group that lack some of their requested names.
+// reconcileOthers reconciles the other definitions in the group of a changed definition whose requested names are not
+// all accepted.
 func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	for _, d := range c.groups[changed.Group] {
 		if d.Name != changed.Name && !d.RequestedNames.Equal(d.AcceptedNames) {
@@ -219,8 +226,8 @@ func (c *Controller) reconcileOthers(ctx context.Context, changed *definition) {
 	}
 }
 
-// reconcile accepts names, registers the kind, and then writes the status: a client that reads Established finds the
-// resource in discovery and at its path.
+// reconcile accepts names, registers the kind, and then writes the status. Because of this order, a client that reads
+// the condition Established=True finds the resource in discovery and at its path.
 func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	var group []*crd.Definition
 	for _, other := range c.groups[d.Group] {
@@ -235,14 +242,14 @@ func (c *Controller) reconcile(ctx context.Context, d *definition) {
 	if isWritten {
 		return
 	}
-	if err := c.writeStatus(ctx, d, conditions); err != nil && !isConflict(err) && ctx.Err() == nil {
+	if err := c.writeStatus(ctx, d, conditions); err != nil && !isConflictOrClosed(err) && ctx.Err() == nil {
 		c.Log.Error("cannot write the status of a CustomResourceDefinition", "name", d.Name, "error", err)
 	}
 }
 
-// isConflict reports whether a write failed because the definition has changed, in which case another event follows,
-// or because the watch cache is closed.
-func isConflict(err error) bool {
+// isConflictOrClosed reports whether a write failed because the definition has changed, in which case another watch
+// event follows, or because the watch cache is closed. Neither is worth a log message.
+func isConflictOrClosed(err error) bool {
 	var conflict *storage.ConflictError
 	return errors.As(err, &conflict) || errors.Is(err, watchcache.ErrClosed)
 }

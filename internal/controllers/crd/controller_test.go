@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestServedBeforeEstablished: a resource is served before its definition is Established.
+// TestServedBeforeEstablished: a custom resource is served before its definition has the condition Established=True.
 func TestServedBeforeEstablished(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	watcher, err := k.Objects.Cache.Watch(t.Context(), watchcache.WatchOptions{Selection: watchcache.Selection{Kind: crd.Definitions}, InitialState: true, Freshness: watchcache.Any})
@@ -51,7 +51,7 @@ func TestServedBeforeEstablished(t *testing.T) {
 	}
 }
 
-// TestRestart: custom resources are served when Load returns.
+// TestRestart: after a restart, custom resources are served as soon as Load returns.
 func TestRestart(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := crdtest.Open(t, s)
@@ -60,14 +60,14 @@ func TestRestart(t *testing.T) {
 	k.Stop()
 
 	again := crdtest.Open(t, s)
-	again.Stop() // only Load has served the resource
+	again.Stop() // Run is stopped, so the resource is served only because Load registered it
 	if doc, err := again.Served("v1", "one"); err != nil || doc.Get("a").Text() != "1" || !doc.Get("b").IsAbsent() {
 		t.Errorf("Served() = %v, %v, want a: 1 without b", doc, err)
 	}
 }
 
-// TestReplacedKind: a write by a replaced kind is rejected with ErrReplaced, and stored objects are served with the
-// new schema.
+// TestReplacedKind: after the schema of a definition changed, a write that still uses the previous kind is rejected with
+// ErrReplaced, and stored objects are served with the new schema.
 func TestReplacedKind(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	k.DefineWidgets("{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: integer}}}}}", "")
@@ -86,12 +86,13 @@ func TestReplacedKind(t *testing.T) {
 	fresh := k.Widgets("v1").Kind.Definition.(*crd.Resource)
 	was, _ := d.Topology("v1")
 	if is, _ := fresh.Topology("v1"); d == fresh || was == is {
-		t.Error("the kind still has the replaced definition")
+		t.Error("got the previous schema after the definition was changed, want the new one")
 	}
 	k.Wait("new objects to be marked current", func() bool { return fresh.IsServedAsStored(1<<40, "v1") })
 }
 
-// TestServedVersions: the versions of a kind are ordered by stability and age.
+// TestServedVersions: the versions of a kind are in Kubernetes' version priority: GA before beta before alpha, higher
+// numbers first, then other names.
 func TestServedVersions(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	var versions []string
@@ -105,7 +106,8 @@ func TestServedVersions(t *testing.T) {
 	}
 }
 
-// TestStorageVersion: a no-op write migrates an object to the current storage version.
+// TestStorageVersion: a write that changes no field still rewrites an object that is stored at an older version to the
+// current storage version.
 func TestStorageVersion(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	versions := func(first, second string) string {
@@ -120,10 +122,10 @@ func TestStorageVersion(t *testing.T) {
 		return kind.StoredVersion() == "example.com/v2"
 	})
 	if got := k.Definition("widgets").Lookup("status", "storedVersions"); got.Len() != 2 {
-		t.Errorf("storedVersions = %v, want 2", got)
+		t.Errorf("storedVersions = %v, want 2 versions", got)
 	}
 	if got := k.Get(crdtest.Widgets, "one").Get("apiVersion").Text(); got != "example.com/v1" {
-		t.Errorf("object was stored at %s before a write", got)
+		t.Errorf("stored apiVersion before a write = %s, want example.com/v1", got)
 	}
 	for range 2 {
 		if err := k.Merge(k.Widgets("v1"), "one", `{"a":1}`); err != nil {
@@ -176,7 +178,7 @@ func TestDeletion(t *testing.T) {
 	k.Wait("creations to be rejected", func() bool { return apierrors.IsForbidden(k.Create("v1", "late", "")) })
 	k.Wait("only the object with a finalizer to be left", func() bool { return k.Objects.Cache.Count(crdtest.Widgets) == 1 })
 	if k.Definition("widgets").IsAbsent() {
-		t.Fatal("definition was deleted before its last object")
+		t.Fatal("CustomResourceDefinition was deleted while an object with a finalizer exists, want it to wait")
 	}
 	if err := k.Merge(k.Widgets("v1"), "finalized", `{"metadata":{"finalizers":null}}`); err != nil {
 		t.Fatal(err)
@@ -189,7 +191,7 @@ func TestDeletion(t *testing.T) {
 		t.Errorf("%d objects are left, want none", n)
 	}
 	if err := endpoint.Kind.WriteGate.Enter(t.Context(), nil); !errors.Is(err, registry.ErrReplaced) {
-		t.Error("a kind of a deleted definition still accepts writes")
+		t.Errorf("Enter() on the write gate of a deleted definition = %v, want ErrReplaced", err)
 	}
 }
 
@@ -219,7 +221,7 @@ func TestNames(t *testing.T) {
 // slowStore is a store whose commits of new widgets are delayed.
 type slowStore struct {
 	storage.Store
-	creations *atomic.Int64 // counts the commits of new widgets
+	creations *atomic.Int64 // number of commits of new widgets that have started
 }
 
 func (s slowStore) Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error) {
@@ -264,8 +266,8 @@ func TestNothingOutlivesItsDefinition(t *testing.T) {
 	}
 }
 
-// TestRestartAfterChange: a definition that changed after the controller stopped is served by its new schema after a
-// restart; a definition whose names are not accepted is not served.
+// TestRestartAfterChange: a definition that changed while the controller was stopped is served with its new schema after
+// a restart; a definition whose names are not accepted is not served.
 func TestRestartAfterChange(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	k := crdtest.Open(t, s)
@@ -287,7 +289,8 @@ func TestRestartAfterChange(t *testing.T) {
 	}
 }
 
-// TestBuiltinKindsAreNotReplaced: a definition with the names of a built-in kind does not replace the built-in kind.
+// TestBuiltinKindsAreNotReplaced: a CustomResourceDefinition with the names of a built-in resource does not replace the
+// built-in resource.
 func TestBuiltinKindsAreNotReplaced(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	built, _ := k.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
@@ -312,7 +315,7 @@ func TestBuiltinKindsAreNotReplaced(t *testing.T) {
 	}
 }
 
-// TestScalePathsChange: a change of the scale subresource's paths alone takes effect.
+// TestScalePathsChange: an update that changes only the paths of the scale subresource takes effect.
 func TestScalePathsChange(t *testing.T) {
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
 	const schema = `"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}}}}`

@@ -16,11 +16,13 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// parallelDeletes is the number of objects that are deleted concurrently, so that they share group commits.
+// parallelDeletes is the maximum number of objects that are deleted concurrently. Concurrent deletions share the
+// store's group commits.
 const parallelDeletes = 32
 
 // startDeleting deletes the objects of a terminating definition and then the definition, in the background, unless
-// that is already in progress. Creations by the previously served kind, which may be nil, are drained first.
+// its deletion is already in progress. It first waits for creations in flight that use the previously served kind;
+// served is nil if there is none.
 func (c *Controller) startDeleting(ctx context.Context, name string, served *managedfields.Migration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,21 +41,22 @@ func (c *Controller) startDeleting(ctx context.Context, name string, served *man
 	})
 }
 
-// delete retries tryDelete until it succeeds or the context ends.
+// delete retries tryDelete until it succeeds, the context ends or the watch cache is closed.
 func (c *Controller) delete(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		err := c.tryDelete(ctx, name)
 		switch {
 		case err == nil || errors.Is(err, watchcache.ErrClosed):
 			return
-		case !isConflict(err):
+		case !isConflictOrClosed(err):
 			c.Log.Warn("cannot delete the objects of a CustomResourceDefinition yet, retrying", "name", name, "error", err)
 			sleep(ctx, retryInterval)
 		}
 	}
 }
 
-// tryDelete deletes the objects of a definition and removes its cleanup finalizer.
+// tryDelete deletes the objects of a definition, waits until they are gone, and removes the definition's cleanup
+// finalizer. It does nothing if the definition no longer exists or has no cleanup finalizer.
 func (c *Controller) tryDelete(ctx context.Context, name string) error {
 	object, err := c.Objects.Cache.Get(ctx, watchcache.Key{Kind: crd.Definitions, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -97,7 +100,7 @@ func (c *Controller) deleteObjects(ctx context.Context, d *definition) (crd.Cond
 	return done, c.deleteAll(ctx, kind)
 }
 
-// deleteAll deletes the objects of a kind until there are none. It waits for objects with finalizers.
+// deleteAll deletes the objects of a kind until none exists. It waits for objects with finalizers.
 func (c *Controller) deleteAll(ctx context.Context, kind *api.Kind) error {
 	endpoint, err := c.Objects.Endpoint(kind, kind.Definition.(*crd.Resource).StorageVersion(), "")
 	if err != nil {
@@ -124,7 +127,7 @@ func (c *Controller) deleteAll(ctx context.Context, kind *api.Kind) error {
 	}
 }
 
-// deleteEach deletes objects concurrently; those with finalizers only get a deletionTimestamp.
+// deleteEach deletes objects concurrently; objects with finalizers only get a deletionTimestamp.
 func (c *Controller) deleteEach(ctx context.Context, endpoint *registry.Endpoint, all []*watchcache.Object) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelDeletes)

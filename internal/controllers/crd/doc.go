@@ -1,5 +1,5 @@
-// Package crd is the controller of CustomResourceDefinitions: it registers the resources that they define. Package
-// api/crd implements the resources.
+// Package crd is the controller of CustomResourceDefinitions, called definitions here: it registers the resources that
+// they define. Package api/crd implements schemas, conversion and validation of these resources.
 //
 // # How a resource is served
 //
@@ -7,19 +7,20 @@
 // [Controller.Run] watches definitions. For each change the controller
 //
 //  1. accepts the requested names that no other definition of the group uses,
-//  2. creates the kind of the definition and registers it in place of the previous one; package managedfields blocks
-//     its writers until managedFields conform to the new schemas, and drains writes by the replaced kind,
-//  3. writes accepted names and conditions: a client that reads Established finds the resource in discovery, in
-//     OpenAPI and at its path.
+//  2. creates the kind of the definition and registers it in place of the previous kind; package managedfields blocks
+//     writes to the new kind until managedFields conform to the new schemas, and waits for writes in flight that use the
+//     replaced kind,
+//  3. writes accepted names and conditions, so that a client that reads Established=True finds the resource in
+//     discovery, in OpenAPI and at its path.
 //
 // Watches end when a kind is replaced or unregistered.
 //
 // # Deletion
 //
 // A definition that is deleted gets the finalizer customresourcecleanup.apiextensions.k8s.io. Its kind is replaced by
-// a closed one that rejects creations; creations in flight are drained; all objects are deleted, and the controller
-// waits for those with finalizers. Then the finalizer is removed, which deletes the definition, and the kind is
-// unregistered. All state is in the definitions, so a restarted server continues.
+// a kind that rejects creations; the controller waits for creations in flight, deletes all objects and waits for those
+// with finalizers. Then it removes the definition's finalizer, which deletes the definition, and unregisters the kind.
+// All state is in the definitions, so a restarted server continues an interrupted deletion.
 //
 // # Files
 //
@@ -27,6 +28,6 @@
 //	serve.go       registers and unregisters kinds
 //	status.go      writes names and conditions
 //	delete.go      deletes the objects of a deleted definition
-//	strategy.go    registry strategy of definitions
-//	crdtest/       runs the controllers in tests
+//	strategy.go    create, update and delete hooks of definitions in the registry
+//	crdtest/       test helpers that run this controller and the migrator of managed fields
 package crd

@@ -6,8 +6,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// serve registers the kind of a definition, unless it is registered already. The replaced kind is drained, and
-// managed fields are migrated, in the background.
+// serve registers the kind of a definition, unless the same kind is registered already. In the background it waits for
+// writes in flight that use the replaced kind, and migrates managed fields to the new schemas.
 func (c *Controller) serve(ctx context.Context, d *definition) {
 	var before *api.Kind
 	if d.served != nil {
@@ -36,7 +36,8 @@ func (c *Controller) serve(ctx context.Context, d *definition) {
 	c.running.Go(func() { c.Migrator.Start(migration, replaced) })
 }
 
-// canServe reports whether a kind can be registered: it has a served version, and no built-in kind has its names.
+// canServe reports whether a kind can be registered: it must have a served version, and no built-in kind of the group may
+// have its resource name or kind name.
 func (c *Controller) canServe(kind *api.Kind) bool {
 	if len(kind.Versions) == 0 {
 		return false
@@ -48,7 +49,8 @@ func (c *Controller) canServe(kind *api.Kind) bool {
 	return there == nil || there.Custom
 }
 
-// stopServing unregisters the kind of a definition.
+// stopServing unregisters the kind of a definition and rejects further writes that use it. It does nothing if the
+// definition is not served.
 func (c *Controller) stopServing(d *definition) {
 	if d.served == nil {
 		return

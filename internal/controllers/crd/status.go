@@ -15,7 +15,8 @@ func (c *Controller) writeStatus(ctx context.Context, d *definition, conditions 
 	})
 }
 
-// update applies a change to a definition and writes it through the status subresource.
+// update applies the function change to a definition and writes the result through the status subresource. It fails with
+// a conflict if the definition changed since it was read.
 func (c *Controller) update(ctx context.Context, d *definition, change func(document.Value) document.Value) error {
 	kind, _ := c.Objects.Kinds.Resource(crd.DefinitionsGroup, "v1", crd.DefinitionsResource)
 	endpoint, err := c.Objects.Endpoint(kind, "v1", "status")

@@ -11,13 +11,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Strategy returns the registry strategy of CustomResourceDefinitions: a deletion waits until the objects of the kind are
-// deleted, and an update keeps the previous schemas until managedFields have been migrated.
+// Strategy returns the registry strategy of CustomResourceDefinitions: a deletion adds the cleanup finalizer, so that the
+// objects of the kind are deleted first, and an update records the previous schemas, which are needed until managedFields
+// have been migrated.
 func Strategy(now func() time.Time) registry.Strategy {
 	return registry.Strategy{
 		MarkDeleted: func(doc document.Value) (document.Value, bool) { return crd.MarkDeleted(doc, now()) },
 		Allocate: func(_ context.Context, _ *registry.Allocation, obj, live document.Value) (document.Value, []storage.Write, error) {
-			return obj, managedfields.RecordPrevious(obj, live), nil // a dry run does not commit them
+			return obj, managedfields.RecordPrevious(obj, live), nil // the registry drops these writes in a dry run
 		},
 	}
 }

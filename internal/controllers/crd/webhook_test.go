@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// TestWebhook: objects are converted by a webhook, and merged and validated at the version of the request. If the
-// webhook fails, managedFields do not change.
+// TestWebhook: objects are converted by a conversion webhook, and merged and validated at the version of the request. If
+// the webhook fails, managedFields do not change.
 func TestWebhook(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -41,7 +41,7 @@ func TestWebhook(t *testing.T) {
 	}
 	before := revision(k, "one")
 	if err := apply("3"); err != nil || revision(k, "one") != before {
-		t.Errorf("the same apply again: %v, want a no-op", err)
+		t.Errorf("second apply of the same configuration: error %v, resourceVersion %s; want success and resourceVersion %s, a no-op", err, revision(k, "one"), before)
 	}
 	if err := apply("10"); !apierrors.IsInvalid(err) {
 		t.Errorf("apply of a value that v2 forbids = %v, want Invalid", err)
@@ -54,7 +54,7 @@ func TestWebhook(t *testing.T) {
 	if after := k.ManagedFields("v1", "one"); after != owners || owners == "" {
 		t.Errorf("managedFields changed from %s to %s after a failed apply", owners, after)
 	}
-	// A write at the storage version needs no webhook, and entries at the other version are retained.
+	// A write at the storage version v1 calls no webhook, and the managedFields entry at v2 is retained.
 	if err := k.Merge(k.Widgets("v1"), "one", `{"size":5}`); err != nil {
 		t.Errorf("write at the storage version = %v, want success without the webhook", err)
 	}
@@ -64,7 +64,7 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-// TestWebhookPrunes: the result of a conversion webhook is pruned.
+// TestWebhookPrunes: fields that a conversion webhook returns and the schema does not specify are pruned.
 func TestWebhookPrunes(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -78,7 +78,8 @@ func TestWebhookPrunes(t *testing.T) {
 	}
 }
 
-// TestWebhookReviews: a response whose kind or version differs from the review is rejected.
+// TestWebhookReviews: a webhook's response whose apiVersion or kind differs from that of the ConversionReview is
+// rejected.
 func TestWebhookReviews(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -104,7 +105,8 @@ func (w *timeoutWebhooks) Call(ctx context.Context, _ *webhookclient.Target, _, 
 	return context.DeadlineExceeded
 }
 
-// TestWebhookTimeout: the timeout of a conversion is 30 seconds, and the client receives the error.
+// TestWebhookTimeout: the timeout of a call to a conversion webhook is 30 seconds, and a timeout is returned to the client
+// as an internal error.
 func TestWebhookTimeout(t *testing.T) {
 	w := &timeoutWebhooks{}
 	k := crdtest.OpenWith(t, watchcachetest.OpenStore(t), w)
@@ -115,12 +117,12 @@ func TestWebhookTimeout(t *testing.T) {
 	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), "conversion webhook for example.com/v1, Kind=Widget failed: context deadline exceeded") {
 		t.Errorf("Served(v2) = %v, want an internal error: context deadline exceeded", err)
 	}
-	if given := w.deadline.Sub(before); given < 29*time.Second || given > 40*time.Second {
-		t.Errorf("timeout of the webhook call = %s, want 30s", given)
+	if timeout := w.deadline.Sub(before); timeout < 29*time.Second || timeout > 40*time.Second {
+		t.Errorf("timeout of the webhook call = %s, want 30s", timeout)
 	}
 }
 
-// TestWebhookInvalidResponses: invalid responses are rejected with Kubernetes' messages.
+// TestWebhookInvalidResponses: invalid responses of a conversion webhook are rejected with Kubernetes' messages.
 func TestWebhookInvalidResponses(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))
@@ -186,8 +188,8 @@ func revision(k *crdtest.Kit, name string) string {
 	return doc.Lookup("metadata", "resourceVersion").Text()
 }
 
-// TestWebhookV1beta1Reviews: a webhook that supports only v1beta1 receives reviews of that version, and may omit the
-// UID.
+// TestWebhookV1beta1Reviews: a webhook whose conversionReviewVersions list v1beta1 before v1 receives v1beta1
+// ConversionReviews, and its response may omit the uid.
 func TestWebhookV1beta1Reviews(t *testing.T) {
 	p := crdtest.NewConversionServer(t)
 	k := crdtest.Open(t, watchcachetest.OpenStore(t))

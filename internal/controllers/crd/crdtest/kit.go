@@ -27,10 +27,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// Widgets is the watch cache's name of widgets: GROUP/RESOURCE.
+// Widgets is the name of the resource widgets in the watch cache, in the form GROUP/RESOURCE.
 const Widgets = "example.com/widgets"
 
-// Kit is a server without HTTP: the write path and the controllers of definitions.
+// Kit is an API server without HTTP for tests: the registry and the controllers of CustomResourceDefinitions. It embeds
+// the test that it fails on errors.
 type Kit struct {
 	*testing.T
 	Objects *registry.Registry
@@ -40,7 +41,7 @@ type Kit struct {
 	ClockOffset atomic.Int64
 }
 
-// Open runs a server on a store until the end of the test.
+// Open runs a Kit on a store until the end of the test. It calls conversion webhooks over HTTP.
 func Open(t *testing.T, over storage.Store) *Kit {
 	t.Helper()
 	webhooks, err := crd.NewWebhooks()
@@ -50,13 +51,13 @@ func Open(t *testing.T, over storage.Store) *Kit {
 	return OpenWith(t, over, webhooks)
 }
 
-// OpenWith is Open with another client for conversion webhooks, and with short backoffs.
+// OpenWith is like Open, with the given client for conversion webhooks, and with short backoffs.
 func OpenWith(t *testing.T, over storage.Store, webhooks crd.Webhooks) *Kit {
 	t.Helper()
 	return OpenOptions(t, over, webhooks, managedfields.Options{MinBackoff: time.Millisecond, MaxBackoff: 20 * time.Millisecond})
 }
 
-// OpenOptions is OpenWith with other options of the managed fields migration.
+// OpenOptions is like OpenWith, with the given options of the managed fields migrator. It sets Objects and Log itself.
 func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, options managedfields.Options) *Kit {
 	t.Helper()
 	register, err := api.NewRegister(append(api.Builtin(), crd.Kind())...)
@@ -85,7 +86,8 @@ func OpenOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, option
 	return k
 }
 
-// Endpoint returns an endpoint of a served resource.
+// Endpoint returns the endpoint of a resource or of its subresource at a version. The test fails if the resource is not
+// served.
 func (k *Kit) Endpoint(group, version, resource, subresource string) *registry.Endpoint {
 	k.Helper()
 	kind, ok := k.Objects.Kinds.Resource(group, version, resource)
@@ -105,13 +107,13 @@ func (k *Kit) Widgets(version string) *registry.Endpoint {
 	return k.Endpoint("example.com", version, "widgets", "")
 }
 
-// Definitions returns the endpoint of definitions, or a subresource of it.
+// Definitions returns the endpoint of CustomResourceDefinitions, or of their subresource if that is not empty.
 func (k *Kit) Definitions(subresource string) *registry.Endpoint {
 	k.Helper()
 	return k.Endpoint(crd.DefinitionsGroup, "v1", crd.DefinitionsResource, subresource)
 }
 
-// Request returns a request with a YAML body.
+// Request returns a write request with a YAML body. User and field manager are "tester".
 func (k *Kit) Request(e *registry.Endpoint, name, body string) *registry.Request {
 	return &registry.Request{
 		Endpoint: e, Name: name, Body: registry.Body{Text: body, YAML: true},
@@ -119,7 +121,8 @@ func (k *Kit) Request(e *registry.Endpoint, name, body string) *registry.Request
 	}
 }
 
-// Define creates a cluster-scoped definition. More is appended to its spec.
+// Define creates a CustomResourceDefinition of a cluster-scoped resource in group example.com. versions are the items of
+// spec.versions; more, in YAML and with a leading comma, is appended to the spec.
 func (k *Kit) Define(plural, kind, versions, more string) {
 	k.Helper()
 	body := fmt.Sprintf(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: %s.example.com},
@@ -129,26 +132,27 @@ func (k *Kit) Define(plural, kind, versions, more string) {
 	}
 }
 
-// DefineWidgets creates the definition of widgets and waits until it is established.
+// DefineWidgets creates the CustomResourceDefinition of widgets and waits until it is established. The arguments are
+// those of Define.
 func (k *Kit) DefineWidgets(versions, more string) {
 	k.Helper()
 	k.Define("widgets", "Widget", versions, more)
 	k.WaitCondition("widgets", crd.Established, "True")
 }
 
-// Definition returns a definition as it is stored; absent if there is none.
+// Definition returns the CustomResourceDefinition of a resource of example.com as it is stored; absent if there is none.
 func (k *Kit) Definition(plural string) document.Value {
 	k.Helper()
 	return k.Get(crd.Definitions, plural+".example.com")
 }
 
-// Parsed returns a parsed definition.
+// Parsed returns the parsed CustomResourceDefinition of a resource of example.com.
 func (k *Kit) Parsed(plural string) *crd.Definition {
 	k.Helper()
 	return crd.Parse(k.Definition(plural))
 }
 
-// Get returns an object as it is stored; absent if there is none.
+// Get returns a cluster-scoped object as it is stored; absent if there is none.
 func (k *Kit) Get(kind, name string) document.Value {
 	k.Helper()
 	object, err := k.Objects.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Name: name}, watchcache.Latest)
@@ -162,7 +166,7 @@ func (k *Kit) Get(kind, name string) document.Value {
 	return parsed.Document
 }
 
-// Served returns a widget as it is served at a version.
+// Served returns a widget as a client would read it at a version.
 func (k *Kit) Served(version, name string) (document.Value, error) {
 	k.Helper()
 	object, err := k.Objects.Cache.Get(k.Context(), watchcache.Key{Kind: Widgets, Name: name}, watchcache.Latest)
@@ -176,7 +180,7 @@ func (k *Kit) Served(version, name string) (document.Value, error) {
 	return document.ParseJSON(at.AppendJSON(nil))
 }
 
-// ManagedFields returns the managedFields of a widget as they are served at a version.
+// ManagedFields returns the managedFields of a widget, in JSON, as a client would read them at a version.
 func (k *Kit) ManagedFields(version, name string) string {
 	k.Helper()
 	doc, err := k.Served(version, name)
@@ -192,7 +196,7 @@ func (k *Kit) WaitCondition(plural, condition, status string) {
 	k.Wait(fmt.Sprintf("%s: %s is %s", plural, condition, status), func() bool { return k.Parsed(plural).HasStatus(condition, status) })
 }
 
-// WaitReplaced waits until widgets are served by another kind than that of an endpoint.
+// WaitReplaced waits until a changed definition of widgets is served: until the current endpoint is no longer old.
 func (k *Kit) WaitReplaced(old *registry.Endpoint) {
 	k.Helper()
 	k.Wait("the kind is replaced", func() bool { return k.Widgets(old.Version) != old })
@@ -204,14 +208,14 @@ func (k *Kit) Wait(condition string, holds func() bool) {
 	testwait.For(k, condition, holds)
 }
 
-// Create creates a widget. fields are YAML and start with a comma.
+// Create creates a widget. fields are YAML that is inserted after metadata: empty, or with a leading comma.
 func (k *Kit) Create(version, name, fields string) error {
 	body := fmt.Sprintf(`{apiVersion: example.com/%s, kind: Widget, metadata: {name: %s}%s}`, version, name, fields)
 	_, err := k.Objects.Create(k.Context(), k.Request(k.Widgets(version), "", body))
 	return err
 }
 
-// MustCreate is Create; an error fails the test.
+// MustCreate is like Create; an error fails the test.
 func (k *Kit) MustCreate(version, name, fields string) {
 	k.Helper()
 	if err := k.Create(version, name, fields); err != nil {
@@ -219,7 +223,8 @@ func (k *Kit) MustCreate(version, name, fields string) {
 	}
 }
 
-// ApplyAs applies a widget as a field manager. fields are JSON members without braces.
+// ApplyAs applies a widget as a field manager. fields are JSON members without braces. An apply that fails because the
+// kind was replaced is retried.
 func (k *Kit) ApplyAs(ctx context.Context, manager, version, name, fields string) error {
 	k.Helper()
 	if fields != "" {
@@ -235,13 +240,13 @@ func (k *Kit) ApplyAs(ctx context.Context, manager, version, name, fields string
 	}
 }
 
-// MustApply applies a widget at v1; an error fails the test.
+// MustApply applies a widget at v1 as the field manager "tester"; an error fails the test.
 func (k *Kit) MustApply(name, fields string) {
 	k.Helper()
 	k.MustApplyAs("tester", "v1", name, fields)
 }
 
-// MustApplyAs is ApplyAs; an error fails the test.
+// MustApplyAs is like ApplyAs; an error fails the test.
 func (k *Kit) MustApplyAs(manager, version, name, fields string) {
 	k.Helper()
 	if err := k.ApplyAs(k.Context(), manager, version, name, fields); err != nil {
@@ -249,13 +254,14 @@ func (k *Kit) MustApplyAs(manager, version, name, fields string) {
 	}
 }
 
-// Merge sends a JSON merge patch.
+// Merge applies a JSON merge patch to an object.
 func (k *Kit) Merge(e *registry.Endpoint, name, patch string) error {
 	_, err := k.Objects.Patch(k.Context(), k.Request(e, name, patch), registry.MergePatch)
 	return err
 }
 
-// MergeDefinition patches a definition; an error fails the test.
+// MergeDefinition applies a JSON merge patch to the CustomResourceDefinition of a resource of example.com; an error fails
+// the test.
 func (k *Kit) MergeDefinition(plural, patch string) {
 	k.Helper()
 	if err := k.Merge(k.Definitions(""), plural+".example.com", patch); err != nil {
@@ -263,7 +269,8 @@ func (k *Kit) MergeDefinition(plural, patch string) {
 	}
 }
 
-// MergeVersions replaces the versions of widgets.
+// MergeVersions replaces spec.versions in the CustomResourceDefinition of widgets. versions are JSON objects, separated
+// by commas.
 func (k *Kit) MergeVersions(versions string) {
 	k.Helper()
 	k.MergeDefinition("widgets", `{"spec":{"versions":[`+versions+`]}}`)

@@ -2,7 +2,7 @@ package crdtest
 
 import "fmt"
 
-// Parts of schemas for [ListAndMap] and [TwoMaps].
+// List types and map types for the schemas of [ListAndMap] and [TwoMaps].
 const (
 	ListByName = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],`
 	ListByID   = `"x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["id"],`
@@ -11,22 +11,23 @@ const (
 	Granular   = ""
 )
 
-// AnySchema is a schema that preserves unknown fields.
+// AnySchema is the YAML member schema of a CRD version: an object that preserves unknown fields.
 const AnySchema = `schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}`
 
-// TwoSizes are two versions with one field, size in v1 and sizes in v2, which the fake webhooks convert.
+// TwoSizes are the CRD versions v1, the storage version, and v2. Their only field is called size in v1 and sizes in v2;
+// the fake conversion webhooks of this package rename it.
 const TwoSizes = `{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}},
   {name: v2, served: true, storage: false, schema: {openAPIV3Schema: {type: object, properties: {sizes: {type: integer, maximum: 9}}}}}`
 
-// ListAndMap returns version v1 with a list of items, which have a name and an id, and a map of integers.
+// ListAndMap returns the CRD version v1 with a list, whose items have a name and an id, and a map of integers.
 func ListAndMap(listType, mapType string) string {
 	return fmt.Sprintf(`{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
   "list":{"type":"array",%s"items":{"type":"object","required":["name","id"],"properties":{"name":{"type":"string"},"id":{"type":"string"},"num":{"type":"integer"}}}},
   "map":{"type":"object",%s"additionalProperties":{"type":"integer"}}}}}}`, listType, mapType)
 }
 
-// TwoMaps returns versions v1, which is stored, and v2, each with a map and a map in the status, and with the fields of
-// [TwoSizes].
+// TwoMaps returns the CRD versions v1, the storage version, and v2. Each has a map of integers at the top level and in
+// the status, and the field of [TwoSizes].
 func TwoMaps(mapType string) string {
 	return fmt.Sprintf(`{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},"schema":{"openAPIV3Schema":{"type":"object","properties":{"size":{"type":"integer"},
     "map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}},"status":{"type":"object","properties":{"map":{"type":"object",%[1]s"additionalProperties":{"type":"integer"}}}}}}}},

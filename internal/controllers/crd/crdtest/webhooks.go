@@ -24,7 +24,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
-// Webhooks is a fake client of conversion webhooks. It converts like [ConversionServer], without network.
+// Webhooks is a fake client of conversion webhooks. It converts like [ConversionServer], without a network, and records
+// the number of objects of each call. Safe for concurrent use.
 type Webhooks struct {
 	mu      sync.Mutex
 	sizes   []int
@@ -32,7 +33,8 @@ type Webhooks struct {
 	respond func(names []string, response *apiextensionsv1.ConversionResponse) error
 }
 
-// Call implements crd.Webhooks.
+// Call implements crd.Webhooks: it converts the objects of the review, unless a function set by Fail or Respond changes
+// the result.
 func (w *Webhooks) Call(ctx context.Context, target *webhookclient.Target, review, answer runtime.Object) error {
 	request := review.(*apiextensionsv1.ConversionReview).Request
 	w.mu.Lock()
@@ -63,21 +65,23 @@ func (w *Webhooks) Call(ctx context.Context, target *webhookclient.Target, revie
 	return respond(names, response)
 }
 
-// Fail sets the error of further calls, and resets the recorded calls. nil makes all calls succeed.
+// Fail sets a function that returns the error of each further call, and resets the recorded calls. A nil function makes
+// all calls succeed.
 func (w *Webhooks) Fail(fail func(ctx context.Context, url string) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail, w.respond, w.sizes = fail, nil, nil
 }
 
-// Respond sets a function that changes each response, and resets the recorded calls.
+// Respond sets a function that may change each further response or fail the call, and resets the recorded calls. names
+// are the names of the objects in the call.
 func (w *Webhooks) Respond(respond func(names []string, response *apiextensionsv1.ConversionResponse) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fail, w.respond, w.sizes = nil, respond, nil
 }
 
-// Reject makes the conversion of objects with one of the names fail.
+// Reject makes every further call fail that contains an object with one of the names.
 func (w *Webhooks) Reject(rejected ...string) {
 	w.Respond(func(names []string, response *apiextensionsv1.ConversionResponse) error {
 		if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(rejected, name) }) {
@@ -94,7 +98,7 @@ func (w *Webhooks) Sizes() []int {
 	return slices.Clone(w.sizes)
 }
 
-// TakeSizes is Sizes, and resets the recorded calls.
+// TakeSizes returns the number of objects of each call so far, and resets the recorded calls.
 func (w *Webhooks) TakeSizes() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,25 +107,26 @@ func (w *Webhooks) TakeSizes() []int {
 	return sizes
 }
 
-// Refused is a failure for Webhooks.Fail: a refused connection.
+// Refused is an argument for Webhooks.Fail that simulates a refused connection.
 func Refused(context.Context, string) error { return errors.New("connection refused") }
 
-// Hangs is a failure for Webhooks.Fail: it blocks until the context ends.
+// Hangs is an argument for Webhooks.Fail that simulates a webhook without response: it blocks until the context ends.
 func Hangs(ctx context.Context, _ string) error { <-ctx.Done(); return ctx.Err() }
 
-// ConversionBy returns spec.conversion of a definition, with a webhook at a path, for [Webhooks].
+// ConversionBy returns the JSON member conversion of a CRD's spec, with a webhook at a path of hooks.example.com. Use it
+// with [Webhooks], which makes no connection.
 func ConversionBy(path string) string {
 	return `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://hooks.example.com/` + path + `"}}}`
 }
 
-// ConversionServer is a conversion webhook that renames size at v1 to sizes at v2, and back.
+// ConversionServer is a conversion webhook that renames the field size of v1 to sizes in v2, and back.
 type ConversionServer struct {
 	*httptest.Server
 	// Calls is the number of reviews received.
 	Calls atomic.Int64
 	// Version is the apiVersion of the last review.
 	Version atomic.Pointer[string]
-	// AnswerAs replaces apiVersion and kind of responses, if set.
+	// AnswerAs, if set, replaces the apiVersion and kind of responses.
 	AnswerAs atomic.Pointer[metav1.TypeMeta]
 	modify   atomic.Pointer[func(*apiextensionsv1.ConversionResponse)]
 }
@@ -167,16 +172,19 @@ func (s *ConversionServer) Modify(modify func(*apiextensionsv1.ConversionRespons
 	s.modify.Store(&modify)
 }
 
-// Conversion returns spec.conversion of a definition, with the server as webhook, for ConversionReview v1.
+// Conversion returns the YAML member conversion of a CRD's spec, with a leading comma: the server is the webhook and
+// supports ConversionReview v1.
 func (s *ConversionServer) Conversion() string { return s.ConversionAt("v1") }
 
-// ConversionAt is Conversion for other versions of ConversionReview.
+// ConversionAt is like Conversion, with the given conversionReviewVersions, separated by commas.
 func (s *ConversionServer) ConversionAt(versions string) string {
 	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	return fmt.Sprintf(`, conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [%s], clientConfig: {url: %q, caBundle: %s}}}`,
 		versions, s.URL+"/convert", base64.StdEncoding.EncodeToString(bundle))
 }
 
+// convertSize converts a widget of [TwoSizes] to the apiVersion to. It returns the object in JSON, or the text of the
+// error if raw is not JSON.
 func convertSize(raw []byte, to string) string {
 	doc, err := document.ParseJSON(raw)
 	if err != nil {
