@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// deadline is the time at which the event with a key is checked for expiry.
+// deadline is the time at which an event is checked for expiry.
 type deadline struct {
-	at  int64 // Unix time in seconds, the resolution of metav1.Time
-	key string
+	at  int64  // Unix time in seconds, the resolution of metav1.Time
+	key string // watch cache key of the event
 }
 
-// deadlines is a heap, the earliest deadline first. An update of an event does not move its deadline: when it is due,
-// it is re-added if the event has been written since, and dropped if the event was deleted. So no deadline is ever
-// searched for, and there are at most as many as events were created within one TTL.
+// deadlines is a heap, the earliest deadline first. An update or deletion of an event does not change the heap: when a
+// deadline is due, it is added again if the event was updated after the deadline was set, and dropped if the event was
+// deleted. Therefore the heap is never searched, and holds at most one deadline per event created within one TTL.
 type deadlines []deadline
 
 func (d deadlines) Len() int           { return len(d) }
@@ -32,7 +32,7 @@ func (d *deadlines) Pop() any {
 	return popped
 }
 
-// due removes and returns the keys of at most limit deadlines that are due.
+// due removes at most limit deadlines that are not after now, in Unix seconds, and returns their keys.
 func (d *deadlines) due(now int64, limit int) (keys []string) {
 	for len(*d) > 0 && (*d)[0].at <= now && len(keys) < limit {
 		keys = append(keys, heap.Pop(d).(deadline).key)
@@ -54,7 +54,7 @@ func writtenAt(event *watchcache.Object) time.Time {
 			break
 		}
 		at, _, _ := strings.Cut(rest, `"`)
-		latest = max(latest, at) // all are in UTC and in one format, so they sort as text
+		latest = max(latest, at) // all timestamps are in UTC and in the same format, so that they can be compared as text
 	}
 	t, err := time.Parse(time.RFC3339, latest)
 	if err != nil {

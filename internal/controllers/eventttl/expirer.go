@@ -17,14 +17,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Kind is the watch cache's name of events: GROUP/RESOURCE.
+// Kind is the name of the resource events in the watch cache, in the form GROUP/RESOURCE.
 const Kind = "core/events"
 
 const (
-	// parallelDeletes is the number of events that are deleted concurrently, so that they share group commits.
-	// maxBatch is the maximum number of events per round.
+	// parallelDeletes is the maximum number of events that are deleted concurrently. Concurrent deletions share the
+	// store's group commits.
 	parallelDeletes = 32
-	maxBatch        = 1024
+	// maxBatch is the maximum number of due events that are removed from the heap at a time.
+	maxBatch = 1024
 	// retryDelay is the delay before a failed deletion is retried.
 	retryDelay = 10 * time.Second
 )
@@ -37,13 +38,13 @@ type Expirer struct {
 	Log *slog.Logger
 
 	mu   sync.Mutex
-	next deadlines
-	// wake receives a signal when an event with an earlier deadline than all others is added. Run creates it, unless
-	// it is set.
+	next deadlines // guarded by mu
+	// wake receives a signal when a deadline is added that is earlier than all others. Run creates the channel if it is
+	// nil; tests set it.
 	wake chan struct{}
 }
 
-// Run deletes events until the context ends.
+// Run deletes expired events until the context ends.
 func (x *Expirer) Run(ctx context.Context) {
 	if x.wake == nil {
 		x.wake = make(chan struct{}, 1)
@@ -65,22 +66,22 @@ func (x *Expirer) Run(ctx context.Context) {
 	}
 }
 
-// Reset implements watchcache.Observer: it discards all deadlines.
+// Reset implements watchcache.Observer: it discards all deadlines. The watch cache then reports all objects as new.
 func (x *Expirer) Reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.next = nil
 }
 
-// Changed implements watchcache.Observer: it adds a deadline for each new event.
+// Changed implements watchcache.Observer: it adds a deadline for each created event. Updates are ignored, see deadlines.
 func (x *Expirer) Changed(before, after *watchcache.Object) {
 	if before == nil && after.Kind() == Kind {
 		x.add(after.Key(), x.deadline(after))
 	}
 }
 
-// deadline returns the time at which an event expires. An event without a time of its last write, or with one in the
-// future, gets a full TTL from now.
+// deadline returns the time at which an event expires. If the time of the event's last write is unknown or in the future,
+// the TTL starts now.
 func (x *Expirer) deadline(event *watchcache.Object) time.Time {
 	written := writtenAt(event)
 	if now := x.Objects.Now(); written.IsZero() || written.After(now) {
@@ -89,10 +90,11 @@ func (x *Expirer) deadline(event *watchcache.Object) time.Time {
 	return written.Add(x.TTL)
 }
 
+// add adds a deadline for the event with the key, one second after at, and wakes Run if no deadline is earlier.
 func (x *Expirer) add(key string, at time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	d := deadline{at: at.Unix() + 1, key: key} // timestamps are truncated to seconds
+	d := deadline{at: at.Unix() + 1, key: key} // + 1 because the timestamps of an event are truncated to seconds
 	if len(x.next) == 0 || d.at < x.next[0].at {
 		select {
 		case x.wake <- struct{}{}:
@@ -102,13 +104,14 @@ func (x *Expirer) add(key string, at time.Time) {
 	heap.Push(&x.next, d)
 }
 
+// due removes at most maxBatch due deadlines from the heap and returns the keys of their events.
 func (x *Expirer) due() []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.next.due(x.Objects.Now().Unix(), maxBatch)
 }
 
-// wait returns the time until the next deadline.
+// wait returns the duration until the next deadline, at least 1 ms; the TTL and a second if there is no deadline.
 func (x *Expirer) wait() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -118,6 +121,7 @@ func (x *Expirer) wait() time.Duration {
 	return max(time.Unix(x.next[0].at, 0).Sub(x.Objects.Now()), time.Millisecond)
 }
 
+// expireAll deletes the expired events among keys concurrently. It logs failures and adds a deadline for their retry.
 func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 	var group errgroup.Group
 	group.SetLimit(parallelDeletes)
@@ -133,8 +137,9 @@ func (x *Expirer) expireAll(ctx context.Context, keys []string) {
 	_ = group.Wait() // failures are logged and retried
 }
 
-// expire deletes an event, unless it has been written since its deadline was set. The deletion is conditional on the
-// event's revision.
+// expire deletes an event whose deadline is due. If the event was updated after the deadline was set, it adds the new
+// deadline instead. The deletion is conditional on the event's resourceVersion. An event that no longer exists is no
+// error.
 func (x *Expirer) expire(ctx context.Context, text string) error {
 	key, err := watchcache.ParseKey(text)
 	if err != nil {
@@ -163,7 +168,7 @@ func (x *Expirer) expire(ctx context.Context, text string) error {
 	case apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		x.add(text, x.Objects.Now()) // updated concurrently: check again
+		x.add(text, x.Objects.Now()) // the event was updated concurrently: its new deadline is computed in a second
 		return nil
 	}
 	return err

@@ -16,7 +16,7 @@ import (
 // kit is a registry with a clock that the test advances.
 type kit struct {
 	*registrytest.Kit
-	clockOffset atomic.Int64 // nanoseconds
+	clockOffset atomic.Int64 // added to the time of the registry's clock, in nanoseconds
 }
 
 func open(t *testing.T, s storage.Store) *kit {
@@ -25,7 +25,7 @@ func open(t *testing.T, s storage.Store) *kit {
 	return k
 }
 
-// run runs an Expirer with a TTL of one hour.
+// run runs an Expirer with a TTL of one hour until stop is called or the test ends.
 func (k *kit) run() (x *Expirer, stop func()) {
 	x = &Expirer{Objects: k.All, TTL: time.Hour, Log: registrytest.Log, wake: make(chan struct{}, 1)}
 	stop = k.Run(x.Run)
@@ -41,8 +41,8 @@ func (k *kit) advance(x *Expirer, by time.Duration) {
 	}
 }
 
-// settle returns when the expirer has handled all events that are due: a signal is received only after the previous
-// one was handled, and the channel has a capacity of one.
+// settle returns when the expirer has handled all events that are due: it receives a signal only after it has handled the
+// previous signal, and the channel has a capacity of one.
 func (k *kit) settle(x *Expirer) {
 	for range cap(x.wake) + 2 {
 		x.wake <- struct{}{}
@@ -55,7 +55,7 @@ func event(name string) string {
 
 func (k *kit) has(name string) bool { k.Helper(); return k.Has(Kind, "default", name) }
 
-// TestExpiry: an event is deleted one hour after its last write; other resources are not.
+// TestExpiry: an event is deleted one TTL, here an hour, after its last write; objects of other resources are not deleted.
 func TestExpiry(t *testing.T) {
 	k := open(t, watchcachetest.OpenStore(t))
 	x, _ := k.run()
@@ -102,7 +102,7 @@ func TestExpiryAfterRestart(t *testing.T) {
 	k.Wait("event written-again to be deleted", func() bool { return !k.has("written-again") })
 }
 
-// TestExpiryConflict: an event that is written concurrently with its expiry is not deleted.
+// TestExpiryConflict: an event that is updated while the expirer deletes it is kept for another TTL.
 func TestExpiryConflict(t *testing.T) {
 	var k *kit
 	var isWritten atomic.Bool
@@ -114,7 +114,7 @@ func TestExpiryConflict(t *testing.T) {
 	x, _ := k.run()
 	k.Create("events", "default", event("a"))
 	k.advance(x, 61*time.Minute)
-	k.Wait("the expirer to delete the event", isWritten.Load)
+	k.Wait("the expirer to try to delete the event", isWritten.Load)
 	k.settle(x)
 	if !k.has("a") {
 		t.Fatal("the event was deleted although it was just written")
