@@ -19,24 +19,24 @@ import (
 )
 
 const (
-	// workers is the number of workers, and of dependents that are orphaned concurrently, so that their writes share
-	// group commits.
+	// workers is the number of workers of the workqueue, and the maximum number of an owner's dependents that are
+	// orphaned concurrently. Concurrent writes share the store's group commits.
 	workers = 64
-	// minBackoff and maxBackoff limit the exponential backoff of failed tasks.
+	// minBackoff and maxBackoff are the bounds of the exponential backoff of failed tasks.
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = time.Minute
 	// kindsInterval is the interval of checks for newly served kinds.
 	kindsInterval = 500 * time.Millisecond
 )
 
-// ignoredResource is the resource that the collector ignores, as Kubernetes' does: there are many events, and they have
-// no owners.
+// ignoredResource is the resource that the collector ignores, as Kubernetes' garbage collector does: Events are numerous
+// and are not owned by other objects.
 const ignoredResource = "core/events"
 
 // Collector is the garbage collector. It implements watchcache.Observer.
 type Collector struct {
 	Objects *registry.Registry
-	// User performs the collector's writes, Manager is its field manager.
+	// User is the user of the collector's writes, Manager their field manager.
 	User    user.Info
 	Manager string
 	Log     *slog.Logger
@@ -45,7 +45,7 @@ type Collector struct {
 	queue *workqueue.Queue[task]
 
 	mu sync.Mutex
-	// unknown has the keys of dependents that have an owner of a kind that is not served.
+	// unknown is the set of keys of the dependents with an owner whose kind is not served. It is guarded by mu.
 	unknown map[string]struct{}
 }
 
@@ -96,6 +96,7 @@ func (c *Collector) Changed(before, after *watchcache.Object) {
 	}
 }
 
+// ownersOf returns metadata.ownerReferences of an object in JSON; empty if there is none or the object is nil.
 func ownersOf(object *watchcache.Object) string {
 	if object == nil {
 		return ""
@@ -103,12 +104,13 @@ func ownersOf(object *watchcache.Object) string {
 	return object.OwnerReferences()
 }
 
-// awaitsCollector reports whether an object is being deleted and has a finalizer of the collector.
+// awaitsCollector reports whether an object is being deleted and has a finalizer that the collector removes: orphan or
+// foregroundDeletion.
 func awaitsCollector(object *watchcache.Object) bool {
 	return object.AwaitsFinalizer(registry.OrphanFinalizer) || object.AwaitsFinalizer(registry.ForegroundFinalizer)
 }
 
-// handleDeleted handles the deletion of an object: its dependents are enqueued.
+// handleDeleted handles the deletion of an object: it enqueues a task for the object's dependents, if it has any.
 func (c *Collector) handleDeleted(object *watchcache.Object) {
 	if uid := object.UID(); c.index.markDeleted(uid) {
 		c.queue.Add(task{deletedOwnerUID: strings.Clone(uid)}) // a substring would keep the object's text alive
@@ -120,7 +122,8 @@ func (c *Collector) handleDeleted(object *watchcache.Object) {
 	}
 }
 
-// process processes a task. It reports whether the task is done; otherwise it is retried with backoff.
+// process processes a task of the workqueue. It reports whether the task is done; a task that is not is retried with
+// backoff.
 func (c *Collector) process(ctx context.Context, t task) bool {
 	if t.deletedOwnerUID != "" {
 		c.enqueueAll(c.index.dependents(t.deletedOwnerUID))
@@ -148,7 +151,8 @@ func (c *Collector) enqueueAll(keys []string) {
 	}
 }
 
-// watchKinds reconciles dependents with owners of unknown kinds again when the set of served kinds changes.
+// watchKinds enqueues the dependents with owners of unknown kinds whenever the set of served kinds changes, until the
+// context ends.
 func (c *Collector) watchKinds(ctx context.Context) {
 	ticker := time.NewTicker(kindsInterval)
 	defer ticker.Stop()
@@ -158,16 +162,18 @@ func (c *Collector) watchKinds(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if now := c.Objects.Kinds.All(); !isSame(before, now) {
+		if now := c.Objects.Kinds.All(); !isSameList(before, now) {
 			before = now
 			c.enqueueUnknown()
 		}
 	}
 }
 
-// isSame reports whether two lists of kinds are identical; the register creates a new list for each change.
-func isSame(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
+// isSameList reports whether a and b share their memory, and so are equal: the register allocates a new list for each
+// change of the served kinds.
+func isSameList(a, b []*api.Kind) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
+// enqueueUnknown enqueues all dependents with owners of unknown kinds, and clears the set.
 func (c *Collector) enqueueUnknown() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

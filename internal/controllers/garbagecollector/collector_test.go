@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// TestBackground: with background deletion dependents are deleted after their owner, transitively.
+// TestBackground: with background deletion, the dependents of an object are deleted after it, transitively.
 func TestBackground(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -27,8 +27,8 @@ func TestBackground(t *testing.T) {
 	k.wantEmptyIndex()
 }
 
-// TestForeground: with foreground deletion an owner waits for its dependents with blockOwnerDeletion, and for no
-// others.
+// TestForeground: with foreground deletion, an owner is deleted after its dependents with blockOwnerDeletion; it does not
+// wait for other dependents.
 func TestForeground(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -40,19 +40,20 @@ func TestForeground(t *testing.T) {
 	k.wantExists(configMaps, "default", "owner")
 	for _, name := range []string{"blocks", "does-not"} {
 		if k.Get(secrets, "default", name).Lookup("metadata", "deletionTimestamp").IsAbsent() {
-			t.Errorf("%s has no deletionTimestamp", name)
+			t.Errorf("secret %s has no deletionTimestamp after its owner was deleted in the foreground, want one", name)
 		}
 	}
 	k.Merge("secrets", "default", "blocks", `{"metadata":{"finalizers":null}}`)
 	k.waitDeleted(configMaps, "default", "owner")
 	if !k.Has(secrets, "default", "does-not") {
-		t.Error("does-not was deleted although it has a finalizer")
+		t.Error("secret does-not was deleted with its owner, want it to remain because it has a finalizer")
 	}
 	k.Merge("secrets", "default", "does-not", `{"metadata":{"finalizers":null}}`)
 	k.wantEmptyIndex()
 }
 
-// TestForegroundIsTransitive: dependents that have dependents are deleted in the foreground, too.
+// TestForegroundIsTransitive: the foreground deletion of an owner also deletes those of its dependents that have
+// dependents themselves in the foreground.
 func TestForegroundIsTransitive(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -70,7 +71,8 @@ func TestForegroundIsTransitive(t *testing.T) {
 	k.wantEmptyIndex()
 }
 
-// TestUnblocked: an owner stops waiting for a dependent that removes its owner reference, or blockOwnerDeletion.
+// TestUnblocked: an owner that is deleted in the foreground stops waiting for a dependent when the dependent's
+// ownerReference, or its blockOwnerDeletion, is removed.
 func TestUnblocked(t *testing.T) {
 	for name, patch := range map[string]string{
 		"no owner": `{"metadata":{"ownerReferences":null}}`,
@@ -88,7 +90,8 @@ func TestUnblocked(t *testing.T) {
 	}
 }
 
-// TestOrphan: with orphan deletion dependents are retained without their owner reference. It is the default for Jobs.
+// TestOrphan: with orphan deletion, dependents are kept and the ownerReferences to the deleted owner are removed. Orphan
+// is the default policy for Jobs.
 func TestOrphan(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -99,10 +102,10 @@ func TestOrphan(t *testing.T) {
 	k.waitDeleted(configMaps, "default", "owner")
 	k.wantExists(secrets, "default", "child")
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "ownerReferences"); !got.IsAbsent() {
-		t.Errorf("ownerReferences = %s, want none", got.JSON())
+		t.Errorf("ownerReferences of secret child = %s, want none", got.JSON())
 	}
 	if got := k.owners(secrets, "default", "both"); !slices.Equal(got, []string{other}) {
-		t.Errorf("owners = %v, want only %s", got, other)
+		t.Errorf("owner UIDs of secret both = %v, want only %s", got, other)
 	}
 	job := k.Create("jobs.batch", "default", `{"metadata":{"name":"once"},"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}}}`)
 	k.Create("secrets", "default", object("of-a-job", `{"apiVersion":"batch/v1","kind":"Job","name":"once","uid":"`+job+`"}`))
@@ -111,7 +114,8 @@ func TestOrphan(t *testing.T) {
 	k.wantExists(secrets, "default", "of-a-job")
 }
 
-// TestDangling: an object all of whose owners do not exist is deleted.
+// TestDangling: an object is deleted if none of its owners exists. An object with the owner's name and another UID or
+// kind is not the owner.
 func TestDangling(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -130,8 +134,8 @@ func TestDangling(t *testing.T) {
 	k.wantExists(secrets, "default", "child")
 }
 
-// TestMixed: an object with one existing owner is retained, and its references to absent and waiting owners are
-// removed.
+// TestMixed: an object with one existing owner is kept, and its references to owners that do not exist or are being
+// deleted in the foreground are removed.
 func TestMixed(t *testing.T) {
 	k := open(t)
 	solid := k.Create("configmaps", "default", object("solid"))
@@ -149,12 +153,13 @@ func TestMixed(t *testing.T) {
 	k.Delete("configmaps", "default", "waits", registry.Foreground)
 	k.waitDeleted(configMaps, "default", "waits")
 	if got := k.owners(secrets, "default", "child"); !slices.Equal(got, []string{solid}) {
-		t.Errorf("owners = %v, want only %s", got, solid)
+		t.Errorf("owner UIDs of secret child = %v, want only %s", got, solid)
 	}
 	k.wantExists(secrets, "default", "child")
 }
 
-// TestOwnerNamespaces: an owner is in the namespace of its dependents, or cluster-scoped.
+// TestOwnerNamespaces: an owner must be in the namespace of its dependents or cluster-scoped. A reference to an owner in
+// another namespace is reported as an Event, and does not keep the dependent.
 func TestOwnerNamespaces(t *testing.T) {
 	k := open(t)
 	k.Create("namespaces", "", object("far"))
@@ -174,6 +179,7 @@ func TestOwnerNamespaces(t *testing.T) {
 	k.waitDeleted(secrets, "far", "child")
 }
 
+// wantEvent waits for a Warning Event with reason OwnerRefInvalidNamespace and a message about the object named about.
 func (k *kit) wantEvent(namespace, about, message string) {
 	k.Helper()
 	k.Wait("an event with message "+message, func() bool {
@@ -192,7 +198,7 @@ func (k *kit) wantEvent(namespace, about, message string) {
 	})
 }
 
-// TestCycle: objects that own each other are retained until one of them is deleted.
+// TestCycle: objects that own each other in a cycle are kept until one of them is deleted; then all are deleted.
 func TestCycle(t *testing.T) {
 	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground} {
 		t.Run(string(policy), func(t *testing.T) {
@@ -211,7 +217,7 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// TestSelf: an object that owns itself is not garbage.
+// TestSelf: an object that owns itself is not collected, and can be deleted with every policy.
 func TestSelf(t *testing.T) {
 	for _, policy := range []registry.Propagation{registry.Background, registry.Foreground, registry.Orphan} {
 		k := open(t)
@@ -223,8 +229,8 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// TestFinalizersOfDependents: an orphan or foreground finalizer of a dependent determines the propagation to its own
-// dependents.
+// TestFinalizersOfDependents: if the collector deletes a dependent that has the orphan finalizer, the dependents of that
+// dependent are orphaned.
 func TestFinalizersOfDependents(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -235,8 +241,8 @@ func TestFinalizersOfDependents(t *testing.T) {
 	k.wantExists(configMaps, "default", "grandchild")
 }
 
-// TestUnknownKinds: an owner of a kind that is not served is assumed to exist. When the kind is served, the dependent
-// is reconciled again.
+// TestUnknownKinds: an owner of a kind that is not served is assumed to exist. Once the kind is served, the dependents of
+// its objects are reconciled again.
 func TestUnknownKinds(t *testing.T) {
 	k := open(t)
 	widget := func(name, uid string) string {
@@ -255,13 +261,13 @@ func TestUnknownKinds(t *testing.T) {
 	k.wantExists(secrets, "default", "child")
 	k.wantExists(secrets, "default", "unread")
 
-	// The kind is unregistered together with its objects.
+	// A deleted CustomResourceDefinition unregisters the kind together with its objects.
 	k.All.Kinds.Remove("example.com", "widgets")
 	k.put("example.com/widgets/default/w", "")
 	k.waitDeleted(secrets, "default", "child")
 }
 
-// put writes an object directly to the watch cache, without admission and validation; "" deletes it.
+// put writes an object directly to the watch cache, without admission and validation; an empty value deletes the object.
 func (k *kit) put(key, value string) {
 	k.Helper()
 	w := storage.Write{Key: key, Value: []byte(value)}
@@ -287,7 +293,7 @@ func TestEventsAreIgnored(t *testing.T) {
 	k.wantExists(ignoredResource, "default", "e")
 }
 
-// TestRestart: deletions while the collector was stopped are processed after its start.
+// TestRestart: owners that were deleted while the collector was stopped are handled when it starts.
 func TestRestart(t *testing.T) {
 	k := open(t)
 	background := k.Create("configmaps", "default", object("background"))
@@ -302,7 +308,7 @@ func TestRestart(t *testing.T) {
 	k.Delete("configmaps", "default", "orphan", registry.Orphan)
 	for _, name := range []string{"a", "b", "c"} {
 		if !k.Has(secrets, "default", name) {
-			t.Errorf("%s was deleted while the collector is stopped", name)
+			t.Errorf("secret %s was deleted while the collector is stopped, want it to exist", name)
 		}
 	}
 	k.start()

@@ -3,20 +3,20 @@
 //
 // # Terms
 //
-//   - A dependent is an object with ownerReferences; the referenced objects are its owners. An owner is identified by
+//   - A dependent is an object with ownerReferences; the objects they refer to are its owners. An owner is identified by
 //     kind, name and UID, and is in the namespace of the dependent or cluster-scoped.
 //   - A reference is dangling if the owner does not exist, waiting if the owner waits for the deletion of its
 //     dependents, and solid otherwise.
-//   - An owner that is deleted in the foreground waits until no dependent whose reference has blockOwnerDeletion is
-//     left.
-//   - An owner that is deleted with orphaning waits until no dependent references it.
+//   - An owner that is deleted in the foreground is waiting, or blocked, as long as there is a dependent whose reference
+//     to it sets blockOwnerDeletion.
+//   - An owner that is deleted with the policy Orphan exists until no ownerReference refers to it.
 //
 // # How it works
 //
 // The [Collector] observes the watch cache. It keeps an index of dependents by the UID of their owner, and enqueues
 // objects that a change may affect: a dependent is created or its references change; an owner is deleted, or starts
-// to wait; a waiting owner is no longer blocked. Objects without owners cost two comparisons. An object is reconciled
-// with the state of the cache at that time; its deletion is conditional on unchanged owner references.
+// to wait; a waiting owner is no longer blocked. A write of an object without owners costs two comparisons. An object is
+// reconciled with the state of the cache at that time; its deletion is conditional on unchanged ownerReferences.
 //
 // All state is derived from the objects. After a restart or a change of the leader, all dependents are reconciled once.
 //
@@ -27,8 +27,8 @@
 // # Files
 //
 //	collector.go  observer and workqueue
-//	index.go      dependents by owner
-//	reference.go  owner references
+//	index.go      index of dependents by the UID of their owner
+//	reference.go  parses and edits ownerReferences
 //	reconcile.go  reconciliation of one object
 //	write.go      deletes objects, removes references and finalizers
 //	event.go      Events about invalid references

@@ -11,11 +11,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// component is the source of the collector's Events.
+// component is source.component and reportingComponent of the collector's Events, as in Kubernetes.
 const component = "garbage-collector-controller"
 
-// reportOwnerInOtherNamespace creates an Event if the owner of a reference exists in another namespace, where it is not
-// an owner of the object.
+// reportOwnerInOtherNamespace creates an Event if an object with the UID of an owner reference exists in another
+// namespace than the dependent: such a reference is invalid.
 func (c *Collector) reportOwnerInOtherNamespace(ctx context.Context, object *subject, kind *api.Kind, r reference) {
 	namespaces, err := c.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: "core/namespaces"}, Freshness: watchcache.Any})
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Collector) reportOwnerInOtherNamespace(ctx context.Context, object *sub
 	}
 }
 
-// createEvent creates an Event with Kubernetes' reason and message.
+// createEvent creates an Event about a dependent whose owner is in another namespace, with Kubernetes' reason and message.
 func (c *Collector) createEvent(ctx context.Context, object *subject, r reference) error {
 	kind, _ := c.Objects.Kinds.Resource("", "v1", "events")
 	endpoint, err := c.Objects.Endpoint(kind, "v1", "")

@@ -25,6 +25,7 @@ func open(t testing.TB) *kit {
 	return k
 }
 
+// over returns a kit on a store.
 func over(t testing.TB, s storage.Store) *kit {
 	t.Helper()
 	k := &kit{Kit: registrytest.Over(t, s)}
@@ -32,28 +33,28 @@ func over(t testing.TB, s storage.Store) *kit {
 	return k
 }
 
-// start runs a collector until stop is called.
+// start runs a new collector until stop is called or the test ends.
 func (k *kit) start() {
 	k.collector = &Collector{Objects: k.All, User: registrytest.User, Manager: "collector", Log: registrytest.Log}
 	k.stop = k.Run(k.collector.Run)
 }
 
-// ref returns an owner reference to an object of the core group.
+// ref returns an ownerReference, in JSON, to an object of the core group.
 func ref(kind, name, uid string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":%q,"name":%q,"uid":%q}`, kind, name, uid)
 }
 
-// blocking returns an owner reference with blockOwnerDeletion.
+// blocking returns an ownerReference, in JSON, to an object of the core group, with blockOwnerDeletion.
 func blocking(kind, name, uid string) string {
 	return strings.TrimSuffix(ref(kind, name, uid), "}") + `,"blockOwnerDeletion":true}`
 }
 
-// object returns the body of an object with owner references.
+// object returns the JSON of an object with ownerReferences.
 func object(name string, references ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"ownerReferences":[%s]}}`, name, strings.Join(references, ","))
 }
 
-// withFinalizer returns the body of an object with a finalizer and owner references.
+// withFinalizer returns the JSON of an object with a finalizer and ownerReferences.
 func withFinalizer(name, finalizer string, references ...string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%q],"ownerReferences":[%s]}}`, name, finalizer, strings.Join(references, ","))
 }
@@ -68,17 +69,18 @@ func (k *kit) waitDeleted(kind, namespace, name string) {
 	k.Wait(fmt.Sprintf("%s %s/%s to be deleted", kind, namespace, name), func() bool { return !k.Has(kind, namespace, name) })
 }
 
-// settle waits until the workqueue is empty: an object that was enqueued last has been deleted.
+// settle waits until the collector has processed its workqueue: it creates an object whose owner does not exist, and waits
+// until the collector has deleted it.
 func (k *kit) settle() {
 	k.Helper()
-	for range 3 { // reconciling may enqueue further objects
+	for range 3 { // repeated, because the processing of an object may enqueue further objects
 		name := fmt.Sprint("last-", time.Now().UnixNano())
 		k.Create("configmaps", "default", object(name, ref("ConfigMap", "absent", "none")))
 		k.waitDeleted(configMaps, "default", name)
 	}
 }
 
-// wantExists fails unless an object exists after the workqueue is empty.
+// wantExists waits until the collector has processed its workqueue, and fails the test unless the object still exists.
 func (k *kit) wantExists(kind, namespace, name string) {
 	k.Helper()
 	k.settle()
@@ -87,7 +89,7 @@ func (k *kit) wantExists(kind, namespace, name string) {
 	}
 }
 
-// owners returns the UIDs of an object's owner references.
+// owners returns the UIDs in an object's ownerReferences.
 func (k *kit) owners(kind, namespace, name string) (uids []string) {
 	k.Helper()
 	for _, r := range k.Get(kind, namespace, name).Lookup("metadata", "ownerReferences").Items() {
@@ -96,13 +98,14 @@ func (k *kit) owners(kind, namespace, name string) (uids []string) {
 	return uids
 }
 
-// wantEmptyIndex fails unless the index is empty.
+// wantEmptyIndex waits until the collector has processed its workqueue, and fails the test unless the index of owners is
+// empty.
 func (k *kit) wantEmptyIndex() {
 	k.Helper()
 	k.settle()
 	k.collector.index.mu.Lock()
 	defer k.collector.index.mu.Unlock()
 	if n := len(k.collector.index.byOwner); n > 0 {
-		k.Errorf("index has %d owners, want none", n)
+		k.Errorf("number of owners in the collector's index = %d, want 0", n)
 	}
 }

@@ -7,32 +7,34 @@ import (
 	"sync"
 )
 
-// index maps owners to their dependents. An owner has an entry as long as an object references it, whether the owner
-// exists or not. It is safe for concurrent use.
+// index maps owners to their dependents. An owner has an entry as long as an ownerReference refers to it, whether the
+// owner exists or not. It is safe for concurrent use.
 type index struct {
 	mu      sync.Mutex
-	byOwner map[string]*ownerEntry // UID → entry
+	byOwner map[string]*ownerEntry // maps the UID of an owner to its entry
 }
 
-// ownerEntry is the entry of an owner.
+// ownerEntry is the entry of an owner in the index.
 type ownerEntry struct {
-	// dependents has the keys of the objects that reference the owner; the value is set if the reference has
-	// blockOwnerDeletion. blocking is the number of those.
+	// dependents maps the key of each object that refers to the owner to whether its reference sets blockOwnerDeletion.
 	dependents map[string]bool
-	blocking   int
-	// waiting is the key of the owner if it waits until no dependent blocks it; otherwise "".
+	// blocking is the number of dependents whose reference sets blockOwnerDeletion.
+	blocking int
+	// waiting is the key of the owner if it is being deleted in the foreground and is blocked by a dependent; otherwise "".
 	waiting string
-	// isDeleted is set when the deletion of the owner was observed.
+	// isDeleted reports whether the deletion of the owner was observed.
 	isDeleted bool
 }
 
+// reset removes all entries.
 func (x *index) reset() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.byOwner = map[string]*ownerEntry{}
 }
 
-// change updates the references of a dependent. It returns the keys of waiting owners that are no longer blocked.
+// change replaces the ownerReferences of the dependent with the key. It returns the keys of the waiting owners that are
+// no longer blocked.
 func (x *index) change(key string, before, after []reference) (unblocked []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -47,12 +49,13 @@ func (x *index) change(key string, before, after []reference) (unblocked []strin
 			unblocked = append(unblocked, o.waiting)
 			o.waiting = ""
 		}
-		x.drop(r.uid)
+		x.dropIfUnreferenced(r.uid)
 	}
 	return unblocked
 }
 
-// add adds a reference. The UID is cloned, because a substring would keep the object's text alive.
+// add adds a reference of the dependent with the key. It clones the UID, because a substring would keep the text of the
+// whole object in memory. The caller holds mu.
 func (x *index) add(key string, r reference) {
 	o := x.byOwner[r.uid]
 	if o == nil {
@@ -65,6 +68,7 @@ func (x *index) add(key string, r reference) {
 	o.dependents[key] = o.dependents[key] || r.blocks
 }
 
+// remove removes a reference of the dependent with the key; the entry of the owner remains. The caller holds mu.
 func (x *index) remove(key string, r reference) {
 	o := x.byOwner[r.uid]
 	if o == nil {
@@ -76,14 +80,15 @@ func (x *index) remove(key string, r reference) {
 	delete(o.dependents, key)
 }
 
-// drop removes the entry of an owner without dependents.
-func (x *index) drop(uid string) {
+// dropIfUnreferenced removes the entry of an owner if it has no dependents. The caller holds mu.
+func (x *index) dropIfUnreferenced(uid string) {
 	if o := x.byOwner[uid]; o != nil && len(o.dependents) == 0 {
 		delete(x.byOwner, uid)
 	}
 }
 
-// markDeleted records the deletion of an owner. It reports whether the owner has dependents.
+// markDeleted records the deletion of the object with the UID, and reports whether it has dependents. It does nothing if
+// the object has none.
 func (x *index) markDeleted(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -95,7 +100,7 @@ func (x *index) markDeleted(uid string) bool {
 	return true
 }
 
-// isDeleted reports whether the deletion of an owner was observed.
+// isDeleted reports whether the owner with the UID has dependents and its deletion was observed.
 func (x *index) isDeleted(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -103,7 +108,7 @@ func (x *index) isDeleted(uid string) bool {
 	return o != nil && o.isDeleted
 }
 
-// dependents returns the keys of an owner's dependents.
+// dependents returns the keys of the dependents of the owner with the UID, in random order.
 func (x *index) dependents(uid string) []string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -113,14 +118,15 @@ func (x *index) dependents(uid string) []string {
 	return nil
 }
 
-// hasDependents reports whether an owner has dependents.
+// hasDependents reports whether an ownerReference with the UID exists.
 func (x *index) hasDependents(uid string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.byOwner[uid] != nil
 }
 
-// waitUntilUnblocked reports whether an owner is blocked. If it is, change returns its key when it no longer is.
+// waitUntilUnblocked reports whether a dependent blocks the deletion of an owner. If so, it registers the owner: the call
+// of change that removes the last blocking reference returns the owner's key.
 func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -132,7 +138,8 @@ func (x *index) waitUntilUnblocked(uid, key string) (isBlocked bool) {
 	return true
 }
 
-// isBlocked reports whether a dependent blocks the owner with a key; an owner does not block itself.
+// isBlocked reports whether a dependent blocks the deletion of the owner, whose key is given: an object that owns itself
+// does not block itself.
 func (o *ownerEntry) isBlocked(key string) bool {
 	return o.blocking > 1 || o.blocking == 1 && !o.dependents[key]
 }

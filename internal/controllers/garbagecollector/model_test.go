@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// TestModel compares the result of deletions in a random graph of owners with a model of the rules.
+// TestModel deletes random objects in a random graph of ownerReferences, and checks that the same objects and references
+// remain as in a model of garbage collection.
 func TestModel(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -45,20 +46,21 @@ func TestModel(t *testing.T) {
 				policy := []registry.Propagation{registry.Background, registry.Orphan}[random.IntN(2)]
 				k.Delete("configmaps", "default", name, policy)
 				m.delete(name, policy)
-				k.Wait("the state of the model", func() bool { return m.holds(k, names) })
+				k.Wait("the objects and ownerReferences to be those of the model", func() bool { return m.holds(k, names) })
 			}
 			k.settle()
 			if !m.holds(k, names) {
-				t.Error("the state changed after the workqueue was empty, want the state of the model")
+				t.Error("objects or ownerReferences changed while the workqueue was processed further, want those of the model")
 			}
 		})
 	}
 }
 
-// model maps each existing object to its owners.
+// model maps the name of each existing object to the set of names of its owners.
 type model map[string]map[string]bool
 
-// delete deletes an object, and, unless orphaned, all dependents without another owner.
+// delete deletes an object and removes the references to it. Unless the policy is Orphan, it also deletes the dependents
+// that are left without an owner.
 func (m model) delete(name string, policy registry.Propagation) {
 	delete(m, name)
 	for dependent, owners := range m {
@@ -72,6 +74,7 @@ func (m model) delete(name string, policy registry.Propagation) {
 	}
 }
 
+// holds reports whether exactly the objects of the model exist among names, with the owners of the model.
 func (m model) holds(k *kit, names []string) bool {
 	for _, name := range names {
 		owners, want := m[name]

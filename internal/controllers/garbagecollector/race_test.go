@@ -28,8 +28,8 @@ func (k *kit) count(kind string) int {
 	return len(list.Objects)
 }
 
-// TestConcurrentDependents: dependents are created while their owner is deleted in the background or foreground and
-// created again with the same name. In the end no dependent of a deleted owner is left.
+// TestConcurrentDependents creates dependents while their owner is repeatedly deleted, in the background or foreground, and
+// created again with the same name. In the end no dependent of a deleted owner may exist.
 func TestConcurrentDependents(t *testing.T) {
 	slow := func(writes []storage.Write) {
 		if strings.HasPrefix(writes[len(writes)-1].Key, secrets) {
@@ -72,7 +72,7 @@ func TestConcurrentDependents(t *testing.T) {
 		k.Delete("configmaps", "default", "owner", policy)
 		before = created.Load()
 		k.Wait("dependents to be created after the deletion", func() bool { return created.Load() > before })
-		owner.Store(new("")) // an owner that keeps getting new dependents waits forever
+		owner.Store(new("")) // pauses the creators: an owner that gets new dependents all the time would wait forever
 		k.waitDeleted(configMaps, "default", "owner")
 		next := k.Create("configmaps", "default", object("owner"))
 		owner.Store(&next)
@@ -87,7 +87,8 @@ func TestConcurrentDependents(t *testing.T) {
 	}
 }
 
-// TestConcurrentOwner: an object that gets an existing owner between its evaluation and its deletion is retained.
+// TestConcurrentOwner: if an object gets an existing owner after the collector decided to delete it and before the
+// deletion is committed, the object is kept.
 func TestConcurrentOwner(t *testing.T) {
 	var k *kit
 	var solid string
@@ -105,11 +106,12 @@ func TestConcurrentOwner(t *testing.T) {
 	k.Delete("configmaps", "default", "deleted", registry.Background)
 	k.wantExists(secrets, "default", "child")
 	if got := k.owners(secrets, "default", "child"); len(got) != 1 || got[0] != solid {
-		t.Errorf("owners = %v, want %s", got, solid)
+		t.Errorf("owner UIDs of secret child = %v, want only %s", got, solid)
 	}
 }
 
-// TestBusyGarbage: an object that is updated continuously, without changing its owners, is deleted nevertheless.
+// TestBusyGarbage: an object without existing owners is deleted even if it is updated continuously, because updates that
+// do not change its ownerReferences cause no conflict.
 func TestBusyGarbage(t *testing.T) {
 	k := open(t)
 	uid := k.Create("configmaps", "default", object("owner"))
@@ -126,7 +128,7 @@ func TestBusyGarbage(t *testing.T) {
 				}
 				r := k.Request("secrets", "default", "child", fmt.Sprintf(`{"metadata":{"annotations":{"n":"%d"}}}`, rand.Int()))
 				if _, err := k.All.Patch(k.Context(), r, registry.MergePatch); err != nil {
-					return // deleted
+					return // the patch failed because the object was deleted
 				}
 			}
 		})
@@ -156,12 +158,13 @@ func TestManyDependents(t *testing.T) {
 			}
 			k.waitDeleted(configMaps, "default", "owner")
 			k.Wait("all dependents to be processed", func() bool { return k.count(secrets) == left })
-			t.Logf("%s: %v", policy, time.Since(start))
+			t.Logf("%s: deletion of the owner took %v", policy, time.Since(start))
 			k.wantEmptyIndex()
 		})
 	}
 }
 
+// createMany creates secrets s0, s1, … concurrently that are owned by the ConfigMap "owner" with the UID.
 func (k *kit) createMany(count int, uid string) {
 	var creators sync.WaitGroup
 	for c := range 16 {
@@ -177,8 +180,8 @@ func (k *kit) createMany(count int, uid string) {
 	creators.Wait()
 }
 
-// TestConcurrentOrphan: a dependent that is created while the dependents of its owner are orphaned is orphaned, too,
-// before the owner is deleted. Otherwise its reference would dangle, and it would be deleted.
+// TestConcurrentOrphan: a dependent that is created while the dependents of its owner are orphaned is also orphaned before
+// the owner is deleted. Otherwise its reference would be dangling, and the dependent would be deleted.
 func TestConcurrentOrphan(t *testing.T) {
 	var isClosed atomic.Bool
 	arrived, opened := make(chan struct{}), make(chan struct{})
@@ -215,9 +218,9 @@ func TestAlreadyDeleting(t *testing.T) {
 	k.Delete("secrets", "default", "child", registry.Background)
 	k.Delete("configmaps", "default", "owner", registry.Foreground)
 	k.settle()
-	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // enqueues the child again
+	k.Merge("secrets", "default", "child", `{"metadata":{"ownerReferences":[`+ref("ConfigMap", "owner", uid)+`]}}`) // the changed reference enqueues the child again
 	k.settle()
 	if got := k.Get(secrets, "default", "child").Lookup("metadata", "finalizers").JSON(); got != `["example.com/hold"]` {
-		t.Errorf("finalizers = %s, want them unchanged", got)
+		t.Errorf(`finalizers of secret child = %s, want ["example.com/hold"], unchanged`, got)
 	}
 }

@@ -16,21 +16,23 @@ import (
 )
 
 var (
-	// errUnknownKind is the error for owners of kinds that are not served: they may exist.
+	// errUnknownKind means that the kind of an object or of its owner is not served, so that the owner may exist. The
+	// dependent is reconciled when the kind is served.
 	errUnknownKind = errors.New("the kind of an owner is not served")
-	// errNamespacedOwner is the error for namespaced owners of cluster-scoped objects.
+	// errNamespacedOwner means that a cluster-scoped object has a namespaced owner. Such an object is never deleted.
 	errNamespacedOwner = errors.New("a cluster-scoped object has a namespaced owner")
-	// errNewDependent is the error for owners that got dependents while theirs were orphaned.
+	// errNewDependent means that a dependent was created while the owner's dependents were orphaned. The owner is retried.
 	errNewDependent = errors.New("the owner got a new dependent while its dependents were orphaned")
 )
 
-// subject is an object that is reconciled, with its kind.
+// subject is an object that is being reconciled, with its kind.
 type subject struct {
 	*watchcache.Object
 	kind *api.Kind
 }
 
-// find returns the object with a key; nil if there is none.
+// find returns the object with the key; nil without an error if it does not exist. It returns errUnknownKind if the kind
+// of the object is not served.
 func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
 	key, err := watchcache.ParseKey(text)
 	if err != nil {
@@ -50,7 +52,7 @@ func (c *Collector) find(ctx context.Context, text string) (*subject, error) {
 	return &subject{object, kind}, nil
 }
 
-// servedKind returns the served kind with a name GROUP/RESOURCE; nil if there is none.
+// servedKind returns the kind of a resource, which is given as GROUP/RESOURCE; nil if it is not served.
 func (c *Collector) servedKind(name string) *api.Kind {
 	group, resource, _ := strings.Cut(name, "/")
 	if group == "core" {
@@ -60,7 +62,9 @@ func (c *Collector) servedKind(name string) *api.Kind {
 	return kind
 }
 
-// reconcile reconciles the object with a key: it decides by the object's owners and finalizers what to do, and does it.
+// reconcile reconciles the object with the key. An object that is being deleted with the orphan or foregroundDeletion
+// finalizer has its dependents orphaned or deleted. An object without existing owners is deleted; an object with at
+// least one keeps only the references to existing owners that are not waiting.
 func (c *Collector) reconcile(ctx context.Context, key string) error {
 	object, err := c.find(ctx, key)
 	if err != nil || object == nil {
@@ -72,12 +76,12 @@ func (c *Collector) reconcile(ctx context.Context, key string) error {
 	case object.AwaitsFinalizer(registry.ForegroundFinalizer):
 		return c.deleteDependents(ctx, object)
 	case object.IsDeleting():
-		return nil // its dependents are reconciled after its deletion
+		return nil // the object's dependents are reconciled after its deletion
 	}
 	owners, err := c.classifyOwners(ctx, object)
 	switch {
 	case errors.Is(err, errNamespacedOwner):
-		return nil // final: the scope of a kind does not change
+		return nil // not retried: the scope of a kind does not change
 	case err != nil:
 		return err
 	case len(owners.solid) > 0:
@@ -90,10 +94,11 @@ func (c *Collector) reconcile(ctx context.Context, key string) error {
 	return nil
 }
 
-// classifiedOwners has the UIDs of an object's owners by the state of the owner.
+// classifiedOwners are the UIDs in an object's ownerReferences, grouped by the state of the owner: it exists, does not
+// exist, or is being deleted in the foreground.
 type classifiedOwners struct{ solid, dangling, waiting []string }
 
-// classifyOwners looks up the owners of an object.
+// classifyOwners looks up the owners of an object and groups them by their state.
 func (c *Collector) classifyOwners(ctx context.Context, object *subject) (w classifiedOwners, err error) {
 	for _, r := range references(object.Object) {
 		owner, err := c.owner(ctx, object, r)
@@ -111,14 +116,14 @@ func (c *Collector) classifyOwners(ctx context.Context, object *subject) (w clas
 	return w, nil
 }
 
-// owner returns the owner of a reference; nil if it does not exist. An object with the same name but another UID is
-// not the owner.
+// owner returns the owner that an ownerReference of the object refers to; nil without an error if it does not exist. An
+// object with the same name but another UID is not the owner.
 func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*watchcache.Object, error) {
 	version, err := r.groupVersion()
 	kind, isServed := c.Objects.Kinds.Kind(version.Group, version.Version, r.kind)
 	if err != nil || !isServed || kind.CreateOnly {
 		if c.index.isDeleted(r.uid) {
-			return nil, nil // its kind was unregistered after its deletion
+			return nil, nil // the owner was deleted, and then its kind was unregistered
 		}
 		return nil, errUnknownKind
 	}
@@ -143,8 +148,8 @@ func (c *Collector) owner(ctx context.Context, object *subject, r reference) (*w
 	return nil, nil
 }
 
-// propagationOf returns the propagation policy that the finalizers of an object, which is not being deleted yet, imply
-// for its dependents.
+// propagationOf returns the propagation policy for the deletion of an object, according to its finalizers: Orphan or
+// Foreground if it has the finalizer of that policy, otherwise Background.
 func propagationOf(object *subject) registry.Propagation {
 	doc, err := object.WithoutManagedFields()
 	if err != nil {
@@ -161,8 +166,9 @@ func propagationOf(object *subject) registry.Propagation {
 	return registry.Background
 }
 
-// deleteInForeground deletes an object that has dependents and a waiting owner. If a dependent waits as well, they
-// may form a cycle: then blockOwnerDeletion is first removed from the object's references.
+// deleteInForeground deletes an object that has dependents and a waiting owner. If one of its dependents is waiting, too,
+// the objects may own each other in a cycle and would block each other forever; therefore blockOwnerDeletion is removed
+// from the object's ownerReferences first.
 func (c *Collector) deleteInForeground(ctx context.Context, object *subject) error {
 	for _, key := range c.index.dependents(object.UID()) {
 		dependent, err := c.find(ctx, key)
@@ -183,12 +189,12 @@ func (c *Collector) deleteInForeground(ctx context.Context, object *subject) err
 	return c.delete(ctx, object, registry.Foreground)
 }
 
-// deleteDependents enqueues the dependents of a waiting owner for deletion. If none blocks it, its foreground finalizer
-// is removed.
+// deleteDependents enqueues the dependents of an owner that is being deleted in the foreground. If no dependent blocks the
+// owner, it removes the owner's foregroundDeletion finalizer.
 func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error {
 	for _, key := range c.index.dependents(owner.UID()) {
-		// A dependent that is being deleted is enqueued when that changes. Enqueuing it here would never end for
-		// objects that wait for each other.
+		// A dependent that is being deleted is not enqueued here, because objects that wait for each other would enqueue
+		// each other forever. It is enqueued when it changes.
 		dependent, err := c.find(ctx, key)
 		if err != nil || dependent != nil && !dependent.IsDeleting() {
 			c.queue.Add(task{key: key})
@@ -200,7 +206,8 @@ func (c *Collector) deleteDependents(ctx context.Context, owner *subject) error 
 	return c.removeFinalizer(ctx, owner, registry.ForegroundFinalizer)
 }
 
-// orphanDependents removes the references to an owner from its dependents, and then the owner's orphan finalizer.
+// orphanDependents removes the references to an owner from its dependents, and then the owner's orphan finalizer. It
+// returns errNewDependent if an object refers to the owner afterwards.
 func (c *Collector) orphanDependents(ctx context.Context, owner *subject) error {
 	var group errgroup.Group
 	group.SetLimit(workers)
@@ -223,7 +230,7 @@ func (c *Collector) orphanDependents(ctx context.Context, owner *subject) error 
 	return c.removeFinalizer(ctx, owner, registry.OrphanFinalizer)
 }
 
-// removeOwnerReferences removes the references to some owners from an object.
+// removeOwnerReferences removes the ownerReferences with the UIDs from an object.
 func (c *Collector) removeOwnerReferences(ctx context.Context, object *subject, uids []string) error {
 	if len(uids) == 0 {
 		return nil

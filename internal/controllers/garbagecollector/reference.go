@@ -12,12 +12,12 @@ import (
 // reference is a parsed owner reference.
 type reference struct {
 	apiVersion, kind, name, uid string
-	// blocks is blockOwnerDeletion: the owner waits for the dependent if it is deleted in the foreground.
+	// blocks is the field blockOwnerDeletion: a foreground deletion of the owner waits for the dependent.
 	blocks bool
 }
 
-// references returns the owner references of an object. References that cannot be parsed are ignored, so that no
-// object is deleted because of them.
+// references returns the ownerReferences of an object; none if the object is nil. If they cannot be parsed, it returns
+// none, so that the object is not deleted because of them.
 func references(object *watchcache.Object) []reference {
 	if object == nil {
 		return nil
@@ -25,6 +25,7 @@ func references(object *watchcache.Object) []reference {
 	return parseReferences(object.OwnerReferences())
 }
 
+// parseReferences parses the JSON of metadata.ownerReferences. It returns none if list is empty or invalid.
 func parseReferences(list string) []reference {
 	if list == "" {
 		return nil
@@ -48,7 +49,7 @@ func (r reference) groupVersion() (schema.GroupVersion, error) {
 	return schema.ParseGroupVersion(r.apiVersion)
 }
 
-// withoutOwners returns a list of references without those to some owners; null if none is left.
+// withoutOwners removes the ownerReferences with the UIDs from a list. It returns null if the list would be empty.
 func withoutOwners(list document.Value, uids []string) document.Value {
 	var kept []document.Value
 	for _, item := range list.Items() {
@@ -62,7 +63,7 @@ func withoutOwners(list document.Value, uids []string) document.Value {
 	return document.NewList(kept...)
 }
 
-// withoutBlocking returns a list of references with blockOwnerDeletion set to false.
+// withoutBlocking sets blockOwnerDeletion to false in all ownerReferences of a list in which it is true.
 func withoutBlocking(list document.Value) document.Value {
 	var items []document.Value
 	for _, item := range list.Items() {

@@ -12,7 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/registry"
 )
 
-// endpoint returns the endpoint for writes of a kind: at the storage version, so that no conversion is needed.
+// endpoint returns the endpoint for the collector's writes to a kind. It is at the storage version, if that is served, so
+// that no conversion is needed.
 func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	stored := kind.StoredVersion()
 	version := stored[strings.LastIndexByte(stored, '/')+1:]
@@ -22,7 +23,7 @@ func (c *Collector) endpoint(kind *api.Kind) (*registry.Endpoint, error) {
 	return c.Objects.Endpoint(kind, version, "")
 }
 
-// delete deletes an object, on the condition that its owner references have not changed.
+// delete deletes an object with a propagation policy, on the condition that its UID and ownerReferences have not changed.
 func (c *Collector) delete(ctx context.Context, object *subject, dependents registry.Propagation) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {
@@ -39,7 +40,7 @@ func (c *Collector) delete(ctx context.Context, object *subject, dependents regi
 	return err
 }
 
-// removeFinalizer removes a finalizer of the collector from an object.
+// removeFinalizer removes a finalizer from an object.
 func (c *Collector) removeFinalizer(ctx context.Context, object *subject, finalizer string) error {
 	return c.patchMetadata(ctx, object, "finalizers", func(list document.Value) document.Value {
 		var kept []document.Value
@@ -55,7 +56,8 @@ func (c *Collector) removeFinalizer(ctx context.Context, object *subject, finali
 	})
 }
 
-// patchMetadata patches a list in the metadata of an object, on the condition that the object has not changed.
+// patchMetadata applies the function change to a list in the metadata of an object and writes the result, on the condition
+// that the object has not changed. An object that no longer exists is no error.
 func (c *Collector) patchMetadata(ctx context.Context, object *subject, field string, change func(document.Value) document.Value) error {
 	endpoint, err := c.endpoint(object.kind)
 	if err != nil {
