@@ -1,12 +1,12 @@
 // Package leaderelection lets one of several servers that share a store run the controllers: the leader holds a
-// Lease, and the others wait until it is released or has not been renewed for its duration.
+// Lease, and the other servers wait until the Lease is released or has not been renewed for its duration.
 //
 // # Terms
 //
 //   - The holder is the identity in the Lease. Leases have the format of client-go, so that kubectl shows the leader.
 //   - A record is the content of a Lease. Its expiry is measured with the local clock from the time at which a change
 //     of the record was observed, because the clocks of several machines may differ.
-//   - A leader that cannot renew the Lease stops before the Lease expires for the others.
+//   - A leader that cannot renew the Lease stops leading before another server may regard the Lease as expired.
 //
 // # Files
 //

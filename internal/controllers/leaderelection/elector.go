@@ -17,24 +17,26 @@ import (
 // Elector is a candidate of a leader election.
 type Elector struct {
 	Objects *registry.Registry
-	// Namespace and Name are those of the Lease. Identity is the candidate's unique name.
+	// Namespace and Name identify the Lease. Identity is the unique name of this candidate.
 	Namespace, Name, Identity string
-	// User performs the writes of the Lease, Manager is the field manager.
+	// User is the user that writes the Lease, Manager the field manager.
 	User    user.Info
 	Manager string
-	// Duration is the lifetime of a Lease that is not renewed, in whole seconds; 0 means 15 s. Deadline is the time
-	// after which a leader that cannot renew the Lease stops leading; 0 means two thirds of Duration. Retry is the
-	// interval of renewals and of attempts to acquire; 0 means an eighth of Duration.
+	// Duration is the lifetime of a Lease that is not renewed, in whole seconds; 0 means 15 s. Deadline is the time after
+	// the last renewal at which a leader stops leading; 0 means two thirds of Duration. Retry is the interval of renewals
+	// and of attempts to acquire the Lease; 0 means an eighth of Duration.
 	Duration, Deadline, Retry time.Duration
 	Log                       *slog.Logger
 
-	// observed is the last observed record, observedAt the time at which it was first observed.
+	// observed is the content of the Lease that was read or written last, observedAt the local time at which that content
+	// was first observed.
 	observed   record
 	observedAt time.Time
 }
 
 const defaultDuration = 15 * time.Second
 
+// setDefaults replaces zero durations by their defaults.
 func (e *Elector) setDefaults() {
 	if e.Duration == 0 {
 		e.Duration = defaultDuration
@@ -47,8 +49,9 @@ func (e *Elector) setDefaults() {
 	}
 }
 
-// Run calls lead whenever this candidate becomes the leader, and cancels its context when it stops leading; the next
-// call follows only after lead has returned. Run returns when its context ends, after releasing the Lease.
+// Run calls lead whenever this candidate becomes the leader, and cancels the context of the call when the candidate stops
+// leading. It acquires the Lease again only after lead has returned. Run returns when its own context ends, after
+// releasing the Lease.
 func (e *Elector) Run(ctx context.Context, lead func(context.Context)) {
 	e.setDefaults()
 	for ctx.Err() == nil {
@@ -77,7 +80,8 @@ func (e *Elector) acquire(ctx context.Context) bool {
 	}
 }
 
-// leadUntilLost runs lead as long as the Lease is renewed in time.
+// leadUntilLost runs lead and renews the Lease. It returns when the Lease was not renewed in time or the context has
+// ended, after lead has returned.
 func (e *Elector) leadUntilLost(ctx context.Context, lead func(context.Context)) {
 	leading, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -103,8 +107,8 @@ func (e *Elector) leadUntilLost(ctx context.Context, lead func(context.Context))
 	}
 }
 
-// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether
-// this candidate holds it afterwards.
+// tryAcquireOrRenew acquires or renews the Lease if it is free, expired or held by this candidate. It reports whether it
+// has written the Lease, so that this candidate holds it. It logs errors.
 func (e *Elector) tryAcquireOrRenew(ctx context.Context) bool {
 	begun := time.Now()
 	now, err := e.read(ctx)
@@ -135,6 +139,8 @@ func (e *Elector) tryAcquireOrRenew(ctx context.Context) bool {
 	return true
 }
 
+// logFailure logs an error of a read or write of the Lease, unless the context has ended or another candidate has written
+// the Lease first. It always returns false, the result of tryAcquireOrRenew.
 func (e *Elector) logFailure(ctx context.Context, err error) bool {
 	if ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 		e.Log.Warn("cannot acquire or renew the leader election lease; retrying", "error", err)
@@ -142,10 +148,11 @@ func (e *Elector) logFailure(ctx context.Context, err error) bool {
 	return false
 }
 
-// releaseTimeout is the timeout of the release.
+// releaseTimeout is the maximum time that a stopping leader spends on releasing the Lease.
 const releaseTimeout = 2 * time.Second
 
-// release clears the holder of the Lease, so that other candidates need not wait for its expiry.
+// release clears the holder of the Lease if it is this candidate, so that other candidates need not wait until the Lease
+// expires. It logs errors.
 func (e *Elector) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
@@ -161,7 +168,7 @@ func (e *Elector) release(ctx context.Context) {
 	}
 }
 
-// sleep waits. It returns false if the context ends first.
+// sleep waits for the duration. It returns false if the context ends first.
 func sleep(ctx context.Context, wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

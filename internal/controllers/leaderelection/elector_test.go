@@ -16,11 +16,11 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// server is one of several candidates on a store.
+// server is one of several candidates that share a store.
 type server struct {
 	*registrytest.Kit
 	*Elector
-	// isDisconnected makes commits to the store fail.
+	// isDisconnected makes the server's commits to the store fail.
 	isDisconnected atomic.Bool
 	leading        atomic.Bool
 	stop           func()
@@ -28,7 +28,8 @@ type server struct {
 
 var errDisconnected = errors.New("connection reset")
 
-// start starts a candidate. It fails the test if two candidates lead at the same time.
+// start starts a candidate with a lease duration of one second. It counts the current leaders, and fails the test if there
+// is more than one.
 func start(t *testing.T, s storage.Store, name string, leaders *atomic.Int64) *server {
 	v := &server{}
 	v.Kit = registrytest.Over(t, disconnectedStore{s, &v.isDisconnected})
@@ -86,18 +87,18 @@ func (v *server) leaseTime(field string) time.Time {
 	return at
 }
 
-// TestElection: one candidate leads; if it stops, another one leads at once; if it cannot write the Lease, after the
-// Lease has expired.
+// TestElection: one candidate leads. If it stops, another candidate takes over at once; if it cannot write the Lease,
+// another candidate takes over when the Lease has expired.
 func TestElection(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	var leaders atomic.Int64
 	a := start(t, s, "a", &leaders)
-	a.Wait("a leads", a.leading.Load)
+	a.Wait("candidate a to lead", a.leading.Load)
 	b := start(t, s, "b", &leaders)
 	acquired := a.lease().Get("acquireTime").Text()
-	a.Wait("a has renewed its lease for longer than the lease's duration", func() bool { return a.renewed().Sub(a.acquired()) > 1300*time.Millisecond })
+	a.Wait("candidate a to renew its lease for longer than the lease's duration", func() bool { return a.renewed().Sub(a.acquired()) > 1300*time.Millisecond })
 	if !a.leading.Load() || b.leading.Load() {
-		t.Fatal("b leads although a renews its lease")
+		t.Fatalf("a leads: %t, b leads: %t; want only a, which renews its lease", a.leading.Load(), b.leading.Load())
 	}
 	lease := b.lease()
 	if lease.Get("holderIdentity").Text() != "a" || lease.Get("acquireTime").Text() != acquired ||
@@ -107,9 +108,9 @@ func TestElection(t *testing.T) {
 
 	begun := time.Now()
 	a.stop()
-	b.Wait("b leads", b.leading.Load)
+	b.Wait("candidate b to lead", b.leading.Load)
 	if took := time.Since(begun); took > 900*time.Millisecond {
-		t.Logf("b leads after %v", took) // not an error: a released lease can be acquired at once, but the machine may be slow
+		t.Logf("candidate b leads %v after a released the lease, expected less than 900ms", took) // not an error: the machine may be slow
 	}
 	if lease := b.lease(); lease.Get("leaseTransitions").JSON() != "1" {
 		t.Errorf("lease = %s, want one transition", lease.JSON())
@@ -117,17 +118,17 @@ func TestElection(t *testing.T) {
 
 	c := start(t, s, "c", &leaders)
 	b.isDisconnected.Store(true)
-	b.Wait("b no longer leads", func() bool { return !b.leading.Load() })
-	c.Wait("c leads", c.leading.Load)
+	b.Wait("candidate b to stop leading", func() bool { return !b.leading.Load() })
+	c.Wait("candidate c to lead", c.leading.Load)
 	b.isDisconnected.Store(false)
 	renewed := c.renewed()
-	c.Wait("c renews its lease while b retries", func() bool { return c.renewed().Sub(renewed) > 4*b.Retry })
+	c.Wait("candidate c to renew its lease while b retries", func() bool { return c.renewed().Sub(renewed) > 4*b.Retry })
 	if b.leading.Load() || !c.leading.Load() {
-		t.Error("b leads although c holds the lease")
+		t.Errorf("b leads: %t, c leads: %t; want only c, which holds the lease", b.leading.Load(), c.leading.Load())
 	}
 }
 
-// TestElectionOfMany: candidates start and stop, and no two lead at the same time.
+// TestElectionOfMany starts and stops many candidates, and checks that each of them leads and no two lead at the same time.
 func TestElectionOfMany(t *testing.T) {
 	s := watchcachetest.OpenStore(t)
 	var leaders, terms atomic.Int64
@@ -144,16 +145,16 @@ func TestElectionOfMany(t *testing.T) {
 	}
 	all.Wait()
 	if terms.Load() != 12 {
-		t.Errorf("%d terms of leadership, want 12", terms.Load())
+		t.Errorf("number of candidates that became leader = %d, want 12", terms.Load())
 	}
 }
 
-// TestReleaseOnlyOwnLease: a candidate that stops does not release a Lease that another one holds.
+// TestReleaseOnlyOwnLease: a candidate that stops does not release a Lease that another candidate holds.
 func TestReleaseOnlyOwnLease(t *testing.T) {
 	k := registrytest.Open(t)
 	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()
-	for range 2 { // creates and renews the lease
+	for range 2 { // the first call creates the Lease, the second call renews it
 		if !e.tryAcquireOrRenew(t.Context()) {
 			t.Fatal("tryAcquireOrRenew() of a = false, want true")
 		}
@@ -161,7 +162,7 @@ func TestReleaseOnlyOwnLease(t *testing.T) {
 	b := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "b", User: registrytest.User, Manager: "b", Log: registrytest.Log}
 	b.setDefaults()
 	if b.tryAcquireOrRenew(t.Context()) {
-		t.Error("tryAcquireOrRenew() of b = true while a holds the lease")
+		t.Error("tryAcquireOrRenew() of b = true while a holds the lease, want false")
 	}
 	b.release(t.Context())
 	if holder := k.Get(kind, "kube-system", "controllers").Lookup("spec", "holderIdentity").Text(); holder != "a" {
@@ -173,8 +174,8 @@ func TestReleaseOnlyOwnLease(t *testing.T) {
 	}
 }
 
-// TestLeaseWithoutManagedFields: a Lease whose managedFields cannot be parsed can be renewed.
-func TestLeaseWithoutManagedFields(t *testing.T) {
+// TestLeaseWithInvalidManagedFields: a Lease whose managedFields cannot be parsed can be renewed.
+func TestLeaseWithInvalidManagedFields(t *testing.T) {
 	k := registrytest.Open(t)
 	e := &Elector{Objects: k.All, Namespace: "kube-system", Name: "controllers", Identity: "a", User: registrytest.User, Manager: "a", Log: registrytest.Log}
 	e.setDefaults()

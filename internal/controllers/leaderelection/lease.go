@@ -14,20 +14,20 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// kind is the watch cache's name of leases: GROUP/RESOURCE.
+// kind is the name of the resource leases in the watch cache, in the form GROUP/RESOURCE.
 const kind = "coordination.k8s.io/leases"
 
-// record is the content of a Lease.
+// record is the content of a Lease: the fields of its spec and its resourceVersion.
 type record struct {
-	holder          string
-	seconds         int64
-	acquired        string
-	renewed         string
-	transitions     int64
-	resourceVersion string // "" if there is no lease
+	holder          string // spec.holderIdentity; "" if the Lease is free
+	seconds         int64  // spec.leaseDurationSeconds
+	acquired        string // spec.acquireTime
+	renewed         string // spec.renewTime
+	transitions     int64  // spec.leaseTransitions
+	resourceVersion string // "" if the Lease does not exist
 }
 
-// read returns the current record; the zero record if there is no Lease.
+// read returns the current content of the Lease; the zero record if the Lease does not exist.
 func (e *Elector) read(ctx context.Context) (record, error) {
 	object, err := e.Objects.Cache.Get(ctx, watchcache.Key{Kind: kind, Namespace: e.Namespace, Name: e.Name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -50,7 +50,8 @@ func (e *Elector) read(ctx context.Context) (record, error) {
 	return r, nil
 }
 
-// write creates or updates the Lease, on the condition that its resourceVersion has not changed.
+// write creates the Lease if the record has no resourceVersion. Otherwise it updates the Lease, and fails with a conflict
+// if the Lease has another resourceVersion.
 func (e *Elector) write(ctx context.Context, r record) error {
 	leases, _ := e.Objects.Kinds.Resource("coordination.k8s.io", "v1", "leases")
 	endpoint, err := e.Objects.Endpoint(leases, "v1", "")
@@ -70,7 +71,7 @@ func (e *Elector) write(ctx context.Context, r record) error {
 	return err
 }
 
-// lease returns the Lease object of a record.
+// lease returns a Lease object with the content of a record.
 func (e *Elector) lease(r record) document.Value {
 	metadata := document.NewMap(
 		document.Field{Name: "name", Value: document.NewString(e.Name)},
