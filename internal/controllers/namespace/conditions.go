@@ -13,6 +13,8 @@ import (
 // condition is a condition of a terminating namespace, with Kubernetes' types, reasons and messages.
 type condition struct{ name, reason, message string }
 
+// successConditions are the conditions of a terminating namespace as they are while nothing fails and nothing is left;
+// their status is then False.
 var successConditions = []condition{
 	{"NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"},
 	{"NamespaceDeletionGroupVersionParsingFailure", "ParsedGroupVersions", "All legacy kube types successfully parsed"},
@@ -21,7 +23,8 @@ var successConditions = []condition{
 	{"NamespaceFinalizersRemaining", "ContentHasNoFinalizers", "All content-preserving finalizers finished"},
 }
 
-// failureConditions returns the conditions that report a failure: remaining content, remaining finalizers, or an error.
+// failureConditions returns the conditions whose status is True: those for an error of the deletion, for remaining objects
+// and for remaining finalizers. It returns none if the namespace is empty and err is nil.
 func failureConditions(remaining *remaining, err error) []condition {
 	var found []condition
 	if err != nil {
@@ -39,6 +42,7 @@ func failureConditions(remaining *remaining, err error) []condition {
 	return found
 }
 
+// countText returns the sorted names, each with its count in the format, separated by commas.
 func countText(counts map[string]int, format string) string {
 	var parts []string
 	for name, count := range counts {
@@ -48,7 +52,8 @@ func countText(counts map[string]int, format string) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeConditions writes the conditions into the status of a namespace. It is a no-op if they have not changed.
+// writeConditions writes the conditions of a terminating namespace into its status: its remaining content and the error
+// of the deletion, which may be nil. Nothing is written if the conditions have not changed.
 func (r *Controller) writeConditions(ctx context.Context, namespace document.Value, left *remaining, failure error) error {
 	failures := failureConditions(left, failure)
 	conditions := namespace.Lookup("status", "conditions")
@@ -64,7 +69,8 @@ func (r *Controller) writeConditions(ctx context.Context, namespace document.Val
 	return err
 }
 
-// withCondition replaces or adds a condition. lastTransitionTime changes only with the status.
+// withCondition returns the list of conditions with one replaced or added. Its lastTransitionTime changes only if its
+// status changes.
 func (r *Controller) withCondition(all document.Value, c condition, status string) document.Value {
 	next := document.NewMap(
 		document.Field{Name: "lastTransitionTime", Value: document.NewString(r.Objects.Now().UTC().Format(time.RFC3339))},

@@ -12,11 +12,12 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// workers is the number of workers, and of objects that are deleted concurrently, so that their writes share group
-// commits.
+// workers is the number of namespaces that are processed concurrently, and the maximum number of objects of a resource in
+// one namespace that are deleted concurrently. Concurrent deletions share the store's group commits.
 const workers = 16
 
-// remaining counts the objects that are left in a namespace, by resource and by finalizer.
+// remaining counts the objects of a namespace that still exist after their deletion was requested: per resource, as
+// RESOURCE.GROUP, and per finalizer. The maps are guarded by mu.
 type remaining struct {
 	mu                sync.Mutex
 	kinds, finalizers map[string]int
@@ -24,8 +25,8 @@ type remaining struct {
 
 func (m *remaining) isEmpty() bool { return len(m.kinds) == 0 }
 
-// deleteContent deletes the content of a namespace, and returns the objects that are still terminating. Pods are deleted
-// before all other objects, such as the network policies that protect them.
+// deleteContent deletes the objects in a namespace, and counts those that still exist because of a finalizer or a grace
+// period. Other objects, such as the network policies that protect the pods, are deleted only when no pod is left.
 func (r *Controller) deleteContent(ctx context.Context, namespace string) (*remaining, error) {
 	left := &remaining{kinds: map[string]int{}, finalizers: map[string]int{}}
 	pods, _ := r.Objects.Kinds.Resource("", "v1", "pods")
@@ -45,7 +46,7 @@ func (r *Controller) deleteContent(ctx context.Context, namespace string) (*rema
 	return left, nil
 }
 
-// deleteResource deletes the objects of one resource in a namespace.
+// deleteResource deletes the objects of one resource in a namespace, and counts those that still exist in left.
 func (r *Controller) deleteResource(ctx context.Context, namespace string, kind *api.Kind, left *remaining) error {
 	list, err := r.Objects.Cache.List(ctx, watchcache.Query{Selection: watchcache.Selection{Kind: kind.StoreName(), Namespace: namespace}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) == 0 {
@@ -59,7 +60,7 @@ func (r *Controller) deleteResource(ctx context.Context, namespace string, kind 
 	return group.Wait()
 }
 
-// deleteOne deletes an object, or counts it as remaining if it is still terminating. An object whose grace period has
+// deleteOne deletes an object, and counts it in left if it still exists afterwards. An object whose grace period has
 // expired is deleted immediately, because there may be no kubelet that confirms its termination.
 func (r *Controller) deleteOne(ctx context.Context, kind *api.Kind, object *watchcache.Object, left *remaining) error {
 	endpoint, err := r.Objects.Endpoint(kind, kind.Versions[0], "")

@@ -18,13 +18,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Kind is the watch cache's name of namespaces: GROUP/RESOURCE.
+// Kind is the name of the resource namespaces in the watch cache, in the form GROUP/RESOURCE.
 const Kind = "core/namespaces"
 
-// finalizer is the controller's entry in spec.finalizers.
+// finalizer is the value in spec.finalizers of a namespace that this controller removes.
 const finalizer = "kubernetes"
 
-// minBackoff and maxBackoff limit the exponential backoff of namespaces that are not empty yet.
+// minBackoff and maxBackoff are the bounds of the exponential backoff between attempts to empty a namespace. maxBackoff is
+// also the wait before a failed watch is restarted.
 const (
 	minBackoff = 20 * time.Millisecond
 	maxBackoff = time.Second
@@ -33,12 +34,12 @@ const (
 // Controller deletes terminating namespaces.
 type Controller struct {
 	Objects *registry.Registry
-	// User performs the controller's writes, Manager is its field manager.
+	// User is the user of the controller's writes, Manager their field manager.
 	User    user.Info
 	Manager string
 	Log     *slog.Logger
 
-	// queue is the workqueue of terminating namespaces.
+	// queue is the workqueue of the names of terminating namespaces.
 	queue *workqueue.Queue[string]
 }
 
@@ -70,7 +71,8 @@ func (r *Controller) watchNamespaces(ctx context.Context) {
 	}
 }
 
-// watch enqueues all terminating namespaces, and then those that become terminating.
+// watch enqueues all terminating namespaces, and then each terminating namespace that changes, until the watch fails. It
+// never returns nil.
 func (r *Controller) watch(ctx context.Context) error {
 	watcher, err := r.Objects.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: Kind}, InitialState: true, Freshness: watchcache.Any})
 	if err != nil {
@@ -90,7 +92,8 @@ func (r *Controller) watch(ctx context.Context) error {
 	}
 }
 
-// process reconciles a namespace and logs its error. It reports whether it is done; otherwise it is retried.
+// process reconciles a namespace and logs the error, if any. It reports whether the namespace is done; otherwise the
+// workqueue retries it.
 func (r *Controller) process(ctx context.Context, name string) (isDone bool) {
 	isDone, err := r.reconcile(ctx, name)
 	if err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !errors.Is(err, watchcache.ErrClosed) {
@@ -109,8 +112,8 @@ func sleep(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// reconcile deletes the content of a terminating namespace, and the controller's finalizer when the namespace is empty.
-// isDone is set if the controller has nothing left to do.
+// reconcile deletes the content of a terminating namespace, and removes the controller's finalizer when the namespace is
+// empty. isDone reports whether the controller has nothing left to do for the namespace; otherwise it is retried.
 func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, err error) {
 	namespace, err := r.Objects.Cache.Get(ctx, watchcache.Key{Kind: Kind, Name: name}, watchcache.Latest)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -122,7 +125,7 @@ func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, e
 	if !namespace.IsDeleting() {
 		return true, nil
 	}
-	doc, err := namespace.WithoutManagedFields() // an update without managedFields retains them
+	doc, err := namespace.WithoutManagedFields() // an update whose body has no managedFields does not change them
 	if err != nil {
 		return false, err
 	}
@@ -137,7 +140,7 @@ func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, e
 		_, err := r.Objects.Delete(ctx, r.deletion("", name, r.namespaces("")))
 		return err == nil, err
 	case len(kept) == finalizers:
-		return true, nil // the controller's finalizer is removed already
+		return true, nil // the controller has removed its finalizer already
 	}
 	if left, err := r.deleteContent(ctx, name); !left.isEmpty() || err != nil {
 		return false, errors.Join(err, r.writeConditions(ctx, doc, left, err))
@@ -147,7 +150,7 @@ func (r *Controller) reconcile(ctx context.Context, name string) (isDone bool, e
 	return err == nil || apierrors.IsNotFound(err), err
 }
 
-// namespaces returns the endpoint of namespaces or of a subresource of them.
+// namespaces returns the endpoint of namespaces, or of their subresource if that is not empty.
 func (r *Controller) namespaces(subresource string) *registry.Endpoint {
 	kind, _ := r.Objects.Kinds.Resource("", "v1", "namespaces")
 	endpoint, err := r.Objects.Endpoint(kind, "v1", subresource)
@@ -157,6 +160,7 @@ func (r *Controller) namespaces(subresource string) *registry.Endpoint {
 	return endpoint
 }
 
+// request returns a write request for a namespace, as the controller's user and field manager.
 func (r *Controller) request(name string, endpoint *registry.Endpoint, doc document.Value) *registry.Request {
 	return &registry.Request{
 		Endpoint: endpoint, Name: name, Body: registry.Body{Text: doc.JSON()},
@@ -164,6 +168,7 @@ func (r *Controller) request(name string, endpoint *registry.Endpoint, doc docum
 	}
 }
 
+// deletion returns a request for the background deletion of an object.
 func (r *Controller) deletion(namespace, name string, endpoint *registry.Endpoint) *registry.Deletion {
 	return &registry.Deletion{Endpoint: endpoint, Namespace: namespace, Name: name, Propagation: registry.Background}
 }

@@ -37,8 +37,8 @@ func (k *kit) reconcile(namespace string) (isDone bool) {
 	return isDone
 }
 
-// TestDeleteNamespace: namespaces that were deleted before and after the start of the controller are removed with
-// their content; others are not.
+// TestDeleteNamespace: the controller removes namespaces with their content, whether they were deleted before or after
+// its start; the content of other namespaces is kept.
 func TestDeleteNamespace(t *testing.T) {
 	k := open(t, nil)
 	for _, namespace := range []string{"before", "other"} {
@@ -57,11 +57,11 @@ func TestDeleteNamespace(t *testing.T) {
 	k.waitDeleted("while")
 	for _, namespace := range []string{"before", "while"} {
 		if n := k.count(configMaps, namespace) + k.count("core/secrets", namespace); n > 0 {
-			t.Errorf("%d objects are left in %s, want none", n, namespace)
+			t.Errorf("number of objects in the deleted namespace %s = %d, want 0", namespace, n)
 		}
 	}
 	if n := k.count(configMaps, "other") + k.count("core/secrets", "other"); n != 3 {
-		t.Errorf("%d objects are left in the other namespace, want 3", n)
+		t.Errorf("number of objects in the namespace that was not deleted = %d, want 3", n)
 	}
 }
 
@@ -78,13 +78,14 @@ func TestRestart(t *testing.T) {
 	stop()
 	k.merge("configmaps", "going", "held", `{"metadata":{"finalizers":null}}`)
 	if k.get(Kind, "", "going").IsAbsent() {
-		t.Fatal("namespace was deleted while no controller is running")
+		t.Fatal("namespace was deleted while the controller is stopped, want it to exist")
 	}
 	k.run()
 	k.waitDeleted("going")
 }
 
-// TestReconcile: single calls of reconcile for a namespace that does not exist, is active, and is terminating.
+// TestReconcile: reconcile does nothing for a namespace that does not exist or is active, and deletes a terminating
+// namespace with its content.
 func TestReconcile(t *testing.T) {
 	k := open(t, nil)
 	if !k.reconcile("nowhere") {
@@ -93,16 +94,16 @@ func TestReconcile(t *testing.T) {
 	k.mustCreate("namespaces", "", named("n"))
 	k.mustCreate("configmaps", "n", named("a"))
 	if !k.reconcile("n") || k.count(configMaps, "n") != 1 {
-		t.Error("reconcile() of an active namespace must be a no-op")
+		t.Error("reconcile() of an active namespace is not done or deleted its content, want a no-op")
 	}
 	k.mustDelete("namespaces", "", "n")
 	if !k.reconcile("n") || !k.get(Kind, "", "n").IsAbsent() || k.count(configMaps, "n") != 0 {
-		t.Error("want a namespace without finalizers to be deleted by one reconcile()")
+		t.Error("terminating namespace or its content exists after one reconcile(), want both deleted")
 	}
 }
 
-// TestFinalizers: the controller removes its own finalizer; the namespace is retained as long as it has other
-// finalizers.
+// TestFinalizers: the controller removes its own finalizer from spec.finalizers; the namespace exists as long as it has
+// finalizers in its metadata.
 func TestFinalizers(t *testing.T) {
 	k := open(t, nil)
 	k.mustCreate("namespaces", "", withFinalizer("held", "example.org/hold"))
@@ -116,11 +117,12 @@ func TestFinalizers(t *testing.T) {
 	}
 	k.merge("namespaces", "", "held", `{"metadata":{"finalizers":null}}`)
 	if !k.get(Kind, "", "held").IsAbsent() {
-		t.Error("namespace exists without finalizers, want it deleted")
+		t.Error("namespace exists after its last finalizer was removed, want it deleted")
 	}
 }
 
-// TestPodsFirst: other objects are retained as long as there are pods. A pod is deleted at the end of its grace period.
+// TestPodsFirst: other objects in a terminating namespace are kept as long as it contains pods. A pod is deleted at the end
+// of its grace period.
 func TestPodsFirst(t *testing.T) {
 	k := open(t, nil)
 	now := time.Now()
@@ -131,16 +133,16 @@ func TestPodsFirst(t *testing.T) {
 	k.mustDelete("namespaces", "", "n")
 	for range 2 {
 		if k.reconcile("n") || k.count("core/pods", "n") != 1 || k.count(configMaps, "n") != 1 {
-			t.Fatal("want the pod and the ConfigMap to be retained during the grace period")
+			t.Fatal("pod, ConfigMap or namespace was deleted during the pod's grace period, want all to exist")
 		}
 	}
 	now = now.Add(2 * time.Minute)
 	if !k.reconcile("n") || k.count("core/pods", "n")+k.count(configMaps, "n") != 0 || !k.get(Kind, "", "n").IsAbsent() {
-		t.Error("want all content and the namespace deleted after the grace period")
+		t.Error("namespace or its content exists after the pod's grace period, want both deleted")
 	}
 }
 
-// conditions returns the conditions of a namespace: type → "STATUS REASON: MESSAGE".
+// conditions maps the type of each condition of a namespace to "STATUS REASON: MESSAGE".
 func conditions(namespace document.Value) map[string]string {
 	all := map[string]string{}
 	for _, c := range namespace.Lookup("status", "conditions").Items() {
@@ -149,8 +151,8 @@ func conditions(namespace document.Value) map[string]string {
 	return all
 }
 
-// TestConditions: conditions report the remaining content; they are written only if they change, and
-// lastTransitionTime only with the status.
+// TestConditions: the conditions of a terminating namespace report its remaining content. They are written only if they
+// change, and lastTransitionTime changes only with the status.
 func TestConditions(t *testing.T) {
 	k := open(t, nil)
 	now := time.Now().Truncate(time.Second)
@@ -177,13 +179,13 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	if n := len(conditions(first)); n != len(want) {
-		t.Errorf("%d conditions, want %d", n, len(want))
+		t.Errorf("number of conditions of the namespace = %d, want %d", n, len(want))
 	}
 	before := now
 	now = now.Add(time.Hour)
 	k.reconcile("n")
 	if again := k.get(Kind, "", "n"); !document.Equal(again, first) {
-		t.Errorf("unchanged conditions were written again: %s, then %s", first.JSON(), again.JSON())
+		t.Errorf("namespace after a second reconcile() = %s, want no write: %s", again.JSON(), first.JSON())
 	}
 	k.merge("secrets", "n", "s", `{"metadata":{"finalizers":null}}`)
 	k.reconcile("n")
@@ -198,7 +200,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestConditionsOfFailures: an error of the deletion is reported in a condition.
+// TestConditionsOfFailures: an error while the content is deleted is reported in the condition
+// NamespaceDeletionContentFailure.
 func TestConditionsOfFailures(t *testing.T) {
 	k := open(t, nil)
 	k.mustCreate("namespaces", "", named("n"))

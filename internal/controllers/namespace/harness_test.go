@@ -20,13 +20,13 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// kit is a registry on an in-memory store.
+// kit is a registry on an in-memory store, with the test that it fails on errors.
 type kit struct {
 	*testing.T
 	all *registry.Registry
 }
 
-// open returns a kit without a running controller. before is called before each commit.
+// open returns a kit without a running controller. If before is not nil, it is called before each commit to the store.
 func open(t *testing.T, before func([]storage.Write)) *kit {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -38,7 +38,7 @@ func open(t *testing.T, before func([]storage.Write)) *kit {
 	return &kit{t, registry.New(registry.Options{Cache: c, Kinds: register, Admission: admission.NewChain(namespacelifecycle.Plugin{}), Log: log})}
 }
 
-// hookedStore is a store that calls before ahead of each commit.
+// hookedStore is a store that calls the function before, if it is not nil, before each commit.
 type hookedStore struct {
 	storage.Store
 	before func([]storage.Write)
@@ -115,7 +115,7 @@ func (k *kit) mustDelete(resource, namespace, name string) {
 	}
 }
 
-// merge sends a JSON merge patch.
+// merge applies a JSON merge patch to an object; an error fails the test.
 func (k *kit) merge(resource, namespace, name, patch string) {
 	k.Helper()
 	r := k.request(resource, namespace, name, patch)
@@ -124,7 +124,7 @@ func (k *kit) merge(resource, namespace, name, patch string) {
 	}
 }
 
-// get returns an object; absent if there is none.
+// get returns an object as it is stored; absent if there is none.
 func (k *kit) get(kind, namespace, name string) document.Value {
 	k.Helper()
 	object, err := k.all.Cache.Get(k.Context(), watchcache.Key{Kind: kind, Namespace: namespace, Name: name}, watchcache.Latest)

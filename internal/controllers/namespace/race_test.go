@@ -19,9 +19,9 @@ func createsConfigMap(writes []storage.Write) bool {
 	return strings.HasPrefix(own.Key, "core/configmaps/") && own.Expected == 0
 }
 
-// TestNothingOutlivesItsNamespace: objects are created concurrently with the deletion of their namespaces, with slow
-// commits. All created objects are deleted with their namespace, and later creations are rejected as terminating or
-// not found.
+// TestNothingOutlivesItsNamespace creates objects, with slow commits, while their namespaces are deleted. All created
+// objects must be deleted with their namespace, and later creations must be rejected because the namespace is terminating
+// or not found.
 func TestNothingOutlivesItsNamespace(t *testing.T) {
 	k := open(t, func(writes []storage.Write) {
 		if createsConfigMap(writes) {
@@ -50,12 +50,12 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 						createdHere.Add(1)
 					case isRejected(err):
 						rejected.Add(1)
-						select { // leaves CPU time to the deletion
+						select { // the wait leaves CPU time for the deletion
 						case <-ended:
 						case <-time.After(time.Millisecond):
 						}
 					default:
-						t.Errorf("create() = %v, want success or a rejection", err)
+						t.Errorf("create() = %v, want success, NamespaceTerminating or NotFound", err)
 						return
 					}
 				}
@@ -81,14 +81,15 @@ func TestNothingOutlivesItsNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range list.Objects {
-		t.Errorf("%s at revision %d is in a deleted namespace", o.Key(), o.Revision())
+		t.Errorf("%s with resourceVersion %d exists in a deleted namespace, want it deleted", o.Key(), o.Revision())
 	}
 	if created.Load() == 0 || rejected.Load() == 0 {
 		t.Errorf("precondition: %d creations succeeded and %d were rejected, want both positive", created.Load(), rejected.Load())
 	}
 }
 
-// TestUnrelatedNamespaceUpdates: updates of a namespace, other than its deletion, do not reject creations in it.
+// TestUnrelatedNamespaceUpdates: updates of a namespace, other than its deletion, do not make concurrent creations in the
+// namespace fail.
 func TestUnrelatedNamespaceUpdates(t *testing.T) {
 	k := open(t, func(writes []storage.Write) {
 		if createsConfigMap(writes) {
@@ -123,7 +124,7 @@ func TestUnrelatedNamespaceUpdates(t *testing.T) {
 	changer.Wait()
 	list, err := k.all.Cache.List(t.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: "core/configmaps"}, Freshness: watchcache.Latest})
 	if err != nil || len(list.Objects) != creators*each {
-		t.Errorf("%d ConfigMaps, %v, want %d", len(list.Objects), err, creators*each)
+		t.Errorf("number of ConfigMaps = %d, error %v; want %d", len(list.Objects), err, creators*each)
 	}
 }
 
@@ -148,7 +149,7 @@ func TestRejectedAtCommit(t *testing.T) {
 			t.Errorf("%s: error = %v, want NamespaceTerminating", verb, err)
 		}
 		if !k.get("core/configmaps", "going", "late").IsAbsent() {
-			t.Errorf("%s: ConfigMap late exists, want it rejected", verb)
+			t.Errorf("%s: ConfigMap late exists, want its creation rejected", verb)
 		}
 	}
 }
