@@ -14,20 +14,20 @@ type Queue[Task comparable] struct {
 	queue workqueue.TypedRateLimitingInterface[Task]
 }
 
-// NewQueue returns a queue. The first and last parameters are the minimum and maximum backoff of a task that failed;
-// the backoff doubles with each failure.
+// NewQueue returns an empty queue. A failed task is retried after minBackoff; the backoff doubles with each further failure
+// of the task, up to maxBackoff.
 func NewQueue[Task comparable](minBackoff, maxBackoff time.Duration) *Queue[Task] {
 	return &Queue[Task]{workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[Task](minBackoff, maxBackoff))}
 }
 
-// Add enqueues a task.
+// Add enqueues a task, unless it is in the queue already.
 func (q *Queue[Task]) Add(task Task) { q.queue.Add(task) }
 
 // Reset resets the backoff of a task to its minimum.
 func (q *Queue[Task]) Reset(task Task) { q.queue.Forget(task) }
 
-// Run processes tasks with a number of workers until the context ends; the queue cannot be used afterwards. do
-// reports whether a task is done; otherwise it is retried with backoff.
+// Run processes tasks with the number of workers until the context ends; the queue cannot be used afterwards. The function
+// process reports whether a task is done; otherwise the task is retried with backoff.
 func (q *Queue[Task]) Run(ctx context.Context, workers int, process func(context.Context, Task) (isDone bool)) {
 	defer context.AfterFunc(ctx, q.queue.ShutDown)()
 	var running sync.WaitGroup
@@ -40,7 +40,8 @@ func (q *Queue[Task]) Run(ctx context.Context, workers int, process func(context
 	}
 }
 
-// processNext processes the next task. It returns false when the queue is shut down.
+// processNext waits for the next task and processes it. It returns false when the queue is shut down or the context has
+// ended.
 func (q *Queue[Task]) processNext(ctx context.Context, process func(context.Context, Task) bool) bool {
 	task, isOver := q.queue.Get()
 	if isOver || ctx.Err() != nil {

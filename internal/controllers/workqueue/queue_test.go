@@ -37,8 +37,8 @@ func TestQueueBackoff(t *testing.T) {
 	})
 }
 
-// TestQueueIsSequentialPerTask: a task is never processed concurrently, and a task that is added while it is
-// processed is processed again.
+// TestQueueIsSequentialPerTask: a task is never processed by two workers at the same time, and a task that is added while
+// it is being processed is processed again afterwards.
 func TestQueueIsSequentialPerTask(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -59,7 +59,7 @@ func TestQueueIsSequentialPerTask(t *testing.T) {
 		defer close(ended)
 		q.Run(ctx, 8, func(_ context.Context, task int) bool {
 			if busy[task].Add(1) > 1 {
-				t.Error("a task is processed concurrently")
+				t.Errorf("task %d is processed by more than one worker at the same time, want one", task)
 			}
 			seen[task].Store(added[task].Load())
 			busy[task].Add(-1)
