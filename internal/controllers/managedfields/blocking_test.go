@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// gatedStore is a store in which, after isClosed is set, the next commit of widgets waits until opened is closed; later
-// commits do not wait.
+// gatedStore is a store that can delay one commit: after isClosed is set, the next commit of a widget closes the channel
+// arrived and waits until the test closes the channel opened. Later commits do not wait.
 type gatedStore struct {
 	storage.Store
 	isClosed atomic.Bool
@@ -35,7 +35,7 @@ func (g *gatedStore) Commit(ctx context.Context, writes ...storage.Write) (stora
 	return g.Store.Commit(ctx, writes...)
 }
 
-// openGated returns a server over a gated store, with a widget whose list and map are atomic.
+// openGated returns a server on a gatedStore, with the widget "one", whose list and map are atomic.
 func openGated(t *testing.T) (*kit, *gatedStore) {
 	t.Helper()
 	g := newGatedStore(t)
@@ -45,14 +45,15 @@ func openGated(t *testing.T) (*kit, *gatedStore) {
 	return k, g
 }
 
-// wantApplyBlocked checks that an apply waits until the gate is opened, and then prunes by the migrated managedFields.
+// wantApplyBlocked checks that an apply waits until the store's delayed commit, which migrates managedFields, is done, and
+// then uses the migrated managedFields to prune a list item that is no longer applied.
 func wantApplyBlocked(k *kit, g *gatedStore) {
 	k.Helper()
 	done := make(chan error, 1)
 	go func() { done <- k.ApplyAs(k.Context(), "tester", "v1", "one", `"list":[{"name":"a","id":"1"}]`) }()
 	select {
 	case err := <-done:
-		k.Errorf("a write succeeded before managedFields were migrated: %v", err)
+		k.Errorf("apply before managedFields were migrated returned %v, want it to wait", err)
 		close(g.opened)
 		return
 	case <-time.After(50 * time.Millisecond):
@@ -64,16 +65,16 @@ func wantApplyBlocked(k *kit, g *gatedStore) {
 			k.Fatal(err)
 		}
 	case <-time.After(30 * time.Second):
-		k.Fatal("the write is still blocked after the migration")
+		k.Fatal("apply has not returned 30 seconds after the migration was unblocked, want success")
 	}
 	if list := k.Get(crdtest.Widgets, "one").Get("list"); list.Len() != 1 {
-		k.Errorf("an item that is no longer applied was not pruned: %v", list)
+		k.Errorf("list after the apply = %v, want 1 item: the item that is no longer applied must be pruned", list)
 	}
 }
 
-// TestWritersAreBlocked: no write by the new schema is accepted before all managedFields are migrated. The write
-// would be merged with managedFields of the old schema, and could not be distinguished from an unmigrated one
-// afterwards.
+// TestWritersAreBlocked: after a change of the schema, no write is accepted before all managedFields are migrated.
+// Otherwise it would be merged with managedFields of the old schema, and the entry that it writes could not be
+// distinguished from an entry that still has to be migrated.
 func TestWritersAreBlocked(t *testing.T) {
 	k, g := openGated(t)
 	g.isClosed.Store(true)
@@ -81,13 +82,13 @@ func TestWritersAreBlocked(t *testing.T) {
 	select {
 	case <-g.arrived:
 	case <-time.After(30 * time.Second):
-		t.Fatal("managedFields are not migrated")
+		t.Fatal("no managedFields were written within 30 seconds after the schema changed, want a migration")
 	}
 	wantApplyBlocked(k, g)
 }
 
-// TestWritersStayBlockedAfterAnotherUpdate: an update of the definition that changes no schema, while managedFields are
-// migrated, does not unblock writers.
+// TestWritersStayBlockedAfterAnotherUpdate: if the definition is updated without a change of its schemas while
+// managedFields are being migrated, writes remain blocked until the migration is done.
 func TestWritersStayBlockedAfterAnotherUpdate(t *testing.T) {
 	k, g := openGated(t)
 	g.isClosed.Store(true)
@@ -98,7 +99,8 @@ func TestWritersStayBlockedAfterAnotherUpdate(t *testing.T) {
 	wantApplyBlocked(k, g)
 }
 
-// TestWritersAreBlockedAfterRestart: a restarted server also finishes the migration before it accepts the first write.
+// TestWritersAreBlockedAfterRestart: a server that was restarted before a migration finishes it before it accepts the
+// first write.
 func TestWritersAreBlockedAfterRestart(t *testing.T) {
 	k, g := openGated(t)
 	k.Stop()
@@ -111,8 +113,9 @@ func TestWritersAreBlockedAfterRestart(t *testing.T) {
 	again.MustApply("one", twoItems)
 }
 
-// TestWritersAreBlockedWhenServedAgain: writers of a kind that is served again are blocked, too, and the migration
-// waits for writes in flight by the previously served kind.
+// TestWritersAreBlockedWhenServedAgain: if a kind whose schema changed while it was not served is served again, writes to
+// it are blocked until the migration is done, and the migration waits for writes in flight that use the previously
+// served kind.
 func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	k, g := openGated(t)
 	old := k.Widgets("v1").Kind.WriteGate
@@ -128,7 +131,7 @@ func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	k.wantBlocked()
 	select {
 	case <-g.arrived:
-		t.Error("managedFields are migrated while a write by the old schema is in flight")
+		t.Error("managedFields are migrated while a write with the old schema is in flight, want the migration to wait")
 	default:
 	}
 	old.Leave()
@@ -138,7 +141,8 @@ func TestWritersAreBlockedWhenServedAgain(t *testing.T) {
 	k.MustApply("one", twoItems)
 }
 
-// TestBlockedWriterTimesOut: a blocked write waits no longer than its request may take, and names the reason.
+// TestBlockedWriterTimesOut: a write that is blocked by a migration fails when its request times out, with an error that
+// explains the reason.
 func TestBlockedWriterTimesOut(t *testing.T) {
 	k, g := openGated(t)
 	g.isClosed.Store(true)
@@ -151,18 +155,18 @@ func TestBlockedWriterTimesOut(t *testing.T) {
 	const want = "Timeout: writes to widgets.example.com wait until the managedFields of its objects are migrated to the changed CustomResourceDefinition, " +
 		"which takes longer than the request may; retry"
 	if !apierrors.IsTimeout(err) || err.Error() != want {
-		t.Errorf("received %v, expected %s", err, want)
+		t.Errorf("apply during a migration = %v, want %s", err, want)
 	}
 }
 
-// TestWritersStayBlockedOnShutdown: a server that is stopped during a migration does not unblock writers. After the
-// restart their writes could not be distinguished from writes by the old schema.
+// TestWritersStayBlockedOnShutdown: a server that is stopped during a migration does not unblock writes. After a restart,
+// entries of such writes could not be distinguished from entries of the old schema.
 func TestWritersStayBlockedOnShutdown(t *testing.T) {
 	k, h := openConverted(t, watchcachetest.OpenStore(t))
 	k.MustCreate("v2", "one", ", map: {x: 1}")
 	h.Fail(crdtest.Hangs)
 	k.MergeVersions(crdtest.TwoMaps(crdtest.Granular))
-	k.Wait("managedFields are migrated", func() bool { return len(h.Sizes()) > 0 })
+	k.Wait("the migration to call the conversion webhook", func() bool { return len(h.Sizes()) > 0 })
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- k.ApplyAs(ctx, "tester", "v1", "two", "") }()
@@ -170,6 +174,6 @@ func TestWritersStayBlockedOnShutdown(t *testing.T) {
 	k.wantBlocked()
 	cancel()
 	if err := <-done; !apierrors.IsTimeout(err) {
-		t.Errorf("the blocked write returned %v, want a timeout", err)
+		t.Errorf("blocked apply = %v, want a timeout", err)
 	}
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/cadastre/cadastre/schema"
 )
 
-// This file is pure: it maps the field set of a managed fields entry from the topology of one generation of a
-// definition to the topology of another.
+// The functions of this file do no I/O. They map the field set of a managed fields entry from the topology of one
+// generation of a definition to the topology of another:
 //
-//	change of the schema                      the entry's field set afterwards
-//	an atomic list or map becomes granular    each field in it, as the object has them now
-//	a granular list or map becomes atomic     the list or map itself
-//	the keys of an associative list change    the same items, by their new keys
-//	the entry's version is removed            the fields that the object has at the storage version
+//	change of the schema                      fields that the entry owns afterwards
+//	an atomic list or map becomes granular    each field of the list or map that the object contains now
+//	a granular list or map becomes atomic     the list or map as a whole
+//	the keys of an associative list change    the same items, identified by their new keys
+//	the entry's version is removed            those of its fields that the object has at the storage version
 
-// chain lists the topologies that lead from the schema that a managed fields entry conforms to, to the current schema.
-// It is immutable and shared by all entries of the same version and generation.
+// chain lists the topologies from the schema that a managed fields entry conforms to up to the current schema. It is
+// immutable and shared by all entries of the same version and generation.
 //
-// Invariants: len(topologies) ≥ 2. topologies[0] is that of version from at generation, the last one is that of
-// version to in the current definition, and no two neighbours have the same schema unless from ≠ to. An entry may
-// conform to any of them, because a migration that was interrupted may have migrated it part of the way; mapping it
-// from the first on is idempotent.
+// Invariants: len(topologies) ≥ 2. topologies[0] is the topology of version from at generation, the last topology is that
+// of version to in the current definition, and no two neighbours have the same schema unless from ≠ to. An entry may
+// conform to any of the topologies, because an interrupted migration may have migrated it part of the way. This does no
+// harm: the mapping along the whole chain is idempotent.
 type chain struct {
 	generation int64
 	from, to   string
 	topologies []*schema.Type
 }
 
-// newChain returns the chain of entries at a version that conform to the oldest of some previous generations, which
-// are in ascending order. It returns nil if such entries do not change: no schema of the version has changed, or the
-// version was removed and a webhook defined how it relates to the others.
+// newChain returns the chain for entries at a version that conform to previous[0]. previous contains generations in
+// ascending order. It returns nil if such entries are not changed, because the schema of the version is the same in all
+// generations, or because the version was removed and was converted by a webhook.
 func newChain(current *crd.Resource, previous []generation, version string) *chain {
 	if len(previous) == 0 {
 		return nil
@@ -51,9 +51,10 @@ func newChain(current *crd.Resource, previous []generation, version string) *cha
 	return c
 }
 
-// targetVersion returns the version that entries at a version are migrated to: their own, unless it was removed; then
-// the storage version, provided that conversion was None in all generations since. Otherwise it returns "": which
-// fields a conversion webhook made of those of the removed version is unknown, and the next apply drops the entry.
+// targetVersion returns the version that entries at a version are migrated to: the same version if it still exists,
+// otherwise the storage version, provided that the conversion strategy is None in the current and all previous
+// generations. If a webhook converted, it returns "": the fields of the removed version cannot be mapped to another
+// version, and the next apply drops the entry.
 func targetVersion(current *crd.Resource, previous []generation, version string) string {
 	if current.Version(version) != nil {
 		return version
@@ -65,9 +66,9 @@ func targetVersion(current *crd.Resource, previous []generation, version string)
 	return current.StorageVersion()
 }
 
-// topologies returns the topologies of a version in previous generations, then that of the target version in the
-// current definition. It leaves out a topology whose schema equals the one before, and generations without the
-// version.
+// topologies returns the topologies of version from in the previous generations, followed by the topology of version to
+// in the current definition. It omits generations without the version, and a topology whose schema equals the previous
+// schema.
 func topologies(current *crd.Resource, previous []generation, from, to string) (all []*schema.Type) {
 	var last document.Value
 	add := func(r *crd.Resource, version string, required bool) {
@@ -88,8 +89,8 @@ func topologies(current *crd.Resource, previous []generation, from, to string) (
 	return all
 }
 
-// migrate returns an entry whose field set conforms to the current schema. doc is the object at version to. ok is false
-// if the entry owns no field there.
+// migrate returns the entry with a field set that conforms to the current schema. doc is the object at version c.to. ok is
+// false if the entry owns no field at that version, so that it must be removed.
 func (c *chain) migrate(entry apply.Entry, doc document.Value) (_ apply.Entry, ok bool, err error) {
 	for i, next := range c.topologies[1:] {
 		if entry, err = mapEntry(entry, c.topologies[i], next, doc); err != nil {
@@ -102,8 +103,8 @@ func (c *chain) migrate(entry apply.Entry, doc document.Value) (_ apply.Entry, o
 	return moveToVersion(entry, doc, c.topologies[len(c.topologies)-1])
 }
 
-// mapEntry returns an entry with its field set mapped from one topology to another. doc has the values, which atomic
-// fields are expanded from and the keys of items are taken from.
+// mapEntry returns an entry with its field set mapped from one topology to another. The values in doc determine the fields
+// of an expanded atomic list or map, and the keys of list items.
 func mapEntry(entry apply.Entry, from, to *schema.Type, doc document.Value) (apply.Entry, error) {
 	mapped, err := apply.Reconcile(apply.Object{Document: doc, Entries: []apply.Entry{entry}}, entry.APIVersion, from, to)
 	if err != nil {
@@ -112,8 +113,8 @@ func mapEntry(entry apply.Entry, from, to *schema.Type, doc document.Value) (app
 	return mapped.Entries[0], nil
 }
 
-// moveToVersion returns an entry of a removed version at the apiVersion of doc, restricted to the fields that doc has;
-// ok is false if there are none.
+// moveToVersion returns an entry of a removed version with the apiVersion of doc and only those of its fields that exist
+// in doc. ok is false if none exists.
 func moveToVersion(entry apply.Entry, doc document.Value, t *schema.Type) (_ apply.Entry, ok bool, err error) {
 	existing, err := fieldsOf(doc, t)
 	if err != nil {
@@ -128,7 +129,7 @@ func moveToVersion(entry apply.Entry, doc document.Value, t *schema.Type) (_ app
 	return entry, !fields.IsEmpty(), nil
 }
 
-// fieldsOf returns the field set that a manager would own after applying the whole document.
+// fieldsOf returns the field set that a field manager would own after applying the whole document.
 func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	version := doc.Get("apiVersion").Text()
 	engine, err := apply.New(apply.Options{Versions: apply.OneVersion(version, t)})
@@ -142,8 +143,8 @@ func fieldsOf(doc document.Value, t *schema.Type) (fieldset.Set, error) {
 	return result.Object.Entries[0].Fields()
 }
 
-// restrict returns the part of a set that exists. Unlike an intersection it keeps a path if existing has only paths
-// below it, and shortens a path to the atomic field that existing has in its place.
+// restrict returns the paths of s that exist according to the set existing. In contrast to an intersection, it keeps a
+// path if existing contains only paths below it, and shortens a path if existing contains an atomic field above it.
 func restrict(s, existing fieldset.Set) fieldset.Set {
 	var out fastset.Builder
 	mark := out.Mark()
@@ -160,9 +161,9 @@ func restrict(s, existing fieldset.Set) fieldset.Set {
 	return out.Set(mark)
 }
 
-// mergeEntries merges entries of the same manager, operation, subresource and apiVersion, which moveToVersion may
-// have created: the result owns the union of their fields, with the later time. Entries whose fieldsV1 cannot be
-// parsed are not merged.
+// mergeEntries merges entries of the same field manager, operation, subresource and apiVersion, which exist if
+// moveToVersion changed the apiVersion of one of them. A merged entry owns the union of their fields and has the latest
+// of their times. Entries whose fieldsV1 cannot be parsed are not merged.
 func mergeEntries(entries []apply.Entry) []apply.Entry {
 	all := entries[:0:0]
 	for _, entry := range entries {
@@ -176,7 +177,8 @@ func mergeEntries(entries []apply.Entry) []apply.Entry {
 	return all
 }
 
-// mergeInto adds the fields of another entry to an entry; it reports whether both could be parsed.
+// mergeInto adds the fields of another entry to an entry. It returns false, and changes nothing, if the fieldsV1 of one of
+// them cannot be parsed.
 func mergeInto(entry *apply.Entry, other apply.Entry) bool {
 	fields, err := entry.Fields()
 	others, failed := other.Fields()

@@ -13,8 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd"
 )
 
-// resource returns a definition of a generation. Each version is "name listType[ storage]"; the list type is that of the
-// field list, whose items have a name and an id: atomic, or the key.
+// resource returns a definition of widgets at a generation. Each version is written as "VERSION LISTTYPE", followed by
+// " storage" for the storage version. LISTTYPE is the type of the field list, whose items have a name and an id: atomic,
+// or the name of the key of an associative list.
 func resource(t *testing.T, generation int, conversion string, versions ...string) *crd.Resource {
 	t.Helper()
 	var all []string
@@ -35,6 +36,7 @@ func resource(t *testing.T, generation int, conversion string, versions ...strin
 	return crd.NewResource(crd.Parse(doc), nil, nil)
 }
 
+// generations returns previous generations of a definition, as they are read from the store.
 func generations(all ...*crd.Resource) (previous []generation) {
 	for _, r := range all {
 		previous = append(previous, generation{Resource: r})
@@ -42,7 +44,8 @@ func generations(all ...*crd.Resource) (previous []generation) {
 	return previous
 }
 
-// TestNewChain: a chain has one topology for each schema that the version of an entry had, and ends at the current one.
+// TestNewChain: a chain contains one topology for each schema that the version had in previous generations, and ends with
+// the current topology.
 func TestNewChain(t *testing.T) {
 	none := func(generation int, versions ...string) *crd.Resource {
 		return resource(t, generation, "None", versions...)
@@ -52,7 +55,7 @@ func TestNewChain(t *testing.T) {
 		current  *crd.Resource
 		previous []generation
 		version  string
-		want     string // from, to, generation, number of topologies; "" means no chain
+		want     string // from, to, generation and number of topologies of the chain; "" means that there is no chain
 	}{
 		{"no previous generation", none(1, "v1 atomic storage"), nil, "v1", ""},
 		{"changed once", none(2, "v1 name storage"), generations(none(1, "v1 atomic storage")), "v1", "v1 v1 1 2"},
@@ -80,8 +83,8 @@ func TestNewChain(t *testing.T) {
 	}
 }
 
-// TestTargetVersion: an entry keeps its version while that exists, and moves to the storage version if conversion was
-// None in all generations.
+// TestTargetVersion: an entry keeps its version as long as the version exists. If the version was removed, the entry moves
+// to the storage version, unless a webhook converted in one of the generations.
 func TestTargetVersion(t *testing.T) {
 	for _, test := range []struct{ version, was, is, want string }{
 		{"v2", "Webhook", "Webhook", "v2"},
@@ -91,19 +94,20 @@ func TestTargetVersion(t *testing.T) {
 	} {
 		current, previous := resource(t, 2, test.is, "v2 atomic storage"), resource(t, 1, test.was, "v2 atomic storage")
 		if got := targetVersion(current, generations(previous), test.version); got != test.want {
-			t.Errorf("targetVersion(%+v) = %q", test, got)
+			t.Errorf("targetVersion(%s), conversion was %s and is %s = %q, want %q", test.version, test.was, test.is, got, test.want)
 		}
 	}
 }
 
+// The field sets that own a and the item {name: x, id: 1} of list, for each list type.
 const (
 	ownsAtomic = `{"f:a":{},"f:list":{}}`
 	ownsByName = `{"f:a":{},"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:id":{},"f:name":{}}}}`
 	ownsByID   = `{"f:a":{},"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:name":{}}}}`
 )
 
-// TestMigrateEntry: an entry that conforms to any topology of a chain conforms to the last one afterwards, and
-// migrating it again changes nothing.
+// TestMigrateEntry: an entry that conforms to any topology of a chain conforms to the last topology after its migration,
+// and a second migration does not change it.
 func TestMigrateEntry(t *testing.T) {
 	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
 	if err != nil {
@@ -135,7 +139,8 @@ func TestMigrateEntry(t *testing.T) {
 	}
 }
 
-// TestMigrateToStorageVersion: an entry of a removed version owns the fields that the object has at the storage version.
+// TestMigrateToStorageVersion: an entry of a removed version keeps those of its fields that the object has at the storage
+// version; it is removed if there are none.
 func TestMigrateToStorageVersion(t *testing.T) {
 	doc, err := document.ParseJSON(`{"apiVersion":"example.com/v2","kind":"Widget","metadata":{"name":"one"},"a":1,"list":[{"name":"x","id":"1"}]}`)
 	if err != nil {
@@ -154,11 +159,11 @@ func TestMigrateToStorageVersion(t *testing.T) {
 	}
 	bad := apply.Entry{Manager: "m", APIVersion: "example.com/v1", FieldsV1: "{"}
 	if got, _, err := c.migrate(bad, doc); err == nil || got != bad {
-		t.Errorf("migrate() of unreadable fields = %+v, %v; want an error", got, err)
+		t.Errorf("migrate() of invalid fieldsV1 = %+v, error %v; want an error and the entry unchanged", got, err)
 	}
 }
 
-// TestRestrict: paths that do not exist are dropped, and paths into an atomic field become the field.
+// TestRestrict: restrict removes paths that do not exist, and replaces paths below an atomic field by the atomic field.
 func TestRestrict(t *testing.T) {
 	parse := func(text string) fieldset.Set {
 		t.Helper()
@@ -182,7 +187,7 @@ func TestRestrict(t *testing.T) {
 	}
 }
 
-// TestMergeEntries: entries of one manager at one version are merged; entries that cannot be parsed are not.
+// TestMergeEntries: entries of the same field manager and version are merged; entries that cannot be parsed are not.
 func TestMergeEntries(t *testing.T) {
 	of := func(manager, fields string, second int64) apply.Entry {
 		return apply.Entry{Manager: manager, Operation: apply.Apply, APIVersion: "example.com/v1", FieldsV1: fields, Time: time.Unix(second, 0)}

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// For tests in package managedfields_test, which can import the controller of definitions.
+// These constants are exported for the tests in package managedfields_test. They are in another package because they
+// import package crdtest, which imports this package.
 const (
 	GenerationRecords = generationRecords
 	PendingRecords    = pendingRecords
@@ -17,13 +18,13 @@ const (
 	ParallelBatches   = parallelBatches
 )
 
-// History is the persisted state of a definition.
+// History summarizes the persisted migration state of a definition for tests.
 type History struct {
-	Previous           []int64 // generations
-	Pending            int     // number of objects
-	PendingRecords     int
-	Generation, Oldest int64
-	IsMigrated         bool
+	Previous           []int64 // previous generations that are stored
+	Pending            int     // number of objects with pending entries
+	PendingRecords     int     // number of stored records of pending entries
+	Generation, Oldest int64   // M of the package documentation, and the oldest generation that an entry conforms to
+	IsMigrated         bool    // whether all entries that are not pending conform to the current schema
 }
 
 func newHistory(h history) History {
@@ -37,7 +38,7 @@ func newHistory(h history) History {
 	return out
 }
 
-// ReadHistory returns the persisted state of a definition before its generation.
+// ReadHistory returns the persisted migration state of a definition, without generations after d.Generation.
 func ReadHistory(ctx context.Context, cache *watchcache.Cache, d *crd.Definition) (History, error) {
 	h, err := histories{cache, slog.New(slog.DiscardHandler)}.read(ctx, d)
 	return newHistory(h), err

@@ -17,19 +17,20 @@ import (
 )
 
 const (
-	// twoItems are values for crdtest.ListAndMap. itemsByName, itemsByID and itemsAtomic are the field sets that own
-	// them with different topologies.
+	// twoItems are the fields of a widget of crdtest.ListAndMap. itemsByName, itemsByID and itemsAtomic are the field sets,
+	// as members of fieldsV1, of a manager that applied twoItems, for each list type.
 	twoItems    = `"list":[{"name":"a","id":"1","num":7},{"name":"b","id":"2"}],"map":{"x":1,"z":2}`
 	itemsByName = `"f:list":{"k:{\"name\":\"a\"}":{".":{},"f:id":{},"f:name":{},"f:num":{}},"k:{\"name\":\"b\"}":{".":{},"f:id":{},"f:name":{}}},"f:map":{"f:x":{},"f:z":{}}`
 	itemsByID   = `"f:list":{"k:{\"id\":\"1\"}":{".":{},"f:id":{},"f:name":{},"f:num":{}},"k:{\"id\":\"2\"}":{".":{},"f:id":{},"f:name":{}}},"f:map":{"f:x":{},"f:z":{}}`
 	itemsAtomic = `"f:list":{},"f:map":{}`
 
-	// mapAtomic and mapGranular own the map {x: 1} of crdtest.TwoMaps.
+	// mapAtomic and mapGranular are the field sets, as members of fieldsV1, that own the map {x: 1} of crdtest.TwoMaps if
+	// the map is atomic or granular.
 	mapAtomic   = `"f:map":{}`
 	mapGranular = `"f:map":{"f:x":{}}`
 )
 
-// kit is a server with helpers for the state of migrations.
+// kit is a crdtest.Kit with helpers that read the state of migrations.
 type kit struct{ *crdtest.Kit }
 
 func open(t *testing.T, over storage.Store) *kit {
@@ -47,7 +48,8 @@ func openOptions(t *testing.T, over storage.Store, webhooks crd.Webhooks, option
 	return &kit{crdtest.OpenOptions(t, over, webhooks, options)}
 }
 
-// openConverted returns a server whose widgets are those of crdtest.TwoMaps with an atomic map, converted by webhooks.
+// openConverted returns a server with the widgets of crdtest.TwoMaps, whose maps are atomic, and the fake conversion
+// webhook that converts them.
 func openConverted(t *testing.T, over storage.Store) (*kit, *crdtest.Webhooks) {
 	t.Helper()
 	webhooks := &crdtest.Webhooks{}
@@ -56,12 +58,13 @@ func openConverted(t *testing.T, over storage.Store) (*kit, *crdtest.Webhooks) {
 	return k, webhooks
 }
 
+// defineConverted creates the definition of the widgets of crdtest.TwoMaps with atomic maps and a conversion webhook.
 func (k *kit) defineConverted() {
 	k.Helper()
 	k.DefineWidgets(crdtest.TwoMaps(crdtest.AtomicMap), ","+crdtest.ConversionBy("first"))
 }
 
-// records returns the number of persisted records of a kind.
+// records returns the number of stored records with a key prefix, GenerationRecords or PendingRecords.
 func (k *kit) records(kind string) int {
 	k.Helper()
 	list, err := k.Objects.Cache.List(k.Context(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}, Freshness: watchcache.Latest})
@@ -73,7 +76,7 @@ func (k *kit) records(kind string) int {
 
 func (k *kit) previousGenerations() int { return k.records(managedfields.GenerationRecords) }
 
-// history returns the persisted state of the definition of widgets.
+// history returns the persisted migration state of the definition of widgets.
 func (k *kit) history() managedfields.History {
 	k.Helper()
 	h, err := managedfields.ReadHistory(k.Context(), k.Objects.Cache, k.Parsed("widgets"))
@@ -83,10 +86,10 @@ func (k *kit) history() managedfields.History {
 	return h
 }
 
-// waitFinished waits until no state is persisted any more.
+// waitFinished waits until all entries are migrated, so that no migration state is persisted.
 func (k *kit) waitFinished() {
 	k.Helper()
-	k.Wait("no migration state is persisted", func() bool {
+	k.Wait("the persisted migration state to be deleted", func() bool {
 		return k.previousGenerations() == 0 && k.records(managedfields.PendingRecords) == 0
 	})
 }
@@ -94,7 +97,7 @@ func (k *kit) waitFinished() {
 // waitOwned waits until the managedFields of a widget contain a field set.
 func (k *kit) waitOwned(name, fields string) {
 	k.Helper()
-	k.Wait(name+" has "+fields, func() bool { return strings.Contains(k.ManagedFields("v1", name), fields) })
+	k.Wait("managedFields of "+name+" to contain "+fields, func() bool { return strings.Contains(k.ManagedFields("v1", name), fields) })
 }
 
 // wantOwned checks that the managedFields of a widget contain a field set.
@@ -105,7 +108,7 @@ func (k *kit) wantOwned(name, fields string) {
 	}
 }
 
-// wantAllMigrated checks the widgets w0, w1, … of crdtest.TwoMaps.
+// wantAllMigrated checks that the managedFields of the n widgets w0, w1, … of crdtest.TwoMaps own the granular map.
 func (k *kit) wantAllMigrated(n int) {
 	k.Helper()
 	for i := range n {
@@ -116,17 +119,17 @@ func (k *kit) wantAllMigrated(n int) {
 	}
 }
 
-// wantBlocked checks that a write of a widget times out.
+// wantBlocked checks that writes to widgets are blocked: an apply with a short deadline times out.
 func (k *kit) wantBlocked() {
 	k.Helper()
 	ctx, cancel := context.WithTimeout(k.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := k.ApplyAs(ctx, "tester", "v1", "one", ""); !apierrors.IsTimeout(err) {
-		k.Errorf("ApplyAs() = %v, want a timeout", err)
+		k.Errorf("ApplyAs() while writes should be blocked = %v, want a timeout", err)
 	}
 }
 
-// unserved returns versions of which the first is not served.
+// unserved returns the versions with served set to false in the first.
 func unserved(versions string) string {
 	return strings.Replace(versions, `"served":true`, `"served":false`, 1)
 }
