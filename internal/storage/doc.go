@@ -1,12 +1,12 @@
-// Package storage defines the interface between the server and the database that stores its objects. Package pebble is
-// the embedded implementation; package storagetest is the conformance suite that every implementation passes.
+// Package storage defines the interface between the server and the database that stores its objects. Package pebble is the
+// embedded implementation; package storagetest is the conformance suite that every implementation passes.
 //
 // # Vocabulary
 //
 //   - A key is a path such as apps/deployments/default/web; a value is any bytes.
-//   - A commit is a transaction: it writes several keys atomically. It has a revision. Revisions strictly increase, also
-//     across restarts; they need not be consecutive.
-//   - The revision of an item is that of the commit that wrote it last (etcd's mod_revision).
+//   - A commit is a transaction: it writes one or more keys atomically. Every commit has a revision, a number. Revisions
+//     strictly increase, even across restarts; they need not be consecutive.
+//   - The revision of an item is the revision of the commit that last wrote it (etcd's mod_revision).
 //   - The history is the sequence of all commits since the last compaction. It can be listed and watched at any of its
 //     revisions.
 //
@@ -15,8 +15,8 @@
 // Every implementation guarantees:
 //
 //   - Durability: a commit that was acknowledged survives a crash of the process and of the machine, as a whole and at
-//     its revision. After an [*UnknownError] the commit was applied or not; after any other error it was not.
-//   - Reads and watches return only durable commits.
+//     its revision. After an [*UnknownError] the commit may have been applied; after any other error it was not.
+//   - Reads and watches return only durable (synced) commits.
 //   - Linearizability: a Get, List or Revision that begins after a commit was acknowledged reflects it.
 //   - A watcher returns every event of its prefix once, in the order of revisions; the events of a revision are in one
 //     batch.
@@ -25,32 +25,32 @@
 //     latency of a watch is part of the latency of every write.
 //   - Values are opaque: they are returned byte for byte. An empty value is not a deletion.
 //   - Memory: the store and its callers share values. Neither modifies a value after it was passed to Commit or returned.
-//     An event may have the very slice that was passed to Commit, or a copy of it.
+//     An event may hold the very slice that was passed to Commit, or a copy of it.
 //
-// # What the watch cache does with it
+// # How the watch cache uses a store
 //
-// The watch cache (internal/watchcache) is the only caller. It lists all items when it is opened, then watches the prefix
-// "" from that revision. Two of its optimizations depend on the store; both are optional for an implementation:
+// The watch cache (internal/watchcache) is the only caller. It lists all items when it is opened, then watches the prefix ""
+// from that revision. Two of its optimizations depend on the store; both are optional for an implementation:
 //
 //   - The cache recognises its own commits among the events by the address of their value, and then reuses the object
-//     that it parsed before the commit. A store that returns a copy costs a second parse, nothing else.
-//   - The cache sets [Write.Seen] if it has seen the item at its expected revision. A store that knows the keys of all
-//     commits since Seen can check the expectation without reading the item. A store may ignore it.
+//     that it parsed before the commit. If the store returns a copy of the value, the cache parses it a second time.
+//   - The cache sets [Write.Seen] if it has seen the item at its expected revision. A store that remembers the keys of all
+//     commits after Seen can check the expected revision without reading the item. A store may ignore Seen.
 //
-// If [Store.IsShared] is false the server assumes that no other process writes to the store: controllers run without
-// leader election.
+// If [Store.IsShared] is false the server assumes that no other process writes to the store: controllers run without leader
+// election.
 //
 // # How each method maps to etcd v3
 //
 //	Get       Range(key)
-//	List      Range(after or prefix, end of prefix, limit, revision); the header's revision is the page's. etcd's
-//	          ErrCompacted is ErrCompacted.
+//	List      Range(after or prefix, end of prefix, limit, revision); the header's revision becomes Page.Revision. etcd's
+//	          ErrCompacted is translated to ErrCompacted.
 //	Commit    Txn: If mod_revision(key) == expected for every key, Then Put or DeleteRange (nothing for Keep), Else Range
-//	          of every key, which finds the conflicting one. The header's revision is the commit's. A request that timed
+//	          of every key, which finds the conflicting key. The header's revision is that of the commit. A request that timed
 //	          out is an UnknownError.
 //	Watch     Watch(prefix, start_revision = after+1, prev_kv, progress_notify); a watch response is a batch, a progress
 //	          notification a batch without events. A response with compact_revision is ErrCompacted. A watch from the
-//	          past, and one that has to reach a revision, requests progress. Fragmented responses are assembled, so that
+//	          past, and a watch that has to reach a revision, requests progress. Fragmented responses are assembled, so that
 //	          the events of a revision are in one batch.
 //	Compact   Compact(revision)
 //	Revision  the revision in the header of a linearizable Range
@@ -61,6 +61,6 @@
 //
 //	store.go       Store, Watcher and their types
 //	errors.go      errors, and CheckCommit, which validates commits for all implementations
-//	storagetest/   the conformance suite, and a model of a store that random operations are compared with
+//	storagetest/   the conformance suite, and a reference model with which the results of random operations are compared
 //	pebble/        the embedded implementation
 package storage

@@ -7,21 +7,23 @@ import (
 )
 
 var (
-	// ErrNotFound is the error of Get for a key without an item.
+	// ErrNotFound is returned by Get if no item has the key.
 	ErrNotFound = errors.New("storage: item not found")
-	// ErrCompacted is the error of a read or watch of history that was compacted. The caller lists the latest state and
-	// continues from there.
+	// ErrCompacted is returned by List and Watch for a revision whose history was compacted. The caller lists the latest
+	// state and continues from its revision.
 	ErrCompacted = errors.New("storage: the requested revision was compacted")
-	// ErrFuture is the error of List and Compact for a revision that has not been reached.
+	// ErrFuture is returned by List and Compact for a revision that is greater than the revision of the last commit.
 	ErrFuture = errors.New("storage: the requested revision has not been reached")
-	// ErrClosed is the error of all methods after Close.
+	// ErrClosed is returned by all methods of a store after its Close was called.
 	ErrClosed = errors.New("storage: the store is closed")
 )
 
-// ConflictError is the error of a commit that lost a race: an item does not have the expected revision. Nothing was written.
+// ConflictError is returned by Commit if an item does not have its expected revision, because another writer changed it
+// first. Nothing was written.
 type ConflictError struct {
 	Key string
-	// Expected is the revision that the writer expected, Found the revision of the item; 0 means that there is no item.
+	// Expected is the revision that the writer expected the item to have; Found is the item's actual revision. 0 means that
+	// the item does not exist.
 	Expected, Found Revision
 }
 
@@ -36,24 +38,25 @@ func (r Revision) item() string {
 	return fmt.Sprintf("revision %d", int64(r))
 }
 
-// UnknownError is the error of a commit whose outcome is unknown: it was applied or not.
+// UnknownError is returned by Commit if the store cannot tell whether the commit was applied, for instance after a timeout or
+// a disk failure.
 type UnknownError struct{ Err error }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("storage: the outcome of the commit is unknown: %v; read the items to find out", e.Err)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause of the unknown outcome.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// CheckCommit rejects commits that are invalid in every implementation: without a write, with a key twice, with an invalid
-// key or revision.
+// CheckCommit returns an error for a commit that every implementation must reject: a commit without a write, with a duplicate
+// key, or with an invalid key, value or expected revision.
 func CheckCommit(writes []Write) error {
 	written := 0
 	for i, w := range writes {
 		switch {
 		case w.Key == "" || strings.IndexByte(w.Key, 0) >= 0:
-			return fmt.Errorf("storage: expected a key without a zero byte, received %q", w.Key)
+			return fmt.Errorf("storage: expected a non-empty key without a zero byte, received %q", w.Key)
 		case w.Expected < 0:
 			return fmt.Errorf("storage: %s: expected a revision that is not negative, received %d", w.Key, w.Expected)
 		case w.Keep && w.Value != nil:
@@ -76,7 +79,8 @@ func CheckCommit(writes []Write) error {
 	return checkDuplicates(writes)
 }
 
-// maxPairwise is the maximum number of writes whose keys are compared pairwise, which is cheaper than a map.
+// maxPairwise is the maximum number of writes in a commit whose keys are compared pairwise to find duplicates; up to that
+// number this is cheaper than a map.
 const maxPairwise = 8
 
 func hasKey(writes []Write, key string) bool {
@@ -88,7 +92,7 @@ func hasKey(writes []Write, key string) bool {
 	return false
 }
 
-// checkDuplicates rejects commits that have a key twice.
+// checkDuplicates returns an error if two writes of a commit have the same key.
 func checkDuplicates(writes []Write) error {
 	seen := make(map[string]bool, len(writes))
 	for _, w := range writes {

@@ -2,97 +2,101 @@ package storage
 
 import "context"
 
-// Revision is the number of a commit. 0 is the state before the first commit.
+// Revision is the number of a commit. Revision 0 is the state before the first commit.
 type Revision int64
 
-// Store is a transactional, ordered key-value store with history. The package comment has the guarantees of all methods.
-// Methods are safe for concurrent use. They return the error of the context if it has ended, and ErrClosed after Close.
+// Store is a transactional, ordered key-value store with history. The package comment lists the guarantees of all methods.
+// Methods are safe for concurrent use. A method returns the context's error if its context has ended, and ErrClosed after
+// Close.
 type Store interface {
-	// Get returns the item of a key; ErrNotFound if there is none.
+	// Get returns the latest item of a key; ErrNotFound if the key does not exist.
 	Get(ctx context.Context, key string) (Item, error)
-	// List returns the items of a range in the order of their keys. It returns ErrCompacted for a revision before the
-	// last compaction, and ErrFuture for one that has not been reached.
+	// List returns one page of the items of a range, ordered by key. It returns ErrCompacted if r.Revision is older than the
+	// last compaction, and ErrFuture if it is greater than the current revision.
 	List(ctx context.Context, r Range) (Page, error)
-	// Commit applies all writes atomically if every key has its expected revision; otherwise it applies none and returns
-	// a *ConflictError for the first key that has not. CheckCommit defines which commits are valid. If the context ends
-	// while the commit is in progress, Commit returns an *UnknownError.
+	// Commit applies all writes atomically and returns the revision of the commit if every key has its expected revision;
+	// otherwise it applies none and returns a *ConflictError for the first key with another revision. CheckCommit defines
+	// which commits are valid. If the context ends while the commit is in progress, Commit returns an *UnknownError.
 	Commit(ctx context.Context, writes ...Write) (Revision, error)
-	// Watch returns the events after a revision of keys with a prefix. The revision may be in the future. If it is older
-	// than the last compaction, Watch or the first Next returns ErrCompacted. The context limits only the start of the
-	// watch, which lasts until the watcher or the store is closed.
+	// Watch returns a watcher of the events of keys with a prefix, starting with the first commit after a revision, which may
+	// be in the future. If that revision is older than the last compaction, Watch or the first call of Next returns
+	// ErrCompacted. The context limits only the call of Watch; the watch lasts until the watcher or the store is closed.
 	Watch(ctx context.Context, prefix string, after Revision) (Watcher, error)
-	// Compact removes the history before a revision: lists at the revision itself, and watches after it, remain
-	// possible. It returns ErrFuture for a revision that has not been reached. Compacting an older revision again is a
-	// no-op.
+	// Compact removes the history before a revision; lists at the revision itself and watches after it remain possible. It
+	// returns ErrFuture for a revision that is greater than the current one. Compacting a revision that was compacted before
+	// is a no-op.
 	Compact(ctx context.Context, revision Revision) error
 	// Revision returns the revision of the last commit.
 	Revision(ctx context.Context) (Revision, error)
 	// IsShared reports whether other processes may write to the store at the same time.
 	IsShared() bool
-	// Close ends all watches with ErrClosed and waits for commits in progress. Further calls return ErrClosed.
+	// Close ends all watches with ErrClosed and waits for the commits in progress. Later calls of any method, including
+	// Close, return ErrClosed.
 	Close() error
 }
 
-// Item is a key with its value. The value must not be modified.
+// Item is a key with its value and the revision of the commit that last wrote it. The value must not be modified.
 type Item struct {
 	Key      string
 	Value    []byte
 	Revision Revision
 }
 
-// Write is the part of a commit that concerns one key.
+// Write is the change of one key, or a condition on one key, in a commit.
 type Write struct {
 	Key string
-	// Expected is the revision that the item must have; 0 if it must not exist.
+	// Expected is the revision that the item must have for the commit to succeed; 0 means that the item must not exist.
 	Expected Revision
-	// Value is the new value; nil deletes the item unless Keep is set. It must not be modified after the call.
+	// Value is the new value; nil deletes the item unless Keep is set. The caller must not modify the value after the call.
 	Value []byte
-	// Seen is a revision at which the writer has seen the item at revision Expected, or absent if that is 0; 0 if
-	// unknown. A store that knows which keys were written after Seen can check Expected without reading the item.
+	// Seen is a store revision at which the writer observed the item at revision Expected, or observed that it did not exist
+	// if Expected is 0; Seen is 0 if unknown. A store that remembers the keys written after Seen can check Expected without
+	// reading the item.
 	Seen Revision
-	// Keep makes the write a condition: the item must have the expected revision and is not written. It has no event.
+	// Keep makes the write a mere condition: the commit fails unless the item has the expected revision, the item is not
+	// changed, and no event is generated for it.
 	Keep bool
 }
 
 // IsDelete reports whether the write deletes the item.
 func (w Write) IsDelete() bool { return w.Value == nil && !w.Keep }
 
-// Range selects items.
+// Range selects the items that List returns.
 type Range struct {
-	// Prefix is the prefix of the keys; "" selects all.
+	// Prefix selects the keys that start with it; "" selects all keys.
 	Prefix string
-	// After excludes keys that are not greater. It is the last key of the previous page; "" for the first page.
+	// After excludes all keys up to and including itself: it is the last key of the previous page, and "" for the first page.
 	After string
-	// Limit is the maximum number of items; 0 means no limit.
+	// Limit is the maximum number of items of the page; 0 means no limit.
 	Limit int
-	// Revision is the revision of the state to list; 0 means the latest.
+	// Revision is the revision at which the state is listed; 0 means the latest revision.
 	Revision Revision
 }
 
-// Page is the result of a List.
+// Page is the result of List.
 type Page struct {
 	Items []Item
-	// Revision is the revision of the state that was listed. The next page is listed at the same revision.
+	// Revision is the revision of the listed state. The caller lists the following pages at this revision.
 	Revision Revision
-	// More reports whether the range has items after the last one of the page.
+	// More reports whether the range contains items after the last item of the page.
 	More bool
 }
 
-// Watcher is an open watch. One goroutine uses it at a time.
+// Watcher is an open watch. It must not be used by several goroutines at the same time.
 type Watcher interface {
-	// Next blocks until there is a batch. It returns ErrCompacted if the next events were compacted, ErrClosed if the
-	// store was closed, and the error of the context if it ends; after the latter Next can be called again.
+	// Next blocks until a batch is available. It returns ErrCompacted if the next events were compacted, ErrClosed if the
+	// store was closed, and the context's error if the context ends; in that last case Next can be called again.
 	Next(ctx context.Context) (Batch, error)
 	// Close ends the watch and releases its resources.
 	Close()
 }
 
-// Batch has the events up to a revision.
+// Batch is the part of a watch that one call of Next returns: the events up to a revision.
 type Batch struct {
-	// Events are ordered by revision, and within a revision as in the commit. A batch without events reports progress:
-	// periodically, and when a watcher that started in the past has returned all past events.
+	// Events are ordered by revision, and the events of one commit in the order of its writes. A batch without events reports
+	// progress: it is sent periodically, and when a watcher that started in the past has returned all past events.
 	Events []Event
-	// Revision is the revision up to which the watcher has returned all events: another watch may continue after it.
+	// Revision is the revision up to which the watcher has returned all events: a new watch may continue after this revision.
 	Revision Revision
 }
 
@@ -102,10 +106,11 @@ type Event struct {
 	// Value is the new value; nil if the item was deleted.
 	Value    []byte
 	Revision Revision
-	// Previous is the value before the commit, and PreviousRevision its revision; nil and 0 if the item did not exist.
+	// Previous is the value of the item before the commit, and PreviousRevision is its revision; they are nil and 0 if the
+	// item did not exist.
 	Previous         []byte
 	PreviousRevision Revision
 }
 
-// IsDelete reports whether the item was deleted.
+// IsDelete reports whether the event is the deletion of the item.
 func (e Event) IsDelete() bool { return e.Value == nil }

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// BenchmarkCommit measures the commits of 64 concurrent writers. make bench-store compares them with etcd.
+// BenchmarkCommit measures the time per commit with 64 concurrent writers. make bench-store runs the same comparison against
+// etcd.
 func BenchmarkCommit(b *testing.B) {
 	s, err := Open(Options{Folder: b.TempDir()})
 	if err != nil {
@@ -21,8 +22,8 @@ func BenchmarkCommit(b *testing.B) {
 	commitConcurrently(b, s, 64)
 }
 
-// BenchmarkGroupWait measures the commits of concurrent writers with and without the wait for a group. Its result depends on the
-// duration of an fsync of the disk.
+// BenchmarkGroupWait measures the time per commit of concurrent writers, both when the committer waits for further commits of
+// a group and when it does not. The result depends on how long an fsync takes on the disk.
 func BenchmarkGroupWait(b *testing.B) {
 	for _, writers := range []int{2, 8, 64} {
 		for name, wait := range map[string]time.Duration{"waiting": maxGroupWait, "immediate": 0} {
@@ -41,7 +42,8 @@ func BenchmarkGroupWait(b *testing.B) {
 	}
 }
 
-// commitConcurrently makes b.N commits by a number of writers, each of which has items of its own.
+// commitConcurrently makes b.N commits from several concurrent writers. Each writer writes only its own items, so that there
+// are no conflicts.
 func commitConcurrently(b *testing.B, s *Store, writers int) {
 	b.Helper()
 	var remaining atomic.Int64
@@ -69,7 +71,8 @@ func commitConcurrently(b *testing.B, s *Store, writers int) {
 	wg.Wait()
 }
 
-// BenchmarkCondition measures a create with and without a condition on an item that was written long ago.
+// BenchmarkCondition measures a create with and without a condition (Write.Keep) on an item that is no longer in the
+// committer's cache.
 func BenchmarkCondition(b *testing.B) {
 	for _, conditional := range []bool{false, true} {
 		b.Run(fmt.Sprint("conditional=", conditional), func(b *testing.B) {
@@ -82,7 +85,7 @@ func BenchmarkCondition(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			s.recent = recentItems{} // the item was evicted
+			s.recent = recentItems{} // emptying the cache simulates that the item was evicted
 			value := make([]byte, 3000)
 			var n atomic.Int64
 			b.ReportAllocs()

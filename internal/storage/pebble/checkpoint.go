@@ -12,10 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// checkpointFile has the last revision that was synced, outside of Pebble. It is written before a group is acknowledged, and
-// synced only when the store is idle and when it is closed: after a crash of the process it is exact, after a power loss it has at
-// least the revision at which the store was idle last. If Pebble has fewer commits when the store is opened, its files are
-// corrupt in a way that Pebble cannot distinguish from a crash.
+// checkpointFile is the name of the file that stores the last synced revision outside of Pebble's files. It is written before
+// a group of commits is acknowledged, and synced only when the store becomes idle and when it is closed. So it is exact after
+// a crash of the process; after a power loss it holds at least the revision at which the store was last idle. If Pebble has
+// fewer commits than that when the store is opened, Pebble's files are corrupt in a way that Pebble cannot distinguish from a
+// crash.
 const checkpointFile = "CHECKPOINT"
 
 // openCheckpoint opens the checkpoint file, or creates it.
@@ -30,19 +31,21 @@ func (s *Store) openCheckpoint() (err error) {
 	return err
 }
 
-// checkpointText returns the contents of the checkpoint file. They always have the same length, so that they can be overwritten.
+// checkpointText returns the contents of the checkpoint file for a revision. The contents always have the same length, so
+// that they can be overwritten in place.
 func checkpointText(revision int64) string { return fmt.Sprintf("%019d\n", revision) }
 
-// writeCheckpoint overwrites the checkpoint. It does not sync it.
+// writeCheckpoint overwrites the contents of the checkpoint file with a revision. It does not sync the file.
 func (s *Store) writeCheckpoint(revision int64) error {
 	_, err := s.checkpoint.WriteAt([]byte(checkpointText(revision)), 0)
 	return err
 }
 
-// checkCheckpoint compares the commits in Pebble with the checkpoint, and checks that history starts after the compacted revision.
+// checkCheckpoint returns an error if commits are missing: if the first log record does not directly follow the compacted
+// revision, or the last log record is older than the checkpoint.
 func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 	if first > 0 && first != compacted+1 {
-		return fmt.Errorf("%s: expected history from revision %d on, found it from %d on; commits are lost, restore the folder from a backup",
+		return fmt.Errorf("%s: expected the history to start at revision %d, found its start at %d; commits are lost, restore the folder from a backup",
 			s.manifest, compacted+1, first)
 	}
 	fs := s.options.FileSystem
@@ -54,19 +57,20 @@ func (s *Store) checkCheckpoint(first, last, compacted storage.Revision) error {
 	if err != nil {
 		return err
 	}
-	noted, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	checkpoint, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil {
 		return fmt.Errorf("%s: expected a revision, received %q; the file is damaged, remove it if the rest of the folder is not", name, text)
 	}
-	if storage.Revision(noted) > max(last, compacted) {
-		return fmt.Errorf("%s: expected revision %d at least, as %s says, found %d; commits are lost, restore the folder from a backup",
-			s.suspects(), noted, checkpointFile, max(last, compacted))
+	if storage.Revision(checkpoint) > max(last, compacted) {
+		return fmt.Errorf("%s: expected at least revision %d, which %s contains, found %d; commits are lost, restore the folder from a backup",
+			s.suspectFiles(), checkpoint, checkpointFile, max(last, compacted))
 	}
 	return nil
 }
 
-// suspects names the files of which one is corrupt if the last commits are missing.
-func (s *Store) suspects() string {
+// suspectFiles returns the names of the files that may be corrupt if the last commits are missing: the newest write-ahead log
+// and the manifest.
+func (s *Store) suspectFiles() string {
 	files, err := s.options.FileSystem.List(s.options.Folder)
 	if err != nil {
 		return s.manifest
@@ -74,7 +78,7 @@ func (s *Store) suspects() string {
 	newest := ""
 	for _, name := range files {
 		if strings.HasSuffix(name, ".log") {
-			newest = max(newest, name) // the numbers have the same length
+			newest = max(newest, name) // all log names have the same length, so the greatest name is the newest log
 		}
 	}
 	if newest == "" {

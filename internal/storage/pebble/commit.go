@@ -11,7 +11,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pendingCommit is a commit that has not been acknowledged.
+// pendingCommit is a commit in the queue or in a group that has not been acknowledged. The acker closes done when revision
+// and err are final.
 type pendingCommit struct {
 	writes   []storage.Write
 	revision storage.Revision
@@ -21,9 +22,9 @@ type pendingCommit struct {
 }
 
 const (
-	maxGroupCommits  = 1024 // maximum number of commits that share an fsync
-	maxPendingGroups = 4    // maximum number of groups that wait for their fsync
-	// maxPooledBatch is the maximum size of the memory of a batch that is used again for another group.
+	maxGroupCommits  = 1024 // maxGroupCommits is the maximum number of commits that share an fsync
+	maxPendingGroups = 4    // maxPendingGroups is the maximum number of groups that wait for their fsync
+	// maxPooledBatch is the maximum size, in bytes, of a batch whose memory Pebble reuses for another group.
 	maxPooledBatch = 8 << 20
 )
 
@@ -46,7 +47,8 @@ func (s *Store) Commit(ctx context.Context, writes ...storage.Write) (storage.Re
 	}
 }
 
-// outcomeAfterFailure returns the outcome of a commit after a disk failure: unknown unless it was acknowledged before.
+// outcomeAfterFailure returns the result of a commit after a disk failure: an *UnknownError unless the commit was
+// acknowledged before the failure.
 func (s *Store) outcomeAfterFailure(p *pendingCommit) (storage.Revision, error) {
 	select {
 	case <-p.done:
@@ -59,15 +61,16 @@ func (s *Store) outcomeAfterFailure(p *pendingCommit) (storage.Revision, error) 
 // group is a list of commits that share an fsync.
 type group struct {
 	commits []*pendingCommit
-	batch   *pebble.Batch // nil if all commits conflict
+	batch   *pebble.Batch // batch is nil if all commits of the group conflict
 	last    storage.Revision
 	when    time.Time
-	bytes   int64 // written by its commits
+	bytes   int64 // bytes is the number of bytes that the commits of the group write
 }
 
-// commitGroups is the committer.
+// commitGroups is the committer goroutine: it takes groups of commits from the queue, applies them to Pebble and passes them
+// on to the acker.
 func (s *Store) commitGroups(groups chan<- *group) {
-	defer s.running.Done()
+	defer s.goroutines.Done()
 	defer close(groups)
 	for {
 		g := &group{commits: s.queue.takeAll(), when: time.Now()}
@@ -75,7 +78,7 @@ func (s *Store) commitGroups(groups chan<- *group) {
 			return
 		}
 		if s.failure.reason() != nil {
-			continue // their Commit calls return on failure.happened
+			continue // the Commit calls of this group return because failure.happened is closed
 		}
 		if err := s.prepare(g); err != nil {
 			s.fail(err)
@@ -91,12 +94,13 @@ func (s *Store) commitGroups(groups chan<- *group) {
 	}
 }
 
-// idleTime is the time without commits after which the acker appends a mark to the log.
+// idleTime is the time without commits after which the acker appends an idle mark to the write-ahead log.
 const idleTime = 20 * time.Millisecond
 
-// ackGroups is the acker.
+// ackGroups is the acker goroutine: it acknowledges groups after their fsync, in order, and appends an idle mark to the
+// write-ahead log when there are no commits for idleTime.
 func (s *Store) ackGroups(groups <-chan *group) {
-	defer s.running.Done()
+	defer s.goroutines.Done()
 	idle := time.NewTimer(idleTime)
 	for marked := true; ; {
 		select {
@@ -109,7 +113,7 @@ func (s *Store) ackGroups(groups <-chan *group) {
 			idle.Reset(idleTime)
 		case <-idle.C:
 			if !marked && s.failure.reason() == nil {
-				// The mark proves that the log before it was synced; see corruption.go.
+				// The idle mark proves that all of the log before it was synced; see corruption.go.
 				if err := errors.Join(s.db.LogData([]byte("idle"), pebble.Sync), s.checkpoint.Sync()); err != nil {
 					s.fail(err)
 				}
@@ -119,7 +123,8 @@ func (s *Store) ackGroups(groups <-chan *group) {
 	}
 }
 
-// ack waits until a group is synced, then publishes and acknowledges its commits.
+// ack waits until a group is synced, makes its commits visible to reads and watchers, and unblocks their Commit calls. It
+// acknowledges nothing after a disk failure.
 func (s *Store) ack(g *group) {
 	if g.batch != nil {
 		if err := errors.Join(g.batch.SyncWait(), g.batch.Close()); err != nil {
@@ -127,7 +132,7 @@ func (s *Store) ack(g *group) {
 		}
 	}
 	if s.failure.reason() != nil {
-		return // earlier groups may not be on disk
+		return // the commits of earlier groups may not be on disk
 	}
 	if g.batch != nil {
 		if err := s.writeCheckpoint(int64(g.last)); err != nil {
@@ -145,8 +150,8 @@ func (s *Store) ack(g *group) {
 	}
 }
 
-// prepare compares the expected revisions of the commits of a group, one commit after the other, and adds those that succeed
-// to a batch. An error is one of the disk.
+// prepare checks the expected revisions of the commits of a group, one commit after the other, and adds the commits without a
+// conflict to the batch of the group. It returns only disk errors.
 func (s *Store) prepare(g *group) error {
 	b := groupBuilder{s: s, written: map[string]storage.Event{}}
 	for _, p := range g.commits {
@@ -161,16 +166,17 @@ func (s *Store) prepare(g *group) error {
 	return b.close()
 }
 
-// groupBuilder builds the batch of a group.
+// groupBuilder checks the commits of one group and builds their common batch.
 type groupBuilder struct {
 	s    *Store
-	iter *pebble.Iterator // nil until an item has to be read from disk
-	// written is the last event of each key in this group.
+	iter *pebble.Iterator // iter is nil until an item has to be read from disk
+	// written maps each key that the group has written so far to its last event.
 	written map[string]storage.Event
 	scratch []byte
 }
 
-// add adds a commit to the batch, or sets its conflict. An error is one of the disk.
+// add assigns a revision to a commit and adds it to the batch of the group. If an expected revision does not match, it sets
+// p.err to a ConflictError instead. It returns only disk errors.
 func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 	events := make([]storage.Event, 0, len(p.writes))
 	for _, w := range p.writes {
@@ -185,7 +191,7 @@ func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 		if !w.Keep {
 			events = append(events, storage.Event{Key: w.Key, Value: w.Value, Previous: item.Value, PreviousRevision: item.Revision})
 		} else if item.Value != nil {
-			b.s.recent.addRead(item) // the next commits are likely to have the same condition, such as their namespace
+			b.s.recent.addRead(item) // the following commits are likely to have the same condition, for instance on their namespace
 		}
 	}
 	b.s.committed++
@@ -201,8 +207,8 @@ func (b *groupBuilder) add(p *pendingCommit, g *group) error {
 	return b.append(p, g)
 }
 
-// latest returns the item of a write after all commits so far, those of this group included; its revision is 0 if there is
-// none. The item of a condition may have no value.
+// latest returns the current item of the key of a write, including changes by earlier commits of the same group; the item's
+// revision is 0 if it does not exist. The item returned for a condition (Keep) may lack its value.
 func (b *groupBuilder) latest(w storage.Write) (storage.Item, error) {
 	if e, ok := b.written[w.Key]; ok {
 		if e.IsDelete() {
@@ -214,15 +220,15 @@ func (b *groupBuilder) latest(w storage.Write) (storage.Item, error) {
 		return item, nil
 	}
 	if (w.Expected == 0 || w.Keep) && w.Seen > 0 && w.Seen >= b.s.recent.since {
-		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // as seen by the writer, and not written since
+		return storage.Item{Key: w.Key, Revision: w.Expected}, nil // the item is still as the writer saw it: it was not written after w.Seen
 	}
 	return b.readItem(w.Key)
 }
 
-// readItem reads an item from disk; its revision is 0 if there is none.
+// readItem reads the latest version of an item from disk; the item's revision is 0 if it does not exist.
 func (b *groupBuilder) readItem(key string) (_ storage.Item, err error) {
 	if b.iter == nil {
-		if b.iter, err = b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionSpace}, UpperBound: []byte{versionSpace + 1}}); err != nil {
+		if b.iter, err = b.s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{versionPrefix}, UpperBound: []byte{versionPrefix + 1}}); err != nil {
 			return storage.Item{}, err
 		}
 	}
@@ -235,7 +241,7 @@ func (b *groupBuilder) readItem(key string) (_ storage.Item, err error) {
 		return storage.Item{}, nil
 	}
 	value, err := b.iter.ValueAndErr()
-	if err != nil || value[0] == wasDeleted {
+	if err != nil || value[0] == flagDeleted {
 		return storage.Item{}, err
 	}
 	return storage.Item{Key: key, Value: append([]byte{}, value[1:]...), Revision: revision}, nil
@@ -248,7 +254,7 @@ func (b *groupBuilder) close() error {
 	return b.iter.Close()
 }
 
-// append appends the records of a commit to the batch of its group.
+// append adds the records of a commit to the batch of its group: the new version of each item, and one log record.
 func (b *groupBuilder) append(p *pendingCommit, g *group) error {
 	entry := logEntry{revision: p.revision, when: g.when}
 	for _, e := range p.events {
@@ -262,11 +268,12 @@ func (b *groupBuilder) append(p *pendingCommit, g *group) error {
 	return g.batch.Set(appendLogKey(nil, p.revision), appendLogEntry(nil, entry), nil)
 }
 
-// setVersion encodes a version directly into the memory of the batch.
+// setVersion adds the record of an item version to a batch. It encodes the value directly into the memory of the batch,
+// without a copy in between.
 func setVersion(batch *pebble.Batch, key []byte, e storage.Event) error {
-	flag := byte(wasWritten)
+	flag := byte(flagWritten)
 	if e.IsDelete() {
-		flag = wasDeleted
+		flag = flagDeleted
 	}
 	set := batch.SetDeferred(len(key), 1+len(e.Value))
 	copy(set.Key, key)

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// TestGroupWait measures on a fake clock how long the queue waits for further commits.
+// TestGroupWait checks on a fake clock how long the queue waits for further commits, and how many commits it then returns.
 func TestGroupWait(t *testing.T) {
 	tests := []struct {
 		name     string
-		recent   int             // the recent maximum of outstanding commits
-		syncTime time.Duration   // of an fsync
-		arrivals []time.Duration // of further commits
+		recent   int             // recent maximum number of outstanding commits
+		syncTime time.Duration   // duration of an fsync
+		arrivals []time.Duration // times at which further commits are put into the queue
 		wantWait time.Duration
 		wantSize int
 	}{
@@ -45,7 +45,8 @@ func TestGroupWait(t *testing.T) {
 	}
 }
 
-// simulatePeak makes a number of commits outstanding at the same time, and finishes them.
+// simulatePeak puts a number of commits into the queue before it takes and finishes them, so that they are outstanding at the
+// same time.
 func (q *commitQueue) simulatePeak(count int) {
 	for range count {
 		q.put(&pendingCommit{})
@@ -53,7 +54,7 @@ func (q *commitQueue) simulatePeak(count int) {
 	q.finished(&group{commits: q.takeAll()})
 }
 
-// TestGroupWaitAdapts: a single writer stops waiting for other writers soon after these have stopped.
+// TestGroupWaitAdapts: when all writers but one have stopped, the remaining writer soon stops waiting for the others.
 func TestGroupWaitAdapts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q commitQueue

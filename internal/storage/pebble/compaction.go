@@ -33,15 +33,15 @@ func (s *Store) Compact(ctx context.Context, revision storage.Revision) error {
 	return nil
 }
 
-// trimPeriodically compacts history that exceeds the limits of age and size.
+// trimPeriodically is the goroutine that compacts the history when it exceeds HistoryAge or HistoryBytes.
 func (s *Store) trimPeriodically() {
-	defer s.running.Done()
+	defer s.goroutines.Done()
 	interval := 10 * time.Second
 	if s.options.HistoryAge > 0 {
 		interval = min(interval, max(s.options.HistoryAge/10, 10*time.Millisecond))
 	}
 	if err := s.measureHistory(); err != nil {
-		s.options.Log.Warn("the size of the history is unknown and may exceed its limit", "error", err)
+		s.options.Log.Warn("cannot measure the stored history; it may exceed its size limit", "error", err)
 	}
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -52,19 +52,20 @@ func (s *Store) trimPeriodically() {
 		case <-ticker.C:
 		}
 		if err := s.trim(); err != nil && s.closedError() == nil && s.failure.reason() == nil {
-			s.options.Log.Warn("compacting history failed; retrying", "error", err)
+			s.options.Log.Warn("compacting the history failed; retrying", "error", err)
 		}
 	}
 }
 
-// measureHistory adds up the size of the history that existed when the store was opened, and checks that it has no gap.
+// measureHistory adds the size of the history that existed when the store was opened to historyBytes. A gap in that history
+// makes the store fail.
 func (s *Store) measureHistory() error {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
 	last := storage.Revision(0)
 	err := eachLogEntry(s.db, 0, s.openedAt, func(entry logEntry) (more bool, err error) {
 		if last > 0 && entry.revision != last+1 {
-			s.fail(fmt.Errorf("%s: history has no commits between the revisions %d and %d; restore the folder from a backup",
+			s.fail(fmt.Errorf("%s: the commits between revisions %d and %d are missing in the history; restore the folder from a backup",
 				s.manifest, last, entry.revision))
 		}
 		last = entry.revision
@@ -75,7 +76,7 @@ func (s *Store) measureHistory() error {
 	return err
 }
 
-// trim compacts history that exceeds the limits, in steps.
+// trim compacts the oldest commits, a step at a time, until the history is within HistoryAge and HistoryBytes.
 func (s *Store) trim() error {
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
@@ -83,13 +84,13 @@ func (s *Store) trim() error {
 		before := s.compacted.Load()
 		excess := s.historyBytes.Load() - s.options.HistoryBytes
 		oldest := time.Now().Add(-s.options.HistoryAge)
-		tooMuch := func(e logEntry) bool {
+		exceedsLimit := func(e logEntry) bool {
 			isOld := s.options.HistoryAge > 0 && e.when.Before(oldest)
 			isMuch := s.options.HistoryBytes > 0 && excess > 0
 			excess -= e.size()
 			return isOld || isMuch
 		}
-		if err := s.compactWhile(pebble.NoSync, tooMuch); err != nil {
+		if err := s.compactWhile(pebble.NoSync, exceedsLimit); err != nil {
 			return err
 		}
 		if s.compacted.Load() == before {
@@ -99,11 +100,13 @@ func (s *Store) trim() error {
 	return nil
 }
 
-// maxCompactedCommits is the maximum number of commits that are compacted in one step, so that writers do not wait long.
+// maxCompactedCommits is the maximum number of commits that are compacted in one step. It limits the time that writers wait
+// for a step.
 const maxCompactedCommits = 256
 
-// compactWhile compacts the oldest commits while obsolete returns true, at most maxCompactedCommits. It deletes the versions that
-// they replaced and the tombstones of items that they deleted. Without a sync the commits may reappear after a crash.
+// compactWhile compacts the oldest commits for which obsolete returns true, at most maxCompactedCommits. It deletes the item
+// versions that these commits replaced, and the tombstones of the items that they deleted. With pebble.NoSync the compacted
+// commits may reappear after a crash.
 func (s *Store) compactWhile(sync *pebble.WriteOptions, obsolete func(logEntry) bool) error {
 	batch := s.db.NewBatch()
 	defer batch.Close()
@@ -123,10 +126,10 @@ func (s *Store) compactWhile(sync *pebble.WriteOptions, obsolete func(logEntry) 
 	if err != nil || last == 0 {
 		return err
 	}
-	// From now on reads of these revisions return ErrCompacted.
+	// After this line, reads at the compacted revisions return ErrCompacted; only then are their records deleted.
 	s.compacted.Store(int64(last))
 	err = errors.Join(
-		batch.DeleteRange([]byte{logSpace}, appendLogKey(nil, last+1), nil),
+		batch.DeleteRange([]byte{logPrefix}, appendLogKey(nil, last+1), nil),
 		batch.Set(compactedRecord, strconv.AppendInt(nil, int64(last), 10), nil),
 	)
 	if err != nil {
@@ -136,7 +139,8 @@ func (s *Store) compactWhile(sync *pebble.WriteOptions, obsolete func(logEntry) 
 	return s.db.Apply(batch, sync)
 }
 
-// deleteObsolete deletes the versions that one commit made obsolete.
+// deleteObsolete adds to a batch the deletion of the item versions that one commit made obsolete: the versions that it
+// replaced, and its own tombstones.
 func deleteObsolete(batch *pebble.Batch, entry logEntry) error {
 	for _, c := range entry.changes {
 		if c.previous > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestTrim: history is compacted by age and by size during commits.
+// TestTrim: the history is compacted when it exceeds HistoryAge or HistoryBytes, while commits continue.
 func TestTrim(t *testing.T) {
 	for name, options := range map[string]Options{
 		"age":  {HistoryAge: 1500 * time.Millisecond, HistoryBytes: -1},
@@ -53,13 +53,13 @@ func TestTrim(t *testing.T) {
 				}
 			}
 			if size := s.historyBytes.Load(); name == "size" && size > 400_000 {
-				t.Errorf("the history has %d bytes, want about 100000", size)
+				t.Errorf("historyBytes = %d, want at most 400000", size)
 			}
 		})
 	}
 }
 
-// TestCompactDeletesRecords: compacted versions are deleted from Pebble.
+// TestCompactDeletesRecords: Compact deletes the records of compacted item versions and commits from Pebble.
 func TestCompactDeletesRecords(t *testing.T) {
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
@@ -84,18 +84,19 @@ func TestCompactDeletesRecords(t *testing.T) {
 	}
 	defer iter.Close()
 	for valid := iter.First(); valid; valid = iter.Next() {
-		if iter.Key()[0] != metaSpace {
-			t.Errorf("the record %q was not deleted", iter.Key())
+		if iter.Key()[0] != metaPrefix {
+			t.Errorf("record %q exists after Compact(), want it deleted", iter.Key())
 		}
 	}
 }
 
-// TestCommitTimeAfterIdle: the time of the first commit after an idle period is the time of the commit.
+// TestCommitTimeAfterIdle: the log record of the first commit after an idle period has the time of that commit, not of an
+// earlier one.
 func TestCommitTimeAfterIdle(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{HistoryAge: -1})
 	defer s.Close()
-	time.Sleep(2100 * time.Millisecond) // the duration is the point: the log has times in seconds
+	time.Sleep(2100 * time.Millisecond) // the log stores times in whole seconds, so the idle period must be longer than one second
 	begun := time.Now().Truncate(time.Second)
 	last, err := s.Commit(t.Context(), storage.Write{Key: "k/a", Value: []byte("x")})
 	if err != nil {
@@ -103,7 +104,7 @@ func TestCommitTimeAfterIdle(t *testing.T) {
 	}
 	err = eachLogEntry(s.db, last-1, last, func(e logEntry) (bool, error) {
 		if e.when.Before(begun) {
-			t.Errorf("the commit of %s has the time %s", begun, e.when)
+			t.Errorf("time of the log record = %s, want %s or later", e.when, begun)
 		}
 		return true, nil
 	})

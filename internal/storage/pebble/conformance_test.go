@@ -24,7 +24,8 @@ func TestConformance(t *testing.T) {
 
 const progressInterval = 50 * time.Millisecond
 
-// openAtLaterRevision returns an empty store whose revisions do not start at 1, as those of etcd do not.
+// openAtLaterRevision returns an empty store whose next commit does not have revision 1. The revisions of etcd do not start
+// at 1 either.
 func openAtLaterRevision(t *testing.T) *Store {
 	s := open(t, Options{ProgressInterval: progressInterval})
 	created, err := s.Commit(t.Context(), storage.Write{Key: "a", Value: []byte("1")})
@@ -50,7 +51,8 @@ func open(t *testing.T, o Options) *Store {
 	return s
 }
 
-// TestProgressAtEndOfHistory: a watch from the past reports when it has reached the present, before the progress interval.
+// TestProgressAtEndOfHistory: a watch that starts at a past revision reports progress as soon as it has read the history,
+// without waiting for the progress interval.
 func TestProgressAtEndOfHistory(t *testing.T) {
 	s := open(t, Options{ProgressInterval: time.Hour})
 	defer s.Close()

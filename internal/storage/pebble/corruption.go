@@ -14,13 +14,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Pebble takes an unreadable chunk of its write-ahead log for the end of the log, as a crash leaves a chunk half written.
-// Corruption looks the same. The difference is in the chunks after it: every chunk has the offset up to which the log was synced
-// when the chunk was written, so an unreadable chunk before such an offset is corrupt. Pebble searches only later blocks of
-// 32 KiB for such chunks; checkLogs searches all that follows. The acker appends a mark when the store is idle, so that there
-// is a later chunk.
+// A crash may leave a half-written chunk at the end of Pebble's write-ahead log, so Pebble treats an unreadable chunk as the
+// end of the log. A corrupt chunk looks the same. The chunks after it reveal the difference: every chunk contains the offset
+// up to which the log was synced when the chunk was written, so an unreadable chunk before such an offset is corrupt. Pebble
+// searches only later blocks of 32 KiB for such chunks; checkLogs searches everything after the unreadable chunk. When the
+// store is idle, the acker appends an idle mark, so that the last commit is followed by another chunk.
 
-// checkLogs returns an error that names a write-ahead log that is corrupt; nil if none is.
+// checkLogs returns an error that names the first corrupt write-ahead log of a folder; nil if no log is corrupt.
 func checkLogs(fs vfs.FS, folder string) error {
 	files, err := fs.List(folder)
 	if err != nil {
@@ -47,22 +47,23 @@ func checkLogs(fs vfs.FS, folder string) error {
 	return nil
 }
 
-// The layout of a chunk: a checksum of the type and what follows it, the size of the payload, the type, the number of the log,
-// the synced offset, the payload.
+// A chunk consists of a checksum of everything after the size (4 bytes), the size of the payload (2), the chunk type (1), the
+// log number (4), the synced offset (8), and the payload.
 const (
-	chunkBlock   = 32 << 10 // no chunk crosses from one block to the next
+	chunkBlock   = 32 << 10 // chunkBlock is the size of a block in bytes; a chunk never crosses a block boundary
 	chunkHeader  = chunkLogNumber + 4 + 8
-	minChunkType = 9 // chunks of the types from here on have a synced offset
+	minChunkType = 9 // chunks with a type from minChunkType to maxChunkType contain a synced offset
 	maxChunkType = 12
 
-	chunkLogNumber = 4 + 2 + 1 // the offset of the number of the log
+	chunkLogNumber = 4 + 2 + 1 // chunkLogNumber is the offset of the log number in a chunk
 )
 
-// findCorruption returns the offset of the first chunk of a log that is unreadable although it was synced. It reads the log block
-// by block: all logs are checked whenever a store is opened, obsolete ones included, and may be large.
+// findCorruption returns the offset of the first chunk of a log that is unreadable although it was synced; damaged is false
+// if there is none. It reads the log block by block, because the logs may be large: all logs of the folder, including
+// obsolete ones, are checked whenever a store is opened.
 func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error) {
 	block := make([]byte, chunkBlock)
-	end, readable := 0, true // the end of the readable chunks, and whether all chunks so far are readable
+	end, readable := 0, true // end is the end of the readable chunks; readable is true while all chunks so far are readable
 	for start := 0; ; start += chunkBlock {
 		n, err := io.ReadFull(file, block)
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -82,7 +83,8 @@ func findCorruption(file io.Reader, log uint32) (at int, damaged bool, err error
 	}
 }
 
-// skipChunks returns the end of the readable chunks at the start of a block, and whether the next block may have more.
+// skipChunks returns the end of the readable chunks at the start of a block. more is true if all chunks of the block are
+// readable, so that the readable chunks may continue in the next block.
 func skipChunks(block []byte, log uint32) (end int, more bool) {
 	for chunkBlock-end >= chunkHeader {
 		size, _, ok := chunkAt(block, end, log)
@@ -94,8 +96,9 @@ func skipChunks(block []byte, log uint32) (end int, more bool) {
 	return end, true
 }
 
-// maxSyncedOffset returns the greatest synced offset of the chunks at any position of a block from an offset on.
-func maxSyncedOffset(block []byte, from int, log uint32) (most uint64) {
+// maxSyncedOffset returns the greatest synced offset of the readable chunks in a block. It tries every position from an
+// offset on, because the start of the next chunk after an unreadable one is unknown.
+func maxSyncedOffset(block []byte, from int, log uint32) (greatest uint64) {
 	number := binary.LittleEndian.AppendUint32(nil, log)
 	for at := from; at+chunkHeader <= len(block); at++ {
 		next := bytes.Index(block[at+chunkLogNumber:], number)
@@ -104,13 +107,14 @@ func maxSyncedOffset(block []byte, from int, log uint32) (most uint64) {
 		}
 		at += next
 		if _, synced, ok := chunkAt(block, at, log); ok {
-			most = max(most, synced)
+			greatest = max(greatest, synced)
 		}
 	}
-	return most
+	return greatest
 }
 
-// chunkAt decodes the chunk at an offset; ok is false if there is no chunk of the log.
+// chunkAt decodes the chunk at an offset. It returns the chunk's size and synced offset; ok is false if no valid chunk of
+// that log starts there.
 func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool) {
 	if at+chunkHeader > len(data) {
 		return 0, 0, false
@@ -132,7 +136,8 @@ func chunkAt(data []byte, at int, log uint32) (size int, synced uint64, ok bool)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkOptions returns an error that names an OPTIONS file that is corrupt. Pebble's own error does not name the file.
+// checkOptions returns an error that names a corrupt OPTIONS file of Pebble; nil if all are readable. Pebble's own error does
+// not name the file.
 func checkOptions(fs vfs.FS, folder string, now *pebble.Options) error {
 	now.EnsureDefaults()
 	files, err := fs.List(folder)

@@ -17,10 +17,10 @@ import (
 
 var flips = flag.Int("flips", 25, "the number of bits to flip in each file")
 
-// TestCorruption flips random bits in every file of a folder: the corruption is either reported with the name of the file, or has
-// no effect. Wrong data is never returned.
+// TestCorruption flips random bits in every file of a store's folder. The corruption must either be reported with the name of
+// the file or have no effect; wrong data must never be returned.
 func TestCorruption(t *testing.T) {
-	// The log of a store that is killed immediately after a commit has no idle mark.
+	// If a store is killed immediately after a commit, its write-ahead log has no idle mark.
 	for name, pause := range map[string]time.Duration{"idle": 5 * idleTime, "killed immediately": 0} {
 		t.Run(name, func(t *testing.T) { testCorruption(t, pause) })
 	}
@@ -69,8 +69,8 @@ func testCorruption(t *testing.T, pause time.Duration) {
 	}
 }
 
-// fill creates a folder with tables and a write-ahead log, as after a crash at some time after the last commit, and returns its
-// contents.
+// fill creates a folder with tables and a write-ahead log, in the state after a crash of the process, and returns the
+// contents of the store as readAll does. pause is the time between the last commit and the crash.
 func fill(t *testing.T, folder string, pause time.Duration) string {
 	t.Helper()
 	s := open(t, Options{Folder: folder})
@@ -84,8 +84,9 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 			}
 		}
 	}
-	time.Sleep(pause)                // the duration is the point: the store appends the idle mark after idleTime without commits
-	crashed := copyFolder(t, folder) // with the current log
+	// If pause is longer than idleTime, the store appends the idle mark to its log.
+	time.Sleep(pause)
+	crashed := copyFolder(t, folder) // copied before Close, so that the log is as after a crash
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	if err := os.Rename(crashed, folder); err != nil {
 		t.Fatal(err)
 	}
-	// Flushed commits are only in tables, as after the deletion of the obsolete log.
+	// The commits of this log are in tables already; Pebble would delete the log at some time.
 	if err := os.Remove(filepath.Join(folder, "000002.log")); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func fill(t *testing.T, folder string, pause time.Duration) string {
 	return all
 }
 
-// readAll opens the store in a folder and returns all items and the whole history as text.
+// readAll opens the store in a folder and returns its items and its whole history as one text.
 func readAll(folder string) (all string, err error) {
 	s, err := Open(Options{Folder: folder, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -141,5 +142,5 @@ func kindOf(name string) string {
 	return strings.TrimPrefix(filepath.Ext(name), ".")
 }
 
-// fileNumber returns the name of a file in errors: without its extension.
+// fileNumber returns the part of a file name that error messages contain: the name without its extension.
 func fileNumber(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFindCorruption compares findCorruption with its plain twin on random logs: intact, truncated, with flipped bits, and followed
-// by the remains of an older log.
+// TestFindCorruption compares findCorruption with findCorruptionPlainly on random logs: intact ones, truncated ones, ones
+// with flipped bits, and ones followed by the remains of an older log.
 func TestFindCorruption(t *testing.T) {
 	const log = 7
 	corrupt, intact := 0, 0
@@ -42,7 +42,8 @@ func TestFindCorruption(t *testing.T) {
 	}
 }
 
-// randomLog returns a log of about a size. Some of its chunks have a synced offset that covers all chunks before them.
+// randomLog returns a log of approximately size bytes. Some of its chunks have a synced offset that covers all chunks before
+// them.
 func randomLog(r *rand.Rand, log uint32, size int) []byte {
 	var data []byte
 	synced := 0
@@ -58,7 +59,7 @@ func randomLog(r *rand.Rand, log uint32, size int) []byte {
 		binary.LittleEndian.PutUint32(chunk[chunkLogNumber:], log)
 		binary.LittleEndian.PutUint64(chunk[11:], uint64(synced))
 		for i := chunkHeader; i < len(chunk); i++ {
-			chunk[i] = byte(r.IntN(16)) // bytes that often look like log numbers and chunk types
+			chunk[i] = byte(r.IntN(16)) // small values often look like log numbers and chunk types
 		}
 		sum := crc32.Checksum(chunk[6:], castagnoli)
 		binary.LittleEndian.PutUint32(chunk, (sum>>15|sum<<17)+0xa282ead8)
@@ -70,7 +71,8 @@ func randomLog(r *rand.Rand, log uint32, size int) []byte {
 	return data
 }
 
-// findCorruptionPlainly is findCorruption without blocks: it decodes a chunk at every byte.
+// findCorruptionPlainly is the reference implementation of findCorruption: it has the whole log in memory and tries to decode
+// a chunk at every byte.
 func findCorruptionPlainly(data []byte, log uint32) (at int, damaged bool) {
 	end := 0
 	for {

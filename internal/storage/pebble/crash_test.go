@@ -15,7 +15,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
-// TestModel compares random operations with the model. Now and then the store is closed or loses power, and is opened again.
+// TestModel runs random operations on the store and on storagetest's model and compares the results. Now and then the store
+// is closed or loses power, and is then reopened.
 func TestModel(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -52,7 +53,7 @@ func TestPowerLoss(t *testing.T) {
 		l := newLoad(s, 8)
 		minCommits := r.IntN(100)
 		waitFor(t, func() bool { return l.commits() >= minCommits })
-		acknowledged := l.snapshot() // before the power loss
+		acknowledged := l.snapshot() // taken before the power loss, so that all of these commits must survive it
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: r})
 		l.stop()
 		if err := s.Close(); err != nil {
@@ -66,24 +67,24 @@ func TestPowerLoss(t *testing.T) {
 	}
 }
 
-// load is a set of concurrent writers. Each increments the value of two items in one commit.
+// load is a group of concurrent writers. Each writer repeatedly increments the values of its two items in one commit.
 type load struct {
 	s       storage.Store
 	stopped context.CancelFunc
 	wg      sync.WaitGroup
 	mu      sync.Mutex
-	acked   acknowledged
+	acked   ackedCommits
 }
 
-// acknowledged has the last acknowledged value of each writer and its revision.
-type acknowledged struct {
+// ackedCommits holds, for each writer, the value and the revision of its last acknowledged commit.
+type ackedCommits struct {
 	counts    map[int]int
 	revisions map[int]storage.Revision
 }
 
 func newLoad(s storage.Store, writers int) *load {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{s: s, stopped: cancel, acked: acknowledged{map[int]int{}, map[int]storage.Revision{}}}
+	l := &load{s: s, stopped: cancel, acked: ackedCommits{map[int]int{}, map[int]storage.Revision{}}}
 	for w := range writers {
 		l.wg.Add(1)
 		go l.write(ctx, w)
@@ -109,17 +110,17 @@ func (l *load) write(ctx context.Context, w int) {
 	}
 }
 
-func (l *load) snapshot() acknowledged {
+func (l *load) snapshot() ackedCommits {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := acknowledged{map[int]int{}, map[int]storage.Revision{}}
+	out := ackedCommits{map[int]int{}, map[int]storage.Revision{}}
 	for w, n := range l.acked.counts {
 		out.counts[w], out.revisions[w] = n, l.acked.revisions[w]
 	}
 	return out
 }
 
-// commits returns the number of acknowledged commits.
+// commits returns the number of commits acknowledged so far, of all writers.
 func (l *load) commits() (count int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,18 +135,18 @@ func (l *load) stop() {
 	l.wg.Wait()
 }
 
-// check checks that a store has all acknowledged commits, and that its history is consistent.
-func (a acknowledged) check(t *testing.T, s storage.Store) {
+// check checks that a store contains all acknowledged commits, that no commit is partial, and that its history is consistent.
+func (a ackedCommits) check(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
 	for w, count := range a.counts {
 		left, leftErr := s.Get(ctx, fmt.Sprintf("left/%d", w))
 		right, rightErr := s.Get(ctx, fmt.Sprintf("right/%d", w))
 		if leftErr != nil || rightErr != nil {
-			t.Fatalf("writer %d: %v, %v", w, leftErr, rightErr)
+			t.Fatalf("writer %d: Get() of its two items = errors %v, %v, want none", w, leftErr, rightErr)
 		}
 		if string(left.Value) != string(right.Value) || left.Revision != right.Revision {
-			t.Errorf("writer %d: partial commit: %s@%d and %s@%d", w, left.Value, left.Revision, right.Value, right.Revision)
+			t.Errorf("writer %d: its two items are %s@%d and %s@%d, want equal values and revisions", w, left.Value, left.Revision, right.Value, right.Revision)
 		}
 		if n := number(left.Value); n < count || n == count && left.Revision != a.revisions[w] {
 			t.Errorf("writer %d: Get() = %s at revision %d, want the acknowledged %d at %d", w, left.Value, left.Revision, count, a.revisions[w])
@@ -159,7 +160,7 @@ func number(value []byte) (n int) {
 	return n
 }
 
-// checkHistory checks that the history has no gap and results in the current items.
+// checkHistory checks that the events of the history are consecutive, and that replaying them yields the current items.
 func checkHistory(t *testing.T, s storage.Store) {
 	t.Helper()
 	ctx := t.Context()
@@ -184,10 +185,10 @@ func checkHistory(t *testing.T, s storage.Store) {
 		}
 		for _, e := range batch.Events {
 			if e.Revision != last && e.Revision != last+1 {
-				t.Fatalf("the event at revision %d follows %d", e.Revision, last)
+				t.Fatalf("the event at revision %d follows the event at revision %d, want consecutive revisions", e.Revision, last)
 			}
 			if e.PreviousRevision != items[e.Key].Revision || string(e.Previous) != string(items[e.Key].Value) {
-				t.Fatalf("the previous value of the event at revision %d is not that of revision %d", e.Revision, items[e.Key].Revision)
+				t.Fatalf("the event at revision %d: its previous value differs from the value written at revision %d", e.Revision, items[e.Key].Revision)
 			}
 			items[e.Key], last = e, e.Revision
 		}
@@ -195,11 +196,11 @@ func checkHistory(t *testing.T, s storage.Store) {
 	}
 	page, err := s.List(ctx, storage.Range{Revision: now})
 	if err != nil || len(page.Items) != len(items) {
-		t.Fatalf("List() = %d items, %v, history has %d", len(page.Items), err, len(items))
+		t.Fatalf("List() = %d items, %v, want the %d items of the history", len(page.Items), err, len(items))
 	}
 	for _, item := range page.Items {
 		if e := items[item.Key]; e.Revision != item.Revision || string(e.Value) != string(item.Value) {
-			t.Errorf("List(): %s is %s@%d, in the history %s@%d", item.Key, item.Value, item.Revision, e.Value, e.Revision)
+			t.Errorf("List(): %s is %s@%d, want %s@%d as in the history", item.Key, item.Value, item.Revision, e.Value, e.Revision)
 		}
 	}
 }

@@ -4,22 +4,24 @@
 //
 //	FORMAT     the version of this layout; a folder of a newer version is rejected
 //	LOCK       locked while the store is open
-//	OWNER      the process that has the lock, for the error message of other processes
+//	OWNER      the process that holds the lock, for the error message of other processes
 //	CHECKPOINT the last acknowledged revision, see checkpoint.go
 //	*.log, *.sst, MANIFEST-*, …    Pebble's own files
 //
 // # Records
 //
-// Every version of an item is a record, which is written once and never changed. The log has one record per commit. Numbers
-// are big endian, so that they sort; the revisions of versions are inverted, so that the newest comes first.
+// Every version of an item is a record, which is written once and never changed. The log contains one record per commit.
+// Numbers are encoded in big endian, so that records sort by them; the revisions of item versions are inverted (^REVISION),
+// so that the newest version sorts first.
 //
 //	d KEY 0 ^REVISION    1 VALUE, or 0 if the item was deleted
 //	l REVISION           time, and the keys with their previous revisions
 //	m compacted          the revision up to which history is compacted
 //
-// So the latest version of an item is the first record at d KEY 0; a list at a revision scans d and takes the first record of
-// each key that is not newer; a watch from the past scans l. Compaction scans l, too: the versions that a commit replaced are
-// obsolete when that commit is the oldest of the history.
+// So the latest version of an item is the first record that starts with d KEY 0. A list at a revision scans the d records and
+// takes, for each key, the first record that is not newer than the revision. A watch from a past revision scans the l
+// records, and so does compaction: the versions that a commit replaced are obsolete as soon as that commit is the oldest one
+// of the history.
 //
 // # Group commit
 //
@@ -31,24 +33,24 @@
 // So many commits share one fsync, and the next batch is built while the disk syncs the previous one. Reads and watchers see
 // only acknowledged commits:
 //
-//	acked <= committed    both only increase
+//	acked <= committed    (both only increase)
 //
 // # Disk failures
 //
-// After an error of the disk its contents are unknown, and Pebble cannot continue. Commits in progress fail with a
-// storage.UnknownError, later ones are rejected with the reason. Reads continue. Opening the folder again recovers all
-// acknowledged commits.
+// After a disk error it is unknown which data is on the disk, and Pebble cannot continue. Commits in progress fail with a
+// storage.UnknownError; later commits are rejected with an error that contains the disk error. Reads continue. Opening the
+// folder again recovers all acknowledged commits.
 //
 // # Where to look
 //
 //	open.go         the folder, Options, Open and Close
 //	layout.go       the encoding of records
-//	commit.go       Commit, committer and acker; commitqueue.go, the queue; recentitems.go, the cache of the committer
+//	commit.go       Commit, committer and acker; commitqueue.go: their queue; recentitems.go: the cache of the committer
 //	read.go         Get and List
 //	history.go      past commits, from memory or from disk
 //	watch.go        watchers
 //	compaction.go   compaction of history, on request and by age and size
-//	failure.go      disk failures; blockingfs.go, where Pebble would end the process after one
+//	failure.go      disk failures; blockingfs.go: keeps Pebble from ending the process after one
 //	corruption.go   detection of corrupt files
-//	checkpoint.go   the acknowledged revision outside of Pebble
+//	checkpoint.go   the last acknowledged revision, stored outside of Pebble
 package pebble

@@ -10,30 +10,30 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// failure is the first error of the disk. The store rejects commits from then on.
+// failure is the first disk error of the store. From that error on the store rejects commits.
 type failure struct {
 	once sync.Once
 	err  error
 	// happened is closed when err is set.
 	happened chan struct{}
-	// opening reports whether Open is still in progress.
+	// opening is true while Pebble is being opened: then a fatal error of Pebble panics instead of blocking the goroutine.
 	opening bool
 	probe   diskProbe
 }
 
-// diskProbe is the result of the last probe of the disk.
+// diskProbe is the result of the last attempt to write to the disk after a failure.
 type diskProbe struct {
 	mu   sync.Mutex
 	when time.Time
 	err  error
 }
 
-// fatal is the panic value for a fatal error of Pebble in Open.
+// fatal is the panic value with which openPebble intercepts a fatal error of Pebble.
 type fatal struct{ err error }
 
 func (f *failure) init() { f.happened = make(chan struct{}) }
 
-// reason returns the error; nil if there is none.
+// reason returns the disk error because of which the store rejects commits; nil before a failure.
 func (f *failure) reason() error {
 	select {
 	case <-f.happened:
@@ -43,22 +43,23 @@ func (f *failure) reason() error {
 	}
 }
 
-// Failure returns the error that makes the store reject commits; nil if it accepts them.
+// Failure returns the error because of which the store rejects commits; nil if it accepts them.
 func (s *Store) Failure() error { return s.failure.reason() }
 
-// probeFile is a file that is written to find out whether the disk accepts data; probeBytes is its size, about as much as
-// opening the store needs.
+// probeFile is the name of a temporary file that is written to find out whether the disk accepts data again; probeBytes is
+// its size, about as much as opening the store writes.
 const (
 	probeFile  = "TRIAL"
 	probeBytes = 4 << 20
-	// probeAge is the time for which the result of a probe is used, which bounds the cost of frequent health checks.
+	// probeAge is the time for which the result of a probe is reused. It limits the cost of frequent health checks.
 	probeAge = time.Second
 )
 
-// corruptionError is a failure that a restart does not clear.
+// corruptionError is a failure that a restart does not clear, because a file is corrupt.
 type corruptionError struct{ error }
 
-// MayRecover reports whether a restart would clear the failure: no file is corrupt, and the disk accepts data.
+// MayRecover reports whether a restart is likely to clear the failure: no file is known to be corrupt, and the disk accepts
+// data. It returns false if there is no failure.
 func (s *Store) MayRecover() bool {
 	if damaged := (corruptionError{}); errors.As(s.failure.reason(), &damaged) {
 		return false
@@ -72,7 +73,7 @@ func (s *Store) MayRecover() bool {
 	return t.err == nil
 }
 
-// probeDisk writes, syncs and removes a file.
+// probeDisk writes, syncs and removes probeFile; an error means that the disk still does not accept data.
 func (s *Store) probeDisk() error {
 	fs := s.options.FileSystem
 	name := fs.PathJoin(s.options.Folder, probeFile)
@@ -87,23 +88,23 @@ func (s *Store) probeDisk() error {
 	return errors.Join(err, file.Close(), fs.Remove(name))
 }
 
-// fail records an error of the disk.
+// fail records a disk error and makes the store reject commits. Only the first call has an effect.
 func (s *Store) fail(err error) {
 	s.failure.once.Do(func() {
-		s.failure.err = fmt.Errorf("the store in %s rejects commits since %s: %w; free or replace the disk and restart, reads continue until then",
+		s.failure.err = fmt.Errorf("the store in %s rejects commits since %s: %w; free space on the disk or replace it, then restart; reads continue until then",
 			s.options.Folder, time.Now().UTC().Format(time.RFC3339), err)
 		close(s.failure.happened)
 		s.options.Log.Error("the store rejects commits after a disk failure", "folder", s.options.Folder, "error", err)
 	})
 }
 
-// onCorruption is called by Pebble for a corrupt file. The read fails, and the store rejects commits: part of its contents is
-// lost.
+// onCorruption is called by Pebble when it reads a corrupt file. That read fails, and the store rejects commits, because part
+// of its contents is lost.
 func (s *Store) onCorruption(info pebble.DataCorruptionInfo) {
 	s.fail(corruptionError{fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, info.Details)})
 }
 
-// readError adds the name of the corrupt file to an error, if corruption is its cause.
+// readError adds the name of the corrupt file to an error that corruption has caused; it returns other errors unchanged.
 func readError(err error) error {
 	if info := pebble.ExtractDataCorruptionInfo(err); info != nil {
 		return fmt.Errorf("%s is damaged; restore the folder from a backup: %w", info.Path, err)
@@ -111,7 +112,7 @@ func readError(err error) error {
 	return err
 }
 
-// pebbleLogger receives the log of Pebble.
+// pebbleLogger writes Pebble's log messages to the store's logger.
 type pebbleLogger struct{ s *Store }
 
 func (l pebbleLogger) Infof(format string, args ...any) {
@@ -122,8 +123,9 @@ func (l pebbleLogger) Errorf(format string, args ...any) {
 	l.s.options.Log.Warn("pebble error", "message", fmt.Sprintf(format, args...))
 }
 
-// Fatalf is called by Pebble for errors after which it cannot continue, and must not return: Pebble expects the process to end.
-// The goroutine blocks forever with its locks. Reads do not need these locks and continue.
+// Fatalf is called by Pebble for errors after which it cannot continue. It must not return, because Pebble expects it to end
+// the process. It records a disk failure and blocks the goroutine forever, with the locks that it holds. Reads do not need
+// these locks and continue. While the store is being opened, it panics with the error instead.
 func (l pebbleLogger) Fatalf(format string, args ...any) {
 	err := pebbleError(format, args)
 	if l.s.failure.opening {
@@ -133,7 +135,8 @@ func (l pebbleLogger) Fatalf(format string, args ...any) {
 	select {}
 }
 
-// pebbleError returns an error with the text of a log message of Pebble. It wraps the error among the arguments, if there is one.
+// pebbleError returns an error with the text of one of Pebble's log messages. It wraps the error among the arguments, if
+// there is one.
 func pebbleError(format string, args []any) error {
 	text := fmt.Sprintf(format, args...)
 	for _, arg := range args {
@@ -144,7 +147,7 @@ func pebbleError(format string, args []any) error {
 	return errors.New(text)
 }
 
-// pebbleFatalError is an error with the text of a log message.
+// pebbleFatalError is an error with the text of one of Pebble's log messages. It wraps the error that caused the message.
 type pebbleFatalError struct {
 	text string
 	err  error
@@ -154,15 +157,16 @@ func (e *pebbleFatalError) Error() string { return e.text }
 
 func (e *pebbleFatalError) Unwrap() error { return e.err }
 
-// closeTimeout is the maximum time that Close waits after a disk failure, when goroutines may be blocked forever.
+// closeTimeout is the maximum time that Close waits for the store's goroutines after a disk failure, when some of them may be
+// blocked forever.
 const closeTimeout = 5 * time.Second
 
-// shutDown waits for the goroutines and closes Pebble. After a disk failure some of them may be blocked forever; then the folder
-// remains locked until the process ends.
+// shutDown waits for the store's goroutines, then closes Pebble and unlocks the folder. After a disk failure goroutines may
+// be blocked forever; then shutDown gives up after closeTimeout, and the folder remains locked until the process ends.
 func (s *Store) shutDown() error {
 	closed := make(chan error, 1)
 	go func() {
-		s.running.Wait()
+		s.goroutines.Wait()
 		var err error
 		if s.failure.reason() == nil {
 			err = errors.Join(s.db.Flush(), s.checkpoint.Sync())
@@ -178,7 +182,7 @@ func (s *Store) shutDown() error {
 		}
 	}
 	select {
-	case <-closed: // its error is a consequence of the failure
+	case <-closed: // the error of closing is a consequence of the disk failure
 		return s.failure.reason()
 	case <-time.After(closeTimeout):
 		return errors.Join(s.failure.reason(), fmt.Errorf("%s remains locked until the process ends", s.options.Folder))

@@ -21,18 +21,18 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// faulty is an error injector: operations that match fail while it is on.
-type faulty struct {
-	err  error
-	kind func(op errorfs.Op) bool
-	on   atomic.Bool
-	hits atomic.Int64
+// faultInjector makes the file system operations that match fail with err while on is set, and counts them in hits.
+type faultInjector struct {
+	err     error
+	matches func(op errorfs.Op) bool
+	on      atomic.Bool
+	hits    atomic.Int64
 }
 
-func (f *faulty) String() string { return "faulty" }
+func (f *faultInjector) String() string { return "faultInjector" }
 
-func (f *faulty) MaybeError(op errorfs.Op) error {
-	if !f.on.Load() || !f.kind(op) {
+func (f *faultInjector) MaybeError(op errorfs.Op) error {
+	if !f.on.Load() || !f.matches(op) {
 		return nil
 	}
 	f.hits.Add(1)
@@ -46,13 +46,13 @@ func onSyncs(op errorfs.Op) bool {
 	return op.Kind == errorfs.OpFileSync || op.Kind == errorfs.OpFileSyncData || op.Kind == errorfs.OpFileSyncTo
 }
 
-// TestDiskFailure: after a disk failure the store rejects commits and serves reads; a store that is opened again has all
-// acknowledged commits.
+// TestDiskFailure: after a disk failure the store rejects commits and still serves reads; when it is reopened, it contains
+// all acknowledged commits.
 func TestDiskFailure(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		kind func(op errorfs.Op) bool
-		err  error
+		name    string
+		matches func(op errorfs.Op) bool
+		err     error
 	}{
 		{"sync of the log", func(op errorfs.Op) bool { return isWAL(op) && onSyncs(op) }, errors.New("input/output error")},
 		{"write to the log", func(op errorfs.Op) bool { return isWAL(op) && onWrites(op) }, errors.New("input/output error")},
@@ -60,7 +60,7 @@ func TestDiskFailure(t *testing.T) {
 		{"everything", func(op errorfs.Op) bool { return onWrites(op) || onSyncs(op) }, errors.New("gone")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := &faulty{kind: test.kind, err: test.err}
+			f := &faultInjector{matches: test.matches, err: test.err}
 			memory := vfs.NewCrashableMem()
 			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
 			l := newLoad(s, 8)
@@ -89,7 +89,7 @@ func TestDiskFailure(t *testing.T) {
 	}
 }
 
-// checkRejectsCommits checks that a failed store rejects commits at once, with the reason.
+// checkRejectsCommits checks that a store rejects commits at once after a disk failure, and that the error wraps the reason.
 func checkRejectsCommits(t *testing.T, s *Store, reason error) {
 	t.Helper()
 	start := time.Now()
@@ -98,22 +98,22 @@ func checkRejectsCommits(t *testing.T, s *Store, reason error) {
 		t.Errorf("Failure() = %v, want %v", failure, reason)
 	}
 	if !errors.Is(err, reason) || !strings.Contains(err.Error(), "rejects commits since") {
-		t.Errorf("Commit() = %v, want a rejection because of %v", err, reason)
+		t.Errorf("Commit() = %v, want an error that wraps %v", err, reason)
 	}
 	var unknown *storage.UnknownError
 	if errors.As(err, &unknown) || time.Since(start) > 10*time.Second {
-		t.Errorf("Commit() = %v after %v, want an error with a known outcome, at once", err, time.Since(start))
+		t.Errorf("Commit() = %v after %v, want an error other than UnknownError, at once", err, time.Since(start))
 	}
 	if err := s.Compact(t.Context(), 1); err == nil {
 		t.Error("Compact() of a failed store = nil, want an error")
 	}
 }
 
-// TestFlushFailure: if a flush in the background fails, reads continue and no acknowledged commit is lost.
+// TestFlushFailure: if Pebble fails to flush a memtable in the background, reads continue and no acknowledged commit is lost.
 func TestFlushFailure(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		kind func(op errorfs.Op) bool
+		name    string
+		matches func(op errorfs.Op) bool
 	}{
 		{"tables", func(op errorfs.Op) bool {
 			return strings.HasSuffix(op.Path, ".sst") && (onWrites(op) || onSyncs(op) || op.Kind == errorfs.OpCreate)
@@ -123,7 +123,7 @@ func TestFlushFailure(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := &faulty{kind: test.kind, err: errors.New("input/output error")}
+			f := &faultInjector{matches: test.matches, err: errors.New("input/output error")}
 			memory := vfs.NewCrashableMem()
 			s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(memory, f), Log: slog.New(slog.DiscardHandler)})
 			f.on.Store(true)
@@ -132,7 +132,7 @@ func TestFlushFailure(t *testing.T) {
 				key := fmt.Sprintf("k/%d", i%50)
 				r, err := s.Commit(t.Context(), storage.Write{Key: key, Expected: last[key], Value: make([]byte, 10_000)})
 				if err != nil {
-					delete(last, key) // the outcome is unknown
+					delete(last, key) // the outcome of this commit is unknown
 					break
 				}
 				last[key] = r
@@ -167,9 +167,10 @@ func waitFor(t *testing.T, happened func() bool) {
 	testwait.For(t, "the condition", happened)
 }
 
-// TestMayRecover: a restart clears the failure of a full disk when the disk accepts data again, and never that of a corrupt file.
+// TestMayRecover: a restart may clear the failure of a full disk once the disk accepts data again, but never the failure of a
+// corrupt file.
 func TestMayRecover(t *testing.T) {
-	f := &faulty{kind: onWrites, err: syscall.ENOSPC}
+	f := &faultInjector{matches: onWrites, err: syscall.ENOSPC}
 	s := open(t, Options{Folder: "data", FileSystem: errorfs.Wrap(vfs.NewMem(), f), Log: slog.New(slog.DiscardHandler)})
 	defer s.Close()
 	f.on.Store(true)
@@ -197,7 +198,7 @@ func TestMayRecover(t *testing.T) {
 
 // TestMayRecoverProbesOnce: concurrent calls of MayRecover share one probe of the disk.
 func TestMayRecoverProbesOnce(t *testing.T) {
-	probes := &faulty{kind: func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate && path.Base(op.Path) == probeFile }}
+	probes := &faultInjector{matches: func(op errorfs.Op) bool { return op.Kind == errorfs.OpCreate && path.Base(op.Path) == probeFile }}
 	s := open(t, Options{Folder: t.TempDir(), FileSystem: errorfs.Wrap(vfs.Default, probes), Log: slog.New(slog.DiscardHandler)})
 	defer s.Close()
 	s.fail(syscall.ENOSPC)
@@ -217,7 +218,7 @@ func TestMayRecoverProbesOnce(t *testing.T) {
 	}
 }
 
-// TestPebbleError: the error wraps the one among the arguments of the log message.
+// TestPebbleError: pebbleError wraps the error among the arguments of the log message.
 func TestPebbleError(t *testing.T) {
 	err := pebbleError("fsync of %s: %v", []any{"a.log", syscall.ENOSPC})
 	if err.Error() != "fsync of a.log: no space left on device" || !errors.Is(err, syscall.ENOSPC) {

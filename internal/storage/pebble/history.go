@@ -10,25 +10,26 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// history has the recent commits in memory, and the watchers that wait for further ones. Older commits are read from disk.
+// history holds the recent commits in memory, and notifies the watchers that wait for further ones. Older commits are read
+// from disk.
 type history struct {
 	mu sync.Mutex
-	// recent are the last commits, with consecutive revisions.
+	// recent contains the last commits in memory; their revisions are consecutive.
 	recent []pastCommit
 	bytes  int
 	last   storage.Revision
-	// subscribers are notified of new commits.
+	// subscribers are the channels that receive a value after new commits.
 	subscribers map[chan struct{}]bool
 }
 
-// pastCommit is an acknowledged commit.
+// pastCommit is an acknowledged commit with its events. bytes is its approximate size in memory.
 type pastCommit struct {
 	revision storage.Revision
 	events   []storage.Event
 	bytes    int
 }
 
-// maxRecentBytes is the maximum size of the commits in memory.
+// maxRecentBytes is the maximum size of the recent commits in memory, in bytes.
 const maxRecentBytes = 8 << 20
 
 func (h *history) init(last storage.Revision) {
@@ -36,7 +37,8 @@ func (h *history) init(last storage.Revision) {
 	h.subscribers = map[chan struct{}]bool{}
 }
 
-// add adds the successful commits of a group.
+// add appends the commits of a group that have no conflict, and drops the oldest commits if there are more than
+// maxRecentBytes.
 func (h *history) add(g *group) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,8 +65,9 @@ func (h *history) add(g *group) {
 	}
 }
 
-// after returns up to most commits after a revision, in order. It returns false if they are not in memory any more.
-func (h *history) after(revision storage.Revision, most int) (commits []pastCommit, ok bool) {
+// after returns the first commits after a revision, in order, at most limit. ok is false if some of them are no longer in
+// memory.
+func (h *history) after(revision storage.Revision, limit int) (commits []pastCommit, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if revision >= h.last {
@@ -74,11 +77,11 @@ func (h *history) after(revision storage.Revision, most int) (commits []pastComm
 		return nil, false
 	}
 	start := int(revision + 1 - h.recent[0].revision)
-	end := min(len(h.recent), start+most)
+	end := min(len(h.recent), start+limit)
 	return h.recent[start:end:end], true
 }
 
-// subscribe returns a channel that receives a value after new commits.
+// subscribe returns a new channel that receives a value after new commits, until unsubscribe is called.
 func (h *history) subscribe() chan struct{} {
 	c := make(chan struct{}, 1)
 	h.mu.Lock()
@@ -93,23 +96,24 @@ func (h *history) unsubscribe(c chan struct{}) {
 	delete(h.subscribers, c)
 }
 
-// notify notifies the subscribers.
+// notify wakes all subscribers; it does not block.
 func (h *history) notify() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.subscribers {
 		select {
 		case c <- struct{}{}:
-		default: // notified already
+		default: // a notification is pending already
 		}
 	}
 }
 
-// maxReadBytes is the approximate maximum size of the commits that are read from disk at once.
+// maxReadBytes is the approximate maximum size, in bytes, of the commits that readAfter returns.
 const maxReadBytes = 4 << 20
 
-// readAfter reads up to most commits after a revision from disk, with the events of keys with a prefix.
-func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (commits []pastCommit, err error) {
+// readAfter reads the first commits after a revision from disk, at most limit, with the events of the keys that have a
+// prefix. It returns ErrCompacted if the revision was compacted.
+func (s *Store) readAfter(revision storage.Revision, limit int, prefix string) (commits []pastCommit, err error) {
 	snapshot := s.db.NewSnapshot()
 	defer func() { err = readError(errors.Join(err, snapshot.Close())) }()
 	if revision < storage.Revision(s.compacted.Load()) {
@@ -122,12 +126,13 @@ func (s *Store) readAfter(revision storage.Revision, most int, prefix string) (c
 		for _, e := range events {
 			bytes += len(e.Value) + len(e.Previous)
 		}
-		return len(commits) < most && bytes < maxReadBytes, err
+		return len(commits) < limit && bytes < maxReadBytes, err
 	})
 	return commits, err
 }
 
-// eachLogEntry calls visit for the log records after one revision up to another until it returns false or an error.
+// eachLogEntry calls visit for the log records with after < revision <= last, in order, until visit returns false or an
+// error.
 func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(logEntry) (more bool, err error)) (err error) {
 	iter, err := from.NewIter(&pebble.IterOptions{LowerBound: appendLogKey(nil, after+1), UpperBound: appendLogKey(nil, last+1)})
 	if err != nil {
@@ -150,7 +155,7 @@ func eachLogEntry(from pebble.Reader, after, last storage.Revision, visit func(l
 	return iter.Error()
 }
 
-// readEvents reads the events of a commit of keys with a prefix.
+// readEvents returns the events of one commit for the keys that have a prefix, and reads their values from a snapshot.
 func readEvents(snapshot *pebble.Snapshot, entry logEntry, prefix string) ([]storage.Event, error) {
 	var events []storage.Event
 	for _, c := range entry.changes {

@@ -18,8 +18,8 @@ import (
 
 var kills = flag.Int("kills", 20, "the number of times to kill a process that writes")
 
-// writerFolder is the environment variable that makes the test binary a process that writes to a store until it is killed. Its
-// value is the folder.
+// writerFolder is the environment variable that makes the test binary write to a store until it is killed. Its value is the
+// folder of the store.
 const writerFolder = "CADASTRE_STORE_WRITER"
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runWriters writes to a store and prints a line for each acknowledged commit: writer, value, revision.
+// runWriters runs eight concurrent writers on the store in a folder. It prints a line for each acknowledged commit: writer,
+// value, revision.
 func runWriters(folder string) error {
 	s, err := Open(Options{Folder: folder, HistoryAge: 300 * time.Millisecond})
 	if err != nil {
@@ -52,7 +53,7 @@ func runWriters(folder string) error {
 	return errors.New("all writers have failed")
 }
 
-// increment increments the value of two items in one commit, again and again.
+// increment repeatedly increments the values of the two items of a writer in one commit, until a commit fails.
 func increment(s *Store, w int) {
 	ctx := context.Background()
 	left, right := fmt.Sprintf("left/%d", w), fmt.Sprintf("right/%d", w)
@@ -71,8 +72,8 @@ func increment(s *Store, w int) {
 	}
 }
 
-// TestKill kills a process that writes, again and again: all acknowledged commits exist afterwards, as a whole and at their
-// revision, and history has no gap.
+// TestKill repeatedly kills a process that writes to a store. After each kill, all acknowledged commits must exist as a whole
+// and at their revision, and the history must have no gap.
 func TestKill(t *testing.T) {
 	folder := t.TempDir()
 	total := 0
@@ -88,16 +89,17 @@ func TestKill(t *testing.T) {
 			total += n
 		}
 		if t.Failed() {
-			t.Fatalf("after %d kills", round+1)
+			t.Fatalf("the checks failed after %d kills", round+1)
 		}
 	}
 	if total == 0 {
-		t.Error("no commit was acknowledged")
+		t.Error("0 commits were acknowledged, want at least 1")
 	}
 }
 
-// killOne runs a process that writes for some time, and returns the commits that were acknowledged.
-func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
+// killOne starts a process that writes to the store in a folder, kills it after some time, and returns the commits that were
+// acknowledged.
+func killOne(t *testing.T, folder string, life time.Duration) ackedCommits {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), writerFolder+"="+folder)
@@ -115,12 +117,12 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	}
 	killer := time.AfterFunc(life, func() { _ = cmd.Process.Kill() })
 	defer killer.Stop()
-	acked := acknowledged{map[int]int{}, map[int]storage.Revision{}}
+	acked := ackedCommits{map[int]int{}, map[int]storage.Revision{}}
 	for lines.Scan() {
 		var w, n int
 		var revision storage.Revision
 		if _, err := fmt.Sscan(lines.Text(), &w, &n, &revision); err != nil {
-			continue // a partial line
+			continue // the last line may be incomplete
 		}
 		acked.counts[w], acked.revisions[w] = n, revision
 	}
@@ -128,7 +130,8 @@ func killOne(t *testing.T, folder string, life time.Duration) acknowledged {
 	return acked
 }
 
-// checkResumes checks that a watch can resume after a random revision of the history.
+// checkResumes checks that a watch that starts after a random revision of the history returns all later commits without a
+// gap.
 func checkResumes(t *testing.T, s *Store) {
 	t.Helper()
 	now, compacted := storage.Revision(s.acked.Load()), storage.Revision(s.compacted.Load())
@@ -148,7 +151,7 @@ func checkResumes(t *testing.T, s *Store) {
 		}
 		for _, e := range batch.Events {
 			if e.Revision != last && e.Revision != last+1 {
-				t.Fatalf("the event at revision %d follows %d", e.Revision, last)
+				t.Fatalf("the event at revision %d follows the event at revision %d, want consecutive revisions", e.Revision, last)
 			}
 			last = e.Revision
 		}

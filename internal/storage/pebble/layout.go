@@ -8,53 +8,54 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// The first byte of the key of a record.
+// The first byte of a record's key is the prefix of its type: item version, log record or metadata.
 const (
-	versionSpace = 'd'
-	logSpace     = 'l'
-	metaSpace    = 'm'
+	versionPrefix = 'd'
+	logPrefix     = 'l'
+	metaPrefix    = 'm'
 )
 
-// The first byte of the value of a version.
+// The first byte of the value of an item version says whether the commit deleted or wrote the item.
 const (
-	wasDeleted = 0
-	wasWritten = 1
+	flagDeleted = 0
+	flagWritten = 1
 )
 
-var compactedRecord = []byte{metaSpace, 'c'}
+var compactedRecord = []byte{metaPrefix, 'c'}
 
-// appendItemStart appends the lower bound of the versions of an item.
+// appendItemStart appends the inclusive lower bound of the record keys of an item's versions to dst.
 func appendItemStart(dst []byte, key string) []byte {
-	dst = append(dst, versionSpace)
+	dst = append(dst, versionPrefix)
 	dst = append(dst, key...)
 	return append(dst, 0)
 }
 
-// appendItemEnd appends the upper bound of the versions of an item.
+// appendItemEnd appends the exclusive upper bound of the record keys of an item's versions to dst.
 func appendItemEnd(dst []byte, key string) []byte {
-	dst = append(dst, versionSpace)
+	dst = append(dst, versionPrefix)
 	dst = append(dst, key...)
 	return append(dst, 1)
 }
 
-// appendVersion appends the key of a version.
+// appendVersion appends the record key of the version of an item at a revision to dst.
 func appendVersion(dst []byte, key string, revision storage.Revision) []byte {
 	return binary.BigEndian.AppendUint64(appendItemStart(dst, key), ^uint64(revision))
 }
 
-// splitVersion decodes the key of a version.
+// splitVersion decodes the record key of an item version. The returned key shares memory with record.
 func splitVersion(record []byte) (key []byte, revision storage.Revision) {
 	end := len(record) - 8
 	return record[1 : end-1], storage.Revision(^binary.BigEndian.Uint64(record[end:]))
 }
 
-// prefixBounds returns the bounds of the versions of all items whose key has a prefix.
+// prefixBounds returns the lower and upper bound of the record keys of all items whose key starts with a prefix.
 func prefixBounds(prefix string) (lower, upper []byte) {
-	lower = append([]byte{versionSpace}, prefix...)
+	lower = append([]byte{versionPrefix}, prefix...)
 	return lower, successor(lower)
 }
 
-// successor returns the upper bound of all keys with a prefix; nil if there is none. It does not modify the prefix.
+// successor returns the least byte string that is greater than all byte strings with a prefix; nil if there is none. It does
+// not modify the prefix.
 func successor(prefix []byte) []byte {
 	next := append([]byte(nil), prefix...)
 	for i := len(next) - 1; i >= 0; i-- {
@@ -65,12 +66,12 @@ func successor(prefix []byte) []byte {
 	return nil
 }
 
-// appendLogKey appends the key of a log record.
+// appendLogKey appends the record key of the log record of a commit to dst.
 func appendLogKey(dst []byte, revision storage.Revision) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, logSpace), uint64(revision))
+	return binary.BigEndian.AppendUint64(append(dst, logPrefix), uint64(revision))
 }
 
-// logRevision decodes the key of a log record.
+// logRevision returns the revision in the record key of a log record.
 func logRevision(record []byte) storage.Revision {
 	return storage.Revision(binary.BigEndian.Uint64(record[1:]))
 }
@@ -78,19 +79,19 @@ func logRevision(record []byte) storage.Revision {
 // logEntry is the log record of a commit.
 type logEntry struct {
 	revision storage.Revision
-	when     time.Time // in seconds
+	when     time.Time // when is the time of the commit, stored in whole seconds
 	changes  []change
 }
 
-// change is the change of one item by a commit.
+// change is the part of a log record that describes the change of one item.
 type change struct {
 	key      string
-	previous storage.Revision // 0 if the item did not exist
-	size     int              // of the value
+	previous storage.Revision // previous is the item's revision before the commit; 0 if the item did not exist
+	size     int              // size is the length of the new value in bytes
 	deleted  bool
 }
 
-// size returns the number of bytes that the commit wrote.
+// size returns the approximate number of bytes that the commit wrote.
 func (e logEntry) size() (size int64) {
 	for _, c := range e.changes {
 		size += int64(c.size + len(c.key))
@@ -98,13 +99,13 @@ func (e logEntry) size() (size int64) {
 	return size
 }
 
-// appendLogEntry appends the value of a log record.
+// appendLogEntry appends the encoded value of a log record to dst.
 func appendLogEntry(dst []byte, e logEntry) []byte {
 	dst = binary.AppendVarint(dst, e.when.Unix())
 	for _, c := range e.changes {
-		flag := byte(wasWritten)
+		flag := byte(flagWritten)
 		if c.deleted {
-			flag = wasDeleted
+			flag = flagDeleted
 		}
 		dst = append(dst, flag)
 		dst = binary.AppendUvarint(dst, uint64(c.previous))
@@ -115,9 +116,9 @@ func appendLogEntry(dst []byte, e logEntry) []byte {
 	return dst
 }
 
-var errLogEntry = errors.New("a log record cannot be decoded")
+var errLogEntry = errors.New("a log record is malformed")
 
-// readLogEntry decodes a log record.
+// readLogEntry decodes a log record; it returns errLogEntry if the record is malformed.
 func readLogEntry(key, value []byte) (logEntry, error) {
 	if len(key) != 9 {
 		return logEntry{}, errLogEntry
@@ -129,7 +130,7 @@ func readLogEntry(key, value []byte) (logEntry, error) {
 	e := logEntry{revision: logRevision(key), when: time.Unix(seconds, 0)}
 	r := uvarintReader{value[n:], false}
 	for len(r.rest) > 0 {
-		c := change{deleted: r.rest[0] == wasDeleted}
+		c := change{deleted: r.rest[0] == flagDeleted}
 		r.rest = r.rest[1:]
 		c.previous, c.size = storage.Revision(r.next()), int(r.next())
 		size := r.next()
@@ -142,7 +143,7 @@ func readLogEntry(key, value []byte) (logEntry, error) {
 	return e, nil
 }
 
-// uvarintReader decodes consecutive uvarints.
+// uvarintReader decodes consecutive uvarints; see encoding/binary.
 type uvarintReader struct {
 	rest   []byte
 	failed bool

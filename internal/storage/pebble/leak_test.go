@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestCloseEndsGoroutines: after Close no goroutine of the store runs any more.
+// TestCloseEndsGoroutines: no goroutine of the store is left after Close.
 func TestCloseEndsGoroutines(t *testing.T) {
 	before := running()
 	for range 3 {
@@ -34,7 +34,7 @@ func TestCloseEndsGoroutines(t *testing.T) {
 	waitFor(t, func() bool { return running() <= before })
 }
 
-// running counts the goroutines of stores.
+// running returns the number of goroutines that execute code of this package or of Pebble.
 func running() int {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -20,18 +20,18 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Options configure a store. The zero value is a store in memory.
+// Options configure a store. The zero value opens an empty store in memory.
 type Options struct {
-	// Folder is the folder of the store, which is created if it does not exist; "" keeps the store in memory until it is
-	// closed.
+	// Folder is the path of the store's folder, which is created if it does not exist; "" keeps the contents in memory, and
+	// they are lost when the store is closed.
 	Folder string
-	// FileSystem is the file system of the folder; nil means that of the operating system.
+	// FileSystem is the file system that contains the folder; nil means the file system of the operating system.
 	FileSystem vfs.FS
-	// HistoryAge and HistoryBytes are the maximum age and size of the history, which is compacted when it exceeds one of
-	// them; 0 means ten minutes and 1 GiB, a negative number no limit.
+	// HistoryAge and HistoryBytes are the maximum age and size of the history. If one of them is exceeded, the oldest commits
+	// are compacted. 0 means the default, ten minutes and 1 GiB; a negative number means no limit.
 	HistoryAge   time.Duration
 	HistoryBytes int64
-	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means a second.
+	// ProgressInterval is the interval at which a watcher without events reports progress; 0 means one second.
 	ProgressInterval time.Duration
 	// Log is the logger; nil means slog.Default.
 	Log *slog.Logger
@@ -62,7 +62,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Store implements storage.Store.
+// Store implements storage.Store with a Pebble database in a folder.
 type Store struct {
 	options Options
 	db      *pebble.DB
@@ -73,31 +73,32 @@ type Store struct {
 	recent  recentItems
 	history history
 	failure failure
-	// committed is the last assigned revision. Only the committer uses it.
+	// committed is the last revision that was assigned to a commit. Only the committer uses it.
 	committed storage.Revision
-	// acked is the revision of the last acknowledged commit, compacted the revision up to which history is compacted.
+	// acked is the revision of the last acknowledged commit; compacted is the revision up to which the history is compacted.
 	//
 	//	compacted <= acked
 	acked, compacted atomic.Int64
 
-	checkpoint vfs.File // only the acker uses it
-	manifest   string   // the name of Pebble's manifest
+	checkpoint vfs.File // the open checkpoint file; only the acker uses it
+	manifest   string   // the name of Pebble's manifest file, for error messages
 
-	compacting sync.Mutex // held during compaction
-	// historyBytes is the number of bytes that the commits of the history wrote. Those of commits up to openedAt are
-	// added by measureHistory.
+	compacting sync.Mutex // compacting is held during a compaction
+	// historyBytes is the number of bytes written by the commits of the history. measureHistory adds the bytes of the commits
+	// up to openedAt, the last revision when the store was opened.
 	historyBytes atomic.Int64
 	openedAt     storage.Revision
-	measured     bool // historyBytes is complete; guarded by compacting
-	// done is closed by Close. running are the goroutines of the store.
-	done    chan struct{}
-	closing sync.Once
-	running sync.WaitGroup
+	measured     bool // measured reports whether measureHistory has succeeded, so that historyBytes is complete; compacting guards it
+	// done is closed by Close. goroutines counts the running goroutines of the store.
+	done       chan struct{}
+	closing    sync.Once
+	goroutines sync.WaitGroup
 }
 
 var _ storage.Store = (*Store)(nil)
 
-// Open opens the store in a folder, or creates it.
+// Open opens the store in a folder, or creates it if the folder is empty or does not exist. The folder stays locked until
+// Close.
 func Open(options Options) (*Store, error) {
 	o := options.withDefaults()
 	s := &Store{options: o, done: make(chan struct{})}
@@ -115,7 +116,7 @@ func Open(options Options) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("open the store in %s: %w", o.Folder, err), s.lock.Close())
 	}
 	s.fs.active.Store(true)
-	s.running.Add(3)
+	s.goroutines.Add(3)
 	groups := make(chan *group, maxPendingGroups)
 	go s.commitGroups(groups)
 	go s.ackGroups(groups)
@@ -123,7 +124,7 @@ func Open(options Options) (*Store, error) {
 	return s, nil
 }
 
-// open opens Pebble and reads the last revision.
+// open checks the files of the folder, opens Pebble, and restores the last and the compacted revision.
 func (s *Store) open() error {
 	if err := checkFormat(s.options); err != nil {
 		return err
@@ -134,13 +135,13 @@ func (s *Store) open() error {
 	if err := checkLogs(s.options.FileSystem, s.options.Folder); err != nil {
 		return err
 	}
-	// Pebble deletes files that its manifest does not list: a store of which commits are lost must not be opened for
-	// writing.
+	// Pebble deletes files that its manifest does not list. So that a store with missing commits is not damaged further, it
+	// is opened read-only and checked first.
 	if _, err := s.options.FileSystem.Stat(s.options.FileSystem.PathJoin(s.options.Folder, checkpointFile)); err == nil {
 		if err := s.openPebble(true); err != nil {
 			return err
 		}
-		_, _, err := s.extent()
+		_, _, err := s.readRevisions()
 		if err := errors.Join(err, s.db.Close()); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (s *Store) open() error {
 	if err := s.openPebble(false); err != nil {
 		return err
 	}
-	last, compacted, err := s.extent()
+	last, compacted, err := s.readRevisions()
 	if err != nil {
 		return errors.Join(err, s.db.Close())
 	}
@@ -163,8 +164,9 @@ func (s *Store) open() error {
 	return nil
 }
 
-// extent returns the last and the compacted revision. It returns an error if commits are missing.
-func (s *Store) extent() (last, compacted storage.Revision, err error) {
+// readRevisions reads the revision of the last commit and the compacted revision from Pebble. It returns an error if commits
+// are missing.
+func (s *Store) readRevisions() (last, compacted storage.Revision, err error) {
 	if compacted, err = s.readCompacted(); err != nil {
 		return 0, 0, readError(err)
 	}
@@ -175,7 +177,7 @@ func (s *Store) extent() (last, compacted storage.Revision, err error) {
 	return max(last, compacted), compacted, s.checkCheckpoint(first, last, compacted)
 }
 
-// openPebble opens Pebble, and returns its fatal errors.
+// openPebble opens Pebble. A fatal error of Pebble, which would otherwise end the process, is returned.
 func (s *Store) openPebble(readOnly bool) (err error) {
 	s.failure.opening = true
 	defer func() {
@@ -191,7 +193,7 @@ func (s *Store) openPebble(readOnly bool) (err error) {
 	return err
 }
 
-// The maximum number of memtables and their size.
+// memTables is the maximum number of memtables; memTableSize is the maximum size of each in bytes.
 const (
 	memTables    = 4
 	memTableSize = 32 << 20
@@ -204,12 +206,12 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		Logger:             pebbleLogger{s},
 		EventListener:      &pebble.EventListener{DataCorruption: s.onCorruption},
 		FormatMajorVersion: pebble.FormatNewest,
-		// The watch cache serves objects; the block cache has index blocks, and the blocks of items that are written
-		// again after some time. Pebble subtracts the size of its memtables from the cache, so it must be larger than
-		// these: usually one, and another that is being flushed.
+		// The watch cache serves reads of objects; the block cache holds index blocks, and the blocks of items that are
+		// rewritten after some time. Pebble subtracts the size of its memtables from the cache size, so the cache must be
+		// larger than the memtables in use: usually one, and another one that is being flushed.
 		CacheSize:    2*memTableSize + 8<<20,
 		MemTableSize: memTableSize,
-		// Writers must not stop for long while compactions are behind.
+		// Writers must not be blocked for long when Pebble's flushes and compactions fall behind.
 		MemTableStopWritesThreshold: memTables,
 		L0StopWritesThreshold:       24,
 	}
@@ -217,8 +219,8 @@ func (s *Store) pebbleOptions() *pebble.Options {
 	for i := range o.Levels {
 		l := &o.Levels[i]
 		l.FilterPolicy = bloom.FilterPolicy(10)
-		// Objects resemble each other: with ten of them in a block they compress to half the size, and a full scan takes
-		// two thirds of the time. The index of a table is one block.
+		// Kubernetes objects resemble each other: with about ten objects per block the data compresses to half the size, and
+		// a full scan takes two thirds of the time. An index block of 256 KiB holds the whole index of a table.
 		l.BlockSize, l.IndexBlockSize = 32<<10, 256<<10
 	}
 	return o
@@ -237,9 +239,9 @@ func (s *Store) readCompacted() (storage.Revision, error) {
 	return storage.Revision(revision), err
 }
 
-// logBounds returns the revisions of the first and the last log record; 0 if there are none.
+// logBounds returns the revisions of the first and the last log record; 0 and 0 if there are no log records.
 func (s *Store) logBounds() (first, last storage.Revision, err error) {
-	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logSpace}, UpperBound: []byte{logSpace + 1}})
+	iter, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{logPrefix}, UpperBound: []byte{logPrefix + 1}})
 	if err != nil {
 		return 0, 0, err
 	}
@@ -252,10 +254,11 @@ func (s *Store) logBounds() (first, last storage.Revision, err error) {
 	return first, last, errors.Join(iter.Error(), iter.Close())
 }
 
-// format is the version of the layout that this package reads and writes.
+// format is the version of the folder layout that this package reads and writes.
 const format = 1
 
-// checkFormat rejects folders of other programs and of newer formats, and creates FORMAT in an empty folder.
+// checkFormat returns an error if the folder belongs to another program or has a newer format. It creates the FORMAT file in
+// an empty folder.
 func checkFormat(o Options) error {
 	fs, name := o.FileSystem, o.FileSystem.PathJoin(o.Folder, "FORMAT")
 	text, err := readFile(fs, name)
@@ -286,7 +289,8 @@ func checkFormat(o Options) error {
 
 const ownerFile = "OWNER"
 
-// lockFolder locks the folder against other processes.
+// lockFolder locks the folder against other processes. It returns an error that names the process holding the lock, if there
+// is one.
 func lockFolder(o Options) (*pebble.Lock, error) {
 	fs, owner := o.FileSystem, o.FileSystem.PathJoin(o.Folder, ownerFile)
 	lock, err := pebble.LockDirectory(o.Folder, fs)
@@ -339,7 +343,7 @@ func (s *Store) Revision(context.Context) (storage.Revision, error) {
 	return storage.Revision(s.acked.Load()), s.closedError()
 }
 
-// closedError returns ErrClosed after Close was called; nil before.
+// closedError returns storage.ErrClosed if Close has been called; nil otherwise.
 func (s *Store) closedError() error {
 	select {
 	case <-s.done:
@@ -349,10 +353,10 @@ func (s *Store) closedError() error {
 	}
 }
 
-// IsShared implements storage.Store. The folder is locked by one process.
+// IsShared implements storage.Store. It returns false, because only one process can lock the folder.
 func (s *Store) IsShared() bool { return false }
 
-// Close implements storage.Store. It unlocks the folder.
+// Close implements storage.Store. It also unlocks the folder.
 func (s *Store) Close() error {
 	err := storage.ErrClosed
 	s.closing.Do(func() {

@@ -19,7 +19,7 @@ func (s *Store) Get(ctx context.Context, key string) (storage.Item, error) {
 	return s.itemAt(key, storage.Revision(s.acked.Load()))
 }
 
-// itemAt returns the item of a key at a revision; storage.ErrNotFound if there is none.
+// itemAt returns the version of an item at a revision; storage.ErrNotFound if the item did not exist then.
 func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err error) {
 	if key == "" || strings.IndexByte(key, 0) >= 0 {
 		return storage.Item{}, storage.ErrNotFound
@@ -36,7 +36,7 @@ func (s *Store) itemAt(key string, at storage.Revision) (item storage.Item, err 
 	if err != nil {
 		return storage.Item{}, err
 	}
-	if value[0] == wasDeleted {
+	if value[0] == flagDeleted {
 		return storage.Item{}, storage.ErrNotFound
 	}
 	_, revision := splitVersion(iter.Key())
@@ -64,7 +64,7 @@ func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, e
 		return storage.Page{}, err
 	}
 	defer func() { err = readError(errors.Join(err, iter.Close())) }()
-	// A revision that is not compacted now was not compacted when the iterator was created.
+	// compacted is read after the iterator was created: a revision that is not compacted now was not compacted then.
 	if r.Revision < storage.Revision(s.compacted.Load()) {
 		return storage.Page{}, storage.ErrCompacted
 	}
@@ -73,12 +73,12 @@ func (s *Store) List(ctx context.Context, r storage.Range) (page storage.Page, e
 	return l.page, err
 }
 
-// lister scans the versions of items and selects the one of each item at the revision of the list.
+// lister scans the records of item versions and selects, for each item, the version at the revision of the list.
 type lister struct {
 	iter *pebble.Iterator
 	r    storage.Range
 	page storage.Page
-	key  []byte // the key of the item at the iterator
+	key  []byte // the key of the item that the iterator points to
 }
 
 func (l *lister) list(ctx context.Context) error {
@@ -102,8 +102,8 @@ func (l *lister) list(ctx context.Context) error {
 	return l.iter.Error()
 }
 
-// item returns the item at the iterator at the revision of the list. Its key and value do not share memory with other items, so
-// that a retained item does not retain others.
+// item returns the version of the current item at the revision of the list; found is false if the item did not exist then.
+// The result does not share memory with other items, so that retaining one item does not retain the others.
 func (l *lister) item() (item storage.Item, found bool, err error) {
 	key, revision := splitVersion(l.iter.Key())
 	l.key = append(l.key[:0], key...)
@@ -112,23 +112,23 @@ func (l *lister) item() (item storage.Item, found bool, err error) {
 			return storage.Item{}, false, l.iter.Error()
 		}
 		if key, revision = splitVersion(l.iter.Key()); !bytes.Equal(key, l.key) {
-			l.iter.Prev() // nextItem continues from here
+			l.iter.Prev() // so that nextItem continues from the last version of this item
 			return storage.Item{}, false, nil
 		}
 	}
 	value, err := l.iter.ValueAndErr()
-	if err != nil || value[0] == wasDeleted {
+	if err != nil || value[0] == flagDeleted {
 		return storage.Item{}, false, err
 	}
 	return storage.Item{Key: string(l.key), Value: append([]byte{}, value[1:]...), Revision: revision}, true, nil
 }
 
-// nextItem moves the iterator to the versions of the next item.
+// nextItem moves the iterator to the newest version of the next item; it returns false if there is none.
 func (l *lister) nextItem() bool {
 	if !l.iter.Valid() {
 		return false
 	}
-	const near = 4 // a few steps are cheaper than a search
+	const near = 4 // up to this number of steps is cheaper than a seek
 	for range near {
 		if !l.iter.Next() {
 			return false

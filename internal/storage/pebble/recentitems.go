@@ -6,17 +6,17 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// recentItems is the committer's cache of items that were written, or read for a condition, recently: finding an item in Pebble
-// costs as much as the rest of a commit. Only the committer uses it.
+// recentItems is the committer's cache of the items that were recently written, or recently read for a condition
+// (Write.Keep): finding an item in Pebble costs as much as the rest of a commit. Only the committer uses it.
 type recentItems struct {
 	items map[string]storage.Event
-	// order has the writes, the oldest first. An item that was written several times is in it several times; only the last
-	// one is in items.
+	// order lists the writes, the oldest first. An item that was written several times occurs several times in order; items
+	// holds only its last version.
 	//
 	//	len(items) <= len(order) <= 2*len(items) + orderSlack
 	order []writeRef
-	bytes int // size of items
-	// since is a revision after which all written items are in items.
+	bytes int // bytes is the total size of items
+	// since is a revision such that every item written after it is in items.
 	since storage.Revision
 }
 
@@ -26,10 +26,11 @@ type writeRef struct {
 }
 
 const (
-	// maxRecentItemBytes is the maximum size of the cache. The watch cache shares its values while they are current, so
-	// that it takes little memory of its own.
+	// maxRecentItemBytes is the maximum size of the cache in bytes. The watch cache shares the values of current objects, so
+	// this cache needs little memory of its own.
 	maxRecentItemBytes = 64 << 20
-	// orderSlack is the number of superseded writes in order that are tolerated.
+	// orderSlack is the number of superseded writes in order beyond which order is cleaned up; see the invariant of
+	// recentItems.order.
 	orderSlack = 128
 )
 
@@ -44,7 +45,7 @@ func (r *recentItems) add(events []storage.Event) {
 		if before, known := r.items[e.Key]; known {
 			r.bytes -= recentItemSize(before)
 		}
-		e.Previous = nil // not needed
+		e.Previous = nil // the cache does not need the previous value
 		r.items[e.Key] = e
 		r.bytes += recentItemSize(e)
 		r.order = append(r.order, writeRef{e.Key, e.Revision})
@@ -64,20 +65,22 @@ func (r *recentItems) add(events []storage.Event) {
 	}
 }
 
-// addRead adds an item that was read from disk. It has no effect if the cache has a version of the item.
+// addRead adds an item that was read from disk. It has no effect if the cache holds a version of the item already, which is
+// at least as new.
 func (r *recentItems) addRead(item storage.Item) {
 	if _, known := r.items[item.Key]; !known {
 		r.add([]storage.Event{{Key: item.Key, Value: item.Value, Revision: item.Revision}})
 	}
 }
 
-// isLatest reports whether a write is the last one of its item.
+// isLatest reports whether a write is the last write of its item, that is, the one in items.
 func (r *recentItems) isLatest(w writeRef) bool {
 	e, known := r.items[w.key]
 	return known && e.Revision == w.revision
 }
 
-// find returns the latest version of an item; known is false if the item is not in the cache.
+// find returns the latest version of an item; the zero Item if it was deleted. known is false if the item is not in the
+// cache.
 func (r *recentItems) find(key string) (item storage.Item, known bool) {
 	e, known := r.items[key]
 	if !known || e.IsDelete() {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestRecentItems: the cache has the last version of an item or none, and stays within its size.
+// TestRecentItems: find returns the last version of an item or reports it as unknown, and the cache stays within its maximum
+// size.
 func TestRecentItems(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	text := make([]byte, maxRecentItemBytes/100)
@@ -23,7 +24,7 @@ func TestRecentItems(t *testing.T) {
 		recent.add([]storage.Event{e})
 		last[e.Key] = e
 		if recent.bytes > maxRecentItemBytes || recent.bytes != recent.sum() {
-			t.Fatalf("the cache has %d bytes, counted %d", recent.sum(), recent.bytes)
+			t.Fatalf("recent.bytes = %d, want the sum %d, at most %d", recent.bytes, recent.sum(), maxRecentItemBytes)
 		}
 		key := fmt.Sprint(r.IntN(400))
 		item, ok := recent.find(key)
@@ -47,7 +48,7 @@ func (r *recentItems) sum() (bytes int) {
 	return bytes
 }
 
-// TestRecentItemsFrequentWrites: an item that is written frequently does not evict others.
+// TestRecentItemsFrequentWrites: frequent writes of one item do not evict other items.
 func TestRecentItemsFrequentWrites(t *testing.T) {
 	var recent recentItems
 	value := make([]byte, maxRecentItemBytes/1000)
@@ -57,15 +58,16 @@ func TestRecentItemsFrequentWrites(t *testing.T) {
 	}
 	for _, key := range []string{"seldom", "often"} {
 		if _, known := recent.find(key); !known {
-			t.Errorf("find(%q) found nothing", key)
+			t.Errorf("find(%q) = not known, want the item", key)
 		}
 	}
 	if len(recent.order) > 1000 {
-		t.Errorf("order has %d entries for 2 items", len(recent.order))
+		t.Errorf("order has %d entries for 2 items, want at most 1000", len(recent.order))
 	}
 }
 
-// TestRecentItemsOfConditions: the item of a condition is added to the cache, unless the cache has a newer version.
+// TestRecentItemsOfConditions: an item that was read for a condition is added to the cache, unless the cache holds a newer
+// version.
 func TestRecentItemsOfConditions(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
@@ -79,7 +81,7 @@ func TestRecentItemsOfConditions(t *testing.T) {
 	}
 	item, known := s.recent.find("guard")
 	if !known || item.Revision != guard || string(item.Value) != "1" || s.recent.bytes != s.recent.sum() {
-		t.Errorf("find() = %v, %v, in %d bytes of %d", item, known, s.recent.bytes, s.recent.sum())
+		t.Errorf("find() = %v, %v, bytes = %d, want revision %d, true, %d", item, known, s.recent.bytes, guard, s.recent.sum())
 	}
 	s.recent.addRead(storage.Item{Key: "guard", Value: []byte("0"), Revision: guard - 1})
 	if item, _ := s.recent.find("guard"); item.Revision != guard {
@@ -87,7 +89,8 @@ func TestRecentItemsOfConditions(t *testing.T) {
 	}
 }
 
-// TestWriteSeen: Write.Seen replaces the lookup of an item only if the cache has all writes since.
+// TestWriteSeen: the committer relies on Write.Seen, instead of looking the item up, only if its cache contains all writes
+// after Seen.
 func TestWriteSeen(t *testing.T) {
 	s := open(t, Options{})
 	defer s.Close()
@@ -95,18 +98,18 @@ func TestWriteSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.recent = recentItems{since: first} // a was evicted
+	s.recent = recentItems{since: first} // this cache simulates that item a was evicted
 	for _, test := range []struct {
 		seen     storage.Revision
 		conflict bool
 	}{
 		{0, true},
-		{first - 1, true}, // before a was written
-		{first, false},    // wrong, which shows that the item was not looked up
+		{first - 1, true}, // Seen precedes the write of a, so a is looked up
+		{first, false},    // a false claim, which succeeds because a is not looked up
 	} {
 		_, err := s.Commit(t.Context(), storage.Write{Key: "a", Seen: test.seen, Value: []byte("2")})
 		if conflict := err != nil; conflict != test.conflict {
-			t.Errorf("Commit() with Seen %d = %v", test.seen, err)
+			t.Errorf("Commit() with Seen %d = %v, want a conflict: %v", test.seen, err, test.conflict)
 		}
 	}
 	value := make([]byte, maxRecentItemBytes/8)

@@ -9,21 +9,22 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// watcher is a position in the history. It implements storage.Watcher.
+// watcher implements storage.Watcher. It is a position in the history of the store.
 type watcher struct {
 	s      *Store
 	prefix string
-	// after is the revision up to which the watcher has read the history, reported the revision of the last batch.
+	// after is the revision up to which the watcher has read the history; reported is the revision of the last batch that it
+	// returned.
 	//
 	//	reported <= after <= acked, unless the watch starts in the future
 	after, reported storage.Revision
 	lastReport      time.Time
-	// caughtUp reports whether the watcher has reached the end of the history once.
+	// caughtUp is set when the watcher has reached the end of the history for the first time.
 	caughtUp bool
 	wakeup   chan struct{}
 }
 
-// maxBatchCommits is the maximum number of commits of a batch.
+// maxBatchCommits is the maximum number of commits whose events are in one batch.
 const maxBatchCommits = 512
 
 // Watch implements storage.Store.
@@ -55,7 +56,8 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 			events = w.append(events, c.events)
 			w.after = c.revision
 		}
-		first := len(commits) == 0 && !w.caughtUp // report the end of the past without waiting for the progress interval
+		// A watcher that reaches the end of the past reports that progress without waiting for the progress interval.
+		first := len(commits) == 0 && !w.caughtUp
 		w.caughtUp = w.caughtUp || first
 		if len(events) > 0 || w.progressIsDue() || first && w.after > w.reported {
 			w.reported, w.lastReport = w.after, time.Now()
@@ -70,7 +72,7 @@ func (w *watcher) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// read returns the next commits after w.after.
+// read returns the next commits after w.after, from memory or from disk; none if w.after is the last revision.
 func (w *watcher) read() ([]pastCommit, error) {
 	commits, inMemory := w.s.history.after(w.after, maxBatchCommits)
 	if inMemory {
@@ -88,12 +90,12 @@ func (w *watcher) append(to, events []storage.Event) []storage.Event {
 	return to
 }
 
-// progressIsDue reports whether it is time for a batch without events.
+// progressIsDue reports whether ProgressInterval has passed since the last batch and there is progress to report.
 func (w *watcher) progressIsDue() bool {
 	return w.after > w.reported && time.Since(w.lastReport) >= w.s.options.ProgressInterval
 }
 
-// wait waits for a commit, or until progress is due.
+// wait blocks until there is a new commit or progress is due. It returns an error if the context ends or the store is closed.
 func (w *watcher) wait(ctx context.Context) error {
 	var due <-chan time.Time
 	if w.after > w.reported {

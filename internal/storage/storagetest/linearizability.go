@@ -14,27 +14,27 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Items is the part of a store that is checked for linearizability. The watch cache has it, too.
+// Items is the part of the store interface that RunLinearizable needs. The test of the watch cache implements it too.
 type Items interface {
 	Get(ctx context.Context, key string) (storage.Item, error)
 	Commit(ctx context.Context, writes ...storage.Write) (storage.Revision, error)
 }
 
-// operation is a read or a compare-and-swap of one item.
+// operation is a read (write is false) or a compare-and-swap of one item.
 type operation struct {
 	write    bool
 	expected storage.Revision
 	value    string
 }
 
-// outcome is the result of an operation: the item after it, or the revision that was found in case of a conflict.
+// outcome is the result of an operation: the item's revision and value after it, or the revision that a conflict reported.
 type outcome struct {
 	revision storage.Revision
 	value    string
 	conflict bool
 }
 
-// register is the sequential specification of an item.
+// register is porcupine's sequential specification of one item: a register with compare-and-swap.
 var register = porcupine.Model{
 	Init: func() any { return outcome{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -50,7 +50,7 @@ var register = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v → %+v", input, output) },
 }
 
-// RunLinearizable makes concurrent reads and writes of a few items and checks that the results are linearizable.
+// RunLinearizable runs concurrent reads and writes of a few items and fails the test if the results are not linearizable.
 func RunLinearizable(t *testing.T, items Items) {
 	const clients, keys, steps = 8, 3, 150
 	start := time.Now()

@@ -12,15 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// model is the plainest implementation of a store: the list of all events. It takes the revisions of commits from the store
-// that it is compared with.
+// model is a reference implementation of a store, which simply holds the list of all events. It takes the revisions of
+// commits from the store under test.
 type model struct {
 	events    []storage.Event
 	compacted storage.Revision
 	revision  storage.Revision
 }
 
-// check returns the conflict of a commit, nil if it succeeds.
+// check returns the ConflictError that a commit must fail with; nil if the commit must succeed.
 func (m *model) check(writes []storage.Write) error {
 	for _, w := range writes {
 		if item := m.get(w.Key, m.revision); item.Revision != w.Expected {
@@ -30,7 +30,7 @@ func (m *model) check(writes []storage.Write) error {
 	return nil
 }
 
-// apply applies a commit that succeeded at a revision.
+// apply adds the events of a commit that succeeded at a revision.
 func (m *model) apply(writes []storage.Write, revision storage.Revision) {
 	var events []storage.Event
 	for _, w := range writes {
@@ -42,7 +42,7 @@ func (m *model) apply(writes []storage.Write, revision storage.Revision) {
 	m.revision = revision
 }
 
-// get returns the item of a key at a revision; the zero Item if there is none.
+// get returns the item of a key at a revision; the zero Item if it did not exist then.
 func (m *model) get(key string, at storage.Revision) storage.Item {
 	for _, e := range slices.Backward(m.events) {
 		if e.Key == key && e.Revision <= at {
@@ -55,7 +55,7 @@ func (m *model) get(key string, at storage.Revision) storage.Item {
 	return storage.Item{}
 }
 
-// list implements List.
+// list returns the result that Store.List must return for a range.
 func (m *model) list(r storage.Range) (storage.Page, error) {
 	switch {
 	case r.Revision > m.revision:
@@ -86,7 +86,7 @@ func (m *model) list(r storage.Range) (storage.Page, error) {
 	return page, nil
 }
 
-// after returns the events of keys with a prefix after a revision.
+// after returns all events of keys with a prefix after a revision.
 func (m *model) after(prefix string, revision storage.Revision) []storage.Event {
 	var events []storage.Event
 	for _, e := range m.events {
@@ -106,14 +106,14 @@ func sorted(keys map[string]bool) []string {
 	return out
 }
 
-// RunModel makes random operations on a store and on a model, and compares the results. Now and then the store is opened
-// again: reopen closes or crashes it and returns the store that was opened then.
+// RunModel runs random operations on a store and on a reference model, and compares the results. Now and then it calls
+// reopen, which closes or crashes the store and returns the reopened one.
 func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s storage.Store) storage.Store, seed uint64, steps int) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	k := newKit(t, b.Open(t))
-	m := &model{revision: k.at(0), compacted: k.at(0)}
+	h := newHarness(t, b.Open(t))
+	m := &model{revision: h.at(0), compacted: h.at(0)}
 	defer func() {
-		if err := k.s.Close(); err != nil {
+		if err := h.s.Close(); err != nil {
 			t.Error(err)
 		}
 		if t.Failed() {
@@ -123,18 +123,18 @@ func RunModel(t *testing.T, b Backend, reopen func(t *testing.T, s storage.Store
 	for range steps {
 		switch n := r.IntN(100); {
 		case n < 60:
-			k.compareCommit(m, randomWrites(r, m))
+			h.compareCommit(m, randomWrites(r, m))
 		case n < 70:
-			k.compareGet(m, randomKey(r))
+			h.compareGet(m, randomKey(r))
 		case n < 82:
-			k.compareList(m, randomRange(r, m))
+			h.compareList(m, randomRange(r, m))
 		case n < 94:
-			k.compareWatch(m, randomPrefix(r), storage.Revision(r.Int64N(int64(m.revision)+1)))
+			h.compareWatch(m, randomPrefix(r), storage.Revision(r.Int64N(int64(m.revision)+1)))
 		case n < 97:
-			k.compareCompact(m, storage.Revision(r.Int64N(int64(m.revision)+2)))
+			h.compareCompact(m, storage.Revision(r.Int64N(int64(m.revision)+2)))
 		default:
-			k.s = reopen(t, k.s)
-			if now, err := k.s.Revision(k.ctx); err != nil || now < m.revision {
+			h.s = reopen(t, h.s)
+			if now, err := h.s.Revision(h.ctx); err != nil || now < m.revision {
 				t.Fatalf("Revision() after reopening = %d, %v, want at least %d", now, err, m.revision)
 			}
 		}
@@ -188,70 +188,70 @@ func randomWrites(r *rand.Rand, m *model) []storage.Write {
 	return writes
 }
 
-func (k *kit) compareCommit(m *model, writes []storage.Write) {
-	k.Helper()
+func (h *harness) compareCommit(m *model, writes []storage.Write) {
+	h.Helper()
 	want := m.check(writes)
 	if want == nil {
-		m.apply(writes, k.commit(writes...))
+		m.apply(writes, h.commit(writes...))
 		return
 	}
-	if _, err := k.s.Commit(k.ctx, writes...); fmt.Sprint(err) != fmt.Sprint(want) {
-		k.Errorf("Commit(%v) = %v, want %v", writes, err, want)
+	if _, err := h.s.Commit(h.ctx, writes...); fmt.Sprint(err) != fmt.Sprint(want) {
+		h.Errorf("Commit(%v) = %v, want %v", writes, err, want)
 	}
 }
 
-func (k *kit) compareGet(m *model, key string) {
-	k.Helper()
+func (h *harness) compareGet(m *model, key string) {
+	h.Helper()
 	want := m.get(key, m.revision)
-	k.wantItem(key, string(want.Value), want.Revision)
+	h.wantItem(key, string(want.Value), want.Revision)
 }
 
-func (k *kit) compareList(m *model, r storage.Range) {
-	k.Helper()
+func (h *harness) compareList(m *model, r storage.Range) {
+	h.Helper()
 	want, wantErr := m.list(r)
-	got, err := k.s.List(k.ctx, r)
+	got, err := h.s.List(h.ctx, r)
 	if fmt.Sprint(got) != fmt.Sprint(want) || !errors.Is(err, wantErr) {
-		k.Errorf("List(%+v) = %v, %v, want %v, %v", r, got, err, want, wantErr)
+		h.Errorf("List(%+v) = %v, %v, want %v, %v", r, got, err, want, wantErr)
 	}
 }
 
-func (k *kit) compareWatch(m *model, prefix string, after storage.Revision) {
-	k.Helper()
-	w, err := k.s.Watch(k.ctx, prefix, after)
+func (h *harness) compareWatch(m *model, prefix string, after storage.Revision) {
+	h.Helper()
+	w, err := h.s.Watch(h.ctx, prefix, after)
 	if err == nil {
 		defer w.Close()
 	}
 	if after < m.compacted {
 		if err == nil {
-			_, err = w.Next(k.ctx)
+			_, err = w.Next(h.ctx)
 		}
 		if !errors.Is(err, storage.ErrCompacted) {
-			k.Errorf("Watch() after revision %d = %v, want %v", after, err, storage.ErrCompacted)
+			h.Errorf("Watch() after revision %d = %v, want %v", after, err, storage.ErrCompacted)
 		}
 		return
 	}
 	if err != nil {
-		k.Errorf("Watch() after revision %d = %v", after, err)
+		h.Errorf("Watch() after revision %d = %v, want no error", after, err)
 		return
 	}
 	var want []string
 	for _, e := range m.after(prefix, after) {
-		want = append(want, k.format(e))
+		want = append(want, h.format(e))
 	}
-	k.wantEvents(w, want...)
+	h.wantEvents(w, want...)
 }
 
-func (k *kit) compareCompact(m *model, revision storage.Revision) {
-	k.Helper()
-	err := k.s.Compact(k.ctx, revision)
+func (h *harness) compareCompact(m *model, revision storage.Revision) {
+	h.Helper()
+	err := h.s.Compact(h.ctx, revision)
 	if revision > m.revision {
 		if !errors.Is(err, storage.ErrFuture) {
-			k.Errorf("Compact(%d) = %v, want %v", revision, err, storage.ErrFuture)
+			h.Errorf("Compact(%d) = %v, want %v", revision, err, storage.ErrFuture)
 		}
 		return
 	}
 	if err != nil {
-		k.Errorf("Compact(%d) = %v", revision, err)
+		h.Errorf("Compact(%d) = %v, want no error", revision, err)
 	}
 	m.compacted = max(m.compacted, revision)
 }

@@ -10,113 +10,113 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-func testGet(k *kit) {
-	k.wantItem("a", "", 0)
-	r := k.put("a", 0, "1")
-	k.wantItem("a", "1", r)
-	k.wantItem("", "", 0)
-	k.wantItem("a/b", "", 0)
-	if now, err := k.s.Revision(k.ctx); now < r || err != nil {
-		k.Errorf("Revision() = %d, %v, want at least %d", now, err, r)
+func testGet(h *harness) {
+	h.wantItem("a", "", 0)
+	r := h.put("a", 0, "1")
+	h.wantItem("a", "1", r)
+	h.wantItem("", "", 0)
+	h.wantItem("a/b", "", 0)
+	if now, err := h.s.Revision(h.ctx); now < r || err != nil {
+		h.Errorf("Revision() = %d, %v, want at least %d", now, err, r)
 	}
 }
 
-func testWrites(k *kit) {
-	first := k.put("a", 0, "1")
-	second := k.put("a", first, "2")
+func testWrites(h *harness) {
+	first := h.put("a", 0, "1")
+	second := h.put("a", first, "2")
 	if first <= 0 {
-		k.Errorf("the first revision is %d, want a positive number", first)
+		h.Errorf("the first revision is %d, want a positive number", first)
 	}
-	k.wantItem("a", "2", second)
-	k.delete("a", second)
-	k.wantItem("a", "", 0)
-	k.put("a", 0, "3")
+	h.wantItem("a", "2", second)
+	h.delete("a", second)
+	h.wantItem("a", "", 0)
+	h.put("a", 0, "3")
 }
 
-func testTransactions(k *kit) {
-	a := k.put("a", 0, "1")
-	r := k.commit(
+func testTransactions(h *harness) {
+	a := h.put("a", 0, "1")
+	r := h.commit(
 		storage.Write{Key: "a", Expected: a, Value: []byte("2")},
 		storage.Write{Key: "b", Value: []byte("1")},
 		storage.Write{Key: "c", Value: []byte("1")},
 	)
-	k.wantItem("a", "2", r)
-	k.wantItem("b", "1", r)
-	k.wantConflict("b", r,
+	h.wantItem("a", "2", r)
+	h.wantItem("b", "1", r)
+	h.wantConflict("b", r,
 		storage.Write{Key: "a", Expected: r, Value: []byte("3")},
 		storage.Write{Key: "b", Expected: a, Value: []byte("3")},
 		storage.Write{Key: "d", Value: []byte("3")},
 	)
-	k.wantList(storage.Range{}, "a=2", "b=1", "c=1")
-	k.commit(storage.Write{Key: "a", Expected: r}, storage.Write{Key: "b", Expected: r, Value: []byte("4")})
-	k.wantList(storage.Range{}, "b=4", "c=1")
+	h.wantList(storage.Range{}, "a=2", "b=1", "c=1")
+	h.commit(storage.Write{Key: "a", Expected: r}, storage.Write{Key: "b", Expected: r, Value: []byte("4")})
+	h.wantList(storage.Range{}, "b=4", "c=1")
 }
 
-func testConflicts(k *kit) {
+func testConflicts(h *harness) {
 	write := func(expected storage.Revision) storage.Write {
 		return storage.Write{Key: "a", Expected: expected, Value: []byte("x")}
 	}
-	k.wantConflict("a", 0, write(7))
-	k.wantConflict("a", 0, storage.Write{Key: "a", Expected: 7})
-	first := k.put("a", 0, "1")
-	k.wantConflict("a", first, write(0))
-	k.wantConflict("a", first, write(first+1))
-	second := k.put("a", first, "2")
-	k.wantConflict("a", second, write(first))
-	k.wantConflict("a", second, storage.Write{Key: "a", Expected: first})
-	k.wantItem("a", "2", second)
-	if now, _ := k.s.Revision(k.ctx); now != second {
-		k.Errorf("Revision() after conflicts = %d, want %d", now, second)
+	h.wantConflict("a", 0, write(7))
+	h.wantConflict("a", 0, storage.Write{Key: "a", Expected: 7})
+	first := h.put("a", 0, "1")
+	h.wantConflict("a", first, write(0))
+	h.wantConflict("a", first, write(first+1))
+	second := h.put("a", first, "2")
+	h.wantConflict("a", second, write(first))
+	h.wantConflict("a", second, storage.Write{Key: "a", Expected: first})
+	h.wantItem("a", "2", second)
+	if now, _ := h.s.Revision(h.ctx); now != second {
+		h.Errorf("Revision() after conflicts = %d, want %d", now, second)
 	}
-	k.delete("a", second)
-	k.wantConflict("a", 0, write(second))
+	h.delete("a", second)
+	h.wantConflict("a", 0, write(second))
 }
 
-// testConditions: a condition makes the commit fail if the item has another revision. It does not change the item and has no
-// event.
-func testConditions(k *kit) {
+// testConditions: a condition (Write.Keep) makes the commit fail if the item does not have the expected revision. It neither
+// changes the item nor generates an event.
+func testConditions(h *harness) {
 	keep := func(expected storage.Revision) storage.Write {
 		return storage.Write{Key: "guard", Expected: expected, Keep: true}
 	}
-	first := k.put("guard", 0, "1")
-	w := k.watch("", k.at(0))
-	a := k.commit(keep(first), storage.Write{Key: "a", Value: []byte("1")})
-	k.commit(storage.Write{Key: "b", Value: []byte("1")}, keep(first))
-	k.wantItem("guard", "1", first)
-	k.wantEvents(w, "1 guard=1", "2 a=1", "3 b=1")
+	first := h.put("guard", 0, "1")
+	w := h.watch("", h.at(0))
+	a := h.commit(keep(first), storage.Write{Key: "a", Value: []byte("1")})
+	h.commit(storage.Write{Key: "b", Value: []byte("1")}, keep(first))
+	h.wantItem("guard", "1", first)
+	h.wantEvents(w, "1 guard=1", "2 a=1", "3 b=1")
 
-	second := k.put("guard", first, "2")
-	k.wantConflict("guard", second, keep(first), storage.Write{Key: "c", Value: []byte("1")})
-	k.wantConflict("guard", second, storage.Write{Key: "c", Value: []byte("1")}, keep(first))
-	k.wantConflict("guard", second, keep(0), storage.Write{Key: "c", Value: []byte("1")})
-	k.commit(keep(second), storage.Write{Key: "a", Expected: a})
-	k.delete("guard", second)
-	k.wantConflict("guard", 0, keep(second), storage.Write{Key: "c", Value: []byte("1")})
-	k.commit(keep(0), storage.Write{Key: "c", Value: []byte("1")})
-	k.wantList(storage.Range{}, "b=1", "c=1")
+	second := h.put("guard", first, "2")
+	h.wantConflict("guard", second, keep(first), storage.Write{Key: "c", Value: []byte("1")})
+	h.wantConflict("guard", second, storage.Write{Key: "c", Value: []byte("1")}, keep(first))
+	h.wantConflict("guard", second, keep(0), storage.Write{Key: "c", Value: []byte("1")})
+	h.commit(keep(second), storage.Write{Key: "a", Expected: a})
+	h.delete("guard", second)
+	h.wantConflict("guard", 0, keep(second), storage.Write{Key: "c", Value: []byte("1")})
+	h.commit(keep(0), storage.Write{Key: "c", Value: []byte("1")})
+	h.wantList(storage.Range{}, "b=1", "c=1")
 }
 
-// testConcurrentConditions: concurrent writers create items on condition that another item exists; no item is created after
-// the deletion of that item.
-func testConcurrentConditions(k *kit) {
+// testConcurrentConditions: concurrent writers create items on condition that another item exists; once that other item is
+// deleted, no more items are created.
+func testConcurrentConditions(h *harness) {
 	const writers, rounds, maxItems = 8, 20, 1000
 	for n := range rounds {
 		guard, prefix := fmt.Sprintf("guard/%d", n), fmt.Sprintf("item/%d/", n)
-		item, err := k.s.Commit(k.ctx, storage.Write{Key: guard, Value: []byte("1")})
+		item, err := h.s.Commit(h.ctx, storage.Write{Key: guard, Value: []byte("1")})
 		if err != nil {
-			k.Fatal(err)
+			h.Fatal(err)
 		}
 		var deletion storage.Revision
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {
 				for i := range maxItems {
-					_, err := k.s.Commit(k.ctx, storage.Write{Key: fmt.Sprintf("%s%d.%d", prefix, w, i), Value: []byte("1")}, storage.Write{Key: guard, Expected: item, Keep: true})
+					_, err := h.s.Commit(h.ctx, storage.Write{Key: fmt.Sprintf("%s%d.%d", prefix, w, i), Value: []byte("1")}, storage.Write{Key: guard, Expected: item, Keep: true})
 					if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
 						return
 					}
 					if err != nil {
-						k.Error(err)
+						h.Error(err)
 						return
 					}
 				}
@@ -124,24 +124,24 @@ func testConcurrentConditions(k *kit) {
 		}
 		wg.Go(func() {
 			var err error
-			if deletion, err = k.s.Commit(k.ctx, storage.Write{Key: guard, Expected: item}); err != nil {
-				k.Errorf("delete %s: %v", guard, err)
+			if deletion, err = h.s.Commit(h.ctx, storage.Write{Key: guard, Expected: item}); err != nil {
+				h.Errorf("Commit() that deletes %s = %v, want no error", guard, err)
 			}
 		})
 		wg.Wait()
-		page, err := k.s.List(k.ctx, storage.Range{Prefix: prefix})
+		page, err := h.s.List(h.ctx, storage.Range{Prefix: prefix})
 		if err != nil {
-			k.Fatal(err)
+			h.Fatal(err)
 		}
 		for _, item := range page.Items {
 			if item.Revision > deletion {
-				k.Errorf("%s was created at revision %d, after the deletion of its condition at %d", item.Key, item.Revision, deletion)
+				h.Errorf("%s was created at revision %d, want none after revision %d, which deleted the item of its condition", item.Key, item.Revision, deletion)
 			}
 		}
 	}
 }
 
-func testInvalidCommits(k *kit) {
+func testInvalidCommits(h *harness) {
 	for name, writes := range map[string][]storage.Write{
 		"no write":                    {},
 		"no key":                      {{Value: []byte("1")}},
@@ -153,130 +153,130 @@ func testInvalidCommits(k *kit) {
 		"condition and write":         {{Key: "a", Keep: true}, {Key: "a", Value: []byte("1")}},
 		"condition with a value":      {{Key: "a", Keep: true, Value: []byte("1")}, {Key: "b", Value: []byte("1")}},
 	} {
-		if _, err := k.s.Commit(k.ctx, writes...); err == nil {
-			k.Errorf("%s: Commit() = nil, want an error", name)
+		if _, err := h.s.Commit(h.ctx, writes...); err == nil {
+			h.Errorf("%s: Commit() = nil, want an error", name)
 		}
 	}
-	k.wantList(storage.Range{})
+	h.wantList(storage.Range{})
 }
 
-func testValues(k *kit) {
+func testValues(h *harness) {
 	values := [][]byte{{}, {0}, []byte("\x00\xff\x01"), bytes.Repeat([]byte("large"), 300_000)}
 	for i, value := range values {
 		key := fmt.Sprintf("key/%d\x01\xff", i)
-		r := k.commit(storage.Write{Key: key, Value: value})
-		item, err := k.s.Get(k.ctx, key)
+		r := h.commit(storage.Write{Key: key, Value: value})
+		item, err := h.s.Get(h.ctx, key)
 		if err != nil || !bytes.Equal(item.Value, value) || item.Value == nil || item.Revision != r {
-			k.Errorf("Get() = a value of %d bytes at revision %d, %v, want one of %d bytes at %d", len(item.Value), item.Revision, err, len(value), r)
+			h.Errorf("Get() = a value of %d bytes at revision %d, %v, want one of %d bytes at %d", len(item.Value), item.Revision, err, len(value), r)
 		}
 	}
-	page, err := k.s.List(k.ctx, storage.Range{Prefix: "key/"})
+	page, err := h.s.List(h.ctx, storage.Range{Prefix: "key/"})
 	if err != nil || len(page.Items) != len(values) {
-		k.Fatalf("List() = %d items, %v, want %d", len(page.Items), err, len(values))
+		h.Fatalf("List() = %d items, %v, want %d", len(page.Items), err, len(values))
 	}
 	for i, item := range page.Items {
 		if !bytes.Equal(item.Value, values[i]) {
-			k.Errorf("List(): item %d has a value of %d bytes, want %d", i, len(item.Value), len(values[i]))
+			h.Errorf("List(): item %d has a value of %d bytes, want %d", i, len(item.Value), len(values[i]))
 		}
 	}
 }
 
-// testValuesAreNotModified: neither the value that was passed to Commit nor values that the store has returned change with
-// later commits. The watch cache shares them with responses.
-func testValuesAreNotModified(k *kit) {
-	w := k.watch("", k.at(0))
+// testValuesAreNotModified: later commits change neither the slice that was passed to Commit nor the slices that the store
+// has returned. The watch cache shares these slices with responses.
+func testValuesAreNotModified(h *harness) {
+	w := h.watch("", h.at(0))
 	written := []byte("first")
-	r := k.commit(storage.Write{Key: "a", Value: written})
-	item, err := k.s.Get(k.ctx, "a")
+	r := h.commit(storage.Write{Key: "a", Value: written})
+	item, err := h.s.Get(h.ctx, "a")
 	if err != nil {
-		k.Fatal(err)
+		h.Fatal(err)
 	}
-	page, err := k.s.List(k.ctx, storage.Range{})
+	page, err := h.s.List(h.ctx, storage.Range{})
 	if err != nil {
-		k.Fatal(err)
+		h.Fatal(err)
 	}
-	batch, err := w.Next(k.ctx)
+	batch, err := w.Next(h.ctx)
 	for err == nil && len(batch.Events) == 0 {
-		batch, err = w.Next(k.ctx)
+		batch, err = w.Next(h.ctx)
 	}
 	if err != nil {
-		k.Fatal(err)
+		h.Fatal(err)
 	}
 	for i := range 100 {
-		r = k.put("a", r, fmt.Sprintf("%05d", i))
+		r = h.put("a", r, fmt.Sprintf("%05d", i))
 	}
-	k.delete("a", r)
+	h.delete("a", r)
 	for name, value := range map[string][]byte{
 		"the value of the commit": written, "Get()": item.Value, "List()": page.Items[0].Value, "Next()": batch.Events[0].Value,
 	} {
 		if string(value) != "first" {
-			k.Errorf("%s: the value is %q after later commits, want %q", name, value, "first")
+			h.Errorf("%s: the value is %q after later commits, want %q", name, value, "first")
 		}
 	}
 }
 
 // testConcurrentWriters: writers that increment the same counters with compare-and-swap lose no increment.
-func testConcurrentWriters(k *kit) {
+func testConcurrentWriters(h *harness) {
 	const writers, increments, counters = 16, 50, 3
-	watcher := k.watch("", k.at(0))
+	watcher := h.watch("", h.at(0))
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
 			for n := range increments {
-				k.increment(fmt.Sprintf("counter/%d", (w+n)%counters))
+				h.increment(fmt.Sprintf("counter/%d", (w+n)%counters))
 			}
 		})
 	}
 	wg.Wait()
-	page, err := k.s.List(k.ctx, storage.Range{Prefix: "counter/"})
+	page, err := h.s.List(h.ctx, storage.Range{Prefix: "counter/"})
 	if err != nil {
-		k.Fatal(err)
+		h.Fatal(err)
 	}
 	sum := 0
 	for _, item := range page.Items {
 		sum += len(item.Value)
 	}
 	if sum != writers*increments {
-		k.Errorf("the counters add up to %d, want %d", sum, writers*increments)
+		h.Errorf("the counters add up to %d, want %d", sum, writers*increments)
 	}
-	k.checkStream(watcher, writers*increments)
+	h.checkStream(watcher, writers*increments)
 }
 
-// increment makes the value of an item one byte longer.
-func (k *kit) increment(key string) {
+// increment appends one byte to the value of an item, and retries after conflicts.
+func (h *harness) increment(key string) {
 	for {
-		item, err := k.s.Get(k.ctx, key)
+		item, err := h.s.Get(h.ctx, key)
 		if err != nil && !errors.Is(err, storage.ErrNotFound) {
-			k.Error(err)
+			h.Error(err)
 			return
 		}
-		_, err = k.s.Commit(k.ctx, storage.Write{Key: key, Expected: item.Revision, Value: append(bytes.Clone(item.Value), '+')})
+		_, err = h.s.Commit(h.ctx, storage.Write{Key: key, Expected: item.Revision, Value: append(bytes.Clone(item.Value), '+')})
 		var conflict *storage.ConflictError
 		if errors.As(err, &conflict) {
 			continue
 		}
 		if err != nil {
-			k.Error(err)
+			h.Error(err)
 		}
 		return
 	}
 }
 
-// checkStream reads events of commits with one write, and checks that the previous value of each is the value of the event
-// before it.
-func (k *kit) checkStream(w storage.Watcher, count int) {
-	k.Helper()
+// checkStream reads count events of commits with a single write each. It checks that revisions increase, and that the
+// previous value of each event is the value of the preceding event of the same key.
+func (h *harness) checkStream(w storage.Watcher, count int) {
+	h.Helper()
 	last := map[string]storage.Event{}
 	revision := storage.Revision(0)
 	for count > 0 {
-		batch, err := w.Next(k.ctx)
+		batch, err := w.Next(h.ctx)
 		if err != nil {
-			k.Fatal(err)
+			h.Fatal(err)
 		}
 		for _, e := range batch.Events {
 			before := last[e.Key]
 			if e.Revision <= revision || e.PreviousRevision != before.Revision || !bytes.Equal(e.Previous, before.Value) {
-				k.Fatalf("Next(): the event of %s at revision %d, previously %d, follows revision %d and the event at %d",
+				h.Fatalf("Next(): the event of %s has revision %d and previous revision %d, want a revision greater than %d and previous revision %d with its value",
 					e.Key, e.Revision, e.PreviousRevision, revision, before.Revision)
 			}
 			last[e.Key], revision = e, e.Revision
@@ -285,27 +285,27 @@ func (k *kit) checkStream(w storage.Watcher, count int) {
 	}
 }
 
-func testContexts(k *kit) {
-	ended, cancel := context.WithCancel(k.ctx)
+func testContexts(h *harness) {
+	ended, cancel := context.WithCancel(h.ctx)
 	cancel()
-	w := k.watch("", k.at(0))
-	_, getErr := k.s.Get(ended, "a")
-	_, listErr := k.s.List(ended, storage.Range{})
-	_, commitErr := k.s.Commit(ended, storage.Write{Key: "a", Value: []byte("1")})
-	_, watchErr := k.s.Watch(ended, "", k.at(0))
+	w := h.watch("", h.at(0))
+	_, getErr := h.s.Get(ended, "a")
+	_, listErr := h.s.List(ended, storage.Range{})
+	_, commitErr := h.s.Commit(ended, storage.Write{Key: "a", Value: []byte("1")})
+	_, watchErr := h.s.Watch(ended, "", h.at(0))
 	_, nextErr := w.Next(ended)
 	for name, err := range map[string]error{"Get": getErr, "List": listErr, "Commit": commitErr, "Watch": watchErr, "Next": nextErr} {
 		if !errors.Is(err, context.Canceled) {
-			k.Errorf("%s() with an ended context = %v, want %v", name, err, context.Canceled)
+			h.Errorf("%s() with an ended context = %v, want %v", name, err, context.Canceled)
 		}
 	}
-	k.put("b", 0, "1")
-	k.wantEvents(w, "1 b=1")
+	h.put("b", 0, "1")
+	h.wantEvents(w, "1 b=1")
 }
 
-func testClose(k *kit) {
-	k.put("a", 0, "1")
-	w := k.watch("b", k.at(0))
+func testClose(h *harness) {
+	h.put("a", 0, "1")
+	w := h.watch("b", h.at(0))
 	ended := make(chan error, 1)
 	go func() {
 		for {
@@ -315,19 +315,19 @@ func testClose(k *kit) {
 			}
 		}
 	}()
-	if err := k.s.Close(); err != nil {
-		k.Fatal(err)
+	if err := h.s.Close(); err != nil {
+		h.Fatal(err)
 	}
-	_, commitErr := k.s.Commit(k.ctx, storage.Write{Key: "b", Value: []byte("1")})
-	_, getErr := k.s.Get(k.ctx, "a")
-	_, listErr := k.s.List(k.ctx, storage.Range{})
-	_, watchErr := k.s.Watch(k.ctx, "", k.at(0))
+	_, commitErr := h.s.Commit(h.ctx, storage.Write{Key: "b", Value: []byte("1")})
+	_, getErr := h.s.Get(h.ctx, "a")
+	_, listErr := h.s.List(h.ctx, storage.Range{})
+	_, watchErr := h.s.Watch(h.ctx, "", h.at(0))
 	for name, err := range map[string]error{
 		"Next": <-ended, "Commit": commitErr, "Get": getErr, "List": listErr, "Watch": watchErr,
-		"Compact": k.s.Compact(k.ctx, k.at(1)), "Close": k.s.Close(),
+		"Compact": h.s.Compact(h.ctx, h.at(1)), "Close": h.s.Close(),
 	} {
 		if !errors.Is(err, storage.ErrClosed) {
-			k.Errorf("%s() after Close() = %v, want %v", name, err, storage.ErrClosed)
+			h.Errorf("%s() after Close() = %v, want %v", name, err, storage.ErrClosed)
 		}
 	}
 }
