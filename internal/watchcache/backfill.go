@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// After a restart all clients resume their watches at once, from revisions before the start. Therefore the window is
-// filled with events from before the cache was opened, which are read from the store's history once.
+// After a restart all clients resume their watches at the same time, from revisions before the cache was opened. So that
+// these watches need not each read the store's history, the cache reads it once and fills the event window with it.
 
-// maxBackfillRevisions is the maximum number of revisions that the backfill reads. If the history of that many
-// revisions is compacted or too large, an eighth of it is tried, and so on.
+// maxBackfillRevisions is the maximum number of past revisions that the backfill reads. If that part of the history is
+// compacted or too large, the backfill retries with an eighth of the number, repeatedly.
 const maxBackfillRevisions = 8192
 
-// backfillWindow adds the events before the revision at which the cache was loaded to the window. The window may
+// backfillWindow adds events from before at, the revision at which the cache was loaded, to the event window. The window may
 // exceed its limit until the reflector trims it.
 func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	if c.options.WindowBytes == 0 {
@@ -24,7 +24,7 @@ func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	events, after, err := c.readRecentHistory(ctx, at)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, storage.ErrClosed) {
-			c.options.Log.Warn("cache: cannot read the store's history; watches from before this start need to list again", "error", err)
+			c.options.Log.Warn("cache: cannot read the store's history; clients that resume a watch from before this start have to list again", "error", err)
 		}
 		return
 	}
@@ -43,7 +43,8 @@ func (c *Cache) backfillWindow(ctx context.Context, at storage.Revision) {
 	}
 }
 
-// readRecentHistory reads the events up to a revision, from as far back as possible.
+// readRecentHistory reads the newest events up to revision at from the store's history. It returns the events and the
+// revision after which they are complete.
 func (c *Cache) readRecentHistory(ctx context.Context, at storage.Revision) (events []*event, after storage.Revision, err error) {
 	for back := storage.Revision(maxBackfillRevisions); back > 0; back /= 8 {
 		events, after, err = c.readHistoryBetween(ctx, max(0, at-back), at)
@@ -56,15 +57,15 @@ func (c *Cache) readRecentHistory(ctx context.Context, at storage.Revision) (eve
 
 var errHistoryTooLarge = errors.New("history too large")
 
-// readHistoryBetween reads the events after one revision up to another. It returns the newest of them that fit into
-// half of the window, and the revision after which they are complete.
+// readHistoryBetween reads the events of the store's history with after < revision <= at. It returns the newest events that
+// fit into half of the window, and the revision after which the returned events are complete.
 func (c *Cache) readHistoryBetween(ctx context.Context, after, at storage.Revision) ([]*event, storage.Revision, error) {
 	w, err := c.store.Watch(ctx, "", after)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer w.Close()
-	r := backfill{c: c, after: after, made: map[string]*Object{}}
+	r := backfill{c: c, after: after, latest: map[string]*Object{}}
 	read := 0
 	for until := after; until < at; {
 		batch, err := w.Next(ctx)
@@ -85,17 +86,19 @@ func (c *Cache) readHistoryBetween(ctx context.Context, after, at storage.Revisi
 	return r.newest(c.options.WindowBytes / 2), r.after, nil
 }
 
-// backfill collects events of the store's history.
+// backfill collects events of the store's history, complete after revision after.
 type backfill struct {
 	c      *Cache
 	events []*event
 	after  storage.Revision
-	bytes  int // size of events
-	// made has the latest version of each object: the version before of the next event with that key.
-	made map[string]*Object
+	bytes  int // bytes is the total size of events
+	// latest maps each key to the object's latest version read so far, which the next event of the key shares as its version
+	// before the change.
+	latest map[string]*Object
 }
 
-// add parses an event. An unreadable value discards all earlier events: the window then starts after it.
+// add parses an event of the store and appends it. If a value is unreadable, all events so far are discarded, and the window
+// will start after that event.
 func (r *backfill) add(from storage.Event) {
 	name, _, ok := cutResource(from.Key)
 	if !ok {
@@ -111,19 +114,19 @@ func (r *backfill) add(from storage.Event) {
 		r.events, r.bytes, r.after = nil, 0, from.Revision
 		return
 	}
-	r.made[from.Key] = after
+	r.latest[from.Key] = after
 	e := &event{resource: k, revision: from.Revision, before: before, after: after}
 	r.events = append(r.events, e)
 	r.bytes += e.size()
 }
 
-// object returns the version of an object at a revision; nil if value is nil. Versions that are in memory already are
-// shared.
+// object returns the version of an object at a revision; nil if value is nil. It returns a version that is already in memory
+// if there is one, instead of parsing the value.
 func (r *backfill) object(k *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
 	if value == nil {
 		return nil, nil
 	}
-	if o := r.made[key]; o != nil && o.revision == revision {
+	if o := r.latest[key]; o != nil && o.revision == revision {
 		return o, nil
 	}
 	k.mu.RLock()
@@ -135,7 +138,7 @@ func (r *backfill) object(k *resourceCache, key string, value []byte, revision s
 	return newObject(k, key, value, revision)
 }
 
-// newest drops the oldest events until the others fit into maxBytes, and returns those.
+// newest drops the oldest events until the remaining ones fit into maxBytes, and returns the remaining ones.
 func (r *backfill) newest(maxBytes int) []*event {
 	for r.bytes > maxBytes {
 		r.bytes -= r.events[0].size()
@@ -145,8 +148,8 @@ func (r *backfill) newest(maxBytes int) []*event {
 	return r.events
 }
 
-// prependEvents adds events before those of the window, which are complete after revision at. It does nothing if the
-// horizon is not at: the window has been trimmed meanwhile.
+// prependEvents inserts earlier events, which are complete after revision after, before the first event of the window. It
+// does nothing if the horizon is no longer at, because the window was trimmed during the backfill.
 func (k *resourceCache) prependEvents(earlier []*event, after, at storage.Revision) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

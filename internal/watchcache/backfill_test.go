@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// openBackfilled opens a cache and waits for the backfill of its window.
+// openBackfilled opens a cache and waits until the backfill of its event window has finished.
 func openBackfilled(t *testing.T, s storage.Store, o Options) *Cache {
 	t.Helper()
 	c := openCache(t, s, o)
@@ -21,8 +21,8 @@ func openBackfilled(t *testing.T, s storage.Store, o Options) *Cache {
 	return c
 }
 
-// TestBackfill: after a restart, watches and lists at earlier revisions are served from the window, with the same
-// results as before.
+// TestBackfill: after a restart, watches and lists at earlier revisions are served from the event window, with the same
+// results as before the restart.
 func TestBackfill(t *testing.T) {
 	s := openStore(t)
 	first := openCache(t, s, Options{})
@@ -38,43 +38,44 @@ func TestBackfill(t *testing.T) {
 		t.Fatalf("horizon after the backfill = %d, want 0", got)
 	}
 	if first, second := first.windowBytes.Load(), second.windowBytes.Load(); second > first || second < first*8/10 {
-		t.Errorf("window has %d bytes after the restart, %d before", second, first)
+		t.Errorf("size of the window after the restart = %d bytes, want %d as before", second, first)
 	}
 	web := Selection{Labels: labelSelector(t, "app=web")}
 	for _, after := range []storage.Revision{0, 1, 50, 200} {
 		want, got := watch(t, first, WatchOptions{Selection: web, After: after}), watch(t, second, WatchOptions{Selection: web, After: after})
 		if got.history != nil {
-			t.Errorf("watch after %d reads the store's history, want the window", after)
+			t.Errorf("watch after revision %d reads the store's history, want it to read the event window", after)
 		}
 		if want, got := fmt.Sprint(next(t, want, 50)), fmt.Sprint(next(t, got, 50)); want != got {
-			t.Errorf("watch after %d: events %s, want %s", after, got, want)
+			t.Errorf("watch after revision %d: events %s, want %s", after, got, want)
 		}
 		q := Query{Selection: web, Freshness: Exactly(after)}
-		if want, got := names(listed(t, first, q)), names(listed(t, second, q)); want != got {
-			t.Errorf("list at %d = %s, want %s", after, got, want)
+		if want, got := names(mustList(t, first, q)), names(mustList(t, second, q)); want != got {
+			t.Errorf("list at revision %d = %s, want %s", after, got, want)
 		}
 	}
-	// Versions are shared between events, and with the current objects.
+	// Consecutive events of an object share its versions, and the last event shares the current object.
 	seen := map[string]*Object{}
 	for _, e := range second.resource(pods).all.events.list {
 		if before := seen[e.key()]; before != e.before {
-			t.Fatalf("event %d: the version before is not shared with the previous event", e.revision)
+			t.Fatalf("event at revision %d: its version before the change is a copy, want the object of the previous event", e.revision)
 		}
 		seen[e.key()] = e.after
 	}
 	for key, o := range seen {
 		if o != second.resource(pods).objects.get(key) {
-			t.Errorf("%s: the last version is not shared with the current object", key)
+			t.Errorf("%s: the object of the last event is a copy, want the current object", key)
 		}
 	}
 }
 
-// TestBackfillLimits: the backfill stops at the size limit, at the compacted revision and at an unreadable value.
+// TestBackfillLimits: the backfill reaches back to the size limit, the compacted revision or an unreadable value, whichever
+// comes first.
 func TestBackfillLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		window  int
 		compact storage.Revision
-		bad     storage.Revision // the revision of an unreadable value
+		bad     storage.Revision // the revision at which an unreadable value is written; 0 means none
 	}{
 		"small window": {window: 40_000},
 		"compacted":    {compact: 950},
@@ -100,31 +101,31 @@ func TestBackfillLimits(t *testing.T) {
 			c := openBackfilled(t, s, Options{WindowBytes: test.window})
 			horizon := c.resource(pods).horizon
 			if test.bad > 0 && horizon != test.bad+10 || horizon < test.compact || test.window > 0 && c.windowBytes.Load() > int64(test.window) {
-				t.Errorf("horizon after the backfill = %d, window has %d bytes", horizon, c.windowBytes.Load())
+				t.Errorf("horizon after the backfill = %d, size of the window = %d bytes, want both within the limits of %+v", horizon, c.windowBytes.Load(), test)
 			}
 			if got := next(t, watch(t, c, WatchOptions{After: horizon}), int(1000-horizon)); got[0] != fmt.Sprintf("MODIFIED default/%s@%d", nameOf(int(horizon%10)), horizon+1) {
-				t.Error(got[0])
+				t.Errorf("first event = %s, want the MODIFIED event at revision %d", got[0], horizon+1)
 			}
-			// New events follow the backfilled ones.
+			// Events of new commits follow the backfilled events.
 			put(t, c, podKey("default", "z"), pod("z", "web", "n1", 0))
 			if got := next(t, watch(t, c, WatchOptions{After: 999}), 2); got[1] != "ADDED default/z@1001" {
-				t.Error(got)
+				t.Errorf("second event = %s, want ADDED default/z@1001", got[1])
 			}
 		})
 	}
 }
 
-// TestBackfillTooLate: a window whose horizon has moved during the backfill is not extended.
+// TestBackfillTooLate: the backfill does not extend a window that was trimmed while the backfill was reading.
 func TestBackfillTooLate(t *testing.T) {
 	k := testKind(nil)
 	k.horizon = 10
 	earlier := []*event{{resource: k, revision: 4, after: &Object{resource: k, key: "core/pods/default/a"}}}
 	k.prependEvents(earlier, 3, 9)
 	if k.horizon != 10 || len(k.all.events.list) != 0 {
-		t.Error("prependEvents extended a window whose horizon has moved")
+		t.Error("prependEvents() extended a window whose horizon has moved, want no change")
 	}
 	k.prependEvents(earlier, 3, 10)
 	if k.horizon != 3 || len(k.all.events.list) != 1 || k.all.events.first != -1 || k.bytes.Load() == 0 {
-		t.Error("prependEvents did not extend the window")
+		t.Error("prependEvents() did not extend a window whose horizon has not moved")
 	}
 }

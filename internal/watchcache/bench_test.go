@@ -41,7 +41,7 @@ func BenchmarkFanOut(b *testing.B) {
 				revision++
 				c.applyBatch(storage.Batch{Revision: revision, Events: []storage.Event{{Key: "core/pods/default/web", Value: value, Revision: revision}}})
 				for delivered.Load() < int64(revision-10)*int64(watchers) {
-					// Keeps the writer at most ten events ahead of the watchers.
+					// The writer waits, so that it is at most ten events ahead of the slowest watcher.
 				}
 			}
 			for delivered.Load() < int64(revision)*int64(watchers) {
@@ -53,7 +53,7 @@ func BenchmarkFanOut(b *testing.B) {
 	}
 }
 
-// BenchmarkList measures the cost per listed object: selecting it, and copying its JSON.
+// BenchmarkList measures the time per listed object, which includes selecting the object and copying its JSON.
 func BenchmarkList(b *testing.B) {
 	s := openStore(b)
 	const count = 20_000

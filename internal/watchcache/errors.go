@@ -9,25 +9,25 @@ import (
 )
 
 var (
-	// ErrTooOld reports that the requested revision is older than the history that is retained, or that a watcher was
-	// too slow. The client must list again and watch from the revision of that list.
+	// ErrTooOld reports that the requested revision is older than the retained history, or that a watcher was too slow. The
+	// client must list again and watch from the revision of that list.
 	ErrTooOld = errors.New("cache: the revision is older than the retained history; list again and watch from the revision of the list")
-	// ErrClosed reports that the cache has been closed.
+	// ErrClosed reports that the cache or the watcher has been closed.
 	ErrClosed = errors.New("cache: closed")
 )
 
-// TooNewError reports that the requested revision is in the future. Requested is the requested revision, Now the current
-// one.
+// TooNewError reports that the requested revision is in the future. Requested is that revision; Now is the current revision
+// of the cache.
 type TooNewError struct{ Requested, Now storage.Revision }
 
 func (e *TooNewError) Error() string {
 	return fmt.Sprintf("cache: expected a revision up to %d, received %d; retry later, or request an earlier revision", e.Now, e.Requested)
 }
 
-// errExactly is the error of Get and Watch for Exactly: both read only current objects.
+// errExactly is returned by Get and Watch if Freshness is Exactly: both read only current objects.
 var errExactly = errors.New("cache: expected a freshness other than Exactly, which only List supports")
 
-// fromStore translates an error of the store into an error of the cache.
+// fromStore translates an error of the store into the corresponding error of the cache.
 func fromStore(err error) error {
 	switch {
 	case errors.Is(err, storage.ErrCompacted):
@@ -50,8 +50,8 @@ func (e *UnreadableError) Error() string {
 
 func (e *UnreadableError) Unwrap() error { return e.Err }
 
-// UnknownFieldError reports a field selector that names a field that the resource cannot be selected by. Known are
-// the supported fields.
+// UnknownFieldError reports a field selector with a field that the resource cannot be selected by. Known lists the fields
+// that can be selected.
 type UnknownFieldError struct {
 	Kind, Field string
 	Known       []string

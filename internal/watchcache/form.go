@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Form is a representation that objects are converted to on demand and that is cached with them: the parsed object,
-// or an encoding. Each representation is one Form, usually a package variable of the package that registers it.
+// Form is a representation of objects that is computed on demand and cached with the object: the parsed object, or an
+// encoding. Each representation is one Form, usually held by a package variable of the package that registers it.
 type Form struct {
 	make func(*Object) (value any, bytes int, err error)
 }
 
-// NewForm registers a form: a function that converts an object and returns the approximate number of bytes that the
-// result takes. The function must be safe for concurrent use. All callers share its result.
+// NewForm returns a form. make converts an object, and returns the converted value and the approximate number of bytes that
+// it takes. It must be safe for concurrent use. All callers of Object.As share the value.
 func NewForm(make func(*Object) (value any, bytes int, err error)) *Form { return &Form{make: make} }
 
-// formOverhead is the memory of a cache entry for a form, in bytes, without its value.
+// formOverhead is the memory of a cached form without its value, in bytes.
 const formOverhead = 128
 
 // form is the cached value of a Form for one object.
@@ -30,11 +30,11 @@ type form struct {
 	once  sync.Once
 	value any
 	err   error
-	// used is set by As, and cleared by the eviction scan.
+	// used is set when As returns the form, and cleared by the eviction scan.
 	used atomic.Bool
 }
 
-// formList is the list of an object's forms. It is immutable: adding and removing a form replaces it.
+// formList is a linked list of the cached forms of one object. It is immutable: adding or removing a form creates a new list.
 type formList struct {
 	*form
 	next *formList
@@ -59,32 +59,32 @@ func (l *formList) without(f *Form) *formList {
 	return &formList{l.form, l.next.without(f)}
 }
 
-// As returns the object in a form. The caller must not modify the result. The form is computed on first use, once for
-// all concurrent callers, and cached until the size limit of all forms is exceeded or memory is short. If the
+// As returns the value of a form of the object. The caller must not modify it. The value is computed on first use, once for
+// all concurrent callers, and cached until the forms of all objects exceed their size limit or memory is short. If the
 // computation fails, all waiting callers get the error, and the next call retries.
 func (o *Object) As(f *Form) (any, error) {
 	made := o.formOf(f)
 	made.once.Do(func() {
-		made.err = fmt.Errorf("cache: %s: computing a form of the object panicked", o.key) // the result if make panics
+		made.err = fmt.Errorf("cache: %s: computing a form of the object panicked", o.key) // this error is the result if make panics
 		var bytes int
 		made.value, bytes, made.err = f.make(o)
 		if made.err != nil {
-			o.dropForm(f) // a later attempt may succeed, such as when a webhook is available again
+			o.dropForm(f) // a later call may succeed, for instance when a conversion webhook is available again
 			return
 		}
 		o.resource.forms.add(o, f, bytes+formOverhead)
 	})
-	if !made.used.Load() { // avoids contention: the flag is read often and rarely written
+	if !made.used.Load() { // reading the flag first avoids contention: it is rarely false
 		made.used.Store(true)
 	}
 	return made.value, made.err
 }
 
-// Lacks reports whether a form is neither cached nor being computed.
+// Lacks reports whether the value of a form is neither cached nor being computed.
 func (o *Object) Lacks(f *Form) bool { return o.forms.Load().find(f) == nil }
 
-// Keep caches a form that the caller has computed, such as for several objects at once. It is a no-op if the object
-// has the form already.
+// Keep caches the value of a form that the caller has computed, for instance together with those of other objects. It is a
+// no-op if the form is already cached or being computed.
 func (o *Object) Keep(f *Form, value any, bytes int) {
 	made := o.formOf(f)
 	made.once.Do(func() {
@@ -93,7 +93,7 @@ func (o *Object) Keep(f *Form, value any, bytes int) {
 	})
 }
 
-// formOf returns the entry of a form, and adds an empty one if there is none.
+// formOf returns the cache entry of a form of the object. If there is none, it adds an entry without a value.
 func (o *Object) formOf(f *Form) *form {
 	for {
 		list := o.forms.Load()
@@ -107,7 +107,7 @@ func (o *Object) formOf(f *Form) *form {
 	}
 }
 
-// dropForm removes the entry of a form.
+// dropForm removes the cache entry of a form of the object.
 func (o *Object) dropForm(f *Form) {
 	for {
 		list := o.forms.Load()
@@ -117,7 +117,7 @@ func (o *Object) dropForm(f *Form) {
 	}
 }
 
-// takeUsed reports whether As was called for a form since the last call of takeUsed, and resets that flag.
+// takeUsed reports whether As was called for a form since the last call of takeUsed, and resets the flag.
 func (o *Object) takeUsed(f *Form) bool {
 	there := o.forms.Load().find(f)
 	return there != nil && there.used.Swap(false)
@@ -128,8 +128,8 @@ var parsed = NewForm(func(o *Object) (any, int, error) {
 	return object, 2 * len(o.text), err
 })
 
-// Parsed returns the object parsed for the apply engine, without its resourceVersion. It fails with an
-// *apply.EntryError if the managedFields are invalid.
+// Parsed returns the object as parsed for the apply engine, without its resourceVersion. It returns an *apply.EntryError if
+// the managedFields are invalid.
 func (o *Object) Parsed() (apply.Object, error) {
 	v, err := o.As(parsed)
 	if syntax := (*document.SyntaxError)(nil); errors.As(err, &syntax) {
@@ -141,64 +141,64 @@ func (o *Object) Parsed() (apply.Object, error) {
 	return v.(apply.Object), nil
 }
 
-// WithoutManagedFields returns the object parsed, with its resourceVersion and without managedFields.
+// WithoutManagedFields returns the object as a parsed document, with its resourceVersion and without managedFields.
 func (o *Object) WithoutManagedFields() (document.Value, error) {
 	return document.ParseJSONLimited(o.JSONWithoutManagedFields(), document.Limits{MaxBytes: -1})
 }
 
-// forms is the cache of the forms of all objects. It evicts forms that were not used lately if the limit is exceeded,
-// and all forms if memory is short.
+// forms limits the memory of the cached forms of all objects. It evicts forms that were not used recently when the limit is
+// exceeded, and all forms when memory is short.
 type forms struct {
 	mu sync.Mutex
-	// kept lists the forms in eviction order, and bytes is their total size. It references objects weakly.
-	kept   []keptForm
+	// cached lists the cached forms in eviction order; bytes is their total size. It references objects weakly.
+	cached []cachedForm
 	bytes  int
 	limit  int
 	memory func() (used, limit uint64)
 }
 
-type keptForm struct {
+type cachedForm struct {
 	object weak.Pointer[Object]
 	of     *Form
 	bytes  int
 }
 
-// add registers a form, and evicts others if the limit is exceeded. Forms that were used since the last scan get a
+// add registers a cached form, and evicts others if the limit is exceeded. Forms that were used since the last scan get a
 // second chance (clock algorithm).
 func (f *forms) add(o *Object, of *Form, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.kept = append(f.kept, keptForm{weak.Make(o), of, bytes})
+	f.cached = append(f.cached, cachedForm{weak.Make(o), of, bytes})
 	f.bytes += bytes
 	done := 0
-	for ; f.bytes > f.limit && done < len(f.kept); done++ {
-		k := f.kept[done]
+	for ; f.bytes > f.limit && done < len(f.cached); done++ {
+		k := f.cached[done]
 		if o := k.object.Value(); o != nil && o.takeUsed(k.of) {
-			f.kept = append(f.kept, k)
+			f.cached = append(f.cached, k)
 			continue
 		}
 		f.evict(k)
 	}
-	clear(f.kept[:done])
-	f.kept = f.kept[done:]
+	clear(f.cached[:done])
+	f.cached = f.cached[done:]
 }
 
-func (f *forms) evict(k keptForm) {
+func (f *forms) evict(k cachedForm) {
 	if o := k.object.Value(); o != nil {
 		o.dropForm(k.of)
 	}
 	f.bytes -= k.bytes
 }
 
-// evictIfMemoryShort evicts all forms if memory is short.
+// evictIfMemoryShort evicts the forms of all objects if memory is short.
 func (f *forms) evictIfMemoryShort() {
 	if !isShort(f.memory()) {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range f.kept {
+	for _, k := range f.cached {
 		f.evict(k)
 	}
-	f.kept = nil
+	f.cached = nil
 }

@@ -38,7 +38,7 @@ func TestFormComputedOnce(t *testing.T) {
 	}
 }
 
-// TestFormPanics: after a panic in the conversion, As returns an error.
+// TestFormPanics: after a panic in the conversion of a form, As returns an error.
 func TestFormPanics(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
@@ -50,11 +50,11 @@ func TestFormPanics(t *testing.T) {
 		_, _ = o.As(bad)
 	}()
 	if v, err := o.As(bad); err == nil {
-		t.Errorf("As() = %v, nil after a panic; want an error", v)
+		t.Errorf("As() after a panic = %v, nil, want an error", v)
 	}
 }
 
-// TestFormErrorIsNotCached: a failed conversion is retried by the next call of As.
+// TestFormErrorIsNotCached: the next call of As retries a failed conversion.
 func TestFormErrorIsNotCached(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
@@ -65,8 +65,8 @@ func TestFormErrorIsNotCached(t *testing.T) {
 	if _, err := o.As(failing); err == nil {
 		t.Error("As() = nil error, want an error")
 	}
-	if len(o.resource.forms.kept) != 0 || o.forms.Load() != nil {
-		t.Error("a failed form is cached")
+	if len(o.resource.forms.cached) != 0 || o.forms.Load() != nil {
+		t.Error("Lacks() = false after a failed conversion, want true")
 	}
 	down = nil
 	if v, err := o.As(failing); err != nil || v != 1 {
@@ -74,7 +74,7 @@ func TestFormErrorIsNotCached(t *testing.T) {
 	}
 }
 
-// TestKeepForm: Keep caches and counts a form that was computed by the caller, unless the object has the form already.
+// TestKeepForm: Keep caches and counts a form that the caller has computed, unless the object's form is already cached.
 func TestKeepForm(t *testing.T) {
 	o, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"}}`), 1)
 	if err != nil {
@@ -89,12 +89,12 @@ func TestKeepForm(t *testing.T) {
 	if v, err := o.As(form); err != nil || v != "first" || o.Lacks(form) {
 		t.Errorf("As() = %v, %v, want \"first\"", v, err)
 	}
-	if kept := o.resource.forms.kept; len(kept) != 1 {
-		t.Errorf("%d forms are registered, want 1", len(kept))
+	if cached := o.resource.forms.cached; len(cached) != 1 {
+		t.Errorf("%d forms are registered, want 1", len(cached))
 	}
 }
 
-// TestFormEntriesAreLimited: entries count towards the limit even if their value has no size or their object has been
+// TestFormEntriesAreLimited: a cached form counts towards the limit even if its value has size 0 or its object has been
 // garbage collected.
 func TestFormEntriesAreLimited(t *testing.T) {
 	k := testKind(nil)
@@ -106,8 +106,8 @@ func TestFormEntriesAreLimited(t *testing.T) {
 		}
 		_, _ = o.As(empty)
 	}
-	if len(k.forms.kept) > k.forms.limit/formOverhead {
-		t.Errorf("%d forms are registered, want at most %d", len(k.forms.kept), k.forms.limit/formOverhead)
+	if len(k.forms.cached) > k.forms.limit/formOverhead {
+		t.Errorf("%d forms are registered, want at most %d", len(k.forms.cached), k.forms.limit/formOverhead)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestParsed(t *testing.T) {
 	}
 	v, err := o.Parsed()
 	if err != nil || v.JSON() != o.Text() || len(v.Entries) != 1 || v.Entries[0].Manager != "ci" {
-		t.Errorf("%+v, %v", v.Entries, err)
+		t.Errorf("Parsed() = managed fields entries %+v, %v, want one entry of field manager ci", v.Entries, err)
 	}
 	bad, err := newObject(testKind(nil), "core/pods/default/web", []byte(`{"metadata":{"name":"web"},"spec":nonsense}`), 1)
 	if err != nil {
@@ -157,15 +157,15 @@ func TestFormEviction(t *testing.T) {
 		if _, err := o.As(large); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := objects[0].As(large); err != nil { // used all the time
+		if _, err := objects[0].As(large); err != nil { // object 0 is used in every step, so its form must not be evicted
 			t.Fatal(err)
 		}
 		if count := countWithForms(objects); count > 10 || count*(100*1000+formOverhead) != f.bytes {
-			t.Fatalf("%d forms, %d bytes", count, f.bytes)
+			t.Fatalf("%d forms with %d bytes are cached, want at most 10 with %d", count, f.bytes, count*(100*1000+formOverhead))
 		}
 	}
 	hot := objects[0]
-	if _, err := hot.Parsed(); err != nil { // another form of the same object
+	if _, err := hot.Parsed(); err != nil { // caches another form of the same object
 		t.Fatal(err)
 	}
 	before := hot.forms.Load().find(large)
@@ -175,7 +175,7 @@ func TestFormEviction(t *testing.T) {
 		_, _ = o.As(large)
 	}
 	if hot.forms.Load().find(large) != before {
-		t.Error("evicting one form of an object evicted another one that is in use")
+		t.Error("evicting one form of an object evicted another form that is in use")
 	}
 	if objects[0].forms.Load() == nil || objects[29].forms.Load() == nil || objects[50].forms.Load() != nil {
 		t.Error("want the forms of objects 0 and 29 cached, and of object 50 evicted")
@@ -185,16 +185,16 @@ func TestFormEviction(t *testing.T) {
 	}
 	f.evictIfMemoryShort()
 	if count := countWithForms(objects); count == 0 {
-		t.Error("forms were evicted although memory is not short")
+		t.Error("forms were evicted although memory is not short, want all cached")
 	}
 	used = 950
 	f.evictIfMemoryShort()
-	if count := countWithForms(objects); count > 0 || f.bytes != 0 || len(f.kept) != 0 {
+	if count := countWithForms(objects); count > 0 || f.bytes != 0 || len(f.cached) != 0 {
 		t.Errorf("%d forms with %d bytes are cached although memory is short, want none", count, f.bytes)
 	}
 }
 
-// TestFormsDoNotRetainObjects: the form cache does not prevent the garbage collection of an object.
+// TestFormsDoNotRetainObjects: the cache of forms does not prevent the garbage collection of an object.
 func TestFormsDoNotRetainObjects(t *testing.T) {
 	k := testKind(nil)
 	gone := make(chan bool)
@@ -212,18 +212,18 @@ func TestFormsDoNotRetainObjects(t *testing.T) {
 		runtime.GC()
 		select {
 		case <-gone:
-			if len(k.forms.kept) != 1 {
-				t.Error("precondition: want one registered form")
+			if len(k.forms.cached) != 1 {
+				t.Error("precondition failed: the number of registered forms is not 1")
 			}
 			return
 		default:
 		}
 	}
-	t.Error("object was not garbage collected: its forms keep it alive")
+	t.Error("object was not garbage collected, want its cached forms not to keep it alive")
 }
 
 // TestWatchersShareForms: an event is encoded once per format, for any number of watchers and selections, because all
-// watchers get the same object.
+// watchers receive the same object.
 func TestWatchersShareForms(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	var made atomic.Int64
@@ -257,7 +257,7 @@ func TestWatchersShareForms(t *testing.T) {
 				}
 				got := encodings{e.Object, encoded}
 				if first, ok := byRevision[e.Revision]; ok && first != got {
-					t.Fatalf("watcher %d: object and encoding at revision %d are not shared", i, e.Revision)
+					t.Fatalf("watcher %d: object or encoding at revision %d is a copy, want those of the first watcher", i, e.Revision)
 				}
 				byRevision[e.Revision] = got
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Freshness is the consistency of a read. The zero Freshness is Latest.
+// Freshness is the consistency of a read: how current the state that it returns must be. The zero Freshness is Latest.
 type Freshness struct {
 	mode     freshnessMode
 	revision storage.Revision
@@ -23,21 +23,21 @@ const (
 )
 
 var (
-	// Latest reads include every write that was acknowledged before the read began, by any process.
+	// Latest means that a read includes every write, by any process, that was acknowledged before the read began.
 	Latest = Freshness{mode: latest}
-	// Any reads return the cache's current state: it includes all writes of this process, and may lag behind other
-	// processes.
+	// Any means that a read returns the cache's current state, which includes all writes of this process and may lag behind
+	// the writes of other processes.
 	Any = Freshness{mode: anyAge}
 )
 
-// NotOlderThan reads return the state at a revision or later.
+// NotOlderThan returns the Freshness of a read that returns the state at the revision or at a later one.
 func NotOlderThan(revision storage.Revision) Freshness { return Freshness{notOlderThan, revision} }
 
-// Exactly reads return the state at a revision; only List supports it.
+// Exactly returns the Freshness of a read that returns the state at exactly that revision. Only List supports it.
 func Exactly(revision storage.Revision) Freshness { return Freshness{exactly, revision} }
 
-// waitFresh waits until the cache is fresh enough for a read. It fails with TooNewError if a requested revision is
-// not reached within FutureWait.
+// waitFresh waits until the cache is fresh enough for a read. It returns a TooNewError if a requested revision is not reached
+// within FutureWait.
 func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
 	if err := c.closedError(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *Cache) waitFresh(ctx context.Context, f Freshness) error {
 	if c.progress.revision() >= f.revision {
 		return nil
 	}
-	// The revision may be slightly ahead of this process, as when another process has returned it to the client.
+	// The client may have got the revision from another server process that is slightly ahead of this one.
 	short, cancel := context.WithTimeout(ctx, c.options.FutureWait)
 	defer cancel()
 	err := c.progress.wait(short, f.revision)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memoryInterval is the time between two samples of the memory in use.
+// memoryInterval is the time between two samples of the process's memory usage.
 const memoryInterval = 250 * time.Millisecond
 
 // watchMemory evicts cached forms when memory is short, and paces Go's garbage collector if Options.PaceGC is set. It
@@ -31,18 +31,18 @@ func (c *Cache) watchMemory(ctx context.Context) {
 	}
 }
 
-// gcPacing adapts GOGC to the size of the live heap. With Go's constant 100 the heap grows to twice its live size,
-// although most of the live heap is long-lived objects: a large heap gets a lower percentage and needs less memory, a
-// small one a higher percentage and is collected less often. BenchmarkGCPacing allocates garbage as fast as it can:
-// with 512 MiB live the peak is 1.7x the live heap instead of 4.2x, for 3.3x the CPU time of an allocation; with 32
-// MiB live an allocation takes 0.74x the CPU time.
+// gcPacing adapts GOGC to the size of the live heap. With Go's constant 100 the heap grows to twice its live size, although
+// most of the live heap consists of long-lived objects. gcPacing sets a lower percentage for a large heap, which then needs
+// less memory, and a higher one for a small heap, which is then collected less often. BenchmarkGCPacing allocates garbage as
+// fast as it can: with a live heap of 512 MiB the peak is 1.7x the live heap instead of 4.2x, for 3.3x the CPU time of an
+// allocation; with 32 MiB an allocation takes 0.74x the CPU time.
 type gcPacing struct{ percent int }
 
 const (
-	defaultGCPercent = 100 // Go's default
+	defaultGCPercent = 100 // defaultGCPercent is Go's default of GOGC
 	minGCPercent     = 15
 	maxGCPercent     = 200
-	// garbageBytes is the target for the garbage between two collections, within the limits of the percentage.
+	// garbageBytes is the amount of garbage after which a collection should start, as far as minGCPercent and maxGCPercent allow it.
 	garbageBytes = 128 << 20
 )
 
@@ -65,10 +65,10 @@ func liveHeap() uint64 {
 	return samples[0].Value.Uint64()
 }
 
-// isShort reports whether the memory in use exceeds nine tenths of the limit.
+// isShort reports whether the used memory exceeds nine tenths of the limit.
 func isShort(used, limit uint64) bool { return used > limit/10*9 }
 
-// memoryInUse returns the memory that the process uses, and its limit (GOMEMLIMIT).
+// memoryInUse returns the memory in bytes that the process uses, and its limit (GOMEMLIMIT).
 func memoryInUse() (used, limit uint64) {
 	limit = uint64(debug.SetMemoryLimit(-1))
 	if limit == math.MaxInt64 {

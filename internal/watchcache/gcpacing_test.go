@@ -15,10 +15,10 @@ func TestMemoryInUse(t *testing.T) {
 	debug.SetMemoryLimit(1 << 60)
 	used, limit := memoryInUse()
 	if used < 1<<20 || limit != 1<<60 || isShort(used, limit) {
-		t.Errorf("memoryInUse() = %d, %d, want at least 1 MiB, far below the limit", used, limit)
+		t.Errorf("memoryInUse() = %d used, limit %d, want at least 1 MiB used and a far greater limit", used, limit)
 	}
 	if !isShort(91, 100) || isShort(89, 100) {
-		t.Error("isShort must be true above nine tenths of the limit only")
+		t.Error("isShort() is wrong, want true only above nine tenths of the limit")
 	}
 }
 

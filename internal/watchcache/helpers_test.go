@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/pebble"
 )
 
-// quiet discards log messages, for tests that provoke them.
+// quiet is a logger that discards all messages, for tests that provoke log messages.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func openStore(t testing.TB) storage.Store {
@@ -53,13 +53,13 @@ const pods = "core/pods"
 
 func podKey(namespace, name string) Key { return Key{Kind: pods, Namespace: namespace, Name: name} }
 
-// pod returns the JSON of a Pod with a label "app", spec.nodeName and a filler of size bytes.
+// pod returns the JSON of a Pod with a label "app", spec.nodeName and a spec field of size bytes.
 func pod(name, app, node string, size int) []byte {
 	return fmt.Appendf(nil, `{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"app":%q},"managedFields":[],"name":%q},"spec":{"filler":"%*s","nodeName":%q}}`,
 		app, name, size, "", node)
 }
 
-// put creates or replaces an object.
+// put creates or replaces an object and returns the revision of the commit.
 func put(t testing.TB, c *Cache, key Key, value []byte) storage.Revision {
 	t.Helper()
 	w := storage.Write{Key: key.String(), Value: value}
@@ -86,7 +86,7 @@ func remove(t testing.TB, c *Cache, key Key) storage.Revision {
 	return revision
 }
 
-// watch starts a watch of pods that ends with the test.
+// watch starts a watch of pods that is closed at the end of the test.
 func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	t.Helper()
 	o.Kind = pods
@@ -98,7 +98,7 @@ func watch(t testing.TB, c *Cache, o WatchOptions) *Watcher {
 	return w
 }
 
-// next returns the text of the next count events. It fails the test after ten seconds.
+// next returns the next count events of a watcher, formatted by eventText. It fails the test after ten seconds.
 func next(t testing.TB, w *Watcher, count int) (got []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -106,7 +106,7 @@ func next(t testing.TB, w *Watcher, count int) (got []string) {
 	for len(got) < count {
 		events, err := w.Next(ctx)
 		if err != nil {
-			t.Fatalf("Next() = %v after events %v", err, got)
+			t.Fatalf("Next() = %v after events %v, want more events", err, got)
 		}
 		for _, e := range events {
 			got = append(got, eventText(e))
@@ -125,7 +125,7 @@ func eventText(e Event) string {
 // waitInBackground calls Next in another goroutine, waits until it blocks, and returns a channel with its error.
 func waitInBackground(t testing.TB, w *Watcher) <-chan error {
 	ended := make(chan error)
-	inHistory := w.history != nil // the wait for the store cannot be observed
+	inHistory := w.history != nil // a watcher that waits for the store's history does not set topic.waiting
 	if !inHistory {
 		w.topic.waiting.Store(false)
 	}
@@ -141,8 +141,8 @@ func waitInBackground(t testing.TB, w *Watcher) <-chan error {
 	return ended
 }
 
-// settled waits until the window is trimmed, and calls look with the pods under their lock.
-func settled(t testing.TB, c *Cache, look func(k *resourceCache)) {
+// inspectTrimmed waits until the window is trimmed, and calls look with the cache of pods while it holds the lock of that cache.
+func inspectTrimmed(t testing.TB, c *Cache, look func(k *resourceCache)) {
 	t.Helper()
 	testwait.For(t, "the window to be trimmed", func() bool { return c.windowBytes.Load() <= int64(c.options.WindowBytes) })
 	k := c.resource(pods)
@@ -151,8 +151,8 @@ func settled(t testing.TB, c *Cache, look func(k *resourceCache)) {
 	look(k)
 }
 
-// silent fails the test if the watcher returns an event within 20 ms.
-func silent(t testing.TB, w *Watcher) {
+// wantNoEvent fails the test if the watcher returns an event or an error within 20 ms.
+func wantNoEvent(t testing.TB, w *Watcher) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

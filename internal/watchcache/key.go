@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Key identifies an object.
+// Key identifies an object of the store by resource, namespace and name.
 type Key struct {
-	Kind      string // GROUP/RESOURCE
-	Namespace string // "" if the resource is cluster-scoped
+	Kind      string // the resource, as GROUP/RESOURCE
+	Namespace string // "" if the object is cluster-scoped
 	Name      string
 }
 
@@ -19,7 +19,7 @@ func (k Key) String() string {
 	return k.Kind + "/" + k.Namespace + "/" + k.Name
 }
 
-// ParseKey parses the result of Key.String.
+// ParseKey parses a key in the format of Key.String: GROUP/RESOURCE/NAMESPACE/NAME, or GROUP/RESOURCE/NAME.
 func ParseKey(text string) (Key, error) {
 	kind, rest, ok := cutResource(text)
 	if !ok {
@@ -32,7 +32,7 @@ func ParseKey(text string) (Key, error) {
 	return Key{Kind: kind, Namespace: namespace, Name: name}, nil
 }
 
-// isGroupResource reports whether a text is GROUP/RESOURCE.
+// isGroupResource reports whether a text has the form GROUP/RESOURCE.
 func isGroupResource(text string) bool {
 	kind, rest, ok := cutResource(text + "/")
 	return ok && kind == text && rest == ""
@@ -47,7 +47,7 @@ func keyError(text string) error {
 	return fmt.Errorf("cache: expected a key such as apps/deployments/default/web or core/nodes/n1, received %q", text)
 }
 
-// cutResource splits a key after GROUP/RESOURCE.
+// cutResource splits a key into GROUP/RESOURCE and the rest; ok is false if the key has no such prefix.
 func cutResource(key string) (kind, rest string, ok bool) {
 	group := strings.IndexByte(key, '/')
 	if group <= 0 {
@@ -61,7 +61,7 @@ func cutResource(key string) (kind, rest string, ok bool) {
 	return key[:end], key[end+1:], true
 }
 
-// splitNamespacedName splits NAMESPACE/NAME, or NAME of a cluster-scoped object.
+// splitNamespacedName splits the part of a key after the resource: NAMESPACE/NAME, or NAME for a cluster-scoped object.
 func splitNamespacedName(rest string) (namespace, name string) {
 	if before, after, ok := strings.Cut(rest, "/"); ok {
 		return before, after

@@ -12,9 +12,9 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/scan"
 )
 
-// The layout of an object is the positions of the parts of its JSON. It is determined in one pass that parses only
-// what it needs: in canonical JSON the names are sorted, so most of an object follows the last part that is needed
-// and is never scanned.
+// The layout of an object consists of the positions of certain parts in its JSON. It is determined in one pass that parses
+// only these parts: in canonical JSON the names are sorted, so most of an object comes after the last part that is needed and
+// is never scanned.
 
 // span is the half-open byte range [start, end) of a text.
 type span struct{ start, end uint32 }
@@ -31,20 +31,20 @@ var (
 type layout struct {
 	o    *Object
 	text string
-	// name and namespace are those of the metadata; they must match the key.
+	// name and namespace are the values in the metadata; they must match the object's key.
 	name, namespace string
 }
 
-// pathNode is a node of a trie of field paths: the member with that name.
+// pathNode is a node of a trie of field paths: one path element, a member name.
 type pathNode struct {
 	name string
-	// fields are the indexes of the fields whose path ends here. The Otherwise paths of fields are numbered after the
-	// last field, in the order of the fields that have one.
+	// fields are the indexes of the fields whose path ends at this node. Otherwise paths have the indexes after the last
+	// field, in the order of the fields that have such a path.
 	fields   []int
 	children []pathNode
 }
 
-// newPathTrie combines the paths of fields into a trie, so that all are found in one pass.
+// newPathTrie combines the paths of all fields into a trie, so that all fields are found in one pass over the JSON.
 func newPathTrie(fields []Field) (trie []pathNode) {
 	other := len(fields)
 	for i, f := range fields {
@@ -70,7 +70,7 @@ func addPath(trie []pathNode, path []string, field int) []pathNode {
 	return trie
 }
 
-// read determines the layout. It returns an error if the text is not canonical JSON or has no name.
+// read determines the layout. It returns an error if the text is not canonical JSON or lacks metadata.name.
 func (l *layout) read(fields []Field, trie []pathNode) error {
 	if len(l.text) > math.MaxInt32 {
 		return fmt.Errorf("expected at most %d bytes, received %d", math.MaxInt32, len(l.text))
@@ -99,7 +99,8 @@ func (l *layout) read(fields []Field, trie []pathNode) error {
 	return m.err
 }
 
-// absentFields returns the initial values of fields: the default of each, stored at the Otherwise path if there is one.
+// absentFields returns the values of the fields for an object that has none of them: the default of each field. The default
+// of a field with an Otherwise path is stored at the index of that path.
 func absentFields(fields []Field) []string {
 	if len(fields) == 0 {
 		return nil
@@ -123,7 +124,7 @@ func absentFields(fields []Field) []string {
 	return values
 }
 
-// chosenFields merges the values at both paths of a field into one: the value at Path unless it is empty.
+// chosenFields reduces the values at Path and at Otherwise to one value per field: the value at Path unless it is empty.
 func chosenFields(fields []Field, values []string) []string {
 	if len(values) == len(fields) {
 		return values
@@ -141,7 +142,7 @@ func chosenFields(fields []Field, values []string) []string {
 	return values[:len(fields):len(fields)]
 }
 
-// metadata reads the metadata, and returns the position after it.
+// metadata reads the metadata object at a position, and returns the position after it.
 func (l *layout) metadata(at int) (end int, err error) {
 	const revision = "resourceVersion"
 	m := membersAt(l.text, at)
@@ -167,7 +168,7 @@ func (l *layout) metadata(at int) (end int, err error) {
 		}
 		switch {
 		case m.name == "managedFields":
-			l.o.managed = span{uint32(m.nameAt), uint32(m.end + 1)} // there is a comma after it, since "name" follows
+			l.o.managed = span{uint32(m.nameAt), uint32(m.end + 1)} // a comma always follows managedFields, since the required "name" comes after it
 		case m.name == revision:
 			l.o.resourceVersion = span{uint32(previousEnd), uint32(m.end)}
 		case m.name < revision:
@@ -179,7 +180,7 @@ func (l *layout) metadata(at int) (end int, err error) {
 
 func (l *layout) labels(at int) (end int, err error) {
 	if at < len(l.text) && l.text[at] == 'n' {
-		return skipValue(l.text, at), nil // null
+		return skipValue(l.text, at), nil // labels may be null
 	}
 	var found [16]Label
 	labels := found[:0]
@@ -197,7 +198,7 @@ func (l *layout) labels(at int) (end int, err error) {
 	return m.end, m.err
 }
 
-// readFields reads the current member if a field path leads to it or through it.
+// readFields reads the current member if it is a selectable field or an ancestor of one.
 func (l *layout) readFields(m *members, trie []pathNode) error {
 	for i := range trie {
 		w := &trie[i]
@@ -223,7 +224,7 @@ func (l *layout) readFields(m *members, trie []pathNode) error {
 	return nil
 }
 
-// field stores the member's value if it is a scalar.
+// field stores the value of the current member as the value of a selectable field if it is a scalar.
 func (l *layout) field(m *members, field int) (err error) {
 	switch m.byte() {
 	case '"':
@@ -239,16 +240,16 @@ func (l *layout) field(m *members, field int) (err error) {
 // members is an iterator over the members of a JSON object, which must be sorted by name.
 type members struct {
 	text string
-	// nameAt is the position of the member's name, at that of its value. The caller sets end to the position after
-	// the value if it has parsed the value. After the last member, end is the position after the object.
+	// nameAt is the position of the current member's name, and at the position of its value. If the caller has parsed the
+	// value, it sets end to the position after the value. After the last member, end is the position after the object.
 	nameAt, at, end int
 	name            string
-	// started is set from the first member on; stopped is set if the iteration ended before the last member.
+	// started is set once the first member was read; stopped is set if the iteration ended before the last member.
 	started, stopped bool
 	err              error
 }
 
-// maxName sorts after all names: the byte 0xff does not occur in UTF-8.
+// maxName sorts after all member names, because the byte 0xff does not occur in UTF-8.
 const maxName = "\xff"
 
 func membersAt(text string, at int) members { return members{text: text, at: at} }
@@ -260,7 +261,8 @@ func (m *members) byte() byte {
 	return 0
 }
 
-// next advances to the next member. It returns false after the last member, and at the first name greater than last.
+// next advances to the next member. It returns false after the last member, and at the first member whose name is greater
+// than last.
 func (m *members) next(last string) bool {
 	if m.err != nil || !m.toName() {
 		return false
@@ -275,7 +277,7 @@ func (m *members) next(last string) bool {
 	return !m.stopped
 }
 
-// close returns the position after the object, skipping members that were not visited.
+// close skips the members that were not visited, and returns the position after the object.
 func (m *members) close() int {
 	if m.stopped {
 		return skipFrom(m.text, m.at, 1)
@@ -283,7 +285,7 @@ func (m *members) close() int {
 	return m.end
 }
 
-// toName advances to the next name; it returns false at the end of the object.
+// toName advances to the name of the next member; it returns false at the end of the object.
 func (m *members) toName() bool {
 	switch {
 	case !m.started && m.byte() != '{':
@@ -312,7 +314,7 @@ func (m *members) toName() bool {
 	return false
 }
 
-// readString returns the string at a position, and the position after it.
+// readString returns the JSON string at a position, decoded, and the position after it.
 func readString(text string, at int) (s string, end int, err error) {
 	if at >= len(text) || text[at] != '"' {
 		return "", 0, errors.New("expected a string")
@@ -329,11 +331,11 @@ func readString(text string, at int) (s string, end int, err error) {
 	return v.Text(), end, nil
 }
 
-// skipValue returns the position after the value at a position, or a position beyond the text if the value is
-// truncated. It does not check that the value is well formed; the writer has validated it.
+// skipValue returns the position after the JSON value at a position, or a position beyond the text if the value is truncated.
+// It does not check that the value is well formed, because the value was validated when it was written.
 func skipValue(text string, at int) int { return skipFrom(text, at, 0) }
 
-// skipFrom is skipValue from a position inside a value that has depth unclosed objects and lists.
+// skipFrom is skipValue for a position inside of a value, where depth objects and lists are open.
 func skipFrom(text string, at, depth int) int {
 	for at < len(text) {
 		switch text[at] {
@@ -370,12 +372,12 @@ func skipLiteral(text string, at int) int {
 	return at
 }
 
-// skipString returns the position after the string at a position.
+// skipString returns the position after the JSON string at a position.
 func skipString(text string, at int) int {
 	const ones, highs = 0x0101010101010101, 0x8080808080808080
 	for at++; at < len(text); {
 		if at+8 <= len(text) {
-			// As in package scan, but searching for a quote or a backslash only.
+			// The loop works like package scan, but searches only for a quote or a backslash.
 			x := scan.Load8(text, at)
 			quotes, slashes := x^('"'*ones), x^('\\'*ones)
 			hits := ((quotes - ones) &^ quotes) | ((slashes - ones) &^ slashes)

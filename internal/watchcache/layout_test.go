@@ -29,7 +29,7 @@ func testKind(fields []Field) *resourceCache {
 	return newResourceCache("core/pods", fields, forms, new(atomic.Int64), 0)
 }
 
-// plainJSON is the reference for AppendJSON: it parses the text and sets resourceVersion in the document.
+// plainJSON is the reference implementation of AppendJSON: it parses the text and sets resourceVersion in the document.
 func plainJSON(text, revision string) document.Value {
 	v, err := document.ParseJSON(text)
 	if err != nil {
@@ -60,12 +60,12 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// checkObject compares the parts of an object with its parsed document.
+// checkObject compares the results of an object's methods with its parsed document.
 func checkObject(t *testing.T, text string) {
 	t.Helper()
 	o, err := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
 	if err != nil {
-		t.Errorf("%s: %v", text, err)
+		t.Errorf("newObject(%s) = %v, want no error", text, err)
 		return
 	}
 	whole := plainJSON(text, "42")
@@ -81,7 +81,7 @@ func checkObject(t *testing.T, text string) {
 		t.Errorf("%s: joined spans = %s, want %s", text, got, whole.JSON())
 	}
 	if size := len(o.AppendJSON(nil)); size > o.JSONSize() {
-		t.Errorf("%s: AppendJSON appends %d bytes, JSONSize() = %d", text, size, o.JSONSize())
+		t.Errorf("%s: AppendJSON() appended %d bytes, want at most JSONSize() = %d", text, size, o.JSONSize())
 	}
 	var labels []Label
 	for name, value := range whole.Lookup("metadata", "labels").Fields() {
@@ -106,7 +106,8 @@ func checkObject(t *testing.T, text string) {
 	}
 }
 
-// plainField is the reference for Object.Field: the text of a scalar of a document.
+// plainField is the reference implementation of Object.Field: it returns the scalar at a path of the document as text, and
+// absent if there is none.
 func plainField(doc document.Value, path []string, absent string) string {
 	switch v := doc.Lookup(path...); {
 	case v.Kind() == document.String:
@@ -147,7 +148,7 @@ func TestUnreadableValue(t *testing.T) {
 	}
 }
 
-// TestRandomObjects compares random objects with their parsed documents.
+// TestRandomObjects compares random objects with their parsed documents; see checkObject.
 func TestRandomObjects(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3000 {
@@ -212,7 +213,7 @@ func FuzzObject(f *testing.F) {
 		v, err := document.ParseJSON(text)
 		_, objectErr := newObject(testKind(testFields), "core/pods/default/web", []byte(text), 42)
 		if canonical := err == nil && v.JSON() == text; !canonical {
-			return // newObject must not panic
+			return // for an unreadable value it suffices that newObject does not panic
 		}
 		readable := v.Lookup("metadata", "name").Text() == "web"
 		for _, label := range v.Lookup("metadata", "labels").Fields() {
@@ -248,7 +249,7 @@ func BenchmarkNewObject(b *testing.B) {
 	}
 }
 
-// exampleObject returns the JSON of a Pod of about that size, nearly half of it managedFields.
+// exampleObject returns the JSON of a Pod of about size bytes, nearly half of which are managedFields.
 func exampleObject(size int) string {
 	fields := strings.Repeat(`"f:containers":{"k:{\"name\":\"web\"}":{".":{},"f:image":{}}},`, size*45/100/62)
 	spec := strings.Repeat(`{"image":"registry.example/web:1.2","name":"web","ports":[{"containerPort":80}]},`, size*45/100/82)
@@ -257,7 +258,7 @@ func exampleObject(size int) string {
 		spec + `{"name":"last"}],"nodeName":"n1"},"status":{"phase":"Running"}}`
 }
 
-// nameIn replaces the name of an object that exampleObject returned.
+// nameIn replaces the name in the JSON that exampleObject returned.
 func nameIn(object, name string) string {
 	return strings.Replace(object, `"name":"web","namespace"`, `"name":"`+name+`","namespace"`, 1)
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage/storagetest"
 )
 
-// items adapts a cache to the store interface of the linearizability test: an item's value is stored in spec.nodeName
-// of a pod.
+// items adapts a cache to storagetest.Items: the value of an item is stored in spec.nodeName of a pod.
 type items struct {
 	c *Cache
 	f Freshness
@@ -35,7 +34,7 @@ func (i items) Commit(ctx context.Context, writes ...storage.Write) (storage.Rev
 	return revision, err
 }
 
-// TestLinearizable: a cache that is the only writer of its store is linearizable, also for reads with Freshness Any.
+// TestLinearizable: a cache that is the only writer of its store is linearizable, even for reads with Freshness Any.
 func TestLinearizable(t *testing.T) {
 	for _, f := range []Freshness{Latest, Any} {
 		t.Run(fmt.Sprint(f), func(t *testing.T) {

@@ -7,20 +7,20 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pageSize is the number of items per page when the store is listed. pagesAhead is the number of pages that are read
+// pageSize is the number of items per page in which the store is listed. pagesAhead is the number of pages that are read
 // ahead while objects are parsed.
 const (
 	pageSize   = 1024
 	pagesAhead = 4
 )
 
-// state is the state of a resource during loading.
+// state holds the objects of a resource, and the errors of unreadable ones, while the store is being loaded.
 type state struct {
 	objects    tree
 	unreadable map[string]error
 }
 
-// loadAndWatch loads all objects, and opens a watch from the revision of the load.
+// loadAndWatch loads all objects, and opens a watch of the store that starts after the revision of the load.
 func (c *Cache) loadAndWatch(ctx context.Context) (storage.Watcher, error) {
 	for {
 		var w storage.Watcher
@@ -31,11 +31,11 @@ func (c *Cache) loadAndWatch(ctx context.Context) (storage.Watcher, error) {
 		if !errors.Is(err, storage.ErrCompacted) {
 			return w, err
 		}
-		// The revision of the list was compacted before the watch was opened: list again.
+		// The revision of the list was compacted before the watch was opened; the loop lists again.
 	}
 }
 
-// load replaces the state of the cache with the objects of the store, and returns the revision of the list.
+// load replaces the contents of the cache with the objects of the store, and returns the revision at which they were listed.
 func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -60,7 +60,7 @@ func (c *Cache) load(ctx context.Context) (storage.Revision, error) {
 	return at, nil
 }
 
-// readPages lists the store page by page, all at the revision of the first page.
+// readPages lists the store page by page, all pages at the revision of the first one, and sends them to a channel.
 func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error {
 	r := storage.Range{Limit: pageSize}
 	for {
@@ -80,7 +80,7 @@ func (c *Cache) readPages(ctx context.Context, pages chan<- storage.Page) error 
 	}
 }
 
-// loadItem parses an item of the store and adds it to the state of its resource.
+// loadItem parses an item of the store and adds the object, or the parse error, to the state of its resource.
 func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 	name, _, ok := cutResource(item.Key)
 	if !ok {
@@ -95,14 +95,15 @@ func (c *Cache) loadItem(states map[*resourceCache]*state, item storage.Item) {
 	}
 	o, err := newObject(k, item.Key, item.Value, item.Revision)
 	if err != nil {
-		c.options.Log.Error("cache: the store has an unreadable object; its resource cannot be listed until the object is deleted or replaced", "error", err)
+		c.options.Log.Error("cache: the store contains an unreadable object; its resource cannot be listed until the object is deleted or replaced", "error", err)
 		s.unreadable[item.Key] = err
 		return
 	}
 	s.objects.set(o)
 }
 
-// start replaces the state of all resources, notifies observers and sets progress.
+// start replaces the objects of all resources with the loaded ones, notifies the observers and sets progress to the revision
+// of the load.
 func (c *Cache) start(states map[*resourceCache]*state, at storage.Revision) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()

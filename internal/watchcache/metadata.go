@@ -2,8 +2,8 @@ package watchcache
 
 import "strings"
 
-// Metadata that the garbage collector and finalizers need is read from the JSON without parsing the object: UID,
-// ownerReferences, deletionTimestamp and finalizers.
+// The garbage collector and finalizers need uid, ownerReferences, deletionTimestamp and finalizers of many objects. These
+// members of the metadata are read from the JSON without parsing the whole object.
 
 // UID returns metadata.uid; "" if there is none.
 func (o *Object) UID() string {
@@ -50,8 +50,8 @@ func (o *Object) AwaitsFinalizer(finalizer string) bool {
 	return false
 }
 
-// membersFrom iterates over the members of a JSON object from a position on: the start of the object, or the end of a
-// member.
+// membersFrom returns an iterator over the members of a JSON object that starts at a position: the start of the object, or
+// the end of one of its members.
 func membersFrom(text string, at int) members {
 	if at < len(text) && text[at] == '{' {
 		return membersAt(text, at)

@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestMetadata: the accessors return the same values as the parsed document.
+// TestMetadata: UID, IsDeleting, OwnerReferences and AwaitsFinalizer return the same values as the parsed document.
 func TestMetadata(t *testing.T) {
 	k := testKind(nil)
 	for i, metadata := range []string{
@@ -28,7 +28,7 @@ func TestMetadata(t *testing.T) {
 		text := fmt.Sprintf(`{"data":{"deletionTimestamp":"x"},"metadata":{%s},"spec":{"ownerReferences":[1],"uid":"no"}}`, metadata)
 		o, err := newObject(k, "core/pods/default/web", []byte(text), 9)
 		if err != nil {
-			t.Fatalf("%d: %v", i, err)
+			t.Fatalf("newObject() of test object %d = %v, want no error", i, err)
 		}
 		doc, err := document.ParseJSON(text)
 		if err != nil {
@@ -74,6 +74,6 @@ func TestMetadataAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := testing.AllocsPerRun(100, func() { _, _, _ = o.UID(), o.OwnerReferences(), o.AwaitsFinalizer("orphan") }); n > 0 {
-		t.Errorf("accessors allocate %v times, want 0", n)
+		t.Errorf("the metadata accessors allocate %v times, want 0", n)
 	}
 }

@@ -19,9 +19,9 @@ import (
 
 var seeds = flag.Uint64("seeds", 30, "number of random histories of TestModel")
 
-// model is the reference implementation of a cache: it stores the complete state at every revision.
+// model is the reference implementation of a cache: it holds the complete state at every revision.
 type model struct {
-	// states has the objects at each revision, in order.
+	// states[r] contains the objects at revision r, sorted by key.
 	states [][]modelObject
 }
 
@@ -34,7 +34,7 @@ func (o modelObject) key() string { return podKey(o.namespace, o.name).String() 
 
 func (o modelObject) text() []byte { return pod(o.name, o.app, o.node, 100) }
 
-// matches applies the selectors of apimachinery.
+// matches reports whether apimachinery's implementation of the selectors selects the object.
 func (o modelObject) matches(s Selection) bool {
 	return (s.Namespace == "" || s.Namespace == o.namespace) && (s.Name == "" || s.Name == o.name) &&
 		(s.Labels == nil || s.Labels.Matches(labels.Set{"app": o.app})) &&
@@ -52,7 +52,7 @@ func (m *model) find(key string) (modelObject, bool) {
 	return modelObject{}, false
 }
 
-// list returns the expected result of a query as text, and the number of objects after it.
+// list returns the expected result of a query at a revision as text, and the number of selected objects after the page.
 func (m *model) list(q Query, at storage.Revision) (text string, remaining int) {
 	count := 0
 	for _, o := range m.states[at] {
@@ -70,8 +70,8 @@ func (m *model) list(q Query, at storage.Revision) (text string, remaining int) 
 	return text, remaining
 }
 
-// events returns the events that a watcher of a selection should receive after a revision. Events of one commit are
-// sorted by their text.
+// events returns the events that a watcher of a selection must receive after a revision. The events of one commit are sorted
+// by their text.
 func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	for at := after + 1; at <= m.now(); at++ {
 		start := len(events)
@@ -97,7 +97,7 @@ func (m *model) events(s Selection, after storage.Revision) (events []string) {
 	return events
 }
 
-// history is a random sequence of operations on a cache and on the model.
+// history runs a random sequence of operations on a cache and on the model.
 type history struct {
 	t        *testing.T
 	random   *rand.Rand
@@ -105,13 +105,13 @@ type history struct {
 	cache    *Cache
 	model    model
 	watchers []*modelWatcher
-	// compacted is the revision up to which the store is compacted. small means that the window may be too small for
+	// compacted is the revision up to which the store is compacted. small means that the event window may be too small for
 	// the watchers.
 	compacted storage.Revision
 	small     bool
 }
 
-// modelWatcher is a watcher with the events that it has received.
+// modelWatcher is a watcher of the cache, with the events that it has received so far.
 type modelWatcher struct {
 	*Watcher
 	selection Selection
@@ -119,8 +119,8 @@ type modelWatcher struct {
 	got       []string
 }
 
-// TestModel compares random histories with the model: lists and watches, at the current and at earlier revisions,
-// also with windows so small that watchers fail with ErrTooOld.
+// TestModel compares lists and watches of random histories with the model, at the current and at earlier revisions. Some
+// event windows are so small that watchers fail with ErrTooOld.
 func TestModel(t *testing.T) {
 	for seed := range *seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -131,14 +131,14 @@ func TestModel(t *testing.T) {
 		for range 300 {
 			h.step()
 			if t.Failed() {
-				t.Fatalf("seed %d", seed)
+				t.Fatalf("the history of seed %d differs from the model", seed)
 			}
 		}
 		for _, w := range slices.Clone(h.watchers) {
 			h.follow(w)
 		}
 		if t.Failed() {
-			t.Fatalf("seed %d", seed)
+			t.Fatalf("the history of seed %d differs from the model", seed)
 		}
 		h.cache.Close()
 	}
@@ -168,7 +168,7 @@ func (h *history) step() {
 	}
 }
 
-// reopen closes and opens the cache; watches are resumed from the last revision that they received.
+// reopen closes the cache and opens a new one; watches are resumed from the last revision that they have received.
 func (h *history) reopen() {
 	h.cache.Close()
 	h.cache = openCache(h.t, h.store, h.cache.options)
@@ -195,7 +195,7 @@ func (h *history) reopen() {
 
 func (h *history) pick(from ...string) string { return from[h.random.IntN(len(from))] }
 
-// commit writes one object, rarely three, through the cache or directly to the store.
+// commit writes one object, and sometimes three, through the cache or directly to the store.
 func (h *history) commit() {
 	next := slices.Clone(h.model.states[h.model.now()])
 	revision := h.model.now() + 1
@@ -257,7 +257,7 @@ func (h *history) list() {
 	}
 	want, remaining := h.model.list(q, at)
 	if got.More && got.Remaining < 0 {
-		got.Remaining = remaining // -1: the count is optional
+		got.Remaining = remaining // -1 is allowed: the cache need not count the remaining objects
 	}
 	if names(got) != want {
 		h.t.Errorf("List(%+v) at %d = %s, want %s", q, at, names(got), want)
@@ -267,7 +267,7 @@ func (h *history) list() {
 	}
 }
 
-// checkJSON compares an object with the model's object at its revision.
+// checkJSON compares the JSON of an object with that of the model's object at the same revision.
 func (h *history) checkJSON(o *Object) {
 	for _, other := range h.model.states[o.Revision()] {
 		if other.key() == o.Key() {
@@ -277,7 +277,7 @@ func (h *history) checkJSON(o *Object) {
 			return
 		}
 	}
-	h.t.Errorf("%s does not exist in the model at revision %d", o.Key(), o.Revision())
+	h.t.Errorf("the cache has %s at revision %d, want no such object", o.Key(), o.Revision())
 }
 
 func (h *history) watch() {
@@ -302,7 +302,7 @@ func (h *history) watch() {
 	h.watchers = append(h.watchers, w)
 }
 
-// initial compares the initial state of a watch with the model's list.
+// initial compares the initial state that a watch delivers with the model's list.
 func (h *history) initial(w *modelWatcher) {
 	events, err := w.Next(h.t.Context())
 	if err != nil {
@@ -318,8 +318,8 @@ func (h *history) initial(w *modelWatcher) {
 	}
 }
 
-// follow reads all expected events of a watcher and compares them. A watcher that fails with ErrTooOld, as it may if
-// events were dropped or compacted, is removed.
+// follow reads all expected events of a watcher and compares them with the model. A watcher may fail with ErrTooOld if its
+// events were dropped from the window or compacted; it is then removed.
 func (h *history) follow(w *modelWatcher) {
 	want := h.model.events(w.selection, w.after)
 	for len(w.got) < len(want) {
@@ -335,7 +335,7 @@ func (h *history) follow(w *modelWatcher) {
 			h.t.Errorf("watch %+v after %d: Next() = %v after events %v, want %v", w.selection, w.after, err, w.got, want)
 			return
 		}
-		same := len(w.got) // the index of the first event of the same commit
+		same := len(w.got) // same is the index of the first event of the current commit
 		for i, e := range events {
 			if i > 0 && e.Revision > events[i-1].Revision {
 				same = len(w.got)

@@ -2,7 +2,7 @@ package watchcache
 
 import "testing"
 
-// TestModRevision: WithRevision does not change ModRevision.
+// TestModRevision: an object that WithRevision returned still has the ModRevision of the original object.
 func TestModRevision(t *testing.T) {
 	k := &resourceCache{name: "core/configmaps"}
 	o, err := newObject(k, "core/configmaps/default/a", []byte(`{"metadata":{"name":"a","namespace":"default"}}`), 7)
@@ -11,12 +11,12 @@ func TestModRevision(t *testing.T) {
 	}
 	moved := o.WithRevision(9).WithRevision(12)
 	if o.ModRevision() != 7 || moved.ModRevision() != 7 || moved.Revision() != 12 {
-		t.Errorf("ModRevision() = %d; at revision %d: %d; want 7 for both", o.ModRevision(), moved.Revision(), moved.ModRevision())
+		t.Errorf("ModRevision() = %d, ModRevision() of WithRevision(%d) = %d, want 7 for both", o.ModRevision(), moved.Revision(), moved.ModRevision())
 	}
 }
 
-// TestModRevisionOfReplacedObject: an object that was replaced before its Commit returned has the revision of its
-// commit.
+// TestModRevisionOfReplacedObject: if an object is replaced before its Commit returns, Commit returns it with the revision of
+// its own commit.
 func TestModRevisionOfReplacedObject(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	key := podKey("default", "web")

@@ -12,7 +12,8 @@ import (
 
 // Object is one immutable version of an object. It is safe for concurrent use.
 //
-// Its JSON is that of the store, without its revision; a resourceVersion in the stored JSON is ignored. The text is
+// Its JSON is the value in the store, which does not include its revision; a resourceVersion in the stored JSON is ignored.
+// The text is
 //
 //	{… "metadata":{… "managedFields":[…], "name":"web" … ◦ …} …}
 //	└────before────┘└────managed────────┘└────between───┘└after┘
@@ -23,13 +24,13 @@ type Object struct {
 	key      string
 	text     string
 	revision storage.Revision
-	// managed spans managedFields and the comma after it; empty if there are none. resourceVersion is the span that
-	// the revision replaces, usually empty.
+	// managed is the span of managedFields and the comma after it; it is empty if there are none. resourceVersion is the span
+	// that the revision replaces, usually an empty one.
 	//
 	//	managed.end <= resourceVersion.start <= resourceVersion.end
 	managed, resourceVersion span
-	// deletionAt is the position before deletionTimestamp in the metadata, ownersAt the position of the value of
-	// ownerReferences; 0 if absent.
+	// deletionAt is the position before deletionTimestamp in the metadata; ownersAt is the position of the value of
+	// ownerReferences. Each is 0 if the member is absent.
 	deletionAt, ownersAt uint32
 	labels               []Label
 	// fields are the values of the resource's selectable fields, in the order of resourceCache.fields.
@@ -40,19 +41,20 @@ type Object struct {
 // Label is a key and value of metadata.labels.
 type Label struct{ Key, Value string }
 
-// Field is a selectable field of a resource.
+// Field is a field by which objects of a resource can be selected with a field selector.
 type Field struct {
-	// Name is the name in field selectors, Path the path of the value in the object.
+	// Name is the name of the field in field selectors; Path is the path of its value in the object.
 	Name string
 	Path []string
-	// Otherwise is the path that is used if the value at Path is absent or empty; nil if there is none.
+	// Otherwise is the path of the value that is used if the value at Path is absent or empty; nil means that there is no
+	// such path.
 	Otherwise []string
-	// Absent is the value for objects that lack the field.
+	// Absent is the field's value for objects in which the field is absent.
 	Absent string
 }
 
-// newObject returns the object with a key and value, or an UnreadableError. The object retains the value, which must
-// not be modified any more.
+// newObject returns the object with a key, value and revision, or an UnreadableError if the value is not a valid object. The
+// object retains the value, so the caller must not modify it afterwards.
 func newObject(k *resourceCache, key string, value []byte, revision storage.Revision) (*Object, error) {
 	value = trimCapacity(value)
 	o := &Object{resource: k, key: key, text: unsafe.String(unsafe.SliceData(value), len(value)), revision: revision}
@@ -69,16 +71,15 @@ func newObject(k *resourceCache, key string, value []byte, revision storage.Revi
 	return o, nil
 }
 
-// Draft returns an object that is not in the store, such as the result of a dry run or an object at another API
-// version. Revision 0 means that it was never written. The object retains the value, which must not be modified any
-// more.
+// Draft returns an object that is not in the store, such as the result of a dry run or an object converted to another API
+// version. Revision 0 means that the object was never written. The object retains the value, so the caller must not modify it
+// afterwards.
 func (c *Cache) Draft(key Key, value []byte, revision storage.Revision) (*Object, error) {
 	k, _ := c.lookup(key.Kind)
 	return newObject(k, key.String(), value, revision)
 }
 
-// trimCapacity returns a value without much spare capacity, which the value would keep alive. It copies the value if
-// needed.
+// trimCapacity returns value, or a copy of it if the spare capacity of its slice would keep much unused memory alive.
 func trimCapacity(value []byte) []byte {
 	if cap(value)-len(value) > len(value)/8+64 {
 		return bytes.Clone(value)
@@ -86,15 +87,15 @@ func trimCapacity(value []byte) []byte {
 	return value
 }
 
-// WithRevision returns the object at another revision, as DELETED events and delete responses need it. ModRevision is
-// retained.
+// WithRevision returns a copy of the object with another revision, for DELETED events and delete responses. The copy has the
+// ModRevision of the object.
 func (o *Object) WithRevision(revision storage.Revision) *Object {
 	moved := o.committed(revision)
 	moved.forms.Store(&formList{&form{of: modRevisionForm, value: o.ModRevision()}, nil})
 	return moved
 }
 
-// committed returns a copy of the object at the revision of its commit.
+// committed returns a copy of the object with the revision of the commit that wrote it.
 func (o *Object) committed(revision storage.Revision) *Object {
 	return &Object{
 		resource: o.resource, key: o.key, text: o.text, revision: revision,
@@ -102,11 +103,11 @@ func (o *Object) committed(revision storage.Revision) *Object {
 	}
 }
 
-// modRevisionForm holds the ModRevision of objects that WithRevision returned. It is a form, not a field of Object,
-// because such objects are few and short-lived.
+// modRevisionForm holds the ModRevision of the objects that WithRevision returned. It is a form and not a field of Object,
+// because there are few such objects and they are short-lived.
 var modRevisionForm = NewForm(nil)
 
-// ModRevision returns the revision of the commit that wrote the object, as etcd's mod_revision.
+// ModRevision returns the revision of the commit that wrote the object, like etcd's mod_revision.
 func (o *Object) ModRevision() storage.Revision {
 	if there := o.forms.Load().find(modRevisionForm); there != nil {
 		return there.value.(storage.Revision)
@@ -117,11 +118,11 @@ func (o *Object) ModRevision() storage.Revision {
 // Key returns the object's key in the store.
 func (o *Object) Key() string { return o.key }
 
-// Kind returns the object's resource: GROUP/RESOURCE.
+// Kind returns the object's resource as GROUP/RESOURCE.
 func (o *Object) Kind() string { return o.resource.name }
 
-// Revision returns the revision that is encoded as resourceVersion: that of the commit that wrote this version, or,
-// in a DELETED event, that of the deletion.
+// Revision returns the revision that is encoded as resourceVersion: the revision of the commit that wrote this version, or,
+// in a DELETED event, the revision of the deletion.
 func (o *Object) Revision() storage.Revision { return o.revision }
 
 // Namespace returns the object's namespace; "" if it is cluster-scoped.
@@ -139,7 +140,7 @@ func (o *Object) Name() string {
 // Labels returns the object's labels, sorted by key. The caller must not modify them.
 func (o *Object) Labels() []Label { return o.labels }
 
-// Label returns the value of a label, and whether the object has it.
+// Label returns the value of a label; ok is false if the object does not have the label.
 func (o *Object) Label(key string) (value string, ok bool) {
 	for i := range o.labels {
 		if o.labels[i].Key == key {
@@ -149,7 +150,7 @@ func (o *Object) Label(key string) (value string, ok bool) {
 	return "", false
 }
 
-// Field returns the value of a selectable field; ok is false if the resource has no such field.
+// Field returns the value of a selectable field; ok is false if the resource does not have that field.
 func (o *Object) Field(name string) (value string, ok bool) {
 	switch name {
 	case "metadata.name":
@@ -165,8 +166,8 @@ func (o *Object) Field(name string) (value string, ok bool) {
 	return "", false
 }
 
-// Spans are the parts of an object's JSON. Their concatenation, with AppendRevision's output after Between, is the
-// object.
+// Spans are the consecutive parts of an object's JSON. The whole JSON is their concatenation, with the output of
+// AppendRevision inserted after Between.
 type Spans struct{ Before, ManagedFields, Between, After string }
 
 // Spans returns the parts of the object's JSON without copying.
@@ -179,8 +180,8 @@ func (o *Object) Spans() Spans {
 	}
 }
 
-// AppendRevision appends the resourceVersion member of the metadata, preceded by a comma. It appends nothing at
-// revision 0.
+// AppendRevision appends the resourceVersion member of the metadata to dst, preceded by a comma. It appends nothing if the
+// revision is 0.
 func (o *Object) AppendRevision(dst []byte) []byte {
 	if o.revision == 0 {
 		return dst
@@ -190,14 +191,14 @@ func (o *Object) AppendRevision(dst []byte) []byte {
 	return append(dst, '"')
 }
 
-// AppendJSON appends the object's JSON, with resourceVersion.
+// AppendJSON appends the object's JSON to dst, with resourceVersion.
 func (o *Object) AppendJSON(dst []byte) []byte {
 	dst = append(dst, o.text[:o.resourceVersion.start]...)
 	dst = o.AppendRevision(dst)
 	return append(dst, o.text[o.resourceVersion.end:]...)
 }
 
-// AppendJSONWithoutManagedFields appends the object's JSON, with resourceVersion and without managedFields.
+// AppendJSONWithoutManagedFields appends the object's JSON to dst, with resourceVersion and without managedFields.
 func (o *Object) AppendJSONWithoutManagedFields(dst []byte) []byte {
 	dst = append(dst, o.text[:o.managed.start]...)
 	dst = append(dst, o.text[o.managed.end:o.resourceVersion.start]...)
@@ -213,10 +214,10 @@ func (o *Object) JSONWithoutManagedFields() []byte {
 // JSONSize returns the maximum number of bytes that AppendJSON appends.
 func (o *Object) JSONSize() int { return len(o.text) + len(`,"resourceVersion":"9223372036854775807"`) }
 
-// Text returns the object's JSON without its revision, as in the store.
+// Text returns the object's JSON as it is in the store, which does not include its revision.
 func (o *Object) Text() string { return o.text }
 
-// size returns the approximate memory of the object in bytes.
+// size returns the approximate memory of the object in bytes, without its cached forms.
 func (o *Object) size() int {
 	const labelSize, fieldSize = int(unsafe.Sizeof(Label{})), int(unsafe.Sizeof(""))
 	return int(unsafe.Sizeof(*o)) + len(o.text) + len(o.key) + len(o.labels)*labelSize + len(o.fields)*fieldSize

@@ -2,19 +2,19 @@ package watchcache
 
 import "slices"
 
-// Observer receives all changes of the objects of all resources, including resources that are created later. Its
-// methods are called by the reflector, before writes are acknowledged and waiting reads return: an observer is never
-// behind the state that clients can read. Since all clients wait for it, an observer only records changes, and must
-// not read or write objects.
+// Observer receives all changes of the objects of all resources, including resources that are created later. The reflector
+// calls its methods before writes are acknowledged and waiting reads return, so an observer is never behind the state that
+// clients can read. Since all clients wait for it, an observer must only record changes, and must not read or write objects.
 type Observer interface {
-	// Reset is called first, and again after the cache has reloaded the store: the observer discards its state, and
-	// then receives all current objects as additions.
+	// Reset is called when the observer is registered, and again after the cache has reloaded the store. The observer
+	// discards its state; then Changed is called for all current objects, as if they had been created.
 	Reset()
-	// Changed reports the change of one object: before is nil if it was created, after is nil if it was deleted.
+	// Changed is called for the change of one object: before is nil if the object was created, after is nil if it was
+	// deleted.
 	Changed(before, after *Object)
 }
 
-// Observe registers an observer, which first receives all current objects. stop removes it.
+// Observe registers an observer and passes all current objects to it. The returned function removes the observer.
 func (c *Cache) Observe(o Observer) (stop func()) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()
@@ -27,8 +27,8 @@ func (c *Cache) Observe(o Observer) (stop func()) {
 	}
 }
 
-// notifyAll resets an observer and passes all current objects to it. The caller holds notifyMu, so that no object
-// changes.
+// notifyAll resets an observer and passes all current objects to it. The caller holds notifyMu, so that objects do not change
+// meanwhile.
 func (c *Cache) notifyAll(o Observer) {
 	o.Reset()
 	for k := range c.allResources() {

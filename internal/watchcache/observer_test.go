@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// observedState is an observer that records the current revision of every object, and inconsistent calls.
+// observedState is an observer that records the current revision of every object, and the calls of Changed that are
+// inconsistent with it.
 type observedState struct {
 	mu     sync.Mutex
 	begun  int
@@ -42,7 +43,7 @@ func (n *observedState) Changed(before, after *Object) {
 	}
 }
 
-// check compares the recorded state with lists of the cache.
+// check compares the recorded state with the lists of some resources.
 func (n *observedState) check(t *testing.T, c *Cache, kinds ...string) {
 	t.Helper()
 	want := map[string]storage.Revision{}
@@ -58,15 +59,15 @@ func (n *observedState) check(t *testing.T, c *Cache, kinds ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.errors) > 0 {
-		t.Error(n.errors)
+		t.Errorf("inconsistent calls of Changed: %v, want none", n.errors)
 	}
 	if !maps.Equal(n.now, want) {
 		t.Errorf("observer has %v, want %v", n.now, want)
 	}
 }
 
-// TestObserve: an observer has the complete state whenever it was registered, and receives a write before it is
-// acknowledged.
+// TestObserve: an observer receives the complete state no matter when it is registered, and receives each write before the
+// write is acknowledged.
 func TestObserve(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "early"), pod("early", "a", "", 1))

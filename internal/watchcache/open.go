@@ -12,23 +12,24 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Options configure a cache. Every field has a useful zero value.
+// Options configure a cache. The zero value is usable.
 type Options struct {
-	// Fields returns the selectable fields of a resource, GROUP/RESOURCE, besides metadata.name and
-	// metadata.namespace; nil means none. It is called when a resource is used for the first time; later changes of
-	// its result have no effect.
+	// Fields returns the selectable fields of a resource (GROUP/RESOURCE), in addition to metadata.name and
+	// metadata.namespace; nil means that no resource has more fields. It is called when a resource is used for the first
+	// time; if its result changes later, this has no effect.
 	Fields func(kind string) []Field
-	// WindowBytes is the maximum memory that the event window keeps alive; 0 means 64 MiB, a negative number disables
-	// the window.
+	// WindowBytes is the maximum memory that the event window keeps alive, in bytes; 0 means 64 MiB, a negative number
+	// disables the window.
 	WindowBytes int
-	// FormBytes is the maximum memory of cached forms; 0 means 64 MiB, a negative number disables caching.
+	// FormBytes is the maximum memory of cached forms, in bytes; 0 means 64 MiB, a negative number disables the caching of
+	// forms.
 	FormBytes int
-	// PaceGC lets the cache adapt GOGC to the size of the live heap, for processes whose memory is mostly a cache. It
-	// has no effect if the environment variable GOGC is set.
+	// PaceGC makes the cache adapt GOGC to the size of the live heap, for processes whose memory is mostly the cache. It has
+	// no effect if the environment variable GOGC is set.
 	PaceGC bool
-	// FutureWait is the time that a read waits for a revision in the future; 0 means 3 s.
+	// FutureWait is the maximum time that a read waits for a revision in the future; 0 means 3 s.
 	FutureWait time.Duration
-	// Log receives messages for the operator; nil means slog.Default.
+	// Log is the logger for messages to the operator; nil means slog.Default.
 	Log *slog.Logger
 }
 
@@ -68,22 +69,21 @@ type Cache struct {
 	forms    forms
 	progress progress
 	pending  pendingCommits
-	// windowBytes is the memory that the events of all resources keep alive.
+	// windowBytes is the memory in bytes that the events of all resources keep alive.
 	windowBytes atomic.Int64
-	// notifyMu is held while objects change and observers are notified. eventBuffer is reused for the events of a
-	// batch.
+	// notifyMu is held while objects change and observers are notified. eventBuffer is reused for the events of each batch.
 	notifyMu    sync.Mutex
 	observers   []Observer
 	eventBuffer []*event
 
 	mu sync.RWMutex
-	// resources has the resources that have had objects, events or watchers. base is the revision after which all
-	// events are known: a resource that is not in the map has had none since.
+	// resources contains the resources that have had objects, events or watchers. base is the revision after which all events
+	// are known: a resource that is not in the map has had no event after base.
 	resources map[string]*resourceCache
 	base      storage.Revision
 
-	// runCtx is cancelled by stop when the cache is closed, and ends all goroutines of running. done is closed when
-	// the reflector has ended, also because the store was closed.
+	// Close calls stop, which cancels runCtx and so ends the goroutines that running counts. done is closed when the
+	// reflector has ended, either because of Close or because the store was closed.
 	runCtx  context.Context
 	stop    context.CancelFunc
 	done    chan struct{}
@@ -91,7 +91,7 @@ type Cache struct {
 	running sync.WaitGroup
 }
 
-// Open loads all objects of a store and starts the reflector. The caller closes the store, after the cache.
+// Open loads all objects of a store and starts the reflector. The caller closes the cache first and then the store.
 func Open(ctx context.Context, s storage.Store, options Options) (*Cache, error) {
 	c := &Cache{options: options.withDefaults(), store: s, resources: map[string]*resourceCache{}, done: make(chan struct{})}
 	c.forms.limit, c.forms.memory = c.options.FormBytes, memoryInUse
@@ -109,7 +109,7 @@ func Open(ctx context.Context, s storage.Store, options Options) (*Cache, error)
 	return c, nil
 }
 
-// Close ends all watches and waits for all goroutines of the cache.
+// Close ends all watches with ErrClosed and waits for all goroutines of the cache. It does not close the store.
 func (c *Cache) Close() {
 	c.closing.Do(func() {
 		c.stop()
@@ -117,7 +117,7 @@ func (c *Cache) Close() {
 	})
 }
 
-// closedError returns ErrClosed if the reflector has ended, otherwise nil.
+// closedError returns ErrClosed if the reflector has ended; nil otherwise.
 func (c *Cache) closedError() error {
 	select {
 	case <-c.done:
@@ -127,7 +127,7 @@ func (c *Cache) closedError() error {
 	}
 }
 
-// resource returns the cache of a resource, and creates it if needed.
+// resource returns the resourceCache of a resource, and creates and stores it if there is none.
 func (c *Cache) resource(name string) *resourceCache {
 	k, known := c.lookup(name)
 	if known {
@@ -143,8 +143,8 @@ func (c *Cache) resource(name string) *resourceCache {
 	return k
 }
 
-// lookup returns the cache of a resource. If there is none, it returns an empty one that is not stored, so that
-// requests for resources that do not exist use no memory.
+// lookup returns the resourceCache of a resource. If there is none, it returns an empty one that is not stored, so that
+// requests for resources that do not exist use no memory; known is then false.
 func (c *Cache) lookup(name string) (k *resourceCache, known bool) {
 	c.mu.RLock()
 	k, base := c.resources[name], c.base
@@ -155,8 +155,9 @@ func (c *Cache) lookup(name string) (k *resourceCache, known bool) {
 	return newResourceCache(name, c.options.Fields(name), &c.forms, &c.windowBytes, base), false
 }
 
-// Commit commits all writes atomically through the store. When it returns, reads from the cache see the writes, or,
-// after a conflict, the writes that won. It returns the written objects; nil for deletes and for writes with Keep.
+// Commit commits all writes atomically to the store. When it returns, reads from the cache include the writes or, after a
+// conflict, the writes of other clients that caused the conflict. It returns the written objects; nil for deletes and for
+// writes with Keep.
 func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object, storage.Revision, error) {
 	if err := c.closedError(); err != nil {
 		return nil, 0, err
@@ -174,7 +175,7 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	defer c.pending.drop(made)
 	revision, err := c.store.Commit(ctx, writes...)
 	if conflict := (*storage.ConflictError)(nil); errors.As(err, &conflict) {
-		// The caller reads the object again to retry: it must see the write that caused the conflict.
+		// The caller will read the object again and retry, so the cache must include the write that caused the conflict.
 		if err := c.waitFresh(ctx, Latest); err != nil {
 			return nil, 0, err
 		}
@@ -192,14 +193,15 @@ func (c *Cache) Commit(ctx context.Context, writes ...storage.Write) ([]*Object,
 	return made, revision, nil
 }
 
-// parseWrite rejects keys, names and labels that the cache could not index. The caller guarantees that the value is
-// valid JSON. It sets Seen, the revision at which the expected revision was known to be current.
+// parseWrite parses the value of a write. It returns an error if the cache could not index its key, name or labels; the
+// caller guarantees that the value is valid JSON. It also sets w.Seen if the cache knows that w.Expected is the item's
+// current revision.
 func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {
 	key, err := ParseKey(w.Key)
 	if err != nil {
 		return nil, err
 	}
-	progress := c.progress.revision() // read before the lookup, so that the resource is complete up to it
+	progress := c.progress.revision() // progress is read before the lookup, so that the resource is complete up to it
 	k, _ := c.lookup(key.Kind)
 	if k.hasRevision(w.Key, w.Expected) {
 		w.Seen = progress
@@ -210,8 +212,8 @@ func (c *Cache) parseWrite(w *storage.Write) (*Object, error) {
 	return newObject(k, w.Key, w.Value, 0)
 }
 
-// committedObject returns the object that a commit wrote: the cached one that readers and watchers share, or a copy
-// if it has been replaced already.
+// committedObject returns the object that a commit wrote: the object in the cache, which readers and watchers share, or a
+// copy if a later commit has replaced it already.
 func (c *Cache) committedObject(o *Object, revision storage.Revision) *Object {
 	if o == nil {
 		return nil

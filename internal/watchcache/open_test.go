@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestCommitReturnsObjects: Commit returns the cached objects, and nil for deletes and kept objects.
+// TestCommitReturnsObjects: Commit returns the objects that are in the cache, and nil for deletes and for writes with Keep.
 func TestCommitReturnsObjects(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	a, b := podKey("default", "a"), podKey("default", "b")
@@ -38,7 +38,7 @@ func TestCommitReturnsObjects(t *testing.T) {
 	}
 	replaced := c.committedObject(&Object{resource: c.resource(pods), key: b.String(), text: "x"}, 7)
 	if replaced.text != "x" || replaced.revision != 7 {
-		t.Error(replaced)
+		t.Errorf("committedObject() of a replaced object = %q at revision %d, want \"x\" at 7", replaced.text, replaced.revision)
 	}
 }
 
@@ -63,8 +63,7 @@ func TestSpareCapacityIsReleased(t *testing.T) {
 	}
 }
 
-// TestUnreadableCommitIsUnknown: a commit that cannot be read from the cache before the context ends fails with
-// UnknownError.
+// TestUnreadableCommitIsUnknown: Commit returns an UnknownError if the context ends before the cache has received the commit.
 func TestUnreadableCommitIsUnknown(t *testing.T) {
 	s := delayedStore{openStore(t), make(chan struct{})}
 	c := openCache(t, s, Options{})
@@ -76,7 +75,7 @@ func TestUnreadableCommitIsUnknown(t *testing.T) {
 	}
 }
 
-// compactedOnce compacts its history between the first list and the first watch.
+// compactedOnce is a store that compacts its history between the first list and the first watch.
 type compactedOnce struct {
 	storage.Store
 	done *atomic.Bool

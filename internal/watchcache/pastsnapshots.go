@@ -7,9 +7,9 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pastSnapshots has snapshots of a resource at earlier revisions, the least recently used first, for clients that
-// list page by page. Their objects are current ones or in the window; the trees share most of their nodes with each
-// other and with the current state.
+// pastSnapshots holds snapshots of a resource at earlier revisions, the least recently used first, for clients that list page
+// by page. Their objects are also in the current state or in the event window, and their trees share most nodes with each
+// other and with the current tree.
 type pastSnapshots []pastSnapshot
 
 type pastSnapshot struct {
@@ -20,7 +20,7 @@ type pastSnapshot struct {
 // maxPastSnapshots is the maximum number of past snapshots per resource.
 const maxPastSnapshots = 64
 
-// get returns the snapshot at a revision, and marks it as the most recently used.
+// get returns the snapshot at a revision and marks it as the most recently used; it returns false if there is none.
 func (p pastSnapshots) get(revision storage.Revision) (tree, bool) {
 	for i, s := range p {
 		if s.revision == revision {
@@ -32,7 +32,7 @@ func (p pastSnapshots) get(revision storage.Revision) (tree, bool) {
 	return tree{}, false
 }
 
-// add adds a snapshot, and evicts the least recently used one if there are too many.
+// add adds a snapshot, and evicts the least recently used one if there are more than maxPastSnapshots.
 func (p *pastSnapshots) add(s pastSnapshot) {
 	if _, known := p.get(s.revision); known {
 		return
@@ -48,7 +48,7 @@ func (p *pastSnapshots) dropBefore(before storage.Revision) {
 	*p = slices.DeleteFunc(*p, func(s pastSnapshot) bool { return s.revision < before })
 }
 
-// retainSnapshot adds a snapshot at a revision, unless it is before the horizon.
+// retainSnapshot adds the snapshot of a revision to past, unless the revision is before the horizon.
 func (k *resourceCache) retainSnapshot(revision storage.Revision, objects tree) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -57,7 +57,7 @@ func (k *resourceCache) retainSnapshot(revision storage.Revision, objects tree) 
 	}
 }
 
-// snapshotAt returns the objects at a revision, or false if the window does not go back that far.
+// snapshotAt returns the objects at a revision; ok is false if the event window does not reach back that far.
 func (k *resourceCache) snapshotAt(m *matcher, revision storage.Revision) (objects tree, ok bool, err error) {
 	objects, since, ok, err := k.snapshotAndEvents(m, revision)
 	if len(since) == 0 {
@@ -74,7 +74,8 @@ func (k *resourceCache) snapshotAt(m *matcher, revision storage.Revision) (objec
 	return objects, true, nil
 }
 
-// snapshotAndEvents returns an available snapshot, and the events to undo in it to get the state at a revision.
+// snapshotAndEvents returns a snapshot, and the events that have to be undone in it to get the state at a revision. ok is
+// false if the revision is before the horizon.
 func (k *resourceCache) snapshotAndEvents(m *matcher, revision storage.Revision) (objects tree, since []*event, ok bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,7 +91,8 @@ func (k *resourceCache) snapshotAndEvents(m *matcher, revision storage.Revision)
 	return k.objects.clone(), slices.Clone(k.all.events.between(revision, k.last)), true, nil
 }
 
-// listPast lists the state at a revision: from the window, or otherwise from the store's history.
+// listPast lists the objects at the revision of an Exactly query: from the event window, or from the store's history if the
+// revision is before the window.
 func (c *Cache) listPast(ctx context.Context, k *resourceCache, m *matcher, q Query) (List, error) {
 	revision := q.Freshness.revision
 	objects, ok, err := k.snapshotAt(m, revision)
@@ -105,11 +107,12 @@ func (c *Cache) listPast(ctx context.Context, k *resourceCache, m *matcher, q Qu
 	return list, nil
 }
 
-// listHistory lists the state at a revision from the store's history.
+// listHistory lists the objects at the revision of an Exactly query from the store's history. It returns ErrTooOld if that
+// revision was compacted.
 func (c *Cache) listHistory(ctx context.Context, k *resourceCache, m *matcher, q Query) (List, error) {
 	list := List{Revision: q.Freshness.revision}
 	if list.Revision <= 0 {
-		return list, nil // the state before the first commit; to the store 0 would mean the current revision
+		return list, nil // revision 0 has no objects; it is not passed to the store, for which 0 means the current revision
 	}
 	r := storage.Range{Prefix: m.prefix(k), After: q.After, Limit: pageSize, Revision: list.Revision}
 	if m.onlyNamespacedName && q.Limit > 0 {
@@ -124,7 +127,7 @@ func (c *Cache) listHistory(ctx context.Context, k *resourceCache, m *matcher, q
 		if err != nil {
 			return List{}, err
 		}
-		for o := range m.of(slices.Values(objects)) {
+		for o := range m.filter(slices.Values(objects)) {
 			if q.Limit > 0 && len(list.Objects) == q.Limit {
 				list.More, list.Remaining = true, -1
 				return list, nil
@@ -138,7 +141,7 @@ func (c *Cache) listHistory(ctx context.Context, k *resourceCache, m *matcher, q
 	}
 }
 
-// pageObjects parses the items of a page.
+// pageObjects parses the items of a page of the store.
 func pageObjects(k *resourceCache, items []storage.Item) ([]*Object, error) {
 	objects := make([]*Object, len(items))
 	for i, item := range items {
@@ -150,13 +153,13 @@ func pageObjects(k *resourceCache, items []storage.Item) ([]*Object, error) {
 	return objects, nil
 }
 
-// openHistory opens a watch of the store's history of a resource.
+// openHistory opens a watch of the store for the events of a resource after a revision.
 func (c *Cache) openHistory(ctx context.Context, k *resourceCache, after storage.Revision) (storage.Watcher, error) {
 	w, err := c.store.Watch(ctx, k.prefix(), after)
 	return w, fromStore(err)
 }
 
-// readHistory returns the next events of the store's history, and the revision up to which they are complete.
+// readHistory returns the next events from a watch of the store's history, and the revision up to which they are complete.
 func readHistory(ctx context.Context, k *resourceCache, history storage.Watcher) (events []*event, until storage.Revision, err error) {
 	batch, err := history.Next(ctx)
 	if err != nil {
@@ -165,14 +168,15 @@ func readHistory(ctx context.Context, k *resourceCache, history storage.Watcher)
 	for _, from := range batch.Events {
 		e, err := historyEvent(k, from)
 		if err != nil {
-			return nil, 0, ErrTooOld // an unreadable value expires watchers, see resourceCache.applyChanges
+			return nil, 0, ErrTooOld // as for watchers of the event window, an unreadable value ends the watch; see resourceCache.applyChanges
 		}
 		events = append(events, e)
 	}
 	return events, batch.Revision, nil
 }
 
-// historyEvent parses an event of the store's history.
+// historyEvent converts an event of the store's history into an event of the cache. It returns an error if a value is
+// unreadable.
 func historyEvent(k *resourceCache, from storage.Event) (e *event, err error) {
 	e = &event{resource: k, revision: from.Revision}
 	if from.Previous != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestSmallPages: a page of a list from the store's history reads one item more than its limit from the store.
+// TestSmallPages: for a page of a list from the store's history, only one item more than the page's limit is read from the
+// store.
 func TestSmallPages(t *testing.T) {
 	s := countingStore{openStore(t), new(atomic.Int64)}
 	c := openCache(t, s, Options{WindowBytes: -1})
@@ -16,7 +17,7 @@ func TestSmallPages(t *testing.T) {
 		put(t, c, podKey("default", nameOf(i)), pod(nameOf(i), "web", "n1", 0))
 	}
 	s.items.Store(0)
-	l := listed(t, c, Query{Freshness: Exactly(99), Limit: 3})
+	l := mustList(t, c, Query{Freshness: Exactly(99), Limit: 3})
 	if got := s.items.Load(); got != 4 || len(l.Objects) != 3 || !l.More {
 		t.Errorf("%d items were read from the store for a page of %d, want 4 for 3", got, len(l.Objects))
 	}
@@ -39,9 +40,9 @@ func TestPastSnapshotIsRetained(t *testing.T) {
 	for range 3 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	}
-	listed(t, c, Query{Freshness: Exactly(1)})
+	mustList(t, c, Query{Freshness: Exactly(1)})
 	if _, known := c.resource(pods).past.get(1); !known {
-		t.Error("the snapshot at revision 1 was not retained")
+		t.Error("the snapshot at revision 1 was not retained, want it retained for the next page")
 	}
 }
 
@@ -55,7 +56,7 @@ func TestPastSnapshotsEviction(t *testing.T) {
 	p.add(pastSnapshot{revision: 1000})
 	p.add(pastSnapshot{revision: 1000})
 	if _, known := p.get(0); !known || len(p) != maxPastSnapshots {
-		t.Errorf("%d snapshots, want %d including the most recently used", len(p), maxPastSnapshots)
+		t.Errorf("%d snapshots, want %d that include the most recently used one", len(p), maxPastSnapshots)
 	}
 	if _, known := p.get(1); known {
 		t.Error("the least recently used snapshot was not evicted")

@@ -7,16 +7,17 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// pendingCommits has the objects of the commits in progress. Commit parses an object to validate it; when the store
-// reports the commit, the reflector takes the parsed object instead of parsing the value again. BenchmarkCommit
-// measures 0.86x the CPU time of a commit. The object is found by the address of its value, which a store may pass
-// through unchanged; a store that reports a copy, as after reading from disk, only costs a second parse.
+// pendingCommits holds the objects of the commits in progress. Commit parses an object to validate it; when the store reports
+// the commit, the reflector takes the parsed object instead of parsing the value again, which reduces the CPU time of a
+// commit to 0.86x (BenchmarkCommit). The object is found by the address of its value, because a store may report the very
+// slice that was committed. If the store reports a copy, for instance after reading it from disk, the value is parsed a
+// second time.
 type pendingCommits struct {
 	mu      sync.Mutex
 	objects map[*byte]*Object
 }
 
-// add registers objects before they are committed. A delete has no object.
+// add registers the objects of a commit before the commit starts. An element is nil for a delete.
 func (p *pendingCommits) add(objects []*Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -30,7 +31,7 @@ func (p *pendingCommits) add(objects []*Object) {
 	}
 }
 
-// drop removes the objects of a finished commit that the reflector has not taken.
+// drop removes the objects of a finished commit that the reflector did not take.
 func (p *pendingCommits) drop(objects []*Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -41,7 +42,8 @@ func (p *pendingCommits) drop(objects []*Object) {
 	}
 }
 
-// take returns the object of an event, at the event's revision; nil if no commit in progress has its value.
+// take removes and returns the parsed object of an event, with the event's revision; nil if the event's value is not that of
+// a commit in progress.
 func (p *pendingCommits) take(k *resourceCache, event storage.Event) *Object {
 	data := unsafe.SliceData(event.Value)
 	p.mu.Lock()
@@ -51,6 +53,6 @@ func (p *pendingCommits) take(k *resourceCache, event storage.Event) *Object {
 	if o == nil || o.resource != k || o.key != event.Key || len(o.text) != len(event.Value) {
 		return nil
 	}
-	o.revision = event.Revision // not yet shared with other goroutines
+	o.revision = event.Revision // safe to modify: the object is not shared with other goroutines yet
 	return o
 }

@@ -11,21 +11,21 @@ import (
 
 // progress is the revision up to which all commits have been applied to the cache.
 type progress struct {
-	now atomic.Int64 // written by the reflector only, under mu
+	now atomic.Int64 // written only by the reflector, while it holds mu
 
 	mu      sync.Mutex
 	waiting waiters
 	closed  bool
 }
 
-// waiter is a goroutine that waits for a revision.
+// waiter is a goroutine that waits until progress reaches a revision.
 type waiter struct {
 	revision storage.Revision
 	reached  chan struct{}
-	index    int // in the heap; -1 if it is not in the heap
+	index    int // the position in the heap; -1 if the waiter is not in the heap
 }
 
-// waiters is a heap, ordered by revision.
+// waiters is a container/heap of waiters, ordered by revision.
 type waiters []*waiter
 
 func (w waiters) Len() int           { return len(w) }
@@ -53,7 +53,7 @@ func (w *waiters) Pop() any {
 
 func (p *progress) revision() storage.Revision { return storage.Revision(p.now.Load()) }
 
-// advance sets the revision, and wakes the waiters for it.
+// advance sets progress to a revision, and wakes the waiters for revisions up to it.
 func (p *progress) advance(revision storage.Revision) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +63,8 @@ func (p *progress) advance(revision storage.Revision) {
 	}
 }
 
-// wait waits until progress reaches a revision. It fails with ErrClosed when the cache is closed.
+// wait blocks until progress reaches a revision. It returns ErrClosed if the cache is closed, and the context's error if the
+// context ends.
 func (p *progress) wait(ctx context.Context, revision storage.Revision) error {
 	if p.revision() >= revision {
 		return nil
@@ -106,7 +107,7 @@ func (p *progress) unregister(w *waiter) {
 	}
 }
 
-// close wakes all waiters; later calls of wait fail with ErrClosed.
+// close wakes all waiters; they and later calls of wait return ErrClosed.
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Revision returns the current revision of the cache, which is at least that of the store at the time of the call.
+// Revision returns a revision of the cache that is at least the store's revision at the time of the call.
 func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
 	if err := c.waitFresh(ctx, Latest); err != nil {
 		return 0, err
@@ -14,7 +14,7 @@ func (c *Cache) Revision(ctx context.Context) (storage.Revision, error) {
 	return c.progress.revision(), nil
 }
 
-// Count returns the number of objects of a resource.
+// Count returns the current number of objects of a resource (GROUP/RESOURCE).
 func (c *Cache) Count(kind string) int {
 	k, _ := c.lookup(kind)
 	k.mu.RLock()
@@ -25,8 +25,8 @@ func (c *Cache) Count(kind string) int {
 	return k.objects.root.count
 }
 
-// Get returns the object with a key. It fails with storage.ErrNotFound if there is none, with UnreadableError if the
-// stored value is not an object.
+// Get returns the object with a key. It returns storage.ErrNotFound if there is none, and an UnreadableError if the stored
+// value is not a valid object.
 func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) {
 	if f.mode == exactly {
 		return nil, errExactly
@@ -50,36 +50,36 @@ func (c *Cache) Get(ctx context.Context, key Key, f Freshness) (*Object, error) 
 	return nil, storage.ErrNotFound
 }
 
-// Query is the request of a list.
+// Query is the request for one page of a list.
 type Query struct {
 	Selection
 	Freshness Freshness
-	// After excludes the objects up to this key, for the pages after the first. A later page is read at Exactly the
-	// revision of the first page; or at Latest, which may be inconsistent with the first page but does not fail with
-	// ErrTooOld.
+	// After excludes the objects up to and including this key; it is "" for the first page. A later page is read with the
+	// Freshness Exactly at the revision of the first page; or with Latest, which may be inconsistent with the first page but
+	// does not fail with ErrTooOld.
 	After string
-	// Limit is the maximum number of objects; 0 means no limit.
+	// Limit is the maximum number of objects of the page; 0 means no limit.
 	Limit int
 }
 
-// List is the result of a list.
+// List is one page of a list.
 type List struct {
 	// Objects are ordered by key. The caller may modify the slice.
 	Objects []*Object
 	// Revision is the revision of the snapshot that was listed.
 	Revision storage.Revision
-	// More is set if there are objects after the last one. Remaining is their number, or -1 if they were not counted:
-	// for selections by name, label or field, and for lists from the store's history.
+	// More is set if there are selected objects after the last object of the page. Remaining is the number of these objects,
+	// or -1 if they were not counted: for selections by name, label or field, and for lists from the store's history.
 	More      bool
 	Remaining int
 }
 
-// List returns the objects of a selection from a consistent snapshot.
+// List returns one page of the objects of a selection, from a consistent snapshot.
 func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 	if err := c.waitFresh(ctx, q.Freshness); err != nil {
 		return List{}, err
 	}
-	progress := c.progress.revision() // read before the lookup, so that the resource is complete up to it
+	progress := c.progress.revision() // progress is read before the lookup, so that the resource is complete up to it
 	k, _ := c.lookup(q.Kind)
 	m, err := newMatcher(k, q.Selection)
 	if err != nil {
@@ -100,10 +100,11 @@ func (c *Cache) List(ctx context.Context, q Query) (List, error) {
 	return list, nil
 }
 
-// current returns a snapshot of the current objects and its revision, which is at least progress.
+// current returns a snapshot of the resource's objects and its revision, which is at least progress. It returns an
+// UnreadableError if the selection may include an unreadable object.
 func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, storage.Revision, error) {
 	k.mu.RLock()
-	if k.snapshot != nil && len(k.unreadable) == 0 { // fast path: only a read lock
+	if k.snapshot != nil && len(k.unreadable) == 0 { // fast path that takes only the read lock
 		defer k.mu.RUnlock()
 		return *k.snapshot, max(progress, k.last), nil
 	}
@@ -116,8 +117,8 @@ func (k *resourceCache) current(m *matcher, progress storage.Revision) (tree, st
 	return k.currentSnapshot(), max(progress, k.last), nil
 }
 
-// readable returns an error if the selection may include an unreadable object: omitting the object from a list would
-// mean that it does not exist. The caller holds the lock.
+// readable returns an error if the selection may include an unreadable object: a list that omits the object would suggest
+// that it does not exist. The caller holds the lock.
 func (k *resourceCache) readable(m *matcher) error {
 	for key, err := range k.unreadable {
 		namespace, name := k.splitKey(key)

@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// names returns a list as text: NAMESPACE/NAME@REVISION of each object, then the revision of the list.
+// names formats a list as text: NAMESPACE/NAME@REVISION of each object, then the revision of the list.
 func names(l List) string {
 	var b strings.Builder
 	for _, o := range l.Objects {
@@ -27,7 +27,7 @@ func names(l List) string {
 	return b.String()
 }
 
-func listed(t testing.TB, c *Cache, q Query) List {
+func mustList(t testing.TB, c *Cache, q Query) List {
 	t.Helper()
 	q.Kind = pods
 	l, err := c.List(t.Context(), q)
@@ -88,13 +88,13 @@ func TestList(t *testing.T) {
 		{Query{Freshness: Exactly(3)}, "a/x@3 a/y@2 b/x@1 at 3"},
 		{Query{Freshness: Exactly(6)}, "a-b/x@4 a/x@3 a/y@2 b/x@1 c/z@5 at 6"},
 	} {
-		if got := names(listed(t, c, test.Query)); got != test.want {
+		if got := names(mustList(t, c, test.Query)); got != test.want {
 			t.Errorf("List(%+v) = %s, want %s", test.Query, got, test.want)
 		}
 	}
 }
 
-// TestPages: all pages of a list are of one snapshot, also if objects change between pages.
+// TestPages: all pages of a list come from the same snapshot, even if objects change between the pages.
 func TestPages(t *testing.T) {
 	for name, window := range map[string]int{"from the window": 0, "from the store's history": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -103,10 +103,10 @@ func TestPages(t *testing.T) {
 			for i := range 20 {
 				put(t, c, podKey("default", nameOf(i)), pod(nameOf(i), "web", "n1", 0))
 			}
-			want := listed(t, c, Query{})
+			want := mustList(t, c, Query{})
 			var got List
 			for q := (Query{Limit: 3}); ; {
-				page := listed(t, c, q)
+				page := mustList(t, c, q)
 				got.Objects = append(got.Objects, page.Objects...)
 				got.Revision = page.Revision
 				if !page.More {
@@ -133,8 +133,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// delayedStore delays the watches of the store until the test sends to release, as a store that is shared with other
-// processes does.
+// delayedStore is a store whose watches return a batch only when the test sends to release, like a store that is shared with
+// other processes.
 type delayedStore struct {
 	storage.Store
 	release chan struct{}
@@ -159,58 +159,58 @@ func (w delayedWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// TestFreshness: each Freshness waits for the state that it guarantees, and not longer.
+// TestFreshness: a read waits until the state that its Freshness guarantees is reached, and no longer.
 func TestFreshness(t *testing.T) {
 	s := delayedStore{openStore(t), make(chan struct{})}
 	c := openCache(t, s, Options{FutureWait: 20 * time.Millisecond, WindowBytes: -1})
 	key := podKey("default", "a")
-	// Another process writes.
+	// This commit bypasses the cache, as if another process had made it.
 	if _, err := s.Commit(t.Context(), storage.Write{Key: key.String(), Value: pod("a", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.Get(t.Context(), key, Any); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("any: %v", err)
+		t.Errorf("Get() with Any = %v, want ErrNotFound", err)
 	}
 	if _, err := c.Get(t.Context(), key, NotOlderThan(0)); !errors.Is(err, storage.ErrNotFound) {
-		t.Errorf("not older than 0: %v", err)
+		t.Errorf("Get() with NotOlderThan(0) = %v, want ErrNotFound", err)
 	}
 	_, err := c.Get(t.Context(), key, NotOlderThan(1))
 	if tooNew := (*TooNewError)(nil); !errors.As(err, &tooNew) || *tooNew != (TooNewError{Requested: 1, Now: 0}) {
-		t.Errorf("not older than 1: %v", err)
+		t.Errorf("Get() with NotOlderThan(1) = %v, want a TooNewError", err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := c.Get(short, key, Latest); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("latest: %v", err)
+		t.Errorf("Get() with Latest and an ended context = %v, want DeadlineExceeded", err)
 	}
 	answered := make(chan error)
 	go func() {
 		_, err := c.Get(t.Context(), key, Latest)
 		answered <- err
 	}()
-	time.Sleep(2 * c.options.FutureWait) // longer than FutureWait: a Latest read must not time out
+	time.Sleep(2 * c.options.FutureWait) // longer than FutureWait, because a Latest read must not time out after FutureWait
 	select {
 	case err := <-answered:
-		t.Errorf("latest: returned before the reflector reached the revision: %v", err)
+		t.Errorf("Get() with Latest = %v before the reflector reached the revision, want it to wait", err)
 	case s.release <- struct{}{}:
 	}
 	if err := <-answered; err != nil {
-		t.Errorf("latest: %v", err)
+		t.Errorf("Get() with Latest = %v, want no error", err)
 	}
 	for name, f := range map[string]Freshness{"not older": NotOlderThan(1), "exactly": Exactly(1), "any": Any} {
 		l, err := c.List(t.Context(), Query{Selection: Selection{Kind: pods}, Freshness: f})
 		if err != nil || names(l) != "default/a@1 at 1" {
-			t.Errorf("%s: %s, %v", name, names(l), err)
+			t.Errorf("List() with %s = %s, %v, want default/a@1 at 1", name, names(l), err)
 		}
 	}
 	c.progress.mu.Lock()
 	defer c.progress.mu.Unlock()
 	if waiting := len(c.progress.waiting); waiting > 0 {
-		t.Errorf("%d waiters are left, want none", waiting)
+		t.Errorf("%d waiters are registered after all reads, want none", waiting)
 	}
 }
 
-// TestReadYourWrites: a read with Freshness Any returns the reader's own last write.
+// TestReadYourWrites: a read with Freshness Any returns the last write of the same client, or a later one.
 func TestReadYourWrites(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	done := make(chan error)
@@ -228,7 +228,7 @@ func TestReadYourWrites(t *testing.T) {
 						return err
 					}
 					if o.Revision() != revision {
-						return fmt.Errorf("wrote %d, read %d", revision, o.Revision())
+						return fmt.Errorf("Get() = revision %d, want the written revision %d", o.Revision(), revision)
 					}
 					expected = revision
 				}
@@ -264,8 +264,8 @@ func TestCommitRejectsInvalidObjects(t *testing.T) {
 	}
 }
 
-// TestUnreadableObjects: an unreadable object makes lists fail, instead of being omitted, and is not reported as
-// deleted.
+// TestUnreadableObjects: an unreadable object makes lists fail instead of being omitted, and watchers receive no DELETED
+// event for it.
 func TestUnreadableObjects(t *testing.T) {
 	s := openStore(t)
 	bad := storage.Write{Key: podKey("default", "bad").String(), Value: []byte("rubbish")}
@@ -293,8 +293,8 @@ func TestUnreadableObjects(t *testing.T) {
 	unreadable("get", err)
 	_, err = c.Watch(t.Context(), WatchOptions{Selection: all, InitialState: true})
 	unreadable("watch", err)
-	if got := names(listed(t, c, Query{Selection: Selection{Namespace: "other"}})); got != "other/good@4 at 4" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{Selection: Selection{Namespace: "other"}})); got != "other/good@4 at 4" {
+		t.Errorf("List() = %s, want other/good@4 at 4", got)
 	}
 
 	w := watch(t, c, WatchOptions{After: 4})
@@ -304,17 +304,17 @@ func TestUnreadableObjects(t *testing.T) {
 	if _, err := w.Next(t.Context()); !errors.Is(err, ErrTooOld) {
 		t.Errorf("Next() = %v, want ErrTooOld", err)
 	}
-	// Unreadable objects can be deleted and replaced.
+	// An unreadable object can be deleted or replaced.
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: bad.Key, Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: podKey("other", "good").String(), Expected: 5, Value: pod("good", "web", "n1", 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(listed(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{})); got != "default/good@3 other/good@7 at 7" {
+		t.Errorf("List() = %s, want default/good@3 other/good@7 at 7", got)
 	}
-	// Lists and watches from before the repair still fail.
+	// Lists and watches at revisions before the replacement still fail.
 	for _, then := range []storage.Revision{4, 5, 6} {
 		if l, err := c.List(t.Context(), Query{Selection: all, Freshness: Exactly(then)}); err == nil {
 			t.Errorf("List(Exactly(%d)) = %s, want an error", then, names(l))
@@ -328,7 +328,7 @@ func TestUnreadableObjects(t *testing.T) {
 func TestKeys(t *testing.T) {
 	for _, text := range []string{"core/pods/default/a", "core/nodes/n1", "apps.example.org/things/x/y"} {
 		if key, err := ParseKey(text); err != nil || key.String() != text {
-			t.Errorf("ParseKey(%s) = %+v, %v", text, key, err)
+			t.Errorf("ParseKey(%s) = %+v, %v, want a key whose String() is the text", text, key, err)
 		}
 	}
 	for _, text := range []string{"", "/", "a", "a/b", "a/b/", "/b/c", "a//c", "a/b//d", "a/b/c/", "a/b/c/d/e"} {
@@ -338,7 +338,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestObjectBecomesUnreadable: an object whose new value is unreadable is not served with its old value.
+// TestObjectBecomesUnreadable: if the new value of an object is unreadable, Get does not return the old value.
 func TestObjectBecomesUnreadable(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{})

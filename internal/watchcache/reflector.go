@@ -12,8 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// runReflector applies the store's commits to the cache until the context ends or the store is closed. A broken watch
-// is resumed.
+// runReflector applies the store's commits to the cache until the context ends or the store is closed. If the watch of the
+// store fails, it opens a new one.
 func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
 	for {
 		err := c.consumeWatch(ctx, w)
@@ -30,7 +30,7 @@ func (c *Cache) runReflector(ctx context.Context, w storage.Watcher) {
 	}
 }
 
-// consumeWatch applies batches until the watch fails.
+// consumeWatch applies batches of the store's watch until the watch fails, and returns the watch's error.
 func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
 	for {
 		batch, err := w.Next(ctx)
@@ -41,8 +41,8 @@ func (c *Cache) consumeWatch(ctx context.Context, w storage.Watcher) error {
 	}
 }
 
-// resume opens a new watch of the store. If the missing history is compacted, it first reloads all objects. It
-// retries with exponential backoff and fails only if the cache or the store is closed.
+// resume opens a new watch of the store after progress. If that part of the history is compacted, it first reloads all
+// objects. It retries with exponential backoff and returns an error only if the cache or the store is closed.
 func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, error) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
 		var w storage.Watcher
@@ -67,7 +67,7 @@ func (c *Cache) resume(ctx context.Context, reason error) (storage.Watcher, erro
 	}
 }
 
-// end closes done and wakes all waiting readers and watchers, which then fail with ErrClosed.
+// end closes done and wakes all waiting readers and watchers, which then return ErrClosed.
 func (c *Cache) end() {
 	close(c.done)
 	c.progress.close()
@@ -101,7 +101,7 @@ func (c *Cache) applyBatch(batch storage.Batch) {
 	c.trim()
 }
 
-// applyChanges applies the changes of each resource, and then notifies observers.
+// applyChanges applies the changes to each resource, and then notifies the observers.
 func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) {
 	c.notifyMu.Lock()
 	defer c.notifyMu.Unlock()
@@ -115,7 +115,8 @@ func (c *Cache) applyChanges(changes map[*resourceCache][]change, wake *wakers) 
 	}
 }
 
-// parseEvent turns an event of the store into a change of the resource.
+// parseEvent converts an event of the store into a change of the resource; the change has an error if the value is
+// unreadable.
 func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
 	made := change{key: e.Key, revision: e.Revision}
 	if e.IsDelete() {
@@ -130,8 +131,8 @@ func (c *Cache) parseEvent(k *resourceCache, e storage.Event) change {
 	return made
 }
 
-// trim drops events until the window is within its limit: always the oldest event of the resource whose events take
-// most memory, so that a busy resource does not evict the events of quiet ones.
+// trim drops events until the event window is within its limit. It always drops the oldest event of the resource whose events
+// take the most memory, so that a busy resource does not evict the events of quiet ones.
 func (c *Cache) trim() {
 	limit := int64(c.options.WindowBytes)
 	if c.windowBytes.Load() <= limit {
@@ -143,7 +144,7 @@ func (c *Cache) trim() {
 	}
 }
 
-// allResources iterates over the resources that are known at the time of the call.
+// allResources iterates over the resources that are in the cache at the time of the call.
 func (c *Cache) allResources() iter.Seq[*resourceCache] {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

@@ -15,10 +15,10 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// failingStore makes the watches of the reflector fail once, as after a network failure or a compaction.
+// failingStore is a store in which the reflector's watch fails once, as after a network failure or a compaction.
 type failingStore struct {
 	storage.Store
-	fail *atomic.Pointer[error] // the error of the next call of Next
+	fail *atomic.Pointer[error] // the error that the next call of Next returns
 }
 
 type failingWatcher struct {
@@ -42,7 +42,8 @@ func (w failingWatcher) Next(ctx context.Context) (storage.Batch, error) {
 	return batch, err
 }
 
-// TestReflectorResumesBrokenWatch: after a failed watch of the store no event is lost or repeated.
+// TestReflectorResumesBrokenWatch: if the watch of the store fails, the cache's watchers neither miss an event nor receive
+// one twice.
 func TestReflectorResumesBrokenWatch(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
@@ -63,8 +64,8 @@ func TestReflectorResumesBrokenWatch(t *testing.T) {
 	}
 }
 
-// TestReflectorReloadsAfterCompaction: if the history after the last seen revision is compacted, the cache reloads
-// all objects and its watchers fail with ErrTooOld.
+// TestReflectorReloadsAfterCompaction: if the store's watch fails and the history after progress is compacted, the cache
+// reloads all objects and its watchers fail with ErrTooOld.
 func TestReflectorReloadsAfterCompaction(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
@@ -72,7 +73,7 @@ func TestReflectorReloadsAfterCompaction(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 2})
 	starting := watch(t, c, WatchOptions{InitialState: true})
-	listed(t, c, Query{Limit: 1}) // retains a snapshot
+	mustList(t, c, Query{Limit: 1}) // this list retains a snapshot for its next page
 	compacted := storage.ErrCompacted
 	s.fail.Store(&compacted)
 	remove(t, c, podKey("default", "a"))
@@ -82,15 +83,15 @@ func TestReflectorReloadsAfterCompaction(t *testing.T) {
 		}
 	}
 	put(t, c, podKey("default", "c"), pod("c", "web", "n1", 0))
-	if got := names(listed(t, c, Query{})); got != "default/b@2 default/c@4 at 4" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{})); got != "default/b@2 default/c@4 at 4" {
+		t.Errorf("List() = %s, want default/b@2 default/c@4 at 4", got)
 	}
 	w = watch(t, c, WatchOptions{After: 3})
 	if got := next(t, w, 1); got[0] != "ADDED default/c@4" {
-		t.Error(got)
+		t.Errorf("first event = %s, want ADDED default/c@4", got[0])
 	}
 	if window, pods := c.windowBytes.Load(), c.resource(pods).bytes.Load(); window != pods || window <= 0 {
-		t.Errorf("window has %d bytes, its only resource %d; want equal and positive", window, pods)
+		t.Errorf("size of the window = %d bytes, of its only resource = %d, want equal and positive sizes", window, pods)
 	}
 }
 
@@ -110,7 +111,7 @@ func TestClosedStoreClosesCache(t *testing.T) {
 	}
 }
 
-// TestCloseStopsGoroutines: a closed cache has no goroutines left, also with open watches.
+// TestCloseStopsGoroutines: no goroutine of a cache is left after Close, even with open watches.
 func TestCloseStopsGoroutines(t *testing.T) {
 	before := countGoroutines()
 	s := openStore(t)
@@ -140,7 +141,7 @@ func TestCloseStopsGoroutines(t *testing.T) {
 	testwait.For(t, "the goroutines of the caches to exit", func() bool { return countGoroutines() <= before })
 }
 
-// countGoroutines returns the number of goroutines that run methods of this package.
+// countGoroutines returns the number of goroutines that are executing methods of this package.
 func countGoroutines() (count int) {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
@@ -152,7 +153,7 @@ func countGoroutines() (count int) {
 	return count
 }
 
-// TestReopen: a reopened cache has the same objects, and serves watches from revisions before it was opened.
+// TestReopen: a reopened cache contains the same objects, and serves watches from revisions before it was opened.
 func TestReopen(t *testing.T) {
 	s := openStore(t)
 	first := openCache(t, s, Options{})
@@ -162,20 +163,21 @@ func TestReopen(t *testing.T) {
 		}
 	}
 	put(t, first, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
-	want := names(listed(t, first, Query{}))
+	want := names(mustList(t, first, Query{}))
 	first.Close()
 	c := openCache(t, s, Options{})
-	if got := names(listed(t, c, Query{Freshness: Any})); got != want {
+	if got := names(mustList(t, c, Query{Freshness: Any})); got != want {
 		t.Errorf("List() = %s, want %s", got, want)
 	}
-	// A watch of the first cache is resumed on the second.
+	// A watch of the first cache can be resumed on the reopened one.
 	w := watch(t, c, WatchOptions{After: 24})
 	if got := next(t, w, 1); got[0] != "ADDED default/"+nameOf(2400)+"@25" {
-		t.Error(got)
+		t.Errorf("first event = %s, want %s", got[0], "ADDED default/"+nameOf(2400)+"@25")
 	}
 }
 
-// TestHistoryOfEmptyResource: the history of a resource without objects, which was never read before, is available.
+// TestHistoryOfEmptyResource: past events of a resource without current objects are available, even if the cache was never
+// asked for the resource before.
 func TestHistoryOfEmptyResource(t *testing.T) {
 	s := openStore(t)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: "core/pods/default/a", Value: pod("a", "web", "n1", 0)}); err != nil {
@@ -187,31 +189,31 @@ func TestHistoryOfEmptyResource(t *testing.T) {
 	c := openCache(t, s, Options{})
 	w := watch(t, c, WatchOptions{})
 	if got := next(t, w, 2); !slices.Equal(got, []string{"ADDED default/a@1", "DELETED default/a@2"}) {
-		t.Error(got)
+		t.Errorf("events = %v, want ADDED default/a@1 and DELETED default/a@2", got)
 	}
-	if got := names(listed(t, c, Query{Freshness: Exactly(1)})); got != "default/a@1 at 1" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{Freshness: Exactly(1)})); got != "default/a@1 at 1" {
+		t.Errorf("List() = %s, want default/a@1 at 1", got)
 	}
-	if got := names(listed(t, c, Query{Freshness: Any})); got != "at 2" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{Freshness: Any})); got != "at 2" {
+		t.Errorf("List() = %s, want at 2", got)
 	}
 }
 
-// TestReloadWakesWatchers: a reload wakes waiting watchers, and invalidates the current snapshot.
+// TestReloadWakesWatchers: a reload of the store wakes waiting watchers, and discards the current snapshot.
 func TestReloadWakesWatchers(t *testing.T) {
 	s := failingStore{openStore(t), new(atomic.Pointer[error])}
 	c := openCache(t, s, Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	w := watch(t, c, WatchOptions{After: 1})
 	ended := waitInBackground(t, w)
-	listed(t, c, Query{}) // takes a snapshot
+	mustList(t, c, Query{}) // this list makes the cache take a snapshot
 	compacted := storage.ErrCompacted
 	s.fail.Store(&compacted)
 	if _, err := s.Commit(t.Context(), storage.Write{Key: podKey("default", "a").String(), Expected: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(listed(t, c, Query{})); got != "at 2" {
-		t.Error(got)
+	if got := names(mustList(t, c, Query{})); got != "at 2" {
+		t.Errorf("List() = %s, want at 2", got)
 	}
 	select {
 	case err := <-ended:
@@ -219,12 +221,12 @@ func TestReloadWakesWatchers(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(5 * time.Second):
-		t.Error("watcher was not woken by the reload")
+		t.Error("the waiting watcher was not woken by the reload, want ErrTooOld")
 	}
 }
 
-// delayedReflector delays the first watch, which is the reflector's. The backfill of the window fails, so that other
-// watchers read the store's history.
+// delayedReflector is a store that delays its first watch, which is the reflector's. The watch of the backfill fails, so that
+// later watchers read the store's history.
 type delayedReflector struct {
 	delayedStore
 	following *atomic.Bool
@@ -240,8 +242,8 @@ func (s delayedReflector) Watch(ctx context.Context, prefix string, after storag
 	return s.Store.Watch(ctx, prefix, after)
 }
 
-// TestHistoryAheadOfReflector: a watcher that has read the store's history beyond the reflector's progress receives
-// each event once.
+// TestHistoryAheadOfReflector: a watcher that has read the store's history beyond the reflector's progress receives every
+// event exactly once.
 func TestHistoryAheadOfReflector(t *testing.T) {
 	s := openStore(t)
 	commit := func(i int) {
@@ -258,11 +260,11 @@ func TestHistoryAheadOfReflector(t *testing.T) {
 	}
 	got := next(t, w, 400)
 	if w.history != nil || c.progress.revision() > 1 {
-		t.Fatal("precondition: the watcher must have read the history, and progress must be 1")
+		t.Fatal("precondition failed: want a watcher that has read the history, and progress 1")
 	}
 	late.release <- struct{}{}
 	testwait.For(t, "revision 400", func() bool { return c.progress.revision() >= 400 })
-	silent(t, w)
+	wantNoEvent(t, w)
 	commit(400)
 	late.release <- struct{}{}
 	got = append(got, next(t, w, 1)...)
@@ -273,7 +275,7 @@ func TestHistoryAheadOfReflector(t *testing.T) {
 	}
 }
 
-// changingStore deletes an object between the first and the second page of a list.
+// changingStore is a store that deletes an object between the first and the second page of a list.
 type changingStore struct {
 	storage.Store
 	deleted *atomic.Bool
@@ -288,7 +290,7 @@ func (s changingStore) List(ctx context.Context, r storage.Range) (storage.Page,
 	return s.Store.List(ctx, r)
 }
 
-// TestLoadIsConsistent: a change between two pages of the initial list is applied after it.
+// TestLoadIsConsistent: a change between two pages of the initial list is not part of the list, and is applied after it.
 func TestLoadIsConsistent(t *testing.T) {
 	s := openStore(t)
 	var writes []storage.Write
@@ -299,7 +301,7 @@ func TestLoadIsConsistent(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := openCache(t, changingStore{s, new(atomic.Bool)}, Options{})
-	if l := listed(t, c, Query{}); len(l.Objects) != 2*pageSize-1 || l.Revision != 2 {
+	if l := mustList(t, c, Query{}); len(l.Objects) != 2*pageSize-1 || l.Revision != 2 {
 		t.Errorf("List() = %d objects at revision %d, want %d at 2", len(l.Objects), l.Revision, 2*pageSize-1)
 	}
 }

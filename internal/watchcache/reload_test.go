@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// unreliableStore makes the watches of the reflector fail repeatedly, sometimes with ErrCompacted.
+// unreliableStore is a store in which the reflector's watches fail repeatedly, sometimes with ErrCompacted.
 type unreliableStore struct {
 	storage.Store
 	calls *atomic.Uint64
@@ -60,7 +60,7 @@ func TestReload(t *testing.T) {
 				f := &follower{selection: selections[i%len(selections)]}
 				followers.Go(func() {
 					if err := f.run(t, c, i, stopped, &final); err != nil {
-						t.Errorf("%+v: %v", f.selection, err)
+						t.Errorf("watcher of %+v: %v", f.selection, err)
 					}
 				})
 			}
@@ -76,7 +76,7 @@ func TestReload(t *testing.T) {
 				defer close(done)
 				followers.Wait()
 			}()
-			for isDone := false; !isDone; { // a batch with a bookmark may be lost
+			for isDone := false; !isDone; { // each write triggers a further bookmark, because the last one is lost if the watch fails
 				put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`))
 				select {
 				case <-done:
@@ -86,13 +86,13 @@ func TestReload(t *testing.T) {
 			}
 			observer.check(t, c, pods, "core/nodes")
 			if observer.begun < 2 {
-				t.Error("precondition: the cache was never reloaded")
+				t.Error("precondition failed: the cache was never reloaded")
 			}
 		})
 	}
 }
 
-// listTwice lists the current state, and then the same revision again, and compares the results.
+// listTwice lists the current state, lists the same revision again with Exactly, and compares the two results.
 func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand) {
 	for range 200 {
 		s := selections[random.IntN(len(selections))]
@@ -107,7 +107,7 @@ func listTwice(t *testing.T, c *Cache, selections []Selection, random *rand.Rand
 			return
 		}
 		if names(now) != names(then) {
-			t.Errorf("List(%+v): current %s, at its revision %s", s, names(now), names(then))
+			t.Errorf("List(%+v) of the current state = %s, with Exactly at its revision = %s, want the same", s, names(now), names(then))
 		}
 	}
 }

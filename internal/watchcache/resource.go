@@ -11,30 +11,31 @@ import (
 
 // resourceCache is the cache of one resource: current objects, event window, topics and snapshots.
 type resourceCache struct {
-	name       string // GROUP/RESOURCE
+	name       string // name is GROUP/RESOURCE
 	fields     []Field
 	fieldPaths []pathNode
 	forms      *forms
 
-	// bytes is the memory that the events keep alive, windowBytes that of all resources together. They are atomic
-	// because the reflector compares resources without taking their locks.
+	// bytes is the memory in bytes that the resource's events keep alive; windowBytes is the sum for all resources. They are
+	// atomic because the reflector compares resources without taking their locks.
 	bytes       atomic.Int64
 	windowBytes *atomic.Int64
 
-	mu sync.RWMutex // guards all below
-	// objects is the current state. unreadable has the errors of values that are not objects; lists that would
-	// include such a key fail.
+	mu sync.RWMutex // mu guards all fields below
+	// objects is the current state. unreadable maps the keys of unreadable values to their errors; a list that would include
+	// such a key fails.
 	objects    tree
 	unreadable map[string]error
-	// snapshot is a clone of objects that is still current, or nil. past has clones of earlier states.
+	// snapshot is a clone of objects, or nil if objects has changed since the last clone. past holds clones of earlier
+	// states.
 	snapshot *tree
 	past     pastSnapshots
-	// last is the revision of the last event. all is the topic of all events; it has those after horizon.
+	// last is the revision of the last event. all is the topic of all events, which holds the events after horizon.
 	last, horizon storage.Revision
 	all           *topic
 	topics        topics
-	// starting lists the watchers that have not received all of the initial state, in the order of the revisions of
-	// that state.
+	// starting lists the watchers that have not yet delivered their whole initial state, ordered by the revision of that
+	// state.
 	starting list.List
 }
 
@@ -61,16 +62,16 @@ func (k *resourceCache) fieldNames() []string {
 	return names
 }
 
-// change is the change of one object by a commit.
+// change is the change of one object by a commit, as parsed from an event of the store.
 type change struct {
 	key      string
 	revision storage.Revision
-	object   *Object // nil if it was deleted, or is unreadable
-	err      error   // why the value is unreadable
+	object   *Object // nil if the object was deleted or is unreadable
+	err      error   // the parse error if the value is unreadable; otherwise nil
 }
 
-// applyChanges applies changes, in the order of their revisions, and collects the topics to wake. It appends the
-// resulting events to events.
+// applyChanges applies changes in the order of their revisions. It appends the resulting events to events, which it returns,
+// and adds the topics with waiting watchers to wake.
 func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wakers) []*event {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,8 +83,8 @@ func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wa
 		e := k.applyChange(c)
 		switch {
 		case c.err != nil || repaired:
-			// There is no previous version to return to, and no event that watchers could receive: a deletion would
-			// be wrong.
+			// An unreadable value is neither a version that watchers could receive nor a deletion, so all watchers have to
+			// list again.
 			k.expireWatchers(c.revision, wake)
 		case e != nil:
 			k.publish(e, wake)
@@ -95,8 +96,8 @@ func (k *resourceCache) applyChanges(changes []change, events []*event, wake *wa
 	return events
 }
 
-// applyChange updates the tree. It returns nil if there is no event. The caller holds the lock, as for all methods
-// below except hasRevision, replace and dropFirst.
+// applyChange applies a change to the tree and returns the event; nil if nothing changed. The caller holds the lock, as for
+// all methods below except hasRevision, replace and dropFirst.
 func (k *resourceCache) applyChange(c change) *event {
 	e := &event{resource: k, revision: c.revision, after: c.object}
 	copied := k.objects.copied
@@ -115,8 +116,8 @@ func (k *resourceCache) applyChange(c change) *event {
 	return e
 }
 
-// hasRevision reports whether the current object is at a revision; 0 means that there is no object. The caller does
-// not hold the lock.
+// hasRevision reports whether the current object with a key has a revision; revision 0 means that there is no object. The
+// caller does not hold the lock.
 func (k *resourceCache) hasRevision(key string, revision storage.Revision) bool {
 	k.mu.RLock()
 	defer k.mu.RUnlock()
@@ -126,7 +127,7 @@ func (k *resourceCache) hasRevision(key string, revision storage.Revision) bool 
 	return revision == 0 && k.unreadable[key] == nil
 }
 
-// publish adds an event to the window and to the topics that it matches.
+// publish adds an event to the window and to the topics that it matches, and adds these topics to wake.
 func (k *resourceCache) publish(e *event, wake *wakers) {
 	k.addBytes(e.size())
 	k.all.events.add(e)
@@ -149,7 +150,7 @@ func (k *resourceCache) expireWatchers(revision storage.Revision, wake *wakers) 
 	k.advanceHorizon(revision)
 }
 
-// replace sets a new state. All watchers fail with ErrTooOld.
+// replace sets the objects at a revision and drops all events, so that all watchers fail with ErrTooOld.
 func (k *resourceCache) replace(objects tree, unreadable map[string]error, revision storage.Revision) {
 	var wake wakers
 	k.mu.Lock()
@@ -173,13 +174,13 @@ func (k *resourceCache) dropFirst() {
 	k.advanceHorizon(dropped.revision)
 }
 
-// addBytes adds to the memory that the events keep alive; bytes may be negative.
+// addBytes adds a number of bytes, which may be negative, to the memory that the events keep alive.
 func (k *resourceCache) addBytes(bytes int) {
 	k.bytes.Add(int64(bytes))
 	k.windowBytes.Add(int64(bytes))
 }
 
-// wakeAll wakes all waiting watchers.
+// wakeAll wakes all waiting watchers of the resource.
 func (k *resourceCache) wakeAll() {
 	var wake wakers
 	k.mu.Lock()
@@ -190,7 +191,7 @@ func (k *resourceCache) wakeAll() {
 	wake.all()
 }
 
-// advanceHorizon records that events up to a revision were dropped, and releases older snapshots.
+// advanceHorizon records that the events up to a revision were dropped, and releases the snapshots before that revision.
 func (k *resourceCache) advanceHorizon(revision storage.Revision) {
 	k.horizon = revision
 	k.past.dropBefore(revision)
@@ -217,7 +218,7 @@ func (k *resourceCache) eachTopic() iter.Seq[*topic] {
 	}
 }
 
-// subscribe returns the topic with that key, creating it if needed. The caller holds the lock.
+// subscribe returns the topic with a key, which it creates if needed, and counts a subscription. The caller holds the lock.
 func (k *resourceCache) subscribe(key topicKey) *topic {
 	t := k.all
 	if key != (topicKey{}) {
@@ -230,14 +231,15 @@ func (k *resourceCache) subscribe(key topicKey) *topic {
 	return t
 }
 
-// unsubscribe ends a subscription of a topic, and removes a topic that has no other. The caller holds the lock.
+// unsubscribe ends a subscription of a topic, and removes the topic if it was the last one. The caller holds the lock.
 func (k *resourceCache) unsubscribe(t *topic) {
 	if t.watchers--; t.watchers == 0 && t != k.all {
 		k.topics.remove(t)
 	}
 }
 
-// currentSnapshot returns a snapshot of the current objects. The caller holds the lock.
+// currentSnapshot returns a snapshot of the current objects, and reuses the last one if no object has changed. The caller
+// holds the lock.
 func (k *resourceCache) currentSnapshot() tree {
 	if k.snapshot == nil {
 		snapshot := k.objects.clone()

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestUnknownResourcesAreNotRetained: reads of resources without objects, and invalid requests, do not add cache
-// entries.
+// TestUnknownResourcesAreNotRetained: reads of resources without objects and invalid requests do not add resources to the
+// cache.
 func TestUnknownResourcesAreNotRetained(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	for i := range 10 {
@@ -34,7 +34,8 @@ func TestUnknownResourcesAreNotRetained(t *testing.T) {
 	}
 }
 
-// TestInvalidResourceNames: List, Watch and Get reject names that would be prefixes of other keys.
+// TestInvalidResourceNames: List, Watch and Get reject a resource name that is not GROUP/RESOURCE, because it could be a
+// prefix of other keys.
 func TestInvalidResourceNames(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{WindowBytes: -1})
@@ -57,7 +58,7 @@ func TestInvalidResourceNames(t *testing.T) {
 	}
 }
 
-// TestFieldsMayReadCache: Options.Fields may read from the cache.
+// TestFieldsMayReadCache: the function Options.Fields may read objects from the cache without a deadlock.
 func TestFieldsMayReadCache(t *testing.T) {
 	var c atomic.Pointer[Cache]
 	opened := openCache(t, openStore(t), Options{Fields: func(kind string) []Field {

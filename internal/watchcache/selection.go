@@ -12,37 +12,37 @@ import (
 
 // Selection selects objects of a resource.
 type Selection struct {
-	Kind string // GROUP/RESOURCE
-	// Namespace and Name select objects with that value; "" selects all.
+	Kind string // the resource, as GROUP/RESOURCE
+	// Namespace and Name select the objects with that namespace and name; "" selects all namespaces or names.
 	Namespace, Name string
-	// Labels and Fields are selectors; nil selects all.
+	// Labels and Fields are label and field selectors; nil selects all objects.
 	Labels labels.Selector
 	Fields fields.Selector
-	// Match is an additional filter; nil selects all. It must always return the same result for an object.
+	// Match is an additional filter; nil selects all objects. It must always return the same result for the same object.
 	Match func(*Object) bool
-	// Prefetch is called before Match with batches of objects, for lists and the initial state of watches, so that
-	// information about them can be obtained together. It may be nil.
+	// Prefetch, if not nil, is called before Match with batches of objects, for lists and for the initial state of watches,
+	// so that the data that Match needs can be fetched for a whole batch.
 	Prefetch func([]*Object)
 }
 
 // prefetchBatch is the maximum number of objects per call of Prefetch.
 const prefetchBatch = 100
 
-// matcher is a validated Selection. nothing means that it selects no object.
+// matcher is a validated Selection. nothing means that the selection matches no object.
 type matcher struct {
 	namespace, name string
-	labels          labels.Selector    // nil selects all
-	fields          fields.Selector    // nil selects all
-	match           func(*Object) bool // nil selects all
+	labels          labels.Selector    // nil matches all objects
+	fields          fields.Selector    // nil matches all objects
+	match           func(*Object) bool // nil matches all objects
 	prefetch        func([]*Object)
 	nothing         bool
-	// topic is the key of a topic that has all events of the selection. onlyNamespacedName means that the selection
-	// is defined by namespace and name alone.
+	// topic is the key of a topic that receives all events of the selection. onlyNamespacedName means that the selection
+	// consists of namespace and name only.
 	topic              topicKey
 	onlyNamespacedName bool
 }
 
-// newMatcher validates a selection, and determines its topic.
+// newMatcher validates a selection of objects of a resource, and determines its topic.
 func newMatcher(k *resourceCache, s Selection) (matcher, error) {
 	if !isGroupResource(s.Kind) {
 		return matcher{}, fmt.Errorf("cache: expected a kind such as apps/deployments, received %q", s.Kind)
@@ -64,9 +64,10 @@ func newMatcher(k *resourceCache, s Selection) (matcher, error) {
 	return m, nil
 }
 
-// addFields validates a field selector, and extracts equality requirements for namespace and name.
+// addFields validates a field selector, and moves its equality requirements for metadata.name and metadata.namespace to
+// m.name and m.namespace.
 func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
-	rest := len(s.Requirements()) == 0 // as for fields.Nothing
+	rest := len(s.Requirements()) == 0 // fields.Nothing has no requirements, but must be evaluated
 	for _, r := range s.Requirements() {
 		equals := isEquality(r.Operator) && r.Value != ""
 		switch {
@@ -88,7 +89,8 @@ func (m *matcher) addFields(k *resourceCache, s fields.Selector) error {
 	return nil
 }
 
-// equality returns a label or field that the selection requires to have one value; the zero attribute if there is none.
+// equality returns a label or field for which the selection requires one particular value; the zero attribute if there is
+// none.
 func (m *matcher) equality(k *resourceCache) attribute {
 	if m.labels != nil {
 		requirements, _ := m.labels.Requirements()
@@ -112,10 +114,10 @@ func isEquality(o selection.Operator) bool {
 	return o == selection.Equals || o == selection.DoubleEquals || o == selection.In
 }
 
-// matches reports whether the selection includes the object; false for nil.
+// matches reports whether the selection includes the object; it returns false for nil.
 func (m *matcher) matches(o *Object) bool { return m.mayMatch(o) && (m.match == nil || m.match(o)) }
 
-// mayMatch is matches without the Match filter.
+// mayMatch reports whether the object matches the selection without its Match filter; it returns false for nil.
 func (m *matcher) mayMatch(o *Object) bool {
 	if o == nil || m.nothing {
 		return false
@@ -129,8 +131,8 @@ func (m *matcher) mayMatch(o *Object) bool {
 	return (m.labels == nil || m.labels.Matches(labelsOf{o})) && (m.fields == nil || m.fields.Matches(fieldsOf{o}))
 }
 
-// of iterates over the objects that the selection includes.
-func (m *matcher) of(objects iter.Seq[*Object]) iter.Seq[*Object] {
+// filter filters a sequence of objects: it iterates over those that the selection includes, and calls Prefetch for each batch.
+func (m *matcher) filter(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	return func(yield func(*Object) bool) {
 		var next []*Object
 		for o := range objects {
@@ -154,7 +156,8 @@ func (m *matcher) of(objects iter.Seq[*Object]) iter.Seq[*Object] {
 	}
 }
 
-// yieldMatches yields the objects of a batch that pass the Match filter. It returns false if the consumer has stopped.
+// yieldMatches yields the objects of a batch that pass the Match filter. It returns false if the consumer of the iteration
+// has stopped.
 func (m *matcher) yieldMatches(next []*Object, yield func(*Object) bool) bool {
 	if m.prefetch != nil && len(next) > 0 {
 		m.prefetch(next)
@@ -167,7 +170,7 @@ func (m *matcher) yieldMatches(next []*Object, yield func(*Object) bool) bool {
 	return true
 }
 
-// labelsOf and fieldsOf adapt an object to labels.Labels and fields.Fields.
+// labelsOf and fieldsOf adapt an object to the interfaces labels.Labels and fields.Fields of apimachinery.
 type (
 	labelsOf struct{ o *Object }
 	fieldsOf struct{ o *Object }
@@ -183,7 +186,7 @@ func (f fieldsOf) Has(name string) bool { _, ok := f.o.Field(name); return ok }
 
 func (f fieldsOf) Get(name string) string { value, _ := f.o.Field(name); return value }
 
-// prefix returns the common prefix of the keys of the selection.
+// prefix returns the common prefix of the keys of the selected objects.
 func (m *matcher) prefix(k *resourceCache) string {
 	if m.namespace == "" {
 		return k.prefix()
@@ -191,7 +194,7 @@ func (m *matcher) prefix(k *resourceCache) string {
 	return k.prefix() + m.namespace + "/"
 }
 
-// list returns the objects of a query from a snapshot.
+// list returns the page of a query from a snapshot; the caller sets its Revision.
 func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
 	var list List
 	if m.nothing {
@@ -217,7 +220,7 @@ func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
 		return true
 	}
 	if m.match != nil {
-		m.of(objects.between(start, end))(take)
+		m.filter(objects.between(start, end))(take)
 		return list
 	}
 	for o := range objects.from(start) {
@@ -228,7 +231,7 @@ func (m *matcher) list(k *resourceCache, objects tree, q Query) List {
 	return list
 }
 
-// bounds returns the key range [start, end) of the selection after a key.
+// bounds returns the range start <= key < end of the selection's keys that are greater than after.
 func (m *matcher) bounds(k *resourceCache, after string) (start, end string) {
 	start = m.prefix(k)
 	end = successor(start)
@@ -242,7 +245,8 @@ func (m *matcher) bounds(k *resourceCache, after string) (start, end string) {
 	return start, end
 }
 
-// successor returns the least string that is greater than all strings with a prefix, which must not end with 0xff.
+// successor returns the least string that is greater than all strings with a prefix. The prefix must not end with the byte
+// 0xff.
 func successor(prefix string) string {
 	last := len(prefix) - 1
 	return prefix[:last] + string([]byte{prefix[last] + 1})

@@ -2,8 +2,8 @@ package watchcache
 
 import "context"
 
-// nextEvents fills w.events with the next events, at any stage of the watcher. If there are none, it may return a
-// channel to wait for.
+// nextEvents fills w.events with the next events of the watcher's current stage. If there are none, it may return a channel
+// that is closed when there may be more.
 func (w *Watcher) nextEvents(ctx context.Context) (changed <-chan struct{}, err error) {
 	w.events = w.events[:0]
 	if w.err != nil {
@@ -21,7 +21,7 @@ func (w *Watcher) nextEvents(ctx context.Context) (changed <-chan struct{}, err 
 	return w.nextRecent()
 }
 
-// nextInitial fills w.events with the next part of the initial state.
+// nextInitial fills w.events with the next part of the initial state, followed by InitialEnd if it is the last part.
 func (w *Watcher) nextInitial() error {
 	objects := w.initial.Load()
 	if objects == nil {
@@ -32,10 +32,10 @@ func (w *Watcher) nextInitial() error {
 	if w.lastKey != "" {
 		start = w.lastKey + "\x00"
 	}
-	looked, isEnd := 0, true
+	scanned, isEnd := 0, true
 	next := func(yield func(*Object) bool) {
 		for o := range objects.between(start, successor(prefix)) {
-			if looked++; looked > maxInitialObjects {
+			if scanned++; scanned > maxInitialObjects {
 				isEnd = false
 				return
 			}
@@ -45,7 +45,7 @@ func (w *Watcher) nextInitial() error {
 			}
 		}
 	}
-	for o := range w.m.of(next) {
+	for o := range w.m.filter(next) {
 		w.events = append(w.events, Event{Added, o, w.after})
 	}
 	if isEnd {
@@ -66,12 +66,12 @@ func (w *Watcher) endInitial() {
 	w.starting = nil
 }
 
-// nextHistory fills w.events with the next events of the store's history, and subscribes to the window when it has
-// reached it.
+// nextHistory fills w.events with the next events of the store's history. When it has reached the event window, it subscribes
+// to the window and closes the history.
 func (w *Watcher) nextHistory(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(w.c.runCtx, cancel)() // closing the cache does not close the store
+	defer context.AfterFunc(w.c.runCtx, cancel)() // Close of the cache must end the wait, although it does not close the store
 	old, until, err := readHistory(ctx, w.k, w.history)
 	if w.c.runCtx.Err() != nil {
 		return ErrClosed
@@ -84,7 +84,7 @@ func (w *Watcher) nextHistory(ctx context.Context) error {
 	w.k.mu.Lock()
 	arrived := w.after >= w.k.horizon
 	if arrived {
-		w.enter()
+		w.subscribeToAll()
 	}
 	w.k.mu.Unlock()
 	if arrived {
@@ -94,9 +94,10 @@ func (w *Watcher) nextHistory(ctx context.Context) error {
 	return nil
 }
 
-// nextRecent fills w.events with the next events of the topic. If there are none, it returns the channel to wait for.
+// nextRecent fills w.events with the next events of the topic. If there are none, it returns a channel that is closed at the
+// topic's next event.
 func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
-	progress := w.c.progress.revision() // read before the topic: the topic is complete up to it
+	progress := w.c.progress.revision() // progress is read before the topic, so that the topic is complete up to it
 	t := w.topic
 	w.k.mu.RLock()
 	if w.next < t.events.first {
@@ -114,14 +115,14 @@ func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
 		if t.key != w.m.topic {
 			w.k.mu.Lock()
 			defer w.k.mu.Unlock()
-			w.settle()
+			w.moveToOwnTopic()
 			return nil, nil
 		}
 		return changed, nil
 	}
 	w.next += int64(len(w.taken))
 	if w.m.onlyNamespacedName && t.key == w.m.topic {
-		w.appendEvents(w.taken, exists) // the topic has only events of the selection
+		w.appendEvents(w.taken, exists) // the topic receives only events of the selection
 	} else {
 		w.appendEvents(w.taken, w.m.matches)
 	}
@@ -132,7 +133,8 @@ func (w *Watcher) nextRecent() (changed <-chan struct{}, err error) {
 
 func exists(o *Object) bool { return o != nil }
 
-// appendEvents converts events for a watcher that sees only matching objects, and appends them to w.events.
+// appendEvents appends events to w.events as a watcher of the matching objects receives them: an object that starts to match
+// is Added, one that stops matching is Deleted. It skips events that were delivered before.
 func (w *Watcher) appendEvents(events []*event, matches func(*Object) bool) {
 	for _, e := range events {
 		if e.revision <= w.after {
@@ -145,7 +147,7 @@ func (w *Watcher) appendEvents(events []*event, matches func(*Object) bool) {
 		case is:
 			w.events = append(w.events, Event{Added, e.after, e.revision})
 		case was:
-			w.events = append(w.events, Event{Deleted, e.last(), e.revision})
+			w.events = append(w.events, Event{Deleted, e.deletedObject(), e.revision})
 		}
 	}
 	if len(w.events) > 0 {

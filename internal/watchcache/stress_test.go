@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// follower maintains a copy of a selection with a watch, as an informer does, and detects missing, repeated and
+// follower maintains a copy of the selected objects with a watch, as an informer does, and detects missing, repeated and
 // misordered events.
 type follower struct {
 	selection Selection
@@ -22,8 +22,8 @@ type follower struct {
 	restarts  int
 }
 
-// TestStress runs concurrent writers and watchers, and compares the watchers' copies with a list at the end. With the
-// small window watchers fail with ErrTooOld and start again.
+// TestStress runs concurrent writers and watchers, and at the end compares the watchers' copies with a list. With a small
+// event window, watchers fail with ErrTooOld and start again.
 func TestStress(t *testing.T) {
 	for name, window := range map[string]int{"small": 20_000, "large": 0} {
 		t.Run(name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestStress(t *testing.T) {
 				f := &follower{selection: selections[i%len(selections)]}
 				followers.Go(func() {
 					if err := f.run(t, c, i, stopped, &final); err != nil {
-						t.Errorf("%+v: %v", f.selection, err)
+						t.Errorf("watcher of %+v: %v", f.selection, err)
 					}
 				})
 			}
@@ -47,7 +47,7 @@ func TestStress(t *testing.T) {
 			writers.Wait()
 			final = c.progress.revision()
 			close(stopped)
-			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // triggers bookmarks
+			put(t, c, Key{Kind: "core/nodes", Name: "n1"}, []byte(`{"metadata":{"name":"n1"}}`)) // an event of another resource makes idle watches send a bookmark
 			followers.Wait()
 		})
 	}
@@ -84,7 +84,7 @@ func writeRandomly(t *testing.T, c *Cache, writer int) {
 	}
 }
 
-// run watches until the final revision has been received.
+// run watches, and restarts the watch when it fails, until the final revision has been received.
 func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct{}, final *storage.Revision) error {
 	random := rand.New(rand.NewPCG(uint64(number), 7))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -99,7 +99,7 @@ func (f *follower) run(t *testing.T, c *Cache, number int, stopped <-chan struct
 }
 
 func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stopped <-chan struct{}, final *storage.Revision) error {
-	// Some watches are resumed, from before the window.
+	// Some watches are resumed at a revision from before the window; the others start with the initial state.
 	resume := f.copy != nil && random.IntN(2) == 0
 	if !resume {
 		f.copy = map[string]storage.Revision{}
@@ -114,7 +114,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 		events, err := w.Next(ctx)
 		if err != nil {
 			if initial {
-				f.copy = nil // an incomplete copy cannot be resumed
+				f.copy = nil // an incomplete copy cannot be updated by resuming the watch
 			}
 			return err
 		}
@@ -141,7 +141,7 @@ func (f *follower) follow(ctx context.Context, c *Cache, random *rand.Rand, stop
 func (f *follower) take(e Event, initial bool) error {
 	if e.Object == nil {
 		if e.Revision < f.last {
-			return fmt.Errorf("%s after %d", eventText(e), f.last)
+			return fmt.Errorf("%s follows revision %d, want increasing revisions", eventText(e), f.last)
 		}
 		f.last = e.Revision
 		return nil
@@ -149,7 +149,7 @@ func (f *follower) take(e Event, initial bool) error {
 	key := e.Object.Key()
 	was, known := f.copy[key]
 	if !initial && e.Revision <= f.last || known != (e.Type != Added) || e.Object.Revision() <= was {
-		return fmt.Errorf("%s after %d, known: %v at %d", eventText(e), f.last, known, was)
+		return fmt.Errorf("event %s after revision %d is inconsistent with the copy, in which the object exists: %v, at revision %d", eventText(e), f.last, known, was)
 	}
 	if f.copy[key] = e.Object.Revision(); e.Type == Deleted {
 		delete(f.copy, key)
@@ -160,7 +160,7 @@ func (f *follower) take(e Event, initial bool) error {
 	return nil
 }
 
-// compare compares the copy with a list.
+// compare compares the copy with a list of the selected objects.
 func (f *follower) compare(ctx context.Context, c *Cache) error {
 	l, err := c.List(ctx, Query{Selection: f.selection})
 	if err != nil {

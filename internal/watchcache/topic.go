@@ -2,14 +2,14 @@ package watchcache
 
 import "sync/atomic"
 
-// topicKey is the selector of a topic: a namespace, a name (in one or all namespaces), or a label or field value (in
-// one or all namespaces). The zero key selects all objects of a resource.
+// topicKey is the selector of a topic: a namespace, a name, or a label or field value, the latter two in one or in all
+// namespaces. The zero key selects all objects of a resource.
 type topicKey struct {
 	namespace, name string
 	attribute       attribute
 }
 
-// attribute is a label or a field with a value.
+// attribute is a label or a selectable field with a value; the zero attribute is neither.
 type attribute struct {
 	source      attributeSource
 	name, value string
@@ -23,12 +23,12 @@ const (
 	byField
 )
 
-// topic has the events that match a selector, from its first subscription on. The resource's lock guards it.
+// topic holds the events since its first subscription that match a selector. The lock of the resource guards it.
 type topic struct {
 	key    topicKey
 	events events
-	// watchers is the number of subscriptions. waiting is set by a watcher that waits for changed to be closed, under
-	// the read lock.
+	// watchers is the number of subscriptions. A watcher sets waiting, under the read lock, before it waits for changed to be
+	// closed.
 	watchers int
 	waiting  atomic.Bool
 	changed  chan struct{}
@@ -36,8 +36,8 @@ type topic struct {
 
 func newTopic(key topicKey) *topic { return &topic{key: key, changed: make(chan struct{})} }
 
-// wakers collects the channels to close to wake watchers. They are closed after locks are released and writers are
-// unblocked, because there may be very many. Topics without a waiting watcher add none.
+// wakers collects the channels whose closing wakes waiting watchers. They are closed only after locks are released and
+// writers are unblocked, because there may be very many watchers. Topics without a waiting watcher add no channel.
 type wakers struct{ changed []chan struct{} }
 
 func (w *wakers) add(t *topic) {
@@ -54,15 +54,16 @@ func (w *wakers) all() {
 	}
 }
 
-// topics are the topics of a resource that have subscriptions, except the one of all events.
+// topics contains the topics of a resource that have subscriptions, except the topic of all events.
 type topics struct {
 	byKey map[topicKey]*topic
-	// labels and fields count the topics per label and field, so that only these labels and fields of an object are
-	// looked up.
+	// labels and fields count the topics per label key and field name, so that only these labels and fields of an object are
+	// scanned up.
 	labels, fields map[string]int
 }
 
-// forEvent calls visit with the topics whose selector matches an event, possibly more than once per topic.
+// forEvent calls visit with the topics whose selector matches the object before or after an event. It may visit a topic more
+// than once.
 func (t *topics) forEvent(e *event, visit func(*topic)) {
 	if len(t.byKey) == 0 {
 		return
@@ -91,7 +92,7 @@ func (t *topics) forEvent(e *event, visit func(*topic)) {
 	}
 }
 
-// attributes calls visit with the labels and fields of an object that have a topic.
+// attributes calls visit with those labels and fields of an object for which there is a topic.
 func (t *topics) attributes(o *Object, visit func(attribute)) {
 	if len(t.labels) > 0 {
 		for _, l := range o.labels {
@@ -109,7 +110,7 @@ func (t *topics) attributes(o *Object, visit func(attribute)) {
 	}
 }
 
-// put adds a topic.
+// put adds a topic and counts its label or field.
 func (t *topics) put(added *topic) {
 	if t.byKey == nil {
 		t.byKey, t.labels, t.fields = map[topicKey]*topic{}, map[string]int{}, map[string]int{}

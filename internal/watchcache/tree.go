@@ -7,20 +7,21 @@ import (
 	"unsafe"
 )
 
-// tree is a sorted set of objects, a copy-on-write B+ tree. clone takes constant time; afterwards each of the two
-// trees copies a node before the first change of it. A tree may be read concurrently as long as it is not changed.
+// tree is a set of objects sorted by key, implemented as a copy-on-write B+ tree. clone takes constant time; afterwards each
+// of the two trees copies a shared node before it changes the node. A tree may be read concurrently as long as it is not
+// changed.
 //
-//	a leaf has objects, an inner node has children; only the root may be empty
+//	a leaf contains objects, an inner node contains children; only the root may be empty
 //	lows[i] <= the keys below children[i] < lows[i+1]; lows[0] is not used
 //	count is the number of objects below the node
 type tree struct {
 	root  *node
 	token *cowToken
-	// copied is the total memory of the nodes that were copied before a change.
+	// copied is the total memory, in bytes, of the nodes that this tree has copied because they were shared.
 	copied int
 }
 
-// cowToken identifies the tree that may change a node in place: the tree's token equals the node's.
+// cowToken identifies the tree that may change a node in place: the tree whose token equals the node's token.
 type cowToken struct{ _ byte }
 
 type node struct {
@@ -31,8 +32,8 @@ type node struct {
 	lows     []string
 }
 
-// maxNodeSize is the maximum number of objects or children of a node. A node with fewer than minNodeSize is merged
-// with a neighbour if possible.
+// maxNodeSize is the maximum number of objects or children of a node. A node with fewer than minNodeSize is merged with a
+// neighbour if both fit into one node.
 const (
 	maxNodeSize = 64
 	minNodeSize = maxNodeSize / 4
@@ -49,7 +50,7 @@ func (t *tree) clone() tree {
 	return tree{root: t.root, token: new(cowToken)}
 }
 
-// get returns the object with that key, nil if there is none.
+// get returns the object with a key; nil if there is none.
 func (t *tree) get(key string) *Object {
 	n := t.root
 	if n == nil {
@@ -64,7 +65,7 @@ func (t *tree) get(key string) *Object {
 	return nil
 }
 
-// childFor returns the index of the child whose key range includes the key.
+// childFor returns the index of the child whose key range includes a key.
 func (n *node) childFor(key string) int {
 	low, high := 0, len(n.lows)-1
 	for low < high {
@@ -78,12 +79,12 @@ func (n *node) childFor(key string) int {
 	return low
 }
 
-// find returns the index of a key in a leaf, and whether it exists; otherwise the index where it would be inserted.
+// find returns the index of a key in a leaf and true, or the index at which it would be inserted and false.
 func (n *node) find(key string) (int, bool) {
 	return slices.BinarySearchFunc(n.objects, key, func(o *Object, key string) int { return strings.Compare(o.key, key) })
 }
 
-// set adds an object, and returns the one with the same key that it replaces.
+// set adds an object, and returns the object with the same key that it replaces; nil if there is none.
 func (t *tree) set(o *Object) (previous *Object) {
 	if t.token == nil {
 		t.token = new(cowToken)
@@ -129,7 +130,7 @@ func (t *tree) setBelow(n *node, o *Object) (previous *Object) {
 	return previous
 }
 
-// writable returns the node if the tree may change it in place, otherwise a copy.
+// writable returns the node itself if the tree may change it in place; otherwise a copy of the node that it may change.
 func (t *tree) writable(n *node) *node {
 	if n.token == t.token {
 		return n
@@ -144,7 +145,7 @@ func (n *node) memory() int {
 	return int(unsafe.Sizeof(*n)) + n.size()*pointer + len(n.lows)*text
 }
 
-// low returns a lower bound of the keys below a node.
+// low returns a lower bound of the keys in the subtree of a node.
 func (n *node) low() string {
 	if n.isLeaf() {
 		return n.objects[0].key
@@ -152,8 +153,8 @@ func (n *node) low() string {
 	return n.lows[0]
 }
 
-// split moves the upper half of a node to a new one. If the node is too large because of its last key, as when keys
-// are inserted in order, only that key is moved, so that nodes stay full.
+// split moves the upper half of a node to a new node on its right. If key, the key that was inserted, is the last one, as
+// when keys are inserted in order, it moves only that key, so that nodes stay full.
 func (t *tree) split(n *node, key string) (right *node) {
 	at := n.size() / 2
 	right = &node{token: t.token}
@@ -175,7 +176,7 @@ func (t *tree) split(n *node, key string) (right *node) {
 	return right
 }
 
-// truncate shortens a slice and clears the elements after its end.
+// truncate shortens a slice to length at, and clears the removed elements.
 func truncate[T any](s []T, at int) []T {
 	clear(s[at:])
 	return s[:at]
@@ -191,7 +192,7 @@ func (n *node) recount() {
 // delete removes the object with a key and returns it; nil if there is none.
 func (t *tree) delete(key string) (previous *Object) {
 	if t.get(key) == nil {
-		return nil // without copying nodes
+		return nil // nothing to delete, so no node is copied
 	}
 	t.root = t.writable(t.root)
 	previous = t.deleteBelow(t.root, key)
@@ -222,8 +223,8 @@ func (t *tree) deleteBelow(n *node, key string) (previous *Object) {
 	return previous
 }
 
-// merge merges a child that is too small with a neighbour if both fit into one node, and removes the child if it is
-// empty.
+// merge merges child i of a node, if it is too small, with a neighbour if both fit into one node; it removes the child if it
+// is empty.
 func (t *tree) merge(n *node, i int) {
 	if n.children[i].size() == 0 {
 		n.children, n.lows = slices.Delete(n.children, i, i+1), slices.Delete(n.lows, i, i+1)
@@ -285,7 +286,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	}
 	for i, child := range n.children[start:] {
 		if i > 0 {
-			key = "" // the following children are visited completely
+			key = "" // all keys of the following children are greater, so these are visited completely
 		}
 		if !child.from(key, yield) {
 			return false
@@ -294,7 +295,7 @@ func (n *node) from(key string, yield func(*Object) bool) bool {
 	return true
 }
 
-// slice returns count objects, starting with the one at index first.
+// slice returns count objects in key order, starting with the object at index first.
 func (t *tree) slice(first, count int) []*Object {
 	list := make([]*Object, 0, count)
 	if t.root != nil {
@@ -303,7 +304,8 @@ func (t *tree) slice(first, count int) []*Object {
 	return list
 }
 
-// appendTo appends the objects below a node, from index first on, up to the capacity of list.
+// appendTo appends the objects in the subtree of a node to list, starting with the object at index first, until list has
+// reached its capacity.
 func (n *node) appendTo(list []*Object, first int) []*Object {
 	if n.isLeaf() {
 		end := min(len(n.objects), first+cap(list)-len(list))

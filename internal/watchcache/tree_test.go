@@ -21,7 +21,7 @@ func TestTree(t *testing.T) {
 		for step := range 20_000 {
 			p := pairs[random.IntN(len(pairs))]
 			key := fmt.Sprintf("k%05d", random.IntN(keys))
-			// Alternates between phases in which the tree grows and shrinks.
+			// Phases in which the tree grows alternate with phases in which it shrinks.
 			if remove := random.IntN(10) < 2+step/4000%2*6; remove {
 				if got, want := p.tree.delete(key), p.model[key]; got != want {
 					t.Fatalf("seed %d: deleted %v, want %v", seed, got, want)
@@ -80,14 +80,14 @@ func compareTree(t *testing.T, tree *tree, model map[string]*Object, random *ran
 	}
 }
 
-// checkNode checks the invariants of tree.go below a node, and returns the number of objects.
+// checkNode checks the invariants that tree.go states for the subtree of a node, and returns its number of objects.
 func checkNode(t *testing.T, n *node, root bool) int {
 	t.Helper()
 	if n == nil {
 		return 0
 	}
 	if n.size() > maxNodeSize || n.size() == 0 || root && !n.isLeaf() && n.size() < 2 {
-		t.Fatalf("a node has %d children or objects", n.size())
+		t.Fatalf("a node has %d children or objects, want 1 to maxNodeSize", n.size())
 	}
 	if n.isLeaf() {
 		return len(n.objects)
@@ -97,7 +97,7 @@ func checkNode(t *testing.T, n *node, root bool) int {
 		count += checkNode(t, child, false)
 		for o := range (&tree{root: child}).from("") {
 			if i > 0 && o.key < n.lows[i] || i+1 < len(n.lows) && o.key >= n.lows[i+1] {
-				t.Fatalf("%s is outside of the key range of its node", o.key)
+				t.Fatalf("object %s is in a node whose key range does not include it", o.key)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func checkNode(t *testing.T, n *node, root bool) int {
 	return count
 }
 
-// TestTreeInOrder: nodes are full if objects are inserted in key order, as when a store is loaded.
+// TestTreeInOrder: nodes become full if objects are inserted in key order, as when a store is loaded.
 func TestTreeInOrder(t *testing.T) {
 	var tr tree
 	const count = 100_000
@@ -144,11 +144,11 @@ func TestClonesAreImmutable(t *testing.T) {
 	for i := range 2000 {
 		now.set(&Object{key: fmt.Sprintf("k%05d", i)})
 	}
-	type kept struct {
+	type clonedTree struct {
 		tree tree
 		keys []string
 	}
-	var clones []kept
+	var clones []clonedTree
 	for step := range 6000 {
 		key := fmt.Sprintf("k%05d", random.IntN(2000))
 		if random.IntN(10) < 2+step/1500%2*6 || step < 1500 {
@@ -157,13 +157,13 @@ func TestClonesAreImmutable(t *testing.T) {
 			now.set(&Object{key: key})
 		}
 		if step%10 == 0 {
-			clones = append(clones, kept{now.clone(), keys(&now)})
+			clones = append(clones, clonedTree{now.clone(), keys(&now)})
 		}
 	}
 	for i, c := range clones {
 		checkNode(t, c.tree.root, true)
 		if !slices.Equal(keys(&c.tree), c.keys) {
-			t.Fatalf("clone %d has changed", i)
+			t.Fatalf("clone %d has changed, want it unchanged", i)
 		}
 	}
 }

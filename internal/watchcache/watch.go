@@ -9,50 +9,50 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// EventType is the type of an event, relative to the watched selection.
+// EventType is the type of an event, from the view of a watcher that sees only the objects of its selection.
 type EventType uint8
 
 const (
-	// Added: the object was created, or now matches the selection.
+	// Added means that the object was created, or that it now matches the selection.
 	Added EventType = iota
-	// Modified: the object matched the selection before and after the change.
+	// Modified means that the object matched the selection before and after the change.
 	Modified
-	// Deleted: the object was deleted, or no longer matches the selection. The event has the last matching version of
-	// the object, at the revision of the change.
+	// Deleted means that the object was deleted, or that it no longer matches the selection. The event contains the last
+	// matching version of the object, with the revision of the change.
 	Deleted
-	// Bookmark reports the progress of the watch.
+	// Bookmark reports that the watch is complete up to a revision.
 	Bookmark
-	// InitialEnd is the bookmark after the last object of the initial state.
+	// InitialEnd is the bookmark that follows the last object of the initial state.
 	InitialEnd
 )
 
-// String returns the event type of Kubernetes; InitialEnd, which has none there, is INITIAL-END.
+// String returns Kubernetes' name of the event type; for InitialEnd, which Kubernetes does not have as a type, INITIAL-END.
 func (t EventType) String() string {
 	return [...]string{"ADDED", "MODIFIED", "DELETED", "BOOKMARK", "INITIAL-END"}[t]
 }
 
-// Event is an event of a watch.
+// Event is an event that a Watcher delivers.
 type Event struct {
 	Type EventType
 	// Object is nil for bookmarks.
 	Object *Object
-	// Revision is the revision from which a client that has received this event may resume the watch. For the objects
-	// of the initial state it is the revision of that state, from which a client may resume only if it has received
-	// all of it.
+	// Revision is the revision from which a client that has received this event may resume the watch. For an object of the
+	// initial state it is the revision of that state, from which the client may resume only if it has received the whole
+	// state.
 	Revision storage.Revision
 }
 
 // WatchOptions configure a watch.
 type WatchOptions struct {
 	Selection
-	// After is the revision after which events are delivered, which may be in the future. 0 means from the first
-	// commit on, not the current revision.
+	// After is the revision after which events are delivered; it may be in the future. Unlike in the Kubernetes API, 0 means
+	// from the first commit on, not from the current revision on.
 	After storage.Revision
-	// InitialState starts the watch with the current objects as Added events, with the consistency of Freshness.
-	// After is ignored then.
+	// InitialState makes the watch start with the current objects as Added events, read with Freshness. After is then
+	// ignored.
 	InitialState bool
 	Freshness    Freshness
-	// Bookmarks is the interval of bookmarks for an idle watch; 0 disables them.
+	// Bookmarks is the interval at which an idle watch sends bookmarks; 0 means no bookmarks.
 	Bookmarks time.Duration
 }
 
@@ -61,18 +61,18 @@ type Watcher struct {
 	c *Cache
 	k *resourceCache
 	m matcher
-	// after is the revision up to which all events have been delivered, delivered the revision of the last delivered event
+	// after is the revision up to which all events have been delivered; delivered is the revision of the last delivered event
 	// or bookmark.
 	//
 	//	delivered <= after
 	after, delivered storage.Revision
-	// A watcher has up to four stages. First it delivers the initial state: lastKey is the last delivered key,
-	// starting the watcher's element in resourceCache.starting. Or else it delivers the store's history, if it starts
-	// before the window. Then it delivers the remaining events of the resource, starting at position next of the
-	// topic of all events; then those of its own topic.
+	// A watcher has up to four stages. It starts with the initial state if that was requested: lastKey is the key of the last
+	// delivered object, and starting is the watcher's element in resourceCache.starting. Otherwise, if it starts before the
+	// event window, it delivers the store's history. After that it delivers the remaining events of the resource, from
+	// position next of the topic of all events; and finally the events of its own topic.
 	//
-	// initial is atomic because the resource releases it when the window has passed it. The resource also reads
-	// after, which must not change before the initial state is delivered.
+	// initial is atomic because the resource sets it to nil when it is older than the window. The resource also reads after,
+	// which therefore must not change before the initial state is delivered.
 	initial  atomic.Pointer[tree]
 	starting *list.Element
 	lastKey  string
@@ -80,26 +80,26 @@ type Watcher struct {
 	topic    *topic
 	next     int64
 
-	bookmarks *time.Ticker
-	due       bool     // a bookmark is due
-	taken     []*event // events that were read from the topic
-	events    []Event  // the result of Next
-	err       error    // the error of all further calls
+	bookmarks   *time.Ticker
+	bookmarkDue bool     // set when the bookmarks ticker has fired
+	taken       []*event // the events that were last read from the topic
+	events      []Event  // the result of Next
+	err         error    // the error that all further calls of Next return
 }
 
 const (
-	// maxBatchEvents is the maximum number of events that are read from a topic at once, maxBatchBytes their
-	// approximate maximum size: a slow watcher keeps them alive. maxInitialObjects is the maximum number of objects
-	// that are scanned for one part of the initial state; the snapshot keeps those alive anyway.
+	// maxBatchEvents is the maximum number of events that are read from a topic at once; maxBatchBytes is their approximate
+	// maximum size, because a slow watcher keeps them alive. maxInitialObjects is the maximum number of objects that are
+	// scanned for one part of the initial state; these are kept alive by the snapshot anyway.
 	maxBatchEvents    = 128
 	maxBatchBytes     = 256 << 10
 	maxInitialObjects = 512
-	// maxIdleBuffer is the maximum number of events that the buffers of a waiting watcher have capacity for.
+	// maxIdleBuffer is the maximum capacity, in events, of the buffers of a waiting watcher.
 	maxIdleBuffer = 16
 )
 
-// Watch starts a watch of a selection. The context limits starting only; the watch lives until Close, which must be
-// called.
+// Watch starts a watch of a selection. The context limits only the call of Watch; the watch lasts until Close, which the
+// caller must call.
 func (c *Cache) Watch(ctx context.Context, o WatchOptions) (*Watcher, error) {
 	k, _ := c.lookup(o.Kind)
 	m, err := newMatcher(k, o.Selection)
@@ -134,10 +134,10 @@ func (w *Watcher) startWithState(ctx context.Context, f Freshness) error {
 		return err
 	}
 	objects := w.k.currentSnapshot()
-	w.after = max(w.c.progress.revision(), w.k.last) // so that starting is in the order of revisions
+	w.after = max(w.c.progress.revision(), w.k.last) // determined under the lock, so that starting is ordered by revision
 	w.initial.Store(&objects)
 	w.starting = w.k.starting.PushBack(w)
-	w.enter()
+	w.subscribeToAll()
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (w *Watcher) startAfter(ctx context.Context) error {
 	w.k.mu.Lock()
 	tooOld := w.after < w.k.horizon
 	if !tooOld {
-		w.enter()
+		w.subscribeToAll()
 	}
 	w.k.mu.Unlock()
 	if !tooOld {
@@ -159,18 +159,18 @@ func (w *Watcher) startAfter(ctx context.Context) error {
 	return err
 }
 
-// enter subscribes to all events of the resource, at the first one that has not been delivered. The caller holds the
-// lock.
-func (w *Watcher) enter() {
+// subscribeToAll subscribes to the topic of all events of the resource, at the first event that has not been delivered. The caller
+// holds the lock of the resource.
+func (w *Watcher) subscribeToAll() {
 	w.topic = w.k.subscribe(topicKey{})
 	w.next = w.topic.events.after(w.after)
-	w.settle()
+	w.moveToOwnTopic()
 }
 
-// settle moves the watcher to the end of its own topic, once it has delivered all events of the resource. A new topic
-// therefore starts empty: filling it with events of the window would block all other users of the resource. The
-// caller holds the lock.
-func (w *Watcher) settle() {
+// moveToOwnTopic moves the watcher from the topic of all events to the end of its own topic if it has delivered all events. A new
+// topic therefore starts empty: filling it with events of the window would block all other users of the resource. The caller
+// holds the lock of the resource.
+func (w *Watcher) moveToOwnTopic() {
 	if w.next != w.topic.events.end() {
 		return
 	}
@@ -179,7 +179,7 @@ func (w *Watcher) settle() {
 	w.next = w.topic.events.end()
 }
 
-// Revision returns the revision up to which the watch is complete, for a last bookmark.
+// Revision returns the revision up to which the watch has delivered all events, for a bookmark at the end of the watch.
 func (w *Watcher) Revision() storage.Revision {
 	if w.starting != nil {
 		return w.delivered
@@ -190,7 +190,7 @@ func (w *Watcher) Revision() storage.Revision {
 // Close ends the watch and releases its resources.
 func (w *Watcher) Close() { w.end(ErrClosed) }
 
-// end releases the watcher's resources. All further calls of Next return reason.
+// end releases the watcher's resources; all further calls of Next return reason. Only the first call has an effect.
 func (w *Watcher) end(reason error) {
 	if w.err != nil {
 		return
@@ -211,9 +211,9 @@ func (w *Watcher) end(reason error) {
 	w.topic, w.events, w.taken = nil, nil, nil
 }
 
-// Next waits for events. The result is valid until the next call. It fails with ErrTooOld if the watcher was too
-// slow, and with ErrClosed if it or the cache is closed; all further calls then fail with the same error. Before the
-// window is reached it may also fail with an error of the store.
+// Next blocks until there are events and returns them; the slice is valid until the next call. It returns ErrTooOld if the
+// watcher was too slow, and ErrClosed if the watcher or the cache is closed; all further calls then return the same error.
+// While the watcher reads the store's history, Next may also return an error of the store.
 func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -232,7 +232,7 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 		if changed == nil {
 			continue
 		}
-		if w.due && w.after > w.delivered {
+		if w.bookmarkDue && w.after > w.delivered {
 			w.bookmark(Bookmark, w.after)
 			return w.events, nil
 		}
@@ -242,8 +242,8 @@ func (w *Watcher) Next(ctx context.Context) ([]Event, error) {
 	}
 }
 
-// wait waits until the topic changes or a bookmark is due. A waiting watcher has small buffers and references no
-// objects.
+// wait blocks until the topic changes or a bookmark is due. It first releases the watcher's large buffers and its references
+// to objects.
 func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
 	if cap(w.events) > maxIdleBuffer || cap(w.taken) > maxIdleBuffer {
 		w.events, w.taken = nil, nil
@@ -256,7 +256,7 @@ func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
 	select {
 	case <-changed:
 	case <-due:
-		w.due = true
+		w.bookmarkDue = true
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -266,5 +266,5 @@ func (w *Watcher) wait(ctx context.Context, changed <-chan struct{}) error {
 func (w *Watcher) bookmark(t EventType, revision storage.Revision) {
 	w.events = append(w.events, Event{Type: t, Revision: revision})
 	w.delivered = revision
-	w.due = false
+	w.bookmarkDue = false
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// TestSelections: an object that starts to match, keeps matching and stops matching each kind of selection yields
-// ADDED, MODIFIED and DELETED.
+// TestSelections: for each kind of selection, an object yields ADDED when it starts to match, MODIFIED while it matches and
+// DELETED when it stops matching.
 func TestSelections(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	always := []string{"ADDED default/a@1", "MODIFIED default/a@2", "MODIFIED default/a@3", "MODIFIED default/a@4", "DELETED default/a@5"}
@@ -55,13 +55,13 @@ func TestSelections(t *testing.T) {
 			if got := next(t, w, len(test.want)); !slices.Equal(got, test.want) {
 				t.Errorf("%s, %s watch: events %v, want %v", test.name, when, got, test.want)
 			}
-			silent(t, w)
+			wantNoEvent(t, w)
 		}
 	}
 }
 
-// TestDeletedHasLastMatch: the DELETED event of an object that stops matching has its last matching version, and all
-// watchers share it.
+// TestDeletedHasLastMatch: if an object stops matching, the DELETED event contains its last matching version, and all
+// watchers share that object.
 func TestDeletedHasLastMatch(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
@@ -76,12 +76,12 @@ func TestDeletedHasLastMatch(t *testing.T) {
 		}
 		got := string(events[0].Object.AppendJSON(nil))
 		if want := plainJSON(string(pod("a", "web", "n1", 0)), "2").JSON(); events[0].Type != Deleted || got != want {
-			t.Errorf("event %v %s, want DELETED %s", events[0].Type, got, want)
+			t.Errorf("event = %v %s, want DELETED %s", events[0].Type, got, want)
 		}
 		ended = append(ended, events[0].Object)
 	}
 	if ended[0] != ended[1] {
-		t.Error("the DELETED events of two watchers do not share the object")
+		t.Error("the DELETED events of two watchers contain different objects, want the same one")
 	}
 }
 
@@ -99,7 +99,7 @@ func TestInitialState(t *testing.T) {
 	}
 	empty := watch(t, c, WatchOptions{Selection: Selection{Name: "absent"}, InitialState: true, Freshness: NotOlderThan(5)})
 	if got := next(t, empty, 1); got[0] != "INITIAL-END 5" {
-		t.Errorf("events %v, want INITIAL-END 5", got)
+		t.Errorf("events = %v, want INITIAL-END 5", got)
 	}
 }
 
@@ -134,7 +134,7 @@ func TestLargeInitialState(t *testing.T) {
 		}
 	}
 	if got != 3003 {
-		t.Errorf("%d events, want 3003", got)
+		t.Errorf("%d events were delivered, want 3003", got)
 	}
 }
 
@@ -148,24 +148,24 @@ func TestBookmarks(t *testing.T) {
 	w := watch(t, c, WatchOptions{Selection: Selection{Namespace: "default"}, Bookmarks: 5 * time.Millisecond})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	if got := next(t, w, 1); got[0] != "ADDED default/a@1" {
-		t.Error(got)
+		t.Errorf("first event = %s, want ADDED default/a@1", got[0])
 	}
-	silent(t, w) // the event has reported that revision
+	wantNoEvent(t, w) // no bookmark, because the event has reported that revision already
 	if _, _, err := c.Commit(t.Context(), storage.Write{Key: "core/nodes/n1", Value: []byte(`{"metadata":{"name":"n1"}}`)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := next(t, w, 1); got[0] != "BOOKMARK 2" {
-		t.Error(got)
+		t.Errorf("first event = %s, want BOOKMARK 2", got[0])
 	}
-	silent(t, w) // the bookmark has reported that revision
+	wantNoEvent(t, w) // no bookmark, because the last bookmark has reported that revision already
 	put(t, c, podKey("other", "b"), pod("b", "web", "n1", 0))
 	if got := next(t, w, 1); got[0] != "BOOKMARK 3" {
-		t.Error(got)
+		t.Errorf("first event = %s, want BOOKMARK 3", got[0])
 	}
 }
 
-// TestSlowWatcher: a watcher whose next event was dropped from the window fails with ErrTooOld; an idle watcher of
-// another selection does not.
+// TestSlowWatcher: a watcher fails with ErrTooOld if its next event was dropped from the window; an idle watcher of another
+// selection does not fail.
 func TestSlowWatcher(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 64 << 10})
 	slow := watch(t, c, WatchOptions{})
@@ -184,9 +184,9 @@ func TestSlowWatcher(t *testing.T) {
 	}
 	put(t, c, podKey("default", "b"), pod("b", "db", "n1", 0))
 	if got := next(t, idle, 1); got[0] != "ADDED default/b@201" {
-		t.Error(got)
+		t.Errorf("first event = %s, want ADDED default/b@201", got[0])
 	}
-	settled(t, c, func(k *resourceCache) {
+	inspectTrimmed(t, c, func(k *resourceCache) {
 		if bytes := k.bytes.Load(); len(k.all.events.list) > 60 || c.windowBytes.Load() != bytes {
 			t.Errorf("window has %d events with %d bytes, want at most 60 events", len(k.all.events.list), bytes)
 		}
@@ -198,7 +198,8 @@ func TestSlowWatcher(t *testing.T) {
 	})
 }
 
-// TestHistoryWatch: a watch from before the window reads the store's history, and then continues with the window.
+// TestHistoryWatch: a watch that starts before the event window reads the store's history, and then continues with the
+// window.
 func TestHistoryWatch(t *testing.T) {
 	s := openStore(t)
 	c := openCache(t, s, Options{WindowBytes: 16 << 10})
@@ -217,20 +218,20 @@ func TestHistoryWatch(t *testing.T) {
 				want = Deleted
 			}
 			if e.Revision != revision || e.Type != want {
-				t.Fatalf("event %s, want %v %d", eventText(e), want, revision)
+				t.Fatalf("event = %s, want %v at revision %d", eventText(e), want, revision)
 			}
 			revision++
 		}
 	}
 	put(t, c, podKey("default", "new"), pod("new", "db", "n1", 0))
 	if got := next(t, w, 1); got[0] != "ADDED default/new@1001" || w.history != nil {
-		t.Error(got)
+		t.Errorf("first event = %s, want ADDED default/new@1001, from the event window", got[0])
 	}
-	// A watch whose selection has no events in the history reaches the window at once.
+	// A watch whose selection has no events in the history reaches the window with the first call of Next.
 	var before storage.Revision
-	settled(t, c, func(k *resourceCache) { before = k.horizon - 1 })
+	inspectTrimmed(t, c, func(k *resourceCache) { before = k.horizon - 1 })
 	quiet := watch(t, c, WatchOptions{After: before, Selection: Selection{Name: "absent"}})
-	silent(t, quiet)
+	wantNoEvent(t, quiet)
 	if quiet.history != nil {
 		t.Error("watcher still reads the history, want the window")
 	}
@@ -250,7 +251,7 @@ func TestFutureWatch(t *testing.T) {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	}
 	if got := next(t, w, 1); got[0] != "MODIFIED default/a@3" {
-		t.Error(got)
+		t.Errorf("first event = %s, want MODIFIED default/a@3", got[0])
 	}
 }
 
@@ -288,12 +289,12 @@ func TestTopicRemovedWithLastWatcher(t *testing.T) {
 	first, second := watch(t, c, web), watch(t, c, web)
 	for _, w := range []*Watcher{first, second} {
 		if topics := c.resource(pods).topics; len(topics.byKey) != 1 || topics.labels["app"] != 1 {
-			t.Errorf("topics %+v, want one, for label app", topics)
+			t.Errorf("topics = %+v, want one for label app", topics)
 		}
 		w.Close()
 	}
 	if topics := c.resource(pods).topics; len(topics.byKey) != 0 || len(topics.labels) != 0 {
-		t.Errorf("topics %+v are left, want none", topics)
+		t.Errorf("topics after Close = %+v, want none", topics)
 	}
 }
 
@@ -306,7 +307,7 @@ func TestUnknownField(t *testing.T) {
 	}
 }
 
-// TestIdleWatchersAreSmall: a waiting watcher has released the buffers of large batches.
+// TestIdleWatchersAreSmall: a waiting watcher releases buffers that have grown for large batches.
 func TestIdleWatchersAreSmall(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	var writes []storage.Write
@@ -321,14 +322,14 @@ func TestIdleWatchersAreSmall(t *testing.T) {
 	next(t, large, 2000)
 	next(t, initial, 2001)
 	for _, w := range []*Watcher{large, initial} {
-		silent(t, w)
+		wantNoEvent(t, w)
 		if cap(w.events) > maxIdleBuffer || cap(w.taken) > maxIdleBuffer {
-			t.Errorf("capacity of %d result events and %d topic events, want small buffers", cap(w.events), cap(w.taken))
+			t.Errorf("cap(w.events) = %d, cap(w.taken) = %d, want at most maxIdleBuffer", cap(w.events), cap(w.taken))
 		}
 	}
 }
 
-// TestNextAfterEnd: Next keeps returning the error that ended the watch.
+// TestNextAfterEnd: after the watch has ended, every call of Next returns the error that ended it.
 func TestNextAfterEnd(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 1000})
 	closed := watch(t, c, WatchOptions{Selection: Selection{Namespace: "a"}})
@@ -356,7 +357,7 @@ func TestCloseDuringHistory(t *testing.T) {
 	c := openCache(t, delayedStore{s, make(chan struct{})}, Options{WindowBytes: -1})
 	w := watch(t, c, WatchOptions{})
 	if w.history == nil {
-		t.Fatal("precondition: the watcher must read the history")
+		t.Fatal("precondition failed: want a watcher that reads the store's history")
 	}
 	ended := waitInBackground(t, w)
 	c.Close()

@@ -8,19 +8,20 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// event is the change of one object by a commit.
+// event is the change of one object by a commit, as held in the event window.
 type event struct {
 	resource *resourceCache
 	revision storage.Revision
 	// before is nil if the object was created, after is nil if it was deleted.
 	before, after *Object
-	// nodes is the memory of the tree nodes that were copied for the change: snapshots may keep the old nodes alive.
+	// nodes is the memory, in bytes, of the tree nodes that were copied for the change: snapshots may keep the old nodes
+	// alive.
 	nodes int
-	// ended is before at the revision of the event, computed on demand.
-	ended atomic.Pointer[Object]
+	// deleted caches the result of deletedObject.
+	deleted atomic.Pointer[Object]
 }
 
-// key returns the key of the object.
+// key returns the key of the changed object.
 func (e *event) key() string {
 	if e.after != nil {
 		return e.after.key
@@ -28,35 +29,35 @@ func (e *event) key() string {
 	return e.before.key
 }
 
-// last returns the version before at the revision of the event, for DELETED events. All callers get the same object,
-// so that it is encoded once.
-func (e *event) last() *Object {
-	if o := e.ended.Load(); o != nil {
+// deletedObject returns the version before the change with the revision of the event, for DELETED events. All callers get the same
+// object, so that it is encoded only once.
+func (e *event) deletedObject() *Object {
+	if o := e.deleted.Load(); o != nil {
 		return o
 	}
-	e.ended.CompareAndSwap(nil, e.before.WithRevision(e.revision))
-	return e.ended.Load()
+	e.deleted.CompareAndSwap(nil, e.before.WithRevision(e.revision))
+	return e.deleted.Load()
 }
 
-// size returns the approximate memory that only the event keeps alive, in bytes.
+// size returns the approximate memory, in bytes, that only this event keeps alive.
 func (e *event) size() int {
-	const overhead = 256 // the event, and its entries in the window and in topics
+	const overhead = 256 // overhead is the memory of the event itself and of its entries in the window and in topics
 	if e.before == nil {
 		return overhead + e.nodes
 	}
 	return overhead + e.nodes + e.before.size()
 }
 
-// events is a queue of events in the order of revisions. Each event has a number that is never reused, so that a
-// watcher that remembers the number of its next event can detect that events were dropped.
+// events is a queue of events in the order of revisions. Each event has a number, which is never reused: a watcher remembers
+// the number of its next event, and can so detect that events were dropped.
 type events struct {
 	list  []*event
-	first int64 // the number of list[0]
+	first int64 // first is the number of list[0]
 }
 
 func (e *events) end() int64 { return e.first + int64(len(e.list)) }
 
-// prepend inserts events before the first one. The numbers of the others do not change.
+// prepend inserts earlier events before the first event. The numbers of the existing events do not change.
 func (e *events) prepend(earlier []*event) {
 	e.list = slices.Concat(earlier, e.list)
 	e.first -= int64(len(earlier))
@@ -80,26 +81,26 @@ func (e *events) dropFirst() *event {
 	return dropped
 }
 
-// dropAll removes all events. It skips a number, so that all readers detect that they have missed events, even if
-// there were none.
+// dropAll removes all events. It also skips one number, so that all readers detect that they have missed events, even if the
+// queue was empty.
 func (e *events) dropAll() {
 	e.first = e.end() + 1
 	e.list = nil
 }
 
-// after returns the number of the first event after a revision.
+// after returns the number of the first event after a revision; that of the next event to be added if there is none.
 func (e *events) after(revision storage.Revision) int64 {
 	i, _ := slices.BinarySearchFunc(e.list, revision+1, func(e *event, r storage.Revision) int { return cmp.Compare(e.revision, r) })
 	return e.first + int64(i)
 }
 
-// between returns the events after one revision up to another.
+// between returns the events with after < revision <= last.
 func (e *events) between(after, last storage.Revision) []*event {
 	return e.list[e.after(after)-e.first : e.after(last)-e.first]
 }
 
-// take appends events from a number on, up to about maxEvents and maxBytes, but never only a part of the events of a
-// commit.
+// take appends the events from number from on to dst, up to about maxEvents and maxBytes. It takes all events of a commit or
+// none.
 func (e *events) take(dst []*event, from int64, maxEvents, maxBytes int) []*event {
 	rest := e.list[from-e.first:]
 	bytes := 0

@@ -19,7 +19,7 @@ func TestTakeWholeCommits(t *testing.T) {
 		want             int
 	}{{1, 1, 99, 3}, {1, 3, 99, 3}, {1, 4, 99, 4}, {1, 9, 99, 4}, {4, 1, 99, 1}, {5, 1, 99, 0}, {1, 9, 1, 3}, {1, 9, 30, 3}, {1, 9, 31, 4}} {
 		if got := e.take(nil, test.from, test.maxEvents, test.bytes); len(got) != test.want {
-			t.Errorf("take(%+v) = %d events", test, len(got))
+			t.Errorf("take(%+v) = %d events, want %d", test, len(got), test.want)
 		}
 	}
 	for revision, want := range map[storage.Revision]int64{0: 1, 1: 1, 2: 4, 3: 5, 9: 5} {
@@ -29,7 +29,7 @@ func TestTakeWholeCommits(t *testing.T) {
 	}
 }
 
-// TestWindowReleasesOldState: topics and past snapshots have nothing from before the horizon.
+// TestWindowReleasesOldState: topics and past snapshots contain nothing from before the horizon.
 func TestWindowReleasesOldState(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 10_000})
 	watch(t, c, WatchOptions{Selection: Selection{Labels: labelSelector(t, "app=web")}})
@@ -37,36 +37,36 @@ func TestWindowReleasesOldState(t *testing.T) {
 	put(t, c, podKey("default", "b"), pod("b", "web", "n1", 0))
 	for range 100 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
-		listed(t, c, Query{Limit: 1}) // retains a snapshot
-		listed(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
-		settled(t, c, func(k *resourceCache) {
+		mustList(t, c, Query{Limit: 1}) // this list retains a snapshot for its next page
+		mustList(t, c, Query{Freshness: Exactly(c.progress.revision() - 1)})
+		inspectTrimmed(t, c, func(k *resourceCache) {
 			if len(k.all.events.list) > 9 {
 				t.Fatalf("window has %d events, want at most 9", len(k.all.events.list))
 			}
 			for _, topic := range k.topics.byKey {
 				if len(topic.events.list) > len(k.all.events.list) {
-					t.Fatalf("topic has %d events of %v, the window %d", len(topic.events.list), topic.key, len(k.all.events.list))
+					t.Fatalf("topic has %d events of %v, want at most %d, the number of events of the window", len(topic.events.list), topic.key, len(k.all.events.list))
 				}
 			}
 			for _, state := range k.past {
 				if state.revision < k.horizon {
-					t.Fatalf("snapshot at %d is older than the horizon %d", state.revision, k.horizon)
+					t.Fatalf("past snapshot at revision %d exists, want none before the horizon %d", state.revision, k.horizon)
 				}
 			}
 			if c.progress.revision() > 10 && (len(k.past) == 0 || k.horizon == 0) {
-				t.Fatal("precondition: want past snapshots and a trimmed window")
+				t.Fatal("precondition failed: want past snapshots and a trimmed window")
 			}
 		})
 	}
-	// A snapshot from before the horizon is not retained.
+	// A new snapshot of a revision before the horizon is not retained.
 	k := c.resource(pods)
 	k.retainSnapshot(k.horizon-1, tree{})
 	if _, known := k.past.get(k.horizon - 1); known {
-		t.Error("a snapshot before the horizon was retained")
+		t.Error("a snapshot from before the horizon was retained, want it discarded")
 	}
 }
 
-// TestWindowIsFair: events of a busy resource do not evict those of a quiet one.
+// TestWindowIsFair: the events of a busy resource do not evict the events of a quiet one.
 func TestWindowIsFair(t *testing.T) {
 	c := openCache(t, openStore(t), Options{WindowBytes: 10_000})
 	node := Key{Kind: "core/nodes", Name: "n1"}
@@ -75,24 +75,24 @@ func TestWindowIsFair(t *testing.T) {
 	for range 100 {
 		put(t, c, podKey("default", "a"), pod("a", "web", "n1", 1000))
 	}
-	settled(t, c, func(*resourceCache) {})
+	inspectTrimmed(t, c, func(*resourceCache) {})
 	if horizon := c.resource(node.Kind).horizon; horizon != 0 {
 		t.Errorf("horizon of the quiet resource = %d, want 0", horizon)
 	}
 }
 
-// TestDroppedEventsAreReleased: the queue does not reference a dropped event.
+// TestDroppedEventsAreReleased: the queue does not keep a reference to a dropped event.
 func TestDroppedEventsAreReleased(t *testing.T) {
 	var e events
 	e.add(&event{})
 	list := e.list
 	e.dropFirst()
 	if list[0] != nil {
-		t.Error("the list still references the dropped event")
+		t.Error("the queue references the dropped event, want it released")
 	}
 }
 
-// TestRevisionOfLists: a list has the revision of the resource if that is ahead of progress.
+// TestRevisionOfLists: a list has the revision of the resource's last event if that is ahead of progress.
 func TestRevisionOfLists(t *testing.T) {
 	c := openCache(t, openStore(t), Options{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
@@ -110,15 +110,15 @@ func TestWaitingWatcherReleasesObjects(t *testing.T) {
 	w := watch(t, c, WatchOptions{})
 	put(t, c, podKey("default", "a"), pod("a", "web", "n1", 0))
 	next(t, w, 1)
-	silent(t, w)
+	wantNoEvent(t, w)
 	for _, e := range w.events[:cap(w.events)] {
 		if e.Object != nil {
-			t.Error("result buffer references an object")
+			t.Error("the result buffer references an object, want nil")
 		}
 	}
 	for _, e := range w.taken[:cap(w.taken)] {
 		if e != nil {
-			t.Error("topic buffer references an event")
+			t.Error("the topic buffer references an event, want nil")
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestDiskFailure(t *testing.T) {
 			again := open(t, Options{Folder: "data", FileSystem: memory.CrashClone(vfs.CrashCloneCfg{})})
 			acknowledged.check(t, again)
 			if _, err := again.Commit(t.Context(), storage.Write{Key: "new", Value: []byte("1")}); err != nil {
-				t.Errorf("Commit() after recovery = %v", err)
+				t.Errorf("Commit() after recovery = %v, want no error", err)
 			}
 			if err := again.Close(); err != nil {
 				t.Error(err)
@@ -222,9 +222,9 @@ func TestMayRecoverProbesOnce(t *testing.T) {
 func TestPebbleError(t *testing.T) {
 	err := pebbleError("fsync of %s: %v", []any{"a.log", syscall.ENOSPC})
 	if err.Error() != "fsync of a.log: no space left on device" || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("pebbleError() = %v", err)
+		t.Errorf("pebbleError() = %v, want the formatted text and an error that wraps ENOSPC", err)
 	}
 	if err := pebbleError("%d bytes", []any{3}); err.Error() != "3 bytes" {
-		t.Errorf("pebbleError() = %v", err)
+		t.Errorf("pebbleError() = %v, want 3 bytes", err)
 	}
 }

@@ -61,7 +61,7 @@ func Run(t *testing.T, b Backend) {
 			h := newHarness(t, b.Open(t))
 			defer func() {
 				if err := h.s.Close(); err != nil && !errors.Is(err, storage.ErrClosed) {
-					t.Errorf("Close() = %v", err)
+					t.Errorf("Close() = %v, want no error", err)
 				}
 			}()
 			test.run(h)

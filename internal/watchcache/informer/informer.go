@@ -13,19 +13,19 @@ import (
 
 // Handler receives the objects of the informer's resources. Its methods are never called concurrently.
 type Handler interface {
-	// Replace receives all objects of a resource, replacing those of earlier calls.
+	// Replace receives all objects of a resource. They replace the objects that the handler has received before.
 	Replace(kind string, objects []*watchcache.Object)
-	// Change receives events of a resource, in order.
+	// Change receives events of a resource, without bookmarks, in the order of their revisions.
 	Change(kind string, events []watchcache.Event)
 }
 
 // Options configure an informer.
 type Options struct {
 	Cache   *watchcache.Cache
-	Kinds   []string // GROUP/RESOURCE; Start lists them in this order
+	Kinds   []string // the resources, as GROUP/RESOURCE; Start lists them in this order
 	Handler Handler
 	Log     *slog.Logger
-	// About describes the objects, for the log, such as "RBAC rules".
+	// About describes the objects in log messages, for instance "RBAC rules".
 	About string
 }
 
@@ -33,9 +33,9 @@ type Options struct {
 type Informer struct {
 	Options
 
-	mu sync.Mutex // also held while the handler is called
-	// seen has, per resource, the revision up to which the handler has received all changes. lost has the resources
-	// that cannot be read at present. moved is closed, and replaced, when any of this changes.
+	mu sync.Mutex // mu is also held while a method of the handler is called
+	// seen maps each resource to the revision up to which the handler has received all changes. lost contains the resources
+	// that cannot be read at present. moved is closed and replaced whenever seen or lost changes.
 	seen    map[string]storage.Revision
 	failed  map[string]bool
 	updated chan struct{}
@@ -45,8 +45,8 @@ type Informer struct {
 	running sync.WaitGroup
 }
 
-// Start lists all resources and then watches them until Close. A resource with an unreadable object is no error: the
-// object can be deleted only if the server starts.
+// Start lists all resources and then watches them until Close. If an object is unreadable, Start logs that its resource
+// cannot be listed and returns no error: the server must start so that the object can be deleted.
 func Start(ctx context.Context, o Options) (*Informer, error) {
 	f := &Informer{Options: o, seen: map[string]storage.Revision{}, failed: map[string]bool{}, updated: make(chan struct{})}
 	f.runCtx, f.stop = context.WithCancel(context.Background())
@@ -70,7 +70,7 @@ func (f *Informer) Close() {
 	f.running.Wait()
 }
 
-// load passes all objects of a resource to the handler, and returns a watcher for the changes after them.
+// load passes all objects of a resource to the handler, and returns a watcher of the changes after that list.
 func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, error) {
 	watcher, err := f.Cache.Watch(ctx, watchcache.WatchOptions{Selection: watchcache.Selection{Kind: kind}, InitialState: true})
 	if err != nil {
@@ -95,10 +95,10 @@ func (f *Informer) load(ctx context.Context, kind string) (*watchcache.Watcher, 
 	}
 }
 
-// markFailed records that a resource cannot be read. The handler keeps its state.
+// markFailed records and logs that a resource cannot be read. The handler keeps the objects that it received before.
 func (f *Informer) markFailed(kind string, err error) {
 	if f.runCtx.Err() != nil {
-		return // the informer is closed
+		return // an error after Close is expected
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,13 +117,13 @@ func (f *Informer) replace(kind string, objects []*watchcache.Object, revision s
 	f.notify()
 }
 
-// notify wakes the waiters of Sync and Updated. The caller holds the lock.
+// notify wakes the goroutines that wait in Sync or for Updated. The caller holds f.mu.
 func (f *Informer) notify() {
 	close(f.updated)
 	f.updated = make(chan struct{})
 }
 
-// Updated returns a channel that is closed at the handler's next update.
+// Updated returns a channel that is closed at the next call of a method of the handler.
 func (f *Informer) Updated() <-chan struct{} {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -133,11 +133,10 @@ func (f *Informer) Updated() <-chan struct{} {
 // Done returns a channel that is closed when the informer is closed.
 func (f *Informer) Done() <-chan struct{} { return f.runCtx.Done() }
 
-// retryLoad is the delay before a resource that cannot be read is listed again.
+// retryLoad is the delay before a resource that could not be read is listed again.
 const retryLoad = time.Second
 
-// run lists and watches a resource until the informer is closed. The watcher is nil if the resource could not be
-// listed.
+// run lists and watches a resource until the informer is closed. watcher is nil if Start could not list the resource.
 func (f *Informer) run(kind string, watcher *watchcache.Watcher) {
 	for f.runCtx.Err() == nil {
 		if watcher == nil {
@@ -162,7 +161,7 @@ func (f *Informer) pause() {
 	}
 }
 
-// consume passes events to the handler until the watcher fails.
+// consume passes the events of a watcher to the handler until the watcher fails, and returns its error.
 func (f *Informer) consume(kind string, watcher *watchcache.Watcher) error {
 	defer watcher.Close()
 	for {
@@ -174,7 +173,7 @@ func (f *Informer) consume(kind string, watcher *watchcache.Watcher) error {
 	}
 }
 
-// change passes events to the handler, without bookmarks, and advances seen.
+// change passes events other than bookmarks to the handler, and advances seen.
 func (f *Informer) change(kind string, events []watchcache.Event) {
 	var withObject []watchcache.Event
 	for _, e := range events {
@@ -191,9 +190,9 @@ func (f *Informer) change(kind string, events []watchcache.Event) {
 	f.notify()
 }
 
-// Sync waits until the handler has received all changes of a resource up to a revision, so that a client whose write
-// has been acknowledged is evaluated with it from then on. It returns immediately for resources that are not watched
-// or cannot be read, and for a nil informer.
+// Sync waits until the handler has received all changes of a resource up to a revision, so that an acknowledged write takes
+// effect for all later requests. It returns immediately for resources that the informer does not watch or cannot read, and
+// for a nil informer.
 func (f *Informer) Sync(ctx context.Context, kind string, revision storage.Revision) error {
 	if f == nil {
 		return nil

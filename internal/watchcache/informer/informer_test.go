@@ -20,7 +20,7 @@ import (
 
 const apples, pears = "example.com/apples", "example.com/pears"
 
-// fixture is a store with a cache and the state that an informer's handler has received.
+// fixture is a store with a cache, and the objects that an informer's handler has received.
 type fixture struct {
 	*testing.T
 	store storage.Store
@@ -28,7 +28,7 @@ type fixture struct {
 	log   strings.Builder
 
 	mu       sync.Mutex
-	received map[string][]string // resource → names
+	received map[string][]string // maps each resource to the names of its objects
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -55,7 +55,8 @@ func (o *fixture) start() *informer.Informer {
 	return f
 }
 
-// write creates or replaces the value of an object; "" deletes it.
+// write creates or replaces the value of an object, or deletes the object if value is ""; it returns the revision of the
+// commit.
 func (o *fixture) write(kind, name, value string) storage.Revision {
 	o.Helper()
 	key := watchcache.Key{Kind: kind, Name: name}.String()
@@ -86,7 +87,7 @@ func (o *fixture) want(kind string, names ...string) {
 	}
 }
 
-// TestInformer: the handler has all objects when Start returns, and a written object when Sync returns.
+// TestInformer: the handler has received all objects when Start returns, and a written object when Sync returns.
 func TestInformer(t *testing.T) {
 	o := newFixture(t)
 	o.write(apples, "cox", object("cox"))
@@ -135,8 +136,8 @@ func TestSync(t *testing.T) {
 	<-f.Done()
 }
 
-// TestUnreadableObject: an unreadable object does not block Start or Sync; the resource is listed again after the
-// object was deleted.
+// TestUnreadableObject: an unreadable object does not block Start or Sync; when the object is deleted, its resource is listed
+// again.
 func TestUnreadableObject(t *testing.T) {
 	o := newFixture(t)
 	o.write(apples, "bad", "{")
@@ -162,7 +163,7 @@ func TestUnreadableObject(t *testing.T) {
 		case <-time.After(time.Second):
 		}
 	}
-	t.Error("resource was not listed again after the unreadable object was deleted")
+	t.Error("the resource was not listed after its unreadable object was deleted, want it listed")
 }
 
 // TestStartFailsOnClosedCache: Start returns ErrClosed if the cache is closed.

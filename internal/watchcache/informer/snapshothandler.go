@@ -2,15 +2,15 @@ package informer
 
 import "github.com/cadastre/cadastre/internal/watchcache"
 
-// SnapshotHandler returns a handler for cluster-scoped resources with few objects: at every change it calls a
-// function with all objects of the resource by name. The function must not retain the map.
+// SnapshotHandler returns a handler for cluster-scoped resources with few objects: at every change it calls changed with all
+// objects of the resource, keyed by name. The function must not retain the map.
 func SnapshotHandler(changed func(kind string, objects map[string]*watchcache.Object)) Handler {
 	return &snapshotHandler{changed: changed, objects: map[string]map[string]*watchcache.Object{}}
 }
 
 type snapshotHandler struct {
 	changed func(kind string, objects map[string]*watchcache.Object)
-	objects map[string]map[string]*watchcache.Object // resource → name → object
+	objects map[string]map[string]*watchcache.Object // maps resource and name to the object
 }
 
 // Replace implements Handler.

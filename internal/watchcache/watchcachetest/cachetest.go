@@ -1,4 +1,5 @@
-// Package watchcachetest provides caches for tests: in memory, without log output, and closed at the end of the test.
+// Package watchcachetest provides watch caches for tests: they have a store in memory, log nothing, and are closed at the end
+// of the test.
 package watchcachetest
 
 import (
@@ -10,13 +11,13 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Open returns a cache of an empty store.
+// Open returns a watch cache of a new, empty store.
 func Open(t testing.TB) *watchcache.Cache {
 	t.Helper()
 	return Over(t, OpenStore(t))
 }
 
-// OpenStore returns an empty store.
+// OpenStore returns a new, empty store in memory that is closed at the end of the test.
 func OpenStore(t testing.TB) storage.Store {
 	t.Helper()
 	s, err := pebble.Open(pebble.Options{Log: slog.New(slog.DiscardHandler)})
@@ -27,7 +28,7 @@ func OpenStore(t testing.TB) storage.Store {
 	return s
 }
 
-// Over returns a cache of the given store.
+// Over returns a watch cache of a store.
 func Over(t testing.TB, s storage.Store) *watchcache.Cache {
 	t.Helper()
 	c, err := watchcache.Open(t.Context(), s, watchcache.Options{Log: slog.New(slog.DiscardHandler)})
