@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// subjects returns the cell with the names of a binding's subjects of a kind.
+// subjects returns the cell that lists the names of a role binding's subjects of one kind: User, Group or ServiceAccount.
 func subjects(kind string) cell {
 	return textFunction(func(r *row) string {
 		var names []string
@@ -34,7 +34,8 @@ func certificateDuration(r *row) string {
 	return none
 }
 
-// certificateStatus returns the state of a signing request: the decision, and whether a certificate was issued.
+// certificateStatus returns the state of a CertificateSigningRequest: its approval, denial or failure, and whether a
+// certificate was issued.
 func certificateStatus(r *row) string {
 	conditions := r.get("status", "conditions")
 	has := func(typ string) bool { return present(itemWith(conditions, "type", typ)) }

@@ -6,7 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// metricSources are the fields of metrics by type. named metrics are shown with the name of the resource.
+// metricSources maps the type of an autoscaler's metric to the field that describes it. For a type that is named, the cell
+// starts with the name of the resource.
 var metricSources = map[string]struct {
 	field string
 	named bool
@@ -18,7 +19,7 @@ var metricSources = map[string]struct {
 	"ContainerResource": {"containerResource", true},
 }
 
-// autoscalerTargets returns the current and target values of the first metrics.
+// autoscalerTargets returns the cell with the current and target values of a HorizontalPodAutoscaler's first metrics.
 func autoscalerTargets(r *row) string {
 	metrics, statuses := itemsOf(r.get("spec", "metrics")), itemsOf(r.get("status", "currentMetrics"))
 	if len(metrics) == 0 {
@@ -57,8 +58,8 @@ func metricText(metric, status document.Value) string {
 	return orUnknown(measured, current.Get("value")) + "/" + quantityOrNil(target.Get("value"))
 }
 
-// resourceText returns the current and target values of a resource metric: an average quantity, or a utilization in
-// percent.
+// resourceText returns the current and the target value of a resource metric: an average quantity, or a utilization in
+// percent. measured is false if there is no current value.
 func resourceText(target, current document.Value, measured bool) string {
 	if average := target.Get("averageValue"); present(average) {
 		return orUnknown(measured, current.Get("averageValue")) + "/" + quantity(average)
@@ -66,7 +67,7 @@ func resourceText(target, current document.Value, measured bool) string {
 	return percent(current.Get("averageUtilization"), unknown) + "/" + percent(target.Get("averageUtilization"), "<auto>")
 }
 
-// orUnknown returns a measured quantity; <unknown> if there is no measurement.
+// orUnknown returns the text of a measured quantity; <unknown> if measured is false.
 func orUnknown(measured bool, v document.Value) string {
 	if !measured {
 		return unknown
@@ -74,7 +75,7 @@ func orUnknown(measured bool, v document.Value) string {
 	return quantityOrNil(v)
 }
 
-// quantityOrNil returns a quantity; <nil> if it is absent, as in Kubernetes.
+// quantityOrNil returns the text of a quantity; <nil> if it is absent, as in Kubernetes.
 func quantityOrNil(v document.Value) string {
 	if !present(v) {
 		return "<nil>"

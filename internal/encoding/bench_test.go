@@ -61,7 +61,8 @@ func BenchmarkNegotiate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvent encodes a watch event of an object whose encodings are cached, as for the second watch of an encoding.
+// BenchmarkEvent encodes a watch event of an object whose encodings are cached, which is the cost of every watch after the
+// first one.
 func BenchmarkEvent(b *testing.B) {
 	o := newEncoded(b)
 	for _, e := range []*Encoding{JSON, Protobuf, CBOR} {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
-// TestBinaryErrorEvents checks that Kubernetes' own types decode the ERROR event that ends a watch, also in watches of
-// metadata.
+// TestBinaryErrorEvents checks that Kubernetes' own types can decode the ERROR event that ends a watch in protobuf or CBOR,
+// even if the watch is for PartialObjectMetadata.
 func TestBinaryErrorEvents(t *testing.T) {
 	for _, media := range []*Encoding{Protobuf, CBOR} {
 		events, err := NewWatchEncoder(View{Format: Format{Encoding: media, Shape: Partial, Drop: true}})
@@ -31,23 +31,23 @@ func TestBinaryErrorEvents(t *testing.T) {
 				Object metav1.Status `json:"object"`
 			}
 			if err := direct.Unmarshal(frame, &event); err != nil || event.Type != "ERROR" {
-				t.Fatalf("%v: received %q: %v", media, event.Type, err)
+				t.Fatalf("%v: event type = %q, %v, want ERROR", media, event.Type, err)
 			}
 			status = event.Object
 		}
 		if status.Code != 410 || status.Reason != metav1.StatusReasonExpired || status.Message != "too old" {
-			t.Errorf("%v: received %+v", media, status)
+			t.Errorf("%v: status = %+v, want code 410, reason Expired, message \"too old\"", media, status)
 		}
 	}
 }
 
-// TestPartialProtobuf checks that the metadata of every kind can be encoded in protobuf, with or without a Go type.
+// TestPartialProtobuf checks that PartialObjectMetadata can be encoded in protobuf for kinds that have no Go type.
 func TestPartialProtobuf(t *testing.T) {
 	text := Text(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a","uid":"u","managedFields":[{"manager":"m"}]},"spec":{"size":1}}`)
 	for _, drop := range []bool{false, true} {
 		check := func(what string, got metav1.PartialObjectMetadata) {
 			if got.Name != "a" || got.UID != "u" || len(got.ManagedFields) == 0 != drop {
-				t.Errorf("%s, drop %v: received %+v", what, drop, got)
+				t.Errorf("%s with drop %v = %+v, want name a, uid u, and managedFields unless dropped", what, drop, got)
 			}
 		}
 		var one metav1.PartialObjectMetadata
@@ -88,30 +88,30 @@ func TestPartialProtobuf(t *testing.T) {
 	}
 }
 
-// unpack decodes the object in the envelope of a response.
+// unpack decodes the object in the protobuf envelope of a response, which must have a kind of meta.k8s.io/v1.
 func unpack(t *testing.T, answer []byte, kind string, read func([]byte) error) {
 	t.Helper()
 	var unknown kuberuntime.Unknown
 	if err := unknown.Unmarshal(answer[len("k8s\x00"):]); err != nil || unknown.Kind != kind || unknown.APIVersion != "meta.k8s.io/v1" {
-		t.Fatalf("received %q %q: %v", unknown.APIVersion, unknown.Kind, err)
+		t.Fatalf("envelope = %q %q, %v, want meta.k8s.io/v1 %s", unknown.APIVersion, unknown.Kind, err, kind)
 	}
 	if err := read(unknown.Raw); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// protobufStatus decodes the Status of a watch event: the length prefix, the event, and the envelope in it.
+// protobufStatus decodes the Status of an ERROR event in protobuf: the length prefix, the event, and the envelope in it.
 func protobufStatus(t *testing.T, frame []byte) (status metav1.Status) {
 	if length := binary.BigEndian.Uint32(frame); int(length) != len(frame)-4 {
-		t.Fatalf("expected a frame of %d bytes, received %d", length, len(frame)-4)
+		t.Fatalf("length prefix of the frame = %d, want %d", length, len(frame)-4)
 	}
 	var event metav1.WatchEvent
 	if err := event.Unmarshal(frame[4:]); err != nil || event.Type != "ERROR" {
-		t.Fatalf("received %q: %v", event.Type, err)
+		t.Fatalf("event type = %q, %v, want ERROR", event.Type, err)
 	}
 	var unknown kuberuntime.Unknown
 	if err := unknown.Unmarshal(event.Object.Raw[len("k8s\x00"):]); err != nil || unknown.Kind != "Status" {
-		t.Fatalf("received %q: %v", unknown.Kind, err)
+		t.Fatalf("kind of the event's object = %q, %v, want Status", unknown.Kind, err)
 	}
 	if err := status.Unmarshal(unknown.Raw); err != nil {
 		t.Fatal(err)

@@ -11,13 +11,13 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// encoded is an object with cached encodings, which counts their uses.
+// encoded is an object with cached encodings. It counts how often each encoding is used.
 type encoded struct {
 	whole, less string
-	protobuf    any // a protobuf.Object
+	protobuf    any // of type protobuf.Object
 	cbor        *cbor.Object
 	uses        map[*Encoding]int
-	binary      bool // JSON must not be used
+	binary      bool // set if the JSON must not be used
 	t           testing.TB
 }
 
@@ -53,14 +53,14 @@ func (o *encoded) AppendJSONWithoutManagedFields(dst []byte) []byte {
 
 func (o *encoded) countJSON() {
 	if o.binary {
-		o.t.Error("an event in a binary encoding uses JSON instead of the cached encoding")
+		o.t.Error("an event in a binary encoding was encoded from JSON, want the cached encoding to be used")
 	}
 	o.uses[JSON]++
 }
 
 func (o *encoded) JSONSize() int { return len(o.whole) }
 
-// As implements caching, like the objects of the watch cache.
+// As implements the interface caching, as the objects of the watch cache do.
 func (o *encoded) As(f *watchcache.Form) (any, error) {
 	switch f {
 	case protobufForm.cached:
@@ -70,12 +70,12 @@ func (o *encoded) As(f *watchcache.Form) (any, error) {
 		o.uses[CBOR]++
 		return o.cbor, nil
 	}
-	o.t.Error("an encoding other than that of the whole object was requested")
+	o.t.Error("As() was called for another form, want only the forms of the whole object")
 	return nil, errors.New("no such form")
 }
 
-// TestWatchersShareEncodings checks that events in all shapes, with or without managedFields, use the cached encoding
-// of the object, and that an additional watcher does not allocate.
+// TestWatchersShareEncodings checks that events in all shapes, with or without managedFields, use the cached encoding of the
+// whole object, and that encoding the event for another watcher does not allocate.
 func TestWatchersShareEncodings(t *testing.T) {
 	o := newEncoded(t)
 	for _, media := range []*Encoding{JSON, Protobuf, CBOR} {
@@ -92,7 +92,7 @@ func TestWatchersShareEncodings(t *testing.T) {
 					t.Fatal(err)
 				}
 				if len(o.uses) != 1 || o.uses[media] != 1 {
-					t.Errorf("%s: the event uses the encodings %v, want its own only", name, o.uses)
+					t.Errorf("%s: the event uses the encodings %v, want only its own, once", name, o.uses)
 				}
 				if allocated := testing.AllocsPerRun(100, func() { _, _ = events.Append(frame[:0], "ADDED", o) }); allocated > 0 {
 					t.Errorf("%s: another watcher allocates %v times, want 0", name, allocated)

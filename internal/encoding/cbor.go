@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/cbor"
 )
 
-// CBOR is Kubernetes' CBOR. As in Kubernetes, aggregated discovery is not served in it.
+// CBOR is the CBOR encoding of Kubernetes. As in Kubernetes, aggregated discovery is not served in CBOR.
 var CBOR = &Encoding{
 	MediaType:  "application/cbor",
 	StreamType: "application/cbor-seq",
@@ -19,10 +19,11 @@ var CBOR = &Encoding{
 	Serializer: cborSerializer{},
 }
 
-// cborForm is the cached CBOR encoding of objects.
+// cborForm is the cached form that holds the CBOR encoding of an object.
 var cborForm = newForm(cbor.Encode, (*cbor.Object).Memory)
 
-// cborSerializer writes one data item per object, list and watch event. Data items in a CBOR sequence need no frame.
+// cborSerializer writes one CBOR data item per object, list and watch event. The data items of a CBOR sequence need no
+// framing.
 type cborSerializer struct{}
 
 func (cborSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
@@ -81,7 +82,7 @@ func (cborSerializer) AppendTyped(dst []byte, _ Format, object runtime.Object) (
 	return cbor.Append(append(dst, cbor.Prefix...), nil, v), nil
 }
 
-// appendCBOR appends an object in the shape of the view. Items of built-in lists are untyped: they have no apiVersion
+// appendCBOR appends an object in the shape of the view. typed is false for items of built-in lists, which have no apiVersion
 // and kind.
 func appendCBOR(dst []byte, v *View, c *cbor.Object, typed bool) []byte {
 	if v.Shape == Whole {

@@ -14,30 +14,30 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Placeholders for absent values.
+// The texts that a cell shows for absent values.
 const (
 	none    = "<none>"
 	unset   = "<unset>"
 	unknown = "<unknown>"
 )
 
-// row is an object with the state for computing the cells of its row.
+// row is an object, and the state that is needed to compute the cells of its row in a Table.
 type row struct {
 	object document.Value
 	now    time.Time
-	// pod is the state shared by the cells of pods, content the object as Go values for JSONPath; both are computed on
+	// pod is the state that the cells of a pod share; content is the object as Go values, for JSONPath. Both are computed on
 	// first use.
 	pod     *podState
 	content any
 }
 
-// at returns the value at a path of the object.
+// at returns the value at a path of the object; an absent value if there is none.
 func (r *row) at(path []string) document.Value { return r.object.Lookup(path...) }
 
-// get is at with a variadic path.
+// get returns the value at a path of the object, like at.
 func (r *row) get(path ...string) document.Value { return r.object.Lookup(path...) }
 
-// since returns the age of a timestamp; <unknown> if it is absent or invalid.
+// since returns the time since a timestamp in the format of kubectl, such as 5d; <unknown> if it is absent or invalid.
 func (r *row) since(v document.Value) string {
 	t := timeOf(v)
 	if t.IsZero() {
@@ -46,22 +46,22 @@ func (r *row) since(v document.Value) string {
 	return duration.HumanDuration(r.now.Sub(t))
 }
 
-// deleted reports whether the object is being deleted.
+// deleted reports whether the object has a deletionTimestamp.
 func (r *row) deleted() bool { return r.get("metadata", "deletionTimestamp").Kind() == document.String }
 
-// appendCreated appends the creation timestamp in UTC.
+// appendCreated appends the object's creationTimestamp, in UTC, as a JSON string.
 func (r *row) appendCreated(dst []byte) []byte {
 	dst = append(dst, '"')
 	dst = timeOf(r.get("metadata", "creationTimestamp")).UTC().AppendFormat(dst, time.RFC3339)
 	return append(dst, '"')
 }
 
-// textFunction returns the cell of a function that returns its text.
+// textFunction returns a cell that shows the text that a function returns.
 func textFunction(f func(r *row) string) cell {
 	return func(dst []byte, r *row) []byte { return document.AppendString(dst, f(r)) }
 }
 
-// text returns a string; "" for other values.
+// text returns the text of a string; "" for values of other types.
 func text(v document.Value) string {
 	if v.Kind() != document.String {
 		return ""
@@ -69,7 +69,7 @@ func text(v document.Value) string {
 	return v.Text()
 }
 
-// nonemptyText returns a string; empty if it is absent or "".
+// nonemptyText returns the text of a string, or the argument empty if that is "" or v is not a string.
 func nonemptyText(v document.Value, empty string) string {
 	if s := text(v); s != "" {
 		return s
@@ -77,13 +77,13 @@ func nonemptyText(v document.Value, empty string) string {
 	return empty
 }
 
-// integer returns an integer; 0 for other values.
+// integer returns the value of an integer; 0 for values of other types.
 func integer(v document.Value) int64 {
 	i, _ := v.Int64()
 	return i
 }
 
-// timeOf returns a time; the zero time for other values.
+// timeOf returns the time of a timestamp; the zero time if v is not a valid timestamp.
 func timeOf(v document.Value) time.Time {
 	t, err := time.Parse(time.RFC3339, text(v))
 	if err != nil {
@@ -92,7 +92,7 @@ func timeOf(v document.Value) time.Time {
 	return t
 }
 
-// stringItems returns the strings of a list, or of a field of its items.
+// stringItems returns the strings of a list; if field is not "", the strings in that field of the list's items.
 func stringItems(list document.Value, field string) []string {
 	if list.Kind() != document.List {
 		return nil
@@ -107,7 +107,7 @@ func stringItems(list document.Value, field string) []string {
 	return all
 }
 
-// labelsText returns a map as key=value,… The pairs are sorted as strings, which differs from the order of the keys:
+// labelsText returns a map as "key=value,…". The pairs are sorted as strings, which is not the order of the keys:
 // app.kubernetes.io/name=web precedes app=web.
 func labelsText(v document.Value) string {
 	if v.Kind() != document.Map || v.Len() == 0 {
@@ -121,10 +121,10 @@ func labelsText(v document.Value) string {
 	return strings.Join(pairs, ",")
 }
 
-// selectorText returns a label selector in the string syntax of kubectl.
+// selectorText returns a label selector in kubectl's syntax for selectors.
 func selectorText(v document.Value) string { return metav1.FormatLabelSelector(labelSelector(v)) }
 
-// labelSelector decodes a label selector; nil if it is absent or malformed.
+// labelSelector decodes a label selector; it returns nil if v is absent or malformed.
 func labelSelector(v document.Value) *metav1.LabelSelector {
 	if v.Kind() != document.Map {
 		return nil
@@ -136,7 +136,7 @@ func labelSelector(v document.Value) *metav1.LabelSelector {
 	return selector
 }
 
-// quantity returns a quantity in canonical form; 0 if it is absent.
+// quantity returns a resource quantity in canonical form; "0" if it is absent.
 func quantity(v document.Value) string {
 	if v.Kind() != document.String && v.Kind() != document.Number {
 		return "0"
@@ -148,7 +148,8 @@ func quantity(v document.Value) string {
 	return q.String()
 }
 
-// joinFirst joins the first items of a list, with the number of the remaining ones.
+// joinFirst joins the first items of a list and, if the list has more than maximum items, appends the number of the remaining
+// ones. all is the number of all items.
 func joinFirst(first []string, separator string, all, maximum int) string {
 	joined := strings.Join(first, separator)
 	if all > maximum {
@@ -157,5 +158,5 @@ func joinFirst(first []string, separator string, all, maximum int) string {
 	return joined
 }
 
-// ratio returns part/all.
+// ratio returns the text "part/all".
 func ratio(part, all int) string { return strconv.Itoa(part) + "/" + strconv.Itoa(all) }

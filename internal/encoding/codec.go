@@ -11,20 +11,20 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Codec converts one document at a time. It is the minimal implementation of an encoding, from which NewSerializer
-// derives a Serializer.
+// Codec converts one document at a time. It is the minimum that an encoding implements; NewSerializer derives a Serializer
+// from it.
 type Codec struct {
-	// Decode returns a body as JSON. See Serializer.
+	// Decode returns a request body as JSON, or as YAML; see Serializer.Decode.
 	Decode func(body string) (string, error)
-	// Append appends an encoded document.
+	// Append appends a document to dst in the encoding.
 	Append func(dst []byte, v document.Value) []byte
-	// AppendEvent appends a watch event in its frame. object is an encoded document. AppendEvent is nil for encodings
-	// without watches.
+	// AppendEvent appends a framed watch event to dst. object is a document that Append has encoded. AppendEvent is nil for
+	// encodings without watches.
 	AppendEvent func(dst []byte, eventType string, object []byte) []byte
 }
 
-// NewSerializer returns a Serializer that encodes every response as JSON first and then converts it. Lists are
-// converted as a whole. For encodings with watches, the watch cache caches the encoded objects.
+// NewSerializer returns a Serializer that builds every response as JSON first and then converts it. Lists are converted as a
+// whole. For encodings that support watches, the encoded objects are cached in the watch cache.
 func NewSerializer(c Codec) Serializer {
 	s := &documentSerializer{Codec: c}
 	encode := func(v document.Value) ([]byte, error) { return c.Append(nil, v), nil }
@@ -43,10 +43,10 @@ func withoutManagedFields(v document.Value) document.Value {
 	return v.With("metadata", metadata.Without("managedFields"))
 }
 
-// documentSerializer is the Serializer of a Codec.
+// documentSerializer is the Serializer that NewSerializer derives from a Codec.
 type documentSerializer struct {
 	Codec
-	// whole and dropped are the cached encodings of an object with and without managedFields.
+	// whole and dropped are the cached encodings of objects with and without managedFields.
 	whole, dropped *form[[]byte]
 }
 
@@ -91,7 +91,7 @@ func (s *documentSerializer) AppendTyped(dst []byte, _ Format, object runtime.Ob
 	return s.Append(dst, v), nil
 }
 
-// cached returns the cached encoding of a whole object.
+// cached returns the cached encoding of an object, without managedFields if the view drops them.
 func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	if v.Drop {
 		return s.dropped.of(o)
@@ -99,7 +99,7 @@ func (s *documentSerializer) cached(v View, o Object) ([]byte, error) {
 	return s.whole.of(o)
 }
 
-// appendJSON converts a response in JSON.
+// appendJSON converts a response from JSON to the encoding.
 func (s *documentSerializer) appendJSON(dst, text []byte) ([]byte, error) {
 	v, err := document.ParseJSONLimited(text, noLimit)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *documentSerializer) appendJSON(dst, text []byte) ([]byte, error) {
 	return s.Append(dst, v), nil
 }
 
-// typedDocument converts a Go object to a document.
+// typedDocument converts a Go object to a document with the same JSON.
 func typedDocument(object runtime.Object) (document.Value, error) {
 	text, err := json.Marshal(object)
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin/kinds"
 )
 
-// Column is a column definition of a Table.
+// Column is the definition of a column of a Table.
 type Column struct {
 	Name, Type, Format, Description string
-	// Priority is 0 for columns that are always shown, and greater for columns of wide output.
+	// Priority is 0 for columns that are always shown, and greater for columns that are shown only in wide output.
 	Priority int
 }
 
-// Columns convert objects of a kind to rows of a Table. They are immutable.
+// Columns convert the objects of a kind to rows of a Table. They are immutable.
 type Columns struct {
 	definitions []Column
-	header      []byte // the definitions as JSON
+	header      []byte // the column definitions as JSON
 	cells       []cell
-	// completed are the conditions Completed of rows.
+	// completed lists the rules by which a row gets the condition Completed.
 	completed []completion
-	// order returns the sort key of a row in a list; nil if rows are in the order of the objects.
+	// order returns the sort key of a row in a list; it is nil if the rows are in the order of the objects.
 	order func(r *row) sortKey
-	// nullRows makes an empty table have null instead of an empty list of rows, as the default columns do.
+	// nullRows makes the rows of an empty table null instead of an empty list, as Kubernetes does for the default columns.
 	nullRows bool
 }
 
-// completion is the condition Completed of rows whose object has a value at a path.
+// completion is a rule: a row has the condition Completed, with a message, if the object has a certain value at a path.
 type completion struct {
 	path           []string
 	value, message string
@@ -39,20 +39,20 @@ type completion struct {
 // Definitions returns the column definitions. The caller must not modify them.
 func (c *Columns) Definitions() []Column { return c.definitions }
 
-// defaultColumns is the type with the columns of kinds that declare none.
+// defaultColumns is the key in builtinColumns of the columns for kinds that declare none.
 const defaultColumns = "Object"
 
-// builtinColumns returns the columns of built-in kinds by group and kind, such as apps/Deployment, which are parsed on
-// first use.
+// builtinColumns returns the columns of the built-in kinds, keyed by group and kind, such as apps/Deployment. They are parsed
+// on first use.
 var builtinColumns = sync.OnceValue(func() map[string]*Columns {
 	all, err := readColumns(kinds.Builtin())
 	if err != nil {
-		panic(err) // unreachable: a test parses all kind files
+		panic(err) // unreachable, because a test parses all kind files
 	}
 	return all
 })
 
-// ColumnsOf returns the columns of a built-in kind; by default its name and creation time.
+// ColumnsOf returns the columns of a built-in kind, or the default columns (name and creation time) if it declares none.
 func ColumnsOf(group, kind string) *Columns {
 	all := builtinColumns()
 	if c := all[columnsKey(group, kind)]; c != nil {
@@ -63,7 +63,7 @@ func ColumnsOf(group, kind string) *Columns {
 
 func columnsKey(group, kind string) string { return group + "/" + kind }
 
-// newColumns returns columns with their header.
+// newColumns returns a copy of c with its header, the column definitions as JSON.
 func newColumns(c Columns) *Columns {
 	c.header = append(c.header, '[')
 	for i, column := range c.definitions {
@@ -91,7 +91,7 @@ func (c *Column) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// readColumns parses the columns sections of kind files.
+// readColumns parses the columns sections of all kind files; its result is that of builtinColumns.
 func readColumns(set *kinds.Set) (map[string]*Columns, error) {
 	all := map[string]*Columns{}
 	for _, d := range set.All() {
@@ -115,8 +115,8 @@ func readColumns(set *kinds.Set) (map[string]*Columns, error) {
 	return all, nil
 }
 
-// keysOf returns the keys of a declaration in builtinColumns. Types of subresource bodies, such as Scale, have the keys
-// of their structs, whose groups have no dots.
+// keysOf returns the keys in builtinColumns for a declaration of a kind file. The types of subresource bodies, such as Scale,
+// have one key per Go struct, with the first part of the struct's name as group.
 func keysOf(d *kinds.Declaration) (keys []string) {
 	if d.IsKind {
 		return []string{columnsKey(d.Group(), d.Name)}
@@ -131,13 +131,13 @@ func keysOf(d *kinds.Declaration) (keys []string) {
 	return keys
 }
 
-// parseLine parses a column, or one of
+// parseLine parses a line of a columns section: a column (see parseColumn), or one of
 //
 //	name                           the object's name
 //	age                            its age
 //	pods PATH                      the containers and images of the pod template at the path
 //	hidden SOURCE                  a cell without a column definition
-//	completed PATH VALUE "MESSAGE" the condition Completed of rows
+//	completed PATH VALUE "MESSAGE" rows with the value at the path have the condition Completed
 //	sort rows by NAME              the order of rows in lists
 func (c *Columns) parseLine(line string) error {
 	words := strings.Fields(line)
@@ -159,14 +159,14 @@ func (c *Columns) parseLine(line string) error {
 	case strings.HasPrefix(line, "sort rows by "):
 		name := strings.TrimPrefix(line, "sort rows by ")
 		if c.order = orders[name]; c.order == nil {
-			return fmt.Errorf("expected the name of an order, received %q", name)
+			return fmt.Errorf("expected the name of a row order, received %q", name)
 		}
 		return nil
 	}
 	return c.parseColumn(line)
 }
 
-// parseCompleted parses completed PATH VALUE "MESSAGE".
+// parseCompleted parses a line of the form: completed PATH VALUE "MESSAGE".
 func (c *Columns) parseCompleted(line string) error {
 	rule, quoted, _ := strings.Cut(line, ` "`)
 	words := strings.Fields(rule)
@@ -178,7 +178,7 @@ func (c *Columns) parseCompleted(line string) error {
 	return nil
 }
 
-// parseColumn parses NAME | TYPE | SOURCE | DESCRIPTION.
+// parseColumn parses a line of the form: NAME | TYPE | SOURCE | DESCRIPTION.
 func (c *Columns) parseColumn(line string) error {
 	parts := strings.Split(line, " | ")
 	if len(parts) != 4 {
@@ -203,5 +203,5 @@ func (c *Columns) addCell(source []string) error {
 	return nil
 }
 
-// parsePath parses spec.nodeName or, as in JSONPath, .spec.nodeName.
+// parsePath splits a path such as spec.nodeName or, as in JSONPath, .spec.nodeName into its field names.
 func parsePath(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }

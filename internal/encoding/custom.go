@@ -14,15 +14,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CustomColumn is an additional printer column of a CustomResourceDefinition.
+// CustomColumn is an entry of a CustomResourceDefinition's additionalPrinterColumns.
 type CustomColumn struct {
 	Column
-	// JSONPath is the path of the cells' values, such as .spec.replicas.
+	// JSONPath is the path of the column's value in the object, such as .spec.replicas.
 	JSONPath string
 }
 
-// CustomColumns returns the columns of a custom resource: its name and its additional printer columns; by default its
-// age.
+// CustomColumns returns the columns of a custom resource: its name, followed by its additional printer columns or, if there
+// are none, its age. It returns an error for an invalid JSONPath.
 func CustomColumns(custom []CustomColumn) (*Columns, error) {
 	if len(custom) == 0 {
 		custom = []CustomColumn{{
@@ -49,19 +49,19 @@ func CustomColumns(custom []CustomColumn) (*Columns, error) {
 	return newColumns(c), nil
 }
 
-// simplePath matches a JSONPath that consists of field names only.
+// simplePath matches a JSONPath that consists only of field names.
 var simplePath = regexp.MustCompile(`^(\.[A-Za-z_][A-Za-z0-9_-]*)+$`)
 
-// customCell returns the cell of a column. Values that do not have the column's type are null.
+// customCell returns the cell of an additional printer column. A value that does not have the column's type is shown as null.
 func customCell(column CustomColumn) (cell, error) {
 	if err := jsonpath.New(column.Name).Parse("{" + column.JSONPath + "}"); err != nil {
 		return nil, fmt.Errorf("column %s: JSONPath %q: %w", column.Name, column.JSONPath, err)
 	}
-	// A JSONPath is not safe for concurrent use, so parsed paths are pooled.
+	// A parsed JSONPath is not safe for concurrent use, so parsed paths are pooled.
 	paths := &sync.Pool{New: func() any {
 		path := jsonpath.New(column.Name).AllowMissingKeys(true)
 		if err := path.Parse("{" + column.JSONPath + "}"); err != nil {
-			panic(err) // unreachable: the path was parsed above
+			panic(err) // unreachable, because the path was parsed above
 		}
 		return path
 	}}
@@ -82,14 +82,15 @@ func customCell(column CustomColumn) (cell, error) {
 	}, nil
 }
 
-// scalarOf are the kinds of values that are shown without evaluating the JSONPath; other values need it.
+// scalarOf maps a column type to the kind of value that a simple path can show directly. Other types and values require the
+// evaluation of the JSONPath.
 var scalarOf = map[string]document.Kind{
 	"string":  document.String,
 	"date":    document.String,
 	"boolean": document.Bool,
 }
 
-// appendScalar appends a value whose kind is in scalarOf.
+// appendScalar appends a value whose kind is the one in scalarOf for the column type.
 func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	if typ == "date" {
 		return document.AppendString(dst, r.customAge(v.Text()))
@@ -97,7 +98,7 @@ func (r *row) appendScalar(dst []byte, typ string, v document.Value) []byte {
 	return v.AppendJSON(dst)
 }
 
-// appendFound appends the first result of a JSONPath.
+// appendFound appends the first value that a JSONPath finds in the object; null if it finds none.
 func (r *row) appendFound(dst []byte, typ string, path *jsonpath.JSONPath) []byte {
 	if r.content == nil {
 		r.content = r.object.ToGo()
@@ -113,7 +114,7 @@ func (r *row) appendFound(dst []byte, typ string, path *jsonpath.JSONPath) []byt
 	return r.appendTyped(dst, typ, value)
 }
 
-// appendPrinted appends a value in the output format of JSONPath.
+// appendPrinted appends a value as a JSON string, in the output format of JSONPath.
 func appendPrinted(dst []byte, path *jsonpath.JSONPath, value any) []byte {
 	var printed bytes.Buffer
 	if err := path.PrintResults(&printed, []reflect.Value{reflect.ValueOf(value)}); err != nil {
@@ -122,7 +123,7 @@ func appendPrinted(dst []byte, path *jsonpath.JSONPath, value any) []byte {
 	return document.AppendString(dst, printed.String())
 }
 
-// appendTyped appends a value of a type other than string.
+// appendTyped appends a value for a column whose type is not string; null if the value does not have that type.
 func (r *row) appendTyped(dst []byte, typ string, value any) []byte {
 	switch v := value.(type) {
 	case int64:
@@ -151,7 +152,7 @@ func (r *row) appendTyped(dst []byte, typ string, value any) []byte {
 	return append(dst, "null"...)
 }
 
-// customAge returns the age of a timestamp; <invalid> if it is malformed.
+// customAge returns the age of a timestamp; <invalid> if the timestamp is malformed.
 func (r *row) customAge(s string) string {
 	if s != "" && s != "null" {
 		if _, err := time.Parse(time.RFC3339, s); err != nil {
@@ -161,7 +162,7 @@ func (r *row) customAge(s string) string {
 	return r.since(document.NewString(s))
 }
 
-// appendFloat appends a float in the format of encoding/json; v is finite, because it was decoded from JSON.
+// appendFloat appends a float in the format of encoding/json. v is finite, because it was decoded from JSON.
 func appendFloat(dst []byte, v float64) []byte {
 	f, err := document.FromGo(v)
 	if err != nil {

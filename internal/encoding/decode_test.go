@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/cbor"
 )
 
-// TestDecodeLimitsMemory checks that small bodies that would decode to hundreds of times their size are rejected before
-// they are decoded.
+// TestDecodeLimitsMemory checks that a small body that would decode to hundreds of times its size is rejected before it is
+// decoded.
 func TestDecodeLimitsMemory(t *testing.T) {
 	const count = 1 << 20
 	list := func(item byte) []byte {
@@ -26,7 +26,7 @@ func TestDecodeLimitsMemory(t *testing.T) {
 	}
 	containers := bytes.Repeat([]byte{0x12, 0}, count)
 	pod := append([]byte{0x12, 0x80, 0x80, 0x80, 0x01}, containers...)
-	hidden := append([]byte{0xfb, 0x07, 0xfc, 0x07}, pod...) // after a group, which the decoder skips
+	hidden := append([]byte{0xfb, 0x07, 0xfc, 0x07}, pod...) // preceded by a protobuf group, which the decoder skips
 	for name, bomb := range map[string]struct {
 		body []byte
 		read func([]byte) ([]byte, error)
@@ -41,22 +41,22 @@ func TestDecodeLimitsMemory(t *testing.T) {
 		"in a list":  {envelope(t, "v1", "PodList", append([]byte{0x12, 0x85, 0x80, 0x80, 0x01}, pod...)), readProtobuf, "bytes of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // initializes the Go types, which happens once
+			_, _ = readProtobuf(envelope(t, "v1", "Pod", nil)) // initializes the Go types once, so that this is not measured
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err := bomb.read(bomb.body)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), bomb.want) {
-				t.Errorf("expected an error with %q, received %v", bomb.want, err)
+				t.Errorf("Decode() = %v, want an error with %q", err, bomb.want)
 			}
 			if took := after.TotalAlloc - before.TotalAlloc; took > 4*uint64(len(bomb.body)) {
-				t.Errorf("rejecting %d bytes allocated %d bytes", len(bomb.body), took)
+				t.Errorf("rejecting a body of %d bytes allocated %d bytes, want at most 4 times the body", len(bomb.body), took)
 			}
 		})
 	}
 }
 
-// readProtobuf decodes a body; it is a pod if the envelope has no type.
+// readProtobuf decodes a protobuf body; without a type in the envelope, the body is a Pod.
 func readProtobuf(body []byte) ([]byte, error) {
 	text, err := Protobuf.DecodeBody(string(body), corev1.SchemeGroupVersion.WithKind("Pod"))
 	return []byte(text), err
@@ -67,7 +67,7 @@ func readCBOR(body []byte) ([]byte, error) {
 	return []byte(text), err
 }
 
-// TestDefaultKind checks that an incomplete type in the envelope is completed with the default type.
+// TestDefaultKind checks that the parts of the type that are missing in a protobuf envelope are taken from the default type.
 func TestDefaultKind(t *testing.T) {
 	for _, test := range []struct{ apiVersion, kind, want string }{
 		{"", "", `"apiVersion":"v1","kind":"Pod"`},
@@ -77,7 +77,7 @@ func TestDefaultKind(t *testing.T) {
 	} {
 		read, err := readProtobuf(envelope(t, test.apiVersion, test.kind, nil))
 		if err != nil {
-			t.Errorf("%+v: %v", test, err)
+			t.Errorf("Decode() of %+v = %v, want no error", test, err)
 			continue
 		}
 		var is metav1.TypeMeta
@@ -85,7 +85,7 @@ func TestDefaultKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := fmt.Sprintf(`"apiVersion":%q,"kind":%q`, is.APIVersion, is.Kind); got != test.want {
-			t.Errorf("%+v: type %s, want %s", test, got, test.want)
+			t.Errorf("%+v: type of the decoded object = %s, want %s", test, got, test.want)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func envelope(t *testing.T, apiVersion, kind string, object []byte) []byte {
 	return append([]byte("k8s\x00"), text...)
 }
 
-// TestLargeBodies checks that bodies up to the limit are accepted.
+// TestLargeBodies checks that bodies with sizes up to the limit are accepted.
 func TestLargeBodies(t *testing.T) {
 	pod := corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 	for range 10_000 {
@@ -111,20 +111,20 @@ func TestLargeBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := readProtobuf(envelope(t, "v1", "Pod", object)); err != nil {
-		t.Error("protobuf:", err)
+		t.Errorf("Decode() of a large protobuf body = %v, want no error", err)
 	}
 	text, err := direct.Marshal(map[string]any{"data": strings.Repeat("x", 3<<20-20)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readCBOR(text); err != nil {
-		t.Error("CBOR:", err)
+		t.Errorf("Decode() of a large CBOR body = %v, want no error", err)
 	}
 }
 
-// TestDifferenceTextIsUTF8InCBOR checks that strings that are not UTF-8 are rejected. Kubernetes accepts them, and
-// replaces invalid bytes with U+FFFD. Both kinds of CBOR strings are tested: byte strings, which Kubernetes writes, and
-// text strings, which Kubernetes rejects as well; also field names.
+// TestDifferenceTextIsUTF8InCBOR checks that strings and field names in CBOR that are not UTF-8 are rejected. In byte
+// strings, which Kubernetes' own encoder writes, Kubernetes accepts them and replaces invalid bytes with U+FFFD; in text
+// strings Kubernetes rejects them, too.
 func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 	for body, path := range map[string]string{
 		"\xa1\x44data\xa1\x41a\x42\xff\xfe": ".data.a",
@@ -137,12 +137,12 @@ func TestDifferenceTextIsUTF8InCBOR(t *testing.T) {
 		}
 	}
 	if text, err := readCBOR([]byte(cbor.Prefix + "\xa1\x44data\xa1\x41a\x42\xc3\xbc")); err != nil || string(text) != `{"data":{"a":"ü"}}` {
-		t.Errorf("received %s: %v", text, err)
+		t.Errorf("Decode() of UTF-8 = %s, %v, want {\"data\":{\"a\":\"ü\"}}", text, err)
 	}
 }
 
-// TestDifferenceTextIsUTF8InProtobuf checks that strings that are not UTF-8 are rejected instead of changed. Kubernetes
-// stores the bytes, and shows U+FFFD in JSON. Strings that contain the replacement character itself are accepted.
+// TestDifferenceTextIsUTF8InProtobuf checks that strings in protobuf that are not UTF-8 are rejected and not changed.
+// Kubernetes stores the bytes, and shows U+FFFD in JSON. Strings that contain U+FFFD itself are accepted.
 func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 	read := func(object corev1.ConfigMap) ([]byte, error) {
 		body, err := object.Marshal()
@@ -169,7 +169,7 @@ func TestDifferenceTextIsUTF8InProtobuf(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err != nil || is.Data["a"] != kept || is.BinaryData["b"][0] != 0xff {
-			t.Errorf("%q: received %s: %v", kept, text, err)
+			t.Errorf("Decode() of %q = %s, %v, want the string unchanged", kept, text, err)
 		}
 	}
 }

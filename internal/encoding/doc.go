@@ -1,10 +1,10 @@
-// Package encoding decodes request bodies and encodes responses (objects, lists, watch events and Statuses) in the
-// media types of the API.
+// Package encoding decodes request bodies and encodes responses (objects, lists, watch events and Statuses) in the media
+// types of the API.
 //
 // # Vocabulary
 //
 //   - An [Encoding] is one serialization: its media types, its capabilities, and a [Serializer] that decodes and encodes
-//     it. [Encodings] lists them; nothing outside this package depends on a particular one, except that JSON is the
+//     it. [Encodings] lists all encodings; code outside this package depends on none in particular, except that JSON is the
 //     default.
 //   - A [Shape] is the representation of an object: the whole object, a row of a Table, or PartialObjectMetadata.
 //   - A [Format] is an encoding and a shape, as an Accept header selects them; a [View] adds the columns of a Table.
@@ -19,16 +19,16 @@
 //	                                        └─ NewWatchEncoder: Append, AppendBookmark, AppendError
 //	error ─── StatusOf ── NegotiateStatus ──── AppendStatus
 //
-// Responses are appended to a buffer of the caller. Objects append their own JSON, so that a JSON list costs about one
-// copy of its objects' bytes. Protobuf and CBOR append the cached forms of the objects. Encodings implemented by a
-// [Codec], such as YAML, convert the JSON of the response.
+// Responses are appended to a buffer of the caller. Objects append their own JSON, so that a JSON list costs about one copy
+// of its objects' bytes. Protobuf and CBOR append the cached forms of the objects. Encodings implemented by a [Codec], such
+// as YAML, convert the JSON of the response.
 //
 // # Tables
 //
-// The columns of a built-in kind are a section of its kind file (package kinds); functions.go lists the cells that are
-// Go functions. Names, types, priorities and cells are those of Kubernetes, which test/oracle/tables compares;
-// descriptions are our own. The columns of custom resources come from their CustomResourceDefinitions. Objects are user
-// input: a cell that cannot be computed is empty, and never fails.
+// The columns of a built-in kind are a section of its kind file (package kinds); functions.go lists the cells that are Go
+// functions. Names, types, priorities and cells equal those of Kubernetes (test/oracle/tables compares them); descriptions
+// are our own. The columns of custom resources come from their CustomResourceDefinitions. Objects are user input: a cell that
+// cannot be computed is empty, and never fails.
 //
 // # Where to look
 //
@@ -38,7 +38,7 @@
 //	codec.go          encodings that convert one document at a time
 //	form.go           encoded objects in the watch cache
 //	format.go         formats and shapes
-//	negotiate.go      Accept; drop.go, its parameter drop; gzip.go, Accept-Encoding
+//	negotiate.go      Accept; drop.go: its parameter drop; gzip.go: Accept-Encoding
 //	object.go         objects and views
 //	list.go           lists
 //	watch.go          watch events
@@ -51,6 +51,6 @@
 //	functions.go      the sources that are Go functions
 //	  podcells.go, workloadcells.go, autoscalercells.go, networkcells.go, nodecells.go,
 //	  eventcells.go, storagecells.go, accesscells.go, flowcells.go
-//	cell.go           helpers of cells; items.go, of lists
+//	cell.go           helpers of cells; items.go: helpers for values that are lists
 //	custom.go         printer columns of custom resources
 package encoding

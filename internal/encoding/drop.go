@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// The parameter drop of an Accept clause names fields that the response should omit (KEP-5958):
+// The parameter drop of a clause in the Accept header names fields that the response should omit (KEP-5958):
 //
 //	Accept: application/json;drop=metadata.managedFields
 //
-// Several fields are separated by plus signs or given by several parameters. Unknown fields are ignored. The value may
-// be quoted; commas and semicolons in quoted values of other parameters are not separators.
+// Several fields are separated by plus signs or given by several parameters. Unknown fields are ignored. The value may be
+// quoted; commas and semicolons in quoted values of other parameters are not separators.
 
 const (
 	dropParameter = "drop"
-	// managedFieldsTarget is the only field that can be dropped.
+	// managedFieldsTarget is the only field that the parameter drop supports.
 	managedFieldsTarget = "metadata.managedFields"
 )
 
-// dropsManagedFields reports whether managedFields are among the fields of a drop parameter.
+// dropsManagedFields reports whether the value of a drop parameter includes metadata.managedFields.
 func dropsManagedFields(targets string) bool {
 	for target := range strings.SplitSeq(targets, "+") {
 		if strings.TrimSpace(target) == managedFieldsTarget {
@@ -28,12 +28,13 @@ func dropsManagedFields(targets string) bool {
 	return false
 }
 
-// dropMark is the parameter that marks clauses that drop managedFields. It is not a valid parameter name in a header.
+// dropMark is the parameter that markDrops adds to clauses that drop managedFields. It is not a valid parameter name, so that
+// clients cannot send it.
 const dropMark = "\x00drop"
 
-// markDrops adds dropMark to the clauses of a header that drop managedFields. The drop parameter is parsed here because
-// goautoneg does not support quotes and keeps only the last parameter of a name. The mark becomes the first parameter,
-// before any quote.
+// markDrops adds dropMark to the clauses of an Accept header that drop managedFields. The drop parameter is parsed here
+// because goautoneg does not support quotes and retains only the last parameter with a name. The mark becomes the first
+// parameter, so that it precedes any quote.
 func markDrops(accept string) string {
 	if !strings.Contains(strings.ToLower(accept), dropParameter) {
 		return accept
@@ -49,7 +50,7 @@ func markDrops(accept string) string {
 	return strings.Join(clauses, ",")
 }
 
-// isDropping reports whether the parameters of a clause drop managedFields.
+// isDropping reports whether the parameters of an Accept clause drop managedFields.
 func isDropping(parameters string) bool {
 	for parameter := range splitUnquoted(parameters, ';') {
 		name, value, _ := strings.Cut(parameter, "=")
@@ -60,8 +61,7 @@ func isDropping(parameters string) bool {
 	return false
 }
 
-// splitUnquoted returns the parts of a text between separators outside of quotes. An unbalanced quote is an ordinary
-// character.
+// splitUnquoted splits a text at the separators that are outside of quotes. An unbalanced quote is an ordinary character.
 func splitUnquoted(text string, separator byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
@@ -80,12 +80,12 @@ func splitUnquoted(text string, separator byte) iter.Seq[string] {
 	}
 }
 
-// quotedSize returns the distance from the quote that a text begins with to the closing quote; 0 if there is none.
+// quotedSize returns the distance from the quote at the start of a text to its closing quote; 0 if it is not closed.
 func quotedSize(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
-			i++ // an escaped character
+			i++ // skips the escaped character
 		case '"':
 			return i
 		}

@@ -9,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Encodings lists the encodings of the API. If an Accept clause such as */* matches several, the first one is used;
-// error messages and OpenAPI list them in this order.
+// Encodings lists the encodings of the API. If an Accept clause such as */* matches several encodings, the first of them is
+// used; error messages and OpenAPI list the encodings in this order.
 //
 // To add an encoding, declare it in a file of its own, as yaml.go does, and add it here.
 var Encodings = []*Encoding{JSON, YAML, Protobuf, CBOR}
 
-// Encoding is one serialization of API objects. The server, discovery and the watch cache depend on these fields only.
+// Encoding is one serialization of API objects. The server, discovery and the watch cache depend only on these fields.
 type Encoding struct {
 	// MediaType is the Content-Type of objects, lists and Statuses, and of request bodies.
 	MediaType string
@@ -24,47 +24,47 @@ type Encoding struct {
 	StreamType string
 	// StreamContentType is the Content-Type of watch responses if it differs from StreamType.
 	StreamContentType string
-	// ApplyType is the Content-Type of server-side apply patches. It is empty if the encoding has none.
+	// ApplyType is the Content-Type of server-side apply patches in this encoding; empty if there is none.
 	ApplyType types.PatchType
 
-	// YAML reports whether Decode returns YAML instead of JSON. The write path then parses the body as JSON, which most
-	// clients send, and as YAML if that fails.
+	// YAML reports whether Decode returns YAML instead of JSON. The write path then parses the body as JSON first, because
+	// most clients send JSON, and as YAML if that fails.
 	YAML bool
-	// NeedsGoType reports whether only kinds with a Go type can be encoded. Objects of other kinds can be encoded only
-	// as PartialObjectMetadata.
+	// NeedsGoType reports whether only objects of kinds with a Go type can be encoded. Objects of other kinds can then be
+	// encoded only as PartialObjectMetadata.
 	NeedsGoType bool
 	// Tables reports whether objects can be encoded as a Table.
 	Tables bool
-	// AggregatedDiscovery reports whether aggregated discovery is served in the encoding.
+	// AggregatedDiscovery reports whether aggregated discovery is served in this encoding.
 	AggregatedDiscovery bool
 
 	Serializer
 }
 
-// Serializer decodes and encodes one encoding. Its methods are safe for concurrent use. They append to dst, which the
-// caller owns, and retain neither dst nor the objects.
+// Serializer decodes and encodes one encoding. Its methods are safe for concurrent use. They append to dst, which the caller
+// owns, and retain neither dst nor the objects.
 //
-// NewSerializer implements it for encodings that convert one document at a time.
+// NewSerializer returns an implementation for encodings that convert one document at a time.
 type Serializer interface {
-	// Decode returns a request body as JSON, or as YAML if Encoding.YAML is set. If Encoding.NeedsGoType is set, defaults
-	// is the kind of a body that does not state its kind. Decode limits the memory that a body can use.
+	// Decode returns a request body as JSON, or as YAML if Encoding.YAML is set. If Encoding.NeedsGoType is set, defaults is
+	// the kind of a body that does not contain its kind. Decode rejects bodies that would use too much memory.
 	Decode(body string, defaults schema.GroupVersionKind) (string, error)
-	// AppendObject appends a response body: an object in the shape of the view.
+	// AppendObject appends the response body for an object, in the shape of the view.
 	AppendObject(dst []byte, v View, o Object) ([]byte, error)
-	// AppendList appends a response body: a list in the shape of the view. It iterates over the objects more than once. If
-	// sink is not nil and the encoding can write a list in chunks, AppendList calls sink after each object, and returns
-	// the bytes that sink has not consumed. It returns errors before the first call of sink only.
+	// AppendList appends the response body for a list, in the shape of the view. It iterates over the objects more than once.
+	// If sink is not nil and the encoding can write a list in chunks, AppendList calls sink after each object, and returns
+	// the bytes that sink has not consumed. It returns an error only before the first call of sink.
 	AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error)
-	// AppendEvent appends a watch event in its frame. Objects of the watch cache cache their encodings, so that they are
-	// encoded once for all watches in the encoding.
+	// AppendEvent appends a framed watch event. Objects of the watch cache cache their encodings, so that they are encoded
+	// once for all watches in the encoding.
 	AppendEvent(dst []byte, v View, eventType string, o Object) ([]byte, error)
-	// AppendTyped appends a response body: a Go object that is not a resource, such as a Status or a discovery document.
+	// AppendTyped appends the response body for a Go object that is not a resource, such as a Status or a discovery document.
 	// Its TypeMeta must be set.
 	AppendTyped(dst []byte, f Format, object runtime.Object) ([]byte, error)
 }
 
-// Sink consumes the bytes that were appended to a buffer so far, or leaves them there until there are more. It returns
-// the buffer to append to, and false if the client has disconnected.
+// Sink consumes the bytes that were appended to a buffer so far, or leaves them in the buffer until there are more. It
+// returns the buffer to which further bytes are appended; more is false if the client has disconnected.
 type Sink func(buffer []byte) (rest []byte, more bool)
 
 // String returns the media type.
@@ -78,7 +78,7 @@ func (e *Encoding) streamContentType() string {
 	return e.StreamType
 }
 
-// DecodeBody calls Serializer.Decode; its errors name the media type.
+// DecodeBody calls Serializer.Decode, and adds the media type to its errors.
 func (e *Encoding) DecodeBody(body string, defaults schema.GroupVersionKind) (string, error) {
 	text, err := e.Decode(body, defaults)
 	if err != nil {
@@ -107,7 +107,7 @@ func ForApply(patchType types.PatchType) *Encoding {
 	return nil
 }
 
-// MediaTypes returns the media types of the encodings.
+// MediaTypes returns the media types of all encodings.
 func MediaTypes() (all []string) {
 	for _, e := range Encodings {
 		all = append(all, e.MediaType)
@@ -115,7 +115,7 @@ func MediaTypes() (all []string) {
 	return all
 }
 
-// StreamTypes returns the media types of watch streams.
+// StreamTypes returns the media types of watch streams, of the encodings that support watches.
 func StreamTypes() (all []string) {
 	for _, e := range Encodings {
 		if e.StreamType != "" {
@@ -125,7 +125,7 @@ func StreamTypes() (all []string) {
 	return all
 }
 
-// ApplyTypes returns the media types of server-side apply patches.
+// ApplyTypes returns the media types of server-side apply patches, of the encodings that support them.
 func ApplyTypes() (all []string) {
 	for _, e := range Encodings {
 		if e.ApplyType != "" {

@@ -7,10 +7,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Two API groups serve events, with different names for some fields. In calls with two names, the first is that of the
-// core group, the second that of events.k8s.io.
+// Events are served by two API groups, in which some fields have different names. Where a function takes two names, the first
+// is the name in the core group, the second the name in events.k8s.io.
 
-// eitherField returns the first of two fields that is present.
+// eitherField returns the field with the core group's name or, if that is absent, with the name of events.k8s.io.
 func (r *row) eitherField(core, events string) document.Value {
 	if v := r.get(core); present(v) {
 		return v
@@ -35,7 +35,8 @@ func eventLastSeen(r *row) string {
 	return eventFirstSeen(r)
 }
 
-// eventCount appends the number of occurrences. Reporters of single occurrences may leave it unset.
+// eventCount appends the number of occurrences of an event; 1 if it is unset, as clients that report single occurrences may
+// leave it.
 func eventCount(dst []byte, r *row) []byte {
 	count := integer(r.eitherField("count", "deprecatedCount"))
 	if series := r.get("series"); series.Kind() == document.Map {

@@ -13,9 +13,9 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// TestFixtures round-trips the fixtures of k8s.io/api, for all served kinds, through every encoding: decoding YAML,
-// protobuf and CBOR yields the JSON object, and so does decoding the responses. Objects that pass through Go types are
-// compared with their form in this release: earlier releases may have had other fields.
+// TestFixtures round-trips the fixtures of k8s.io/api, for all served kinds, through every encoding: decoding a request body
+// in YAML, protobuf or CBOR yields the object of the JSON fixture, and so does decoding a response. Objects that pass through
+// Go types are compared with the fixture after a round trip, because earlier releases may have had other fields.
 func TestFixtures(t *testing.T) {
 	kinds := map[string]bool{}
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
@@ -40,7 +40,7 @@ func checkFixture(t *testing.T, f encodingtest.Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expected := object // without a Go type, no field is lost
+		expected := object // encodings other than protobuf do not use Go types, so they lose no field
 		if media == Protobuf {
 			expected = after
 			if string(answer) != string(f.AfterProtobuf) {
@@ -60,16 +60,16 @@ func parseText(t *testing.T, text []byte) document.Value {
 	return v
 }
 
-// checkRead compares a decoded object.
+// checkRead checks that read returns the JSON of an object.
 func checkRead(t *testing.T, what string, object document.Value, read func() ([]byte, error)) {
 	t.Helper()
 	text, err := read()
 	if err != nil {
-		t.Errorf("%s: %v", what, err)
+		t.Errorf("%s: decoding = %v, want no error", what, err)
 		return
 	}
 	if received, err := document.ParseJSON(text); err != nil || !document.Equal(received, object) {
-		t.Errorf("%s: received %s\nexpected %s: %v", what, text, object.JSON(), err)
+		t.Errorf("%s = %s, %v\nwant %s", what, text, err, object.JSON())
 	}
 }
 

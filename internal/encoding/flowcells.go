@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// flowSchemaOrder returns the sort key of a flow schema: its matching precedence, then its name.
+// flowSchemaOrder returns the sort key of a FlowSchema: its matching precedence, then its name.
 func flowSchemaOrder(r *row) sortKey {
 	return sortKey{number: integer(r.get("spec", "matchingPrecedence")), name: text(r.get("metadata", "name"))}
 }
@@ -19,7 +19,8 @@ func flowSchemaMethod(r *row) string {
 	return text(method.Get("type"))
 }
 
-// flowSchemaDangling returns whether the priority level does not exist; "?" if it is unknown.
+// flowSchemaDangling returns the status of the Dangling condition: whether the priority level of a FlowSchema does not exist;
+// "?" if it is unknown.
 func flowSchemaDangling(r *row) string {
 	dangling := itemWith(r.get("status", "conditions"), "type", "Dangling")
 	if !present(dangling) {
@@ -28,19 +29,19 @@ func flowSchemaDangling(r *row) string {
 	return text(dangling.Get("status"))
 }
 
-// levelShares appends the concurrency shares of a limited priority level.
+// levelShares appends the concurrency shares of a PriorityLevelConfiguration; <none> if it is not limited.
 func levelShares(dst []byte, r *row) []byte {
 	return appendWithin(dst, r.get("spec", "limited"), "nominalConcurrencyShares")
 }
 
-// levelQueuing returns the cell of a field of a priority level's queuing configuration.
+// levelQueuing returns the cell of a field of the queuing configuration of a PriorityLevelConfiguration.
 func levelQueuing(field string) cell {
 	return func(dst []byte, r *row) []byte {
 		return appendWithin(dst, r.get("spec", "limited", "limitResponse", "queuing"), field)
 	}
 }
 
-// appendWithin appends the number in a field of a map, 0 if it is absent; <none> if the map is absent.
+// appendWithin appends the number in a field of the map v; 0 if the field is absent, and <none> if v is not a map.
 func appendWithin(dst []byte, v document.Value, field string) []byte {
 	if v.Kind() != document.Map {
 		return document.AppendString(dst, none)

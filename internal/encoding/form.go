@@ -7,14 +7,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// form is an encoding of objects that the watch cache caches per revision of an object, so that all responses and watch
-// events share it. T must not be modified.
+// form is an encoding of objects that the watch cache caches with each version of an object, so that all responses and watch
+// events share it. Values of type T must not be modified.
 type form[T any] struct {
 	encode func(document.Value) (T, error)
 	cached *watchcache.Form
 }
 
-// newForm returns a form. memory returns the approximate size of an encoded object in bytes.
+// newForm returns a form. encode converts a document; memory returns the approximate size of its result in bytes.
 func newForm[T any](encode func(document.Value) (T, error), memory func(T) int) *form[T] {
 	return &form[T]{encode, watchcache.NewForm(func(o *watchcache.Object) (any, int, error) {
 		v, err := parse(o)
@@ -29,12 +29,12 @@ func newForm[T any](encode func(document.Value) (T, error), memory func(T) int) 
 	})}
 }
 
-// caching is an Object that caches its forms, as those of the watch cache do.
+// caching is an Object that caches its forms, as the objects of the watch cache do.
 type caching interface {
 	As(*watchcache.Form) (any, error)
 }
 
-// of returns the encoded form of an object.
+// of returns the form of an object: the cached one if the object caches its forms.
 func (f *form[T]) of(o Object) (T, error) {
 	var none T
 	if c, ok := o.(caching); ok {
@@ -51,7 +51,7 @@ func (f *form[T]) of(o Object) (T, error) {
 	return f.encode(v)
 }
 
-// noLimit is the limit for text that the server has produced itself: none.
+// noLimit disables the size limit, for JSON that the server has produced itself.
 var noLimit = document.Limits{MaxBytes: -1}
 
 func parse(o Object) (document.Value, error) {

@@ -1,6 +1,6 @@
 package encoding
 
-// functions are the cells that are Go functions; kind files name them after go.
+// functions maps names to the cells that are Go functions. A kind file refers to one as "go NAME".
 var functions = map[string]cell{
 	"pod-ready":    textFunction(func(r *row) string { s := r.podState(); return ratio(s.ready, s.containers) }),
 	"pod-status":   textFunction(func(r *row) string { return r.podState().status }),
@@ -67,7 +67,7 @@ var functions = map[string]cell{
 	"level-length":         levelQueuing("queueLengthLimit"),
 }
 
-// orders are the orders of rows that kind files can name.
+// orders maps names to the row orders that kind files can refer to.
 var orders = map[string]func(r *row) sortKey{
 	"flow-schema-order": flowSchemaOrder,
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// FuzzTables converts arbitrary documents to rows of every kind: it must not panic, and the result must be JSON with
-// one cell per column.
+// FuzzTables converts arbitrary documents to Table rows with the columns of every kind: this must not panic, and must yield
+// valid JSON with one cell per column.
 func FuzzTables(f *testing.F) {
 	for line := range strings.Lines(readFile(f, "written.txt")) {
 		if object, ok := strings.CutPrefix(line, "< "); ok {
@@ -28,7 +28,7 @@ func FuzzTables(f *testing.F) {
 	f.Fuzz(func(t *testing.T, object string) {
 		v, err := document.ParseJSON(object)
 		if err != nil {
-			return // objects are valid JSON
+			return // only valid JSON can reach this code
 		}
 		compact := rawJSON(v.JSON())
 		for _, columns := range builtinColumns() {
@@ -50,14 +50,14 @@ func checkTable(t *testing.T, columns *Columns, object rawJSON) {
 		}
 	}
 	if err := json.Unmarshal(text, &table); err != nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("Table = %s, want JSON: %v", text, err)
 	}
 	if len(table.Rows) != 1 || len(table.Rows[0].Cells) != len(columns.cells) {
-		t.Fatalf("%s", text)
+		t.Fatalf("Table = %s, want one row with %d cells", text, len(columns.cells))
 	}
 }
 
-// FuzzMembers compares the search for members in text with parsing.
+// FuzzMembers compares metadataOf and withoutType, which search the text, with the same operations on a parsed document.
 func FuzzMembers(f *testing.F) {
 	f.Add(web)
 	f.Add(config)
@@ -72,12 +72,12 @@ func FuzzMembers(f *testing.F) {
 		compact := v.AppendJSON(nil)
 		if metadata := v.Get("metadata"); metadata.Kind() == document.Map {
 			if got := metadataOf(compact); string(got) != metadata.JSON() {
-				t.Errorf("%s: metadata is %s", compact, got)
+				t.Errorf("metadataOf(%s) = %s, want %s", compact, got, metadata.JSON())
 			}
 		}
 		want := v.Without("apiVersion").Without("kind").AppendJSON(nil)
 		if got := withoutType(bytes.Clone(compact)); !bytes.Equal(got, want) {
-			t.Errorf("%s without its type is %s, want %s", compact, got, want)
+			t.Errorf("withoutType(%s) = %s, want %s", compact, got, want)
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// AcceptsGzip reports whether an Accept-Encoding header allows gzip. A clause for gzip takes precedence over one for *.
+// AcceptsGzip reports whether an Accept-Encoding header allows gzip. A clause for gzip takes precedence over a clause for *.
 func AcceptsGzip(header string) bool {
 	others := false
 	for clause := range strings.SplitSeq(header, ",") {
@@ -20,7 +20,8 @@ func AcceptsGzip(header string) bool {
 	return others
 }
 
-// hasWeight reports whether the weight of a clause is not 0. A clause without a valid weight has the weight 1.
+// hasWeight reports whether the parameters of a clause allow its use: whether its weight (q) is not 0. A clause without a
+// valid weight has weight 1.
 func hasWeight(parameters string) bool {
 	for parameter := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(parameter, "=")

@@ -1,6 +1,6 @@
 package encoding
 
-// rawJSON is an object in the form of JSON text.
+// rawJSON is an Object that consists of JSON text.
 type rawJSON string
 
 func (r rawJSON) AppendJSON(dst []byte) []byte { return append(dst, r...) }

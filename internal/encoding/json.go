@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// JSON is the encoding in which objects are stored: responses contain their stored bytes.
+// JSON is the default encoding. Objects are stored as JSON, so responses contain the stored bytes.
 var JSON = &Encoding{
 	MediaType:           "application/json",
 	StreamType:          "application/json;stream=watch",
@@ -21,8 +21,8 @@ var JSON = &Encoding{
 	Serializer:          jsonSerializer{},
 }
 
-// jsonSerializer writes compact JSON followed by a newline, or indented JSON without one if the view is pretty. Watch
-// events are delimited by newlines.
+// jsonSerializer writes compact JSON followed by a newline, or indented JSON without a newline if the view is pretty. Watch
+// events are separated by newlines.
 type jsonSerializer struct{}
 
 func (jsonSerializer) Decode(body string, _ schema.GroupVersionKind) (string, error) {
@@ -36,7 +36,7 @@ func (jsonSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, error)
 	return append(appendShaped(dst, &v, o), '\n'), nil
 }
 
-// AppendList writes lists of whole objects in chunks.
+// AppendList implements Serializer. It writes lists of whole objects in chunks.
 func (jsonSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	switch {
 	case v.Pretty:
@@ -74,13 +74,14 @@ func (jsonSerializer) AppendTyped(dst []byte, f Format, object runtime.Object) (
 
 const (
 	indent = "  "
-	// maxIndentation is the maximum size of a response's indentation divided by the size of its compact text. Typical
-	// objects have a ratio from 0.5 to 2. A field set of 3 MiB with thousands of levels would have gigabytes of
-	// indentation, so that it is not indented.
+	// maxIndentation is the maximum size of a response's indentation divided by the size of its compact text. Typical objects
+	// have a ratio from 0.5 to 2. A field set of 3 MiB with thousands of levels would have gigabytes of indentation; such a
+	// response is not indented.
 	maxIndentation = 8
 )
 
-// appendIndented appends indented JSON, or the compact text with a newline if the indentation would be too large.
+// appendIndented appends the indented form of compact JSON; if the indentation would be too large, it appends the compact
+// text and a newline.
 func appendIndented(dst, text []byte) ([]byte, error) {
 	if indentationSize(text) > maxIndentation*len(text) {
 		return append(append(dst, text...), '\n'), nil

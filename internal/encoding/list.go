@@ -8,22 +8,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// List holds the type and the metadata of a list.
+// List holds the type and the metadata of a list response.
 type List struct {
-	// Kind is the kind of the list, such as DeploymentList, APIVersion the apiVersion of its objects.
+	// Kind is the kind of the list, such as DeploymentList; APIVersion is the apiVersion of the list and its objects.
 	Kind, APIVersion string
-	// ResourceVersion is the listed revision.
+	// ResourceVersion is the revision at which the objects were listed.
 	ResourceVersion int64
-	// Continue is the token of the next page; "" on the last page.
+	// Continue is the continue token of the next page; "" on the last page.
 	Continue string
-	// Remaining is the remainingItemCount; 0 if it is unknown.
+	// Remaining is the remainingItemCount of the list; 0 if it is unknown.
 	Remaining int
-	// TypedItems reports whether the items have apiVersion and kind. Items of custom resources do; items of built-in kinds
-	// do not.
+	// TypedItems reports whether the items have apiVersion and kind. Items of custom resources have them; items of built-in
+	// kinds do not.
 	TypedItems bool
 }
 
-// FitsList returns an error with status 406 if the format is for single objects only. kind is the kind of the list.
+// FitsList returns an error with status 406 if the format supports only single objects. kind is the kind of the list.
 func (f Format) FitsList(kind string) error {
 	if f.Shape == Partial {
 		return notAcceptableError("you requested PartialObjectMetadata, but the requested object is a list (" + kind + ")")
@@ -31,7 +31,7 @@ func (f Format) FitsList(kind string) error {
 	return nil
 }
 
-// Seq returns the objects of a slice.
+// Seq returns an iterator over the objects of a slice.
 func Seq[O Object](objects []O) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		for _, o := range objects {
@@ -42,8 +42,9 @@ func Seq[O Object](objects []O) iter.Seq[Object] {
 	}
 }
 
-// AppendList appends a response body: a list. If sink is not nil and the list can be written in chunks, sink is called
-// after each object; the result is the rest. Errors are returned before the first call of sink only.
+// AppendList appends the response body for a list. If sink is not nil and the list can be written in chunks, AppendList calls
+// sink after each object and returns the bytes that sink has not consumed. It returns an error only before the first call of
+// sink.
 func AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	if err := v.FitsList(l.Kind); err != nil {
 		return dst, err
@@ -51,7 +52,7 @@ func AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink)
 	return v.encoding().AppendList(dst, v, l, objects, sink)
 }
 
-// appendShapedList appends a list as JSON in the shape of a view.
+// appendShapedList appends a list as JSON, in the shape of the view.
 func appendShapedList(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
 	switch v.Shape {
 	case PartialList:
@@ -63,7 +64,8 @@ func appendShapedList(dst []byte, v *View, l *List, objects iter.Seq[Object]) []
 	return dst
 }
 
-// appendItems appends a list of whole objects as JSON. more is false if the sink has aborted it.
+// appendItems appends a list of whole objects as JSON. more is false if sink returned false, after which nothing more is
+// appended.
 func appendItems(dst []byte, v *View, l *List, objects iter.Seq[Object], sink Sink) (_ []byte, more bool) {
 	dst = appendType(dst, l.Kind, l.APIVersion)
 	dst = l.appendWholeMetadata(dst)
@@ -108,7 +110,7 @@ func appendPartialList(dst []byte, v *View, l *List, objects iter.Seq[Object]) [
 	return append(dst, "]}"...)
 }
 
-// listSize returns the approximate size of a list of whole objects.
+// listSize returns the approximate size in bytes of a list of whole objects as JSON.
 func listSize(l *List, objects iter.Seq[Object]) int {
 	const envelope = 256
 	size := envelope + len(l.Continue)
@@ -118,7 +120,7 @@ func listSize(l *List, objects iter.Seq[Object]) int {
 	return size
 }
 
-// appendMetadata appends the list's metadata as a JSON member.
+// appendMetadata appends the list's metadata as a member of a JSON object.
 func (l *List) appendMetadata(dst []byte) []byte {
 	dst = append(dst, `,"metadata":{`...)
 	before := len(dst)
@@ -140,7 +142,7 @@ func (l *List) appendMetadata(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// appendWholeMetadata appends the metadata of a list of whole objects. As in Kubernetes, lists of custom resources have
+// appendWholeMetadata appends the metadata of a list of whole objects. As in Kubernetes, lists of custom resources contain
 // continue even if it is empty.
 func (l *List) appendWholeMetadata(dst []byte) []byte {
 	dst = l.appendMetadata(dst)
@@ -154,7 +156,7 @@ func (l *List) appendWholeMetadata(dst []byte) []byte {
 	return append(dst, `"continue":""}`...)
 }
 
-// appendComma appends a comma if dst has grown since before.
+// appendComma appends a comma if dst is longer than before, that is, if another member precedes.
 func appendComma(dst []byte, before int) []byte {
 	if len(dst) > before {
 		return append(dst, ',')

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// member is a member of a JSON object, by its offsets in the text:
+// member is a member of a JSON object, described by its offsets in the text:
 //
 //	{"kind":"Pod","metadata":{…}}
 //	        start─┘          │  │
@@ -14,12 +14,12 @@ import (
 //
 //	start < value < end
 type member struct {
-	name              []byte // in escaped form, without quotes
+	name              []byte // the name as in the text: escaped, without quotes
 	start, value, end int
 }
 
-// nextMember returns the member of an object that starts at an offset, which follows the opening brace or a comma. The
-// text must be compact; ok is false if it is not, or ends.
+// nextMember returns the member that starts at an offset, which is directly after the opening brace or a comma. ok is false
+// if the object ends there, or the text is not compact JSON.
 func nextMember(text []byte, at int) (m member, ok bool) {
 	if at >= len(text) || text[at] != '"' {
 		return m, false
@@ -35,7 +35,8 @@ func nextMember(text []byte, at int) (m member, ok bool) {
 	return m, m.end > m.value
 }
 
-// findMember returns the member of an object with a name that needs no escaping in JSON.
+// findMember returns the member of an object with a name; the name must need no escaping in JSON. ok is false if there is
+// none.
 func findMember(text []byte, name string) (m member, ok bool) {
 	for at := 1; ; at = m.end + 1 {
 		m, ok = nextMember(text, at)
@@ -48,7 +49,7 @@ func findMember(text []byte, name string) (m member, ok bool) {
 	}
 }
 
-// skipValue returns the end of a value, or -1.
+// skipValue returns the offset after the value that starts at an offset; -1 if it is malformed.
 func skipValue(text []byte, at int) int {
 	if at >= len(text) {
 		return -1
@@ -66,7 +67,8 @@ func skipValue(text []byte, at int) int {
 	return at + end
 }
 
-// skipContainer returns the end of a list or a map, or -1. It examines brackets and strings only.
+// skipContainer returns the offset after the list or object that starts at an offset; -1 if it is not closed. It examines
+// only brackets and strings.
 func skipContainer(text []byte, at int) int {
 	for depth := 0; at < len(text); {
 		switch text[at] {
@@ -87,7 +89,7 @@ func skipContainer(text []byte, at int) int {
 	return -1
 }
 
-// skipString returns the end of the string that starts at an offset, or -1.
+// skipString returns the offset after the string that starts at an offset; -1 if it is not closed.
 func skipString(text []byte, at int) int {
 	for at++; ; at++ {
 		quote := bytes.IndexByte(text[at:], '"')
@@ -105,7 +107,7 @@ func skipString(text []byte, at int) int {
 	}
 }
 
-// metadataOf returns the metadata in the text of an object; {} if it has none.
+// metadataOf returns the JSON of the metadata in the JSON of an object; {} if the object has none.
 func metadataOf(text []byte) []byte {
 	if m, ok := findMember(text, "metadata"); ok {
 		return text[m.value:m.end]
@@ -118,7 +120,8 @@ func metadataOf(text []byte) []byte {
 	return v.Get("metadata").AppendJSON(nil)
 }
 
-// withoutType removes apiVersion and kind from the text of an object, in place. They are usually adjacent.
+// withoutType removes apiVersion and kind from the JSON of an object, in place. These members are usually adjacent, so that
+// one move suffices.
 func withoutType(text []byte) []byte {
 	version, ok := findMember(text, "apiVersion")
 	if !ok {
@@ -138,7 +141,8 @@ func withoutMember(text []byte, name string) []byte {
 	return cutMembers(text, m.start, m.end)
 }
 
-// cutMembers removes members of an object in place, with one of the adjacent commas.
+// cutMembers removes text[start:end], which consists of members of an object, in place, together with one of the adjacent
+// commas.
 func cutMembers(text []byte, start, end int) []byte {
 	switch {
 	case end < len(text) && text[end] == ',':

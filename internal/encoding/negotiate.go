@@ -13,29 +13,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Endpoint is the kind of response that is negotiated.
+// Endpoint is the type of endpoint for which a response format is negotiated; endpoints differ in the formats that they
+// support.
 type Endpoint uint8
 
-// The endpoints that differ in negotiation.
+// The types of endpoints, and the flags that can be added to them.
 const (
-	// Objects are objects and lists of a kind, which support all shapes.
+	// Objects are responses with objects or lists of a kind, which support all shapes.
 	Objects Endpoint = iota
 	// Watch is a stream of watch events.
 	Watch
-	// Fixed responses support one shape: discovery documents and Statuses.
+	// Fixed are responses that have only one shape: discovery documents and Statuses.
 	Fixed
 
-	// Untyped is a flag on Objects and Watch for kinds without a Go type, which some encodings need.
+	// Untyped is a flag for Objects and Watch: the kind has no Go type, which some encodings need.
 	Untyped Endpoint = 1 << 7
-	// NoTables is added to Objects for subresources that have no Tables.
+	// NoTables is a flag for Objects: the subresource cannot be shown as a Table.
 	NoTables Endpoint = 1 << 6
 )
 
 func (e Endpoint) isWatch() bool   { return e&^Untyped == Watch }
 func (e Endpoint) isUntyped() bool { return e&Untyped != 0 }
 
-// Negotiate returns the format that an Accept header selects, or an error with status 406. Clauses are tried by weight
-// and then in their order. Negotiate sets Pretty only if the header requests it: see the function Pretty.
+// Negotiate returns the format that an Accept header selects, or an error with status 406. Clauses are tried by descending
+// weight, then in their order. Negotiate sets Format.Pretty only if the header requests it; see also the function Pretty.
 func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	key := negotiation{accept, endpoint}
 	if format, ok := negotiated.find(key); ok {
@@ -48,7 +49,7 @@ func Negotiate(accept string, endpoint Endpoint) (Format, error) {
 	return format, err
 }
 
-// negotiate is Negotiate without the cache.
+// negotiate implements Negotiate without the cache.
 func negotiate(accept string, endpoint Endpoint) (Format, error) {
 	if accept == "" {
 		return Format{Encoding: JSON}, nil
@@ -72,7 +73,7 @@ func negotiate(accept string, endpoint Endpoint) (Format, error) {
 	return Format{}, notAcceptable(MediaTypes()...)
 }
 
-// matches reports whether a clause matches a media type.
+// matches reports whether a clause of an Accept header matches a media type.
 func matches(clause *goautoneg.Accept, mediaType string) bool {
 	kind, name, _ := strings.Cut(mediaType, "/")
 	switch clause.Type {
@@ -84,13 +85,13 @@ func matches(clause *goautoneg.Accept, mediaType string) bool {
 	return false
 }
 
-// matchesStream reports whether a clause names the stream type of an encoding.
+// matchesStream reports whether a clause of an Accept header names the stream type of an encoding.
 func matchesStream(clause *goautoneg.Accept, e *Encoding) bool {
 	return e.StreamType != "" && clause.Type+"/"+clause.SubType == e.StreamType
 }
 
-// clauseFormat returns the format that the parameters of a clause select; ok is false if the endpoint or the encoding
-// does not support it. Unknown parameters are ignored.
+// clauseFormat returns the format that the parameters of an Accept clause select for an encoding; ok is false if the endpoint
+// or the encoding does not support that format. Unknown parameters are ignored.
 func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f Format, ok bool) {
 	if stream := params["stream"]; stream != "" && (stream != "watch" || e.StreamType == "") {
 		return f, false
@@ -124,11 +125,11 @@ func clauseFormat(params map[string]string, e *Encoding, endpoint Endpoint) (f F
 	return f, true
 }
 
-// Pretty reports whether a response is indented: if the query parameter pretty is true or, without the parameter, if
+// Pretty reports whether a response should be indented: if the query parameter pretty is true or, without that parameter, if
 // the client is curl, wget or a browser.
 func Pretty(rawQuery, userAgent string) bool {
 	if strings.Contains(rawQuery, "pretty") {
-		values, _ := url.ParseQuery(rawQuery) // on error, values has the valid part of the query
+		values, _ := url.ParseQuery(rawQuery) // despite an error, values contains the valid part of the query
 		if value := values.Get("pretty"); value != "" {
 			pretty, err := strconv.ParseBool(value)
 			return err == nil && pretty
@@ -139,7 +140,8 @@ func Pretty(rawQuery, userAgent string) bool {
 		strings.HasPrefix(userAgent, "Mozilla/5.0")
 }
 
-// NegotiateStatus returns the format of an error's Status: indented JSON if the client accepts no supported encoding.
+// NegotiateStatus returns the format of the Status of an error; indented JSON if the client accepts no
+// supported encoding.
 func NegotiateStatus(accept, rawQuery, userAgent string) Format {
 	format, err := Negotiate(accept, Fixed)
 	if err != nil {
@@ -162,20 +164,20 @@ func notAcceptableError(message string) error {
 	}}
 }
 
-// negotiation is the input of Negotiate.
+// negotiation is the key of negotiationCache: the arguments of Negotiate.
 type negotiation struct {
 	accept   string
 	endpoint Endpoint
 }
 
-// negotiationCache caches the formats of Accept headers. Clients send few different headers, and send them with every
+// negotiationCache maps Accept headers to their formats. Clients send only a few different headers, but send one with every
 // request.
 type negotiationCache struct {
 	mu    sync.RWMutex
 	known map[negotiation]Format
 }
 
-// Limits of the cache, because clients choose the headers.
+// The limits of negotiationCache; they are necessary because clients choose the headers.
 const (
 	maxNegotiations = 512
 	maxHeaderBytes  = 1 << 10

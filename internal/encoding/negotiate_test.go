@@ -9,7 +9,7 @@ var endpointNames = map[string]Endpoint{
 	"objects": Objects, "watch": Watch, "fixed": Fixed, "custom objects": Objects | Untyped, "custom watch": Watch | Untyped,
 }
 
-// describe returns a format in the notation of the oracle.
+// describe formats a negotiated format as the file of Kubernetes' results does.
 func describe(f Format, err error) string {
 	if err != nil {
 		return err.Error()
@@ -24,7 +24,7 @@ func describe(f Format, err error) string {
 	return answer
 }
 
-// TestNegotiateAsKubernetes compares with Kubernetes' negotiation of the same headers.
+// TestNegotiateAsKubernetes compares the results of Negotiate with those of Kubernetes for the same Accept headers.
 func TestNegotiateAsKubernetes(t *testing.T) {
 	header, compared := "", 0
 	for line := range strings.Lines(readTestdata(t, "accept.txt")) {
@@ -46,19 +46,19 @@ func TestNegotiateAsKubernetes(t *testing.T) {
 	}
 }
 
-// kubectlAccept is the Accept header of kubectl get.
+// kubectlAccept is the Accept header that kubectl get sends.
 const kubectlAccept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"
 
-// TestNegotiateCache checks that repeated headers are not parsed again.
+// TestNegotiateCache checks that the same Accept header is not parsed a second time.
 func TestNegotiateCache(t *testing.T) {
 	for _, header := range []string{"", "*/*", "application/json", kubectlAccept, "application/json;drop=metadata.managedFields"} {
 		for _, endpoint := range endpointNames {
 			first, _ := Negotiate(header, endpoint)
 			if again, _ := Negotiate(header, endpoint); again != first {
-				t.Errorf("Negotiate(%q) = %+v, cached %+v", header, first, again)
+				t.Errorf("second Negotiate(%q) = %+v, want %+v", header, again, first)
 			}
 			if n := testing.AllocsPerRun(10, func() { _, _ = Negotiate(header, endpoint) }); n != 0 {
-				t.Errorf("%s allocates %v times", header, n)
+				t.Errorf("cached Negotiate(%q) allocates %v times, want 0", header, n)
 			}
 		}
 	}
@@ -68,7 +68,7 @@ func TestNotAcceptable(t *testing.T) {
 	_, err := Negotiate("text/html", Objects)
 	if s := StatusOf(err); s.Code != 406 || s.Reason != "NotAcceptable" ||
 		s.Message != "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/cbor" {
-		t.Errorf("%+v", s)
+		t.Errorf("Negotiate(text/html) = %+v, want code 406 and the accepted media types", s)
 	}
 	if f := NegotiateStatus("text/html", "", ""); f != (Format{Encoding: JSON, Pretty: true}) {
 		t.Errorf("NegotiateStatus() = %+v, want indented JSON", f)
@@ -101,7 +101,7 @@ func TestPretty(t *testing.T) {
 	}
 }
 
-// TestDrop checks the parameter drop of Accept headers.
+// TestDrop checks that the parameter drop of an Accept header is parsed correctly.
 func TestDrop(t *testing.T) {
 	for _, test := range []struct {
 		accept string
@@ -152,18 +152,18 @@ func TestDrop(t *testing.T) {
 			f, err := Negotiate(test.accept, endpoint)
 			if err != nil {
 				if endpoint != Objects {
-					continue // the endpoint does not support the format
+					continue // this endpoint does not support the format
 				}
-				t.Errorf("%s: %v", test.accept, err)
+				t.Errorf("Negotiate(%q) = %v, want no error", test.accept, err)
 			}
 			if want := test.want && endpoint != Fixed; f.Drop != want {
-				t.Errorf("Accept: %s at %s: dropped %v, want %v", test.accept, name, f.Drop, want)
+				t.Errorf("Accept: %s at %s: Format.Drop = %v, want %v", test.accept, name, f.Drop, want)
 			}
 		}
 	}
 }
 
-// TestAcceptsGzip checks the weights of content codings.
+// TestAcceptsGzip checks how the weights in an Accept-Encoding header are evaluated.
 func TestAcceptsGzip(t *testing.T) {
 	for header, want := range map[string]bool{
 		"gzip": true, "GZIP": true, "deflate, gzip;q=0.5": true, "br, gzip ; q=1": true, "gzip;x=y;q=0.1": true, "gzip;q=x": true,

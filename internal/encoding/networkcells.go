@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// maxShown is the maximum number of items that a cell shows.
+// maxShown is the maximum number of list items that a cell shows.
 const maxShown = 3
 
 func serviceClusterIP(r *row) string {
@@ -43,7 +43,7 @@ func serviceExternalIP(r *row) string {
 	return unknown
 }
 
-// servicePorts returns ports as port:nodePort/protocol.
+// servicePorts returns the ports of a service as port:nodePort/protocol, separated by commas.
 func servicePorts(r *row) string {
 	var ports []string
 	for _, port := range itemsOf(r.get("spec", "ports")) {
@@ -59,7 +59,7 @@ func servicePorts(r *row) string {
 	return strings.Join(ports, ",")
 }
 
-// loadBalancer returns the distinct addresses of an object's load balancer, sorted.
+// loadBalancer returns the distinct addresses in the load balancer status of an object, sorted.
 func loadBalancer(r *row) string {
 	var addresses []string
 	for _, ingress := range itemsOf(r.get("status", "loadBalancer", "ingress")) {
@@ -71,7 +71,8 @@ func loadBalancer(r *row) string {
 	return strings.Join(slices.Compact(addresses), ",")
 }
 
-// ingressHosts returns the first hosts. As in Kubernetes, rules without a host count among the hidden ones.
+// ingressHosts returns the first hosts of an Ingress. As in Kubernetes, rules without a host are included in the number of
+// hosts that are not shown.
 func ingressHosts(r *row) string {
 	rules := itemsOf(r.get("spec", "rules"))
 	var hosts []string
@@ -102,7 +103,7 @@ func ingressClassName(r *row) string {
 	return nameWithDefault(r, "ingressclass.kubernetes.io/is-default-class")
 }
 
-// nameWithDefault returns the object's name, followed by (default) if one of the annotations is true.
+// nameWithDefault returns the object's name, followed by " (default)" if one of the annotations has the value true.
 func nameWithDefault(r *row, annotations ...string) string {
 	name := text(r.get("metadata", "name"))
 	for _, annotation := range annotations {
@@ -125,7 +126,7 @@ func ingressClassParameters(r *row) string {
 	return kind + "/" + text(parameters.Get("name"))
 }
 
-// ipParent returns the parent of an IPAddress: resource.group/namespace/name.
+// ipParent returns the parent reference of an IPAddress as resource.group/namespace/name.
 func ipParent(r *row) string {
 	parent := r.get("spec", "parentRef")
 	if parent.Kind() != document.Map {
@@ -139,7 +140,7 @@ func ipParent(r *row) string {
 	return place + "/" + text(parent.Get("name"))
 }
 
-// endpoints returns the first addresses, each with every port of its subset.
+// endpoints returns the first addresses of an Endpoints object, each combined with every port of its subset.
 func endpoints(r *row) string {
 	subsets := itemsOf(r.get("subsets"))
 	if len(subsets) == 0 {
@@ -194,7 +195,7 @@ func sliceEndpoints(r *row) string {
 	return firstOrUnset(addresses)
 }
 
-// firstOrUnset returns the first items; <unset> if there are none.
+// firstOrUnset joins the first items of a list; it returns <unset> if there are none.
 func firstOrUnset(all []string) string {
 	shown := joinFirst(all[:min(len(all), maxShown)], ",", len(all), maxShown)
 	if shown == "" {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// nodeStatus returns whether a node is ready, by its last Ready condition, and whether it is unschedulable.
+// nodeStatus returns the status of a node: Ready, NotReady or Unknown, by its last Ready condition, and SchedulingDisabled if it is
+// unschedulable.
 func nodeStatus(r *row) string {
 	status := "Unknown"
 	if ready := lastWith(r.get("status", "conditions"), "type", "Ready"); present(ready) {
@@ -20,7 +21,7 @@ func nodeStatus(r *row) string {
 	return status
 }
 
-// nodeRoles returns the distinct roles in a node's labels, sorted.
+// nodeRoles returns the distinct roles in the labels of a node, sorted.
 func nodeRoles(r *row) string {
 	var roles []string
 	for name, value := range r.get("metadata", "labels").Fields() {
@@ -39,7 +40,7 @@ func nodeRoles(r *row) string {
 	return strings.Join(slices.Compact(roles), ",")
 }
 
-// nodeAddress returns the cell with a node's first address of a type.
+// nodeAddress returns the cell that shows the first address of a node with a type, such as InternalIP.
 func nodeAddress(typ string) cell {
 	return textFunction(func(r *row) string {
 		address := itemWith(r.get("status", "addresses"), "type", typ)

@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// oracleNow is the time at which the oracle computed ages.
+// oracleNow is the reference time of the ages in the files with Kubernetes' results.
 var oracleNow = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// TestColumnsAsKubernetes compares the names, types, formats and priorities of all columns, and the rows of empty
-// tables.
+// TestColumnsAsKubernetes compares the names, types, formats and priorities of all columns with those of Kubernetes, as well
+// as the rows of empty tables.
 func TestColumnsAsKubernetes(t *testing.T) {
 	var columns []Column
 	kinds := 0
 	check := func() {
 		if len(columns) > 0 {
-			t.Errorf("columns that Kubernetes does not have: %v", columns)
+			t.Errorf("additional columns %v, want none beyond those of Kubernetes", columns)
 		}
 	}
 	for line := range strings.Lines(readTestdata(t, "columns.txt")) {
@@ -42,16 +42,16 @@ func TestColumnsAsKubernetes(t *testing.T) {
 			continue
 		}
 		if len(columns) == 0 {
-			t.Errorf("missing column %s", line)
+			t.Errorf("column %s of Kubernetes is missing", line)
 			continue
 		}
 		c := columns[0]
 		columns = columns[1:]
 		if got := fmt.Sprintf("  %s|%s|%s|%d", c.Name, c.Type, c.Format, c.Priority); got != line {
-			t.Errorf("column %s, want %s", got, line)
+			t.Errorf("column = %s, want %s", got, line)
 		}
 		if c.Description == "" {
-			t.Errorf("the column %s has no description", c.Name)
+			t.Errorf("column %s has no description, want one", c.Name)
 		}
 	}
 	check()
@@ -60,14 +60,14 @@ func TestColumnsAsKubernetes(t *testing.T) {
 	}
 }
 
-// TestCellsAsKubernetes compares the cells of handwritten objects.
+// TestCellsAsKubernetes compares the cells of handwritten objects with those of Kubernetes.
 func TestCellsAsKubernetes(t *testing.T) {
 	if n := compareRows(t, strings.NewReader(readFile(t, "written.txt"))); n < 30 {
-		t.Errorf("compared %d objects", n)
+		t.Errorf("%d objects compared, want at least 30", n)
 	}
 }
 
-// TestRandomCellsAsKubernetes compares the cells of random objects of every kind.
+// TestRandomCellsAsKubernetes compares the cells of random objects of every kind with those of Kubernetes.
 func TestRandomCellsAsKubernetes(t *testing.T) {
 	file, err := os.Open(filepath.Join("testdata", "random.txt.gz"))
 	if err != nil {
@@ -79,11 +79,12 @@ func TestRandomCellsAsKubernetes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := compareRows(t, text); n < 500 {
-		t.Errorf("compared %d objects", n)
+		t.Errorf("%d objects compared, want at least 500", n)
 	}
 }
 
-// compareRows compares objects (<) with their rows (>), and returns the number of rows.
+// compareRows reads a file in which a line with an object (<) is followed by a line with Kubernetes' row of that object (>).
+// It compares our rows with them, and returns the number of rows.
 func compareRows(t *testing.T, from io.Reader) (compared int) {
 	t.Helper()
 	lines := bufio.NewScanner(from)
@@ -132,7 +133,7 @@ func compareRow(t *testing.T, object, want string) {
 	}
 }
 
-// rowOf returns a Table with one object.
+// rowOf returns a Table with one object as JSON.
 func rowOf(t *testing.T, object string) []byte {
 	t.Helper()
 	var typed struct{ APIVersion, Kind string }
@@ -154,11 +155,11 @@ func decode(t *testing.T, text string, into any) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(into); err != nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("%s: expected JSON: %v", text, err)
 	}
 }
 
-// readTestdata returns the content of a generated file without its first line, which is a comment.
+// readTestdata returns the contents of a generated file without its first line, a comment that names the generator.
 func readTestdata(t *testing.T, name string) string {
 	t.Helper()
 	header, content, _ := strings.Cut(readFile(t, name), "\n")

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podState is the state of a pod's containers, from which several cells are computed.
+// podState is the state of a pod's containers, from which several cells of its row are computed.
 type podState struct {
 	ready, containers int
 	status            string
@@ -17,7 +17,7 @@ type podState struct {
 	lastRestart       time.Time
 }
 
-// podState returns the state of the row's pod, which is computed once.
+// podState returns the state of the row's pod; it is computed only once per row.
 func (r *row) podState() *podState {
 	if r.pod == nil {
 		r.pod = readPod(r)
@@ -25,8 +25,8 @@ func (r *row) podState() *podState {
 	return r.pod
 }
 
-// readPod computes the state of a pod: that of the first unfinished init container, or else that of the first
-// container.
+// readPod computes the state of a pod. Its status is determined by the first unfinished init container or, if there is none,
+// by the first container.
 func readPod(r *row) *podState {
 	spec, status := r.get("spec"), r.get("status")
 	s := &podState{containers: itemCount(spec.Get("containers"))}
@@ -58,8 +58,8 @@ func readPod(r *row) *podState {
 	return s
 }
 
-// readInit visits the init containers up to the first unfinished one, and reports whether there is one. Sidecars are
-// counted in sidecars as well.
+// readInit visits the init containers up to the first unfinished one, and reports whether there is an unfinished one.
+// Sidecars are counted in sidecars as well.
 func (s *podState) readInit(spec, status document.Value, sidecars *podState) (initializing bool) {
 	declared := spec.Get("initContainers")
 	for i, c := range itemsOf(status.Get("initContainerStatuses")) {
@@ -90,7 +90,7 @@ func (s *podState) readInit(spec, status document.Value, sidecars *podState) (in
 	return false
 }
 
-// readContainers visits the containers in reverse order, so that the first one determines the status.
+// readContainers visits the containers in reverse order, so that the first container determines the status.
 func (s *podState) readContainers(status document.Value) {
 	running, failure := false, ""
 	list := itemsOf(status.Get("containerStatuses"))
@@ -115,7 +115,7 @@ func (s *podState) readContainers(status document.Value) {
 	if s.status != "Completed" {
 		return
 	}
-	// One container has completed; the others may be running or have failed.
+	// The status says that a container has completed, but other containers may be running or have failed.
 	switch {
 	case running && anyConditionTrue(status.Get("conditions"), "Ready"):
 		s.status = "Running"
@@ -126,7 +126,7 @@ func (s *podState) readContainers(status document.Value) {
 	}
 }
 
-// countRestarts adds the restarts of a container, and updates the time of the last one.
+// countRestarts adds the restarts of a container to those of the pod, and updates the time of the last restart.
 func (s *podState) countRestarts(c document.Value) {
 	s.restarts += integer(c.Get("restartCount"))
 	if ended := timeOf(c.Lookup("lastState", "terminated", "finishedAt")); s.lastRestart.Before(ended) {
@@ -134,7 +134,7 @@ func (s *podState) countRestarts(c document.Value) {
 	}
 }
 
-// terminationReason returns the reason of a container's termination: its reason, signal or exit code.
+// terminationReason returns why a container has terminated: its reason or, without one, its signal or exit code.
 func terminationReason(terminated document.Value) string {
 	if reason := text(terminated.Get("reason")); reason != "" {
 		return reason
@@ -145,7 +145,7 @@ func terminationReason(terminated document.Value) string {
 	return "ExitCode:" + strconv.FormatInt(integer(terminated.Get("exitCode")), 10)
 }
 
-// isSidecar reports whether an init container is a sidecar, which keeps running.
+// isSidecar reports whether an init container is a sidecar, which keeps running because its restartPolicy is Always.
 func isSidecar(container document.Value) bool {
 	return text(container.Get("restartPolicy")) == "Always"
 }
@@ -159,7 +159,8 @@ func podRestarts(r *row) string {
 	return count + " (" + duration.HumanDuration(r.now.Sub(s.lastRestart)) + " ago)"
 }
 
-// podIP returns the first address. podIP takes precedence over podIPs, because older clients set only podIP.
+// podIP returns the first IP address of a pod. The field podIP takes precedence over podIPs, because older clients set only
+// podIP.
 func podIP(r *row) string {
 	status := r.get("status")
 	first := ""

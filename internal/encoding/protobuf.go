@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// Protobuf is Kubernetes' protobuf. It is defined by Go types, so that only the metadata of custom resources can be
-// encoded.
+// Protobuf is the protobuf encoding of Kubernetes. It is defined by Go types, so that custom resources can be encoded only as
+// PartialObjectMetadata.
 var Protobuf = &Encoding{
 	MediaType:           "application/vnd.kubernetes.protobuf",
 	StreamType:          "application/vnd.kubernetes.protobuf;stream=watch",
@@ -20,13 +20,15 @@ var Protobuf = &Encoding{
 	Serializer:          protobufSerializer{},
 }
 
-// The cached forms of an object: the whole object, and the metadata of kinds without a Go type.
+// protobufForm is the cached form of the whole object; protobufMetadataForm holds only the metadata, for kinds without a Go
+// type.
 var (
 	protobufForm         = newForm(protobuf.Encode, protobuf.Object.Memory)
 	protobufMetadataForm = newForm(protobuf.EncodeMetadata, protobuf.Object.Memory)
 )
 
-// protobufSerializer writes objects and lists in an envelope with their type. Watch events are length-prefixed.
+// protobufSerializer writes objects and lists in an envelope that contains their type. Watch events are prefixed with their
+// length.
 type protobufSerializer struct{}
 
 func (protobufSerializer) Decode(body string, defaults schema.GroupVersionKind) (string, error) {
@@ -48,7 +50,7 @@ func (protobufSerializer) AppendObject(dst []byte, v View, o Object) ([]byte, er
 func (protobufSerializer) AppendList(dst []byte, v View, l List, objects iter.Seq[Object], sink Sink) ([]byte, error) {
 	var all []protobuf.Object
 	meta := protobuf.ListMeta{ResourceVersion: l.ResourceVersion, Continue: l.Continue, Remaining: l.Remaining}.AppendListMeta(nil)
-	size := len(meta) // the envelope states the size before the objects
+	size := len(meta) // the size of the list, which the envelope states before the objects
 	for o := range objects {
 		p, err := encodeProtobuf(&v, o)
 		if err != nil {
@@ -104,11 +106,11 @@ func (protobufSerializer) AppendTyped(dst []byte, _ Format, object runtime.Objec
 	return protobuf.AppendTyped(dst, object)
 }
 
-// encodeProtobuf returns an object in protobuf. For kinds without a Go type, only views of the metadata are supported;
-// others fail with status 406.
+// encodeProtobuf returns an object in protobuf. For kinds without a Go type, only PartialObjectMetadata is supported; for
+// other shapes it returns an error with status 406.
 func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
 	p, err := protobufForm.of(o)
-	if err == nil { // checked first, because the code below allocates
+	if err == nil { // the usual case comes first, because the code below allocates
 		return p, nil
 	}
 	noType := (*protobuf.NoTypeError)(nil)
@@ -121,12 +123,12 @@ func encodeProtobuf(v *View, o Object) (protobuf.Object, error) {
 	return p, notAcceptableError(noType.Error())
 }
 
-// partialType returns the type of an object's PartialObjectMetadata.
+// partialType returns the type of a PartialObjectMetadata in the version of the view.
 func (v *View) partialType() protobuf.Type {
 	return protobuf.Type{APIVersion: v.Meta.APIVersion(), Kind: Partial.String()}
 }
 
-// listType returns the type of a list in the shape of the view.
+// listType returns the type of a list response in the shape of the view.
 func (v *View) listType(l *List) protobuf.Type {
 	if v.Shape == Whole {
 		return protobuf.Type{APIVersion: l.APIVersion, Kind: l.Kind}

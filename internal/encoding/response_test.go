@@ -55,7 +55,8 @@ func TestAppendObject(t *testing.T) {
 	}
 }
 
-// TestPrettyAndYAML compares with the encoders of Kubernetes: encoding/json and sigs.k8s.io/yaml.
+// TestPrettyAndYAML compares indented JSON and YAML with the output of encoding/json and sigs.k8s.io/yaml, which Kubernetes
+// uses.
 func TestPrettyAndYAML(t *testing.T) {
 	must := mustAppend(t)
 	list := List{Kind: "DeploymentList", APIVersion: "apps/v1", ResourceVersion: 9}
@@ -80,8 +81,8 @@ func TestPrettyAndYAML(t *testing.T) {
 	}
 }
 
-// TestDifferenceDeepObjectsAreNotIndented checks that objects whose indentation would exceed their size by far are not
-// indented.
+// TestDifferenceDeepObjectsAreNotIndented checks that an object is not indented if the indentation would be far larger than
+// the object.
 func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
 	must := mustAppend(t)
 	deep := func(levels int) rawJSON {
@@ -89,7 +90,7 @@ func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
 	}
 	for text, want := range map[string]int{`{"a":[1,2]}`: 2 + 4 + 4 + 2, `{"a":"[[\"[[,","b":1}`: 2 + 2} {
 		if got := indentationSize([]byte(text)); got != want {
-			t.Errorf("%s has an indentation of %d bytes, want %d", text, got, want)
+			t.Errorf("indentationSize(%s) = %d bytes, want %d", text, got, want)
 		}
 	}
 	for levels, isIndented := range map[int]bool{1: true, 10: true, 5000: false} {
@@ -102,7 +103,7 @@ func TestDifferenceDeepObjectsAreNotIndented(t *testing.T) {
 			want.WriteString(string(deep(levels)) + "\n")
 		}
 		if got := must(AppendObject(nil, View{Format: Format{Pretty: true}}, deep(levels))); got != want.String() {
-			t.Errorf("%d levels: received %d bytes that begin with %.100q, want %d that begin with %.100q", levels, len(got), got, want.Len(), want.String())
+			t.Errorf("%d levels: got %d bytes that begin with %.100q, want %d that begin with %.100q", levels, len(got), got, want.Len(), want.String())
 		}
 	}
 }
@@ -133,7 +134,7 @@ func TestAppendList(t *testing.T) {
 	}
 }
 
-// TestWithoutType checks that apiVersion and kind are removed at the top level only, at any position.
+// TestWithoutType checks that withoutType removes apiVersion and kind only at the top level, at any position.
 func TestWithoutType(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"apiVersion":"v1","kind":"Pod"}`:                            `{}`,
@@ -198,7 +199,7 @@ func TestStatusOf(t *testing.T) {
 	}
 }
 
-// TestListAllocations checks that the number of allocations does not depend on the length of a list.
+// TestListAllocations checks that the number of allocations for a list does not depend on its length.
 func TestListAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<20)
 	cost := func(n int) float64 {
@@ -208,11 +209,11 @@ func TestListAllocations(t *testing.T) {
 		})
 	}
 	if one, many := cost(1), cost(1000); one != many {
-		t.Errorf("a list of 1 object allocates %v times, a list of 1000 objects %v times", one, many)
+		t.Errorf("a list of 1 object allocates %v times, a list of 1000 objects %v times, want the same number", one, many)
 	}
 }
 
-// TestAllocations checks that the encoding of objects and events does not allocate.
+// TestAllocations checks that encoding objects and events does not allocate memory.
 func TestAllocations(t *testing.T) {
 	buffer := make([]byte, 0, 1<<16)
 	var object Object = rawJSON(web)

@@ -8,14 +8,15 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// cell appends a cell of a row as JSON. It must not fail for objects with values of unexpected types.
+// cell appends the value of a cell of a row, as JSON, to dst. It must not fail if the object contains values of unexpected
+// types.
 type cell func(dst []byte, r *row) []byte
 
-// source creates the cell of a column from the words after the source's name in a kind file: first paths, then other
+// source creates the cell of a column from the words that follow the source's name in a kind file: first paths, then other
 // arguments.
 type source struct {
-	// paths and others are the expected numbers of paths and arguments; the last argument is optional if optional is set.
-	// paths is -1 for any number of paths.
+	// paths and others are the expected numbers of paths and of other arguments. If optional is set, the last argument may be
+	// missing. paths is -1 if any number of paths is allowed.
 	paths, others int
 	optional      bool
 	cell          func(paths [][]string, others []string) cell
@@ -41,20 +42,21 @@ var sources = map[string]source{
 	"created":       {0, 0, false, createdCell},
 }
 
-// parseSource parses a source.
+// parseSource returns the cell for a source in a kind file: the name of a source followed by its arguments, or "go" followed
+// by the name of a function.
 func parseSource(words []string) (cell, error) {
 	if len(words) == 2 && words[0] == "go" {
 		if cell := functions[words[1]]; cell != nil {
 			return cell, nil
 		}
-		return nil, fmt.Errorf("expected the name of a function, received %q", words[1])
+		return nil, fmt.Errorf("expected the name of a Go function in functions.go, received %q", words[1])
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("expected a source, received none")
+		return nil, fmt.Errorf("expected the name of a source, received none")
 	}
 	s, ok := sources[words[0]]
 	if !ok {
-		return nil, fmt.Errorf("expected a source, received %q", words[0])
+		return nil, fmt.Errorf("expected the name of a source, received %q", words[0])
 	}
 	count := s.paths
 	if count < 0 {
@@ -67,12 +69,12 @@ func parseSource(words []string) (cell, error) {
 		others = others[1:]
 	}
 	if len(paths) < max(count, 1) && s.paths != 0 || len(others) > s.others || len(others) < s.others && !s.optional {
-		return nil, fmt.Errorf("source %s: expected %d paths and %d words, received %q", words[0], s.paths, s.others, words[1:])
+		return nil, fmt.Errorf("source %s: expected %d paths and %d other arguments, received %q", words[0], s.paths, s.others, words[1:])
 	}
 	return s.cell(paths, others), nil
 }
 
-// optionalArgument returns the last argument if all are present, "" otherwise.
+// optionalArgument returns the last of all possible arguments; "" if it is missing.
 func optionalArgument(others []string, all int) string {
 	if len(others) < all {
 		return ""

@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StatusOf returns the Status of an error, with a code. An error without a Status is an internal error.
+// StatusOf returns the Status of an error, always with a code. An error without a Status gets code 500 and its
+// text as message.
 func StatusOf(err error) metav1.Status {
 	var known apierrors.APIStatus
 	status := metav1.Status{Status: metav1.StatusFailure}
@@ -32,7 +33,7 @@ func StatusOf(err error) metav1.Status {
 
 var statusType = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// AppendStatus appends a response body: a Status, which is the same in all shapes.
+// AppendStatus appends the response body for a Status, which is the same in all shapes.
 func AppendStatus(dst []byte, f Format, s *metav1.Status) ([]byte, error) {
 	typed := *s
 	typed.TypeMeta = statusType

@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// phase returns the phase of an object; Terminating if it is being deleted.
+// phase returns the status.phase of an object; Terminating if it has a deletionTimestamp.
 func phase(r *row) string {
 	if r.deleted() {
 		return "Terminating"
@@ -14,7 +14,7 @@ func phase(r *row) string {
 	return text(r.get("status", "phase"))
 }
 
-// accessModes are the access modes with their abbreviations, in the order in which they are shown.
+// accessModes lists the access modes of volumes with their abbreviations, in the order in which a cell shows them.
 var accessModes = [...]struct{ mode, short string }{
 	{"ReadWriteOnce", "RWO"},
 	{"ReadOnlyMany", "ROX"},
@@ -37,7 +37,7 @@ func modesText(list document.Value) string {
 
 func volumeModes(r *row) string { return modesText(r.get("spec", "accessModes")) }
 
-// isBound reports whether a claim has a volume; before that, its status is not meaningful.
+// isBound reports whether a PersistentVolumeClaim has a volume. Without one, its status is not meaningful.
 func isBound(r *row) bool { return text(r.get("spec", "volumeName")) != "" }
 
 func claimModes(r *row) string {
@@ -54,7 +54,8 @@ func claimCapacity(r *row) string {
 	return quantity(r.get("status", "capacity", "storage"))
 }
 
-// storageClass returns the class of a volume or claim. The legacy annotation takes precedence over the field.
+// storageClass returns the storage class of a volume or claim. The legacy annotation takes precedence over
+// spec.storageClassName.
 func storageClass(r *row) string {
 	if class := r.get("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); present(class) {
 		return text(class)
@@ -73,7 +74,7 @@ func storageCapacity(r *row) string {
 	return unset
 }
 
-// claimState returns the state of a ResourceClaim.
+// claimState returns the state of a ResourceClaim: pending, or a list of deleted, allocated and reserved.
 func claimState(r *row) string {
 	var states []string
 	if r.deleted() {

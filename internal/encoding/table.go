@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/fastdoc"
 )
 
-// Include is the part of its object that a row of a Table includes.
+// Include is the part of the object that a row of a Table contains.
 type Include uint8
 
 // The values of the query parameter includeObject.
@@ -26,7 +26,7 @@ const (
 	IncludeNone
 )
 
-// ParseInclude parses the query parameter includeObject.
+// ParseInclude parses the value of the query parameter includeObject. It returns a BadRequest error for an unknown value.
 func ParseInclude(s string) (Include, error) {
 	switch s {
 	case "", "Metadata":
@@ -40,7 +40,7 @@ func ParseInclude(s string) (Include, error) {
 		"Unable to convert to Table as requested: includeObject: Invalid value: %q: must be 'Metadata', 'Object', 'None', or empty", s))
 }
 
-// appendTable appends a Table as JSON, whose rows are the objects of a list.
+// appendTable appends a Table as JSON with one row per object of a list.
 func appendTable(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
@@ -72,7 +72,7 @@ func appendTable(dst []byte, v *View, l *List, objects iter.Seq[Object]) []byte 
 	return append(dst, '}')
 }
 
-// appendObjectTable appends a Table as JSON with a single object and its resourceVersion.
+// appendObjectTable appends a Table as JSON with the row of a single object, and the object's resourceVersion.
 func appendObjectTable(dst []byte, v *View, o Object) []byte {
 	w := tableWriters.Get().(*tableWriter)
 	defer w.release()
@@ -89,7 +89,7 @@ func appendObjectTable(dst []byte, v *View, o Object) []byte {
 	return append(dst, "]}"...)
 }
 
-// appendHeader appends the column definitions as a JSON member.
+// appendHeader appends the column definitions as a member of a JSON object; null if without is set.
 func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	dst = append(dst, `,"columnDefinitions":`...)
 	if without {
@@ -98,13 +98,13 @@ func (c *Columns) appendHeader(dst []byte, without bool) []byte {
 	return append(dst, c.header...)
 }
 
-// sortKey is the sort key of a row.
+// sortKey determines the position of a row among the rows of a Table.
 type sortKey struct {
 	number int64
 	name   string
 }
 
-// sorted returns the objects of a list in the order of the columns.
+// sorted returns the objects of a list in the order of the view's columns.
 func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] {
 	type placed struct {
 		object Object
@@ -114,7 +114,7 @@ func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] 
 	for o := range objects {
 		w.read(v, o)
 		at := v.Columns.order(&w.row)
-		at.name = strings.Clone(at.name) // the text is overwritten by the next object
+		at.name = strings.Clone(at.name) // cloned, because the next object overwrites the text
 		all = append(all, placed{o, at})
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
@@ -129,9 +129,9 @@ func sorted(v *View, w *tableWriter, objects iter.Seq[Object]) iter.Seq[Object] 
 	}
 }
 
-// tableWriter holds pooled memory for encoding rows.
+// tableWriter holds reusable memory for encoding rows. It is pooled.
 type tableWriter struct {
-	// text is the JSON of the row's object, and metadata a part of it.
+	// text is the JSON of the row's object; metadata is the part of it with the metadata.
 	text, metadata []byte
 	reader         fastdoc.Reader
 	row            row
@@ -139,7 +139,7 @@ type tableWriter struct {
 
 var tableWriters = sync.Pool{New: func() any { return new(tableWriter) }}
 
-// release returns the writer to the pool.
+// release drops all references to objects and returns the writer to the pool.
 func (w *tableWriter) release() {
 	const maximum = 1 << 20
 	w.dropObject()
@@ -148,13 +148,13 @@ func (w *tableWriter) release() {
 	}
 }
 
-// dropObject drops the references to the previous object.
+// dropObject drops the references to the object of the previous row.
 func (w *tableWriter) dropObject() {
 	w.row, w.metadata = row{}, nil
 	w.reader.Reset()
 }
 
-// read parses the object of the next row; null if it cannot be parsed.
+// read parses the object of the next row; the object is null if it cannot be parsed.
 func (w *tableWriter) read(v *View, o Object) {
 	w.dropObject()
 	w.text = appendJSON(w.text[:0], v.Drop, o)
@@ -163,7 +163,8 @@ func (w *tableWriter) read(v *View, o Object) {
 		w.row.object = d.Document()
 		return
 	}
-	// dropObject releases the document before the text is overwritten.
+	// The document shares the memory of w.text. This is safe because dropObject releases the document before w.text is
+	// overwritten.
 	text := unsafe.String(unsafe.SliceData(w.text), len(w.text))
 	object, err := w.reader.ParseJSON(text, noLimit, document.Value{}, "metadata", "managedFields")
 	if err != nil {
@@ -172,7 +173,7 @@ func (w *tableWriter) read(v *View, o Object) {
 	w.row.object = object
 }
 
-// appendRow appends the row of the object that was read.
+// appendRow appends the row of the object that read has parsed, as JSON.
 func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
 	w.row.now = v.Now
 	dst = append(dst, `{"cells":[`...)
@@ -196,13 +197,13 @@ func (w *tableWriter) appendRow(dst []byte, v *View) []byte {
 	return append(dst, '}')
 }
 
-// endsInitialState reports whether an object is the bookmark that ends the initial events. Clients depend on its
-// annotation, so that rows always include it.
+// endsInitialState reports whether an object is the bookmark that ends the initial events of a watch. Clients depend on its
+// annotation, so that its row always includes the metadata.
 func endsInitialState(object document.Value) bool {
 	return text(object.Lookup("metadata", "annotations", metav1.InitialEventsAnnotationKey)) == "true"
 }
 
-// appendConditions appends the conditions of a row as a JSON member, if there are any.
+// appendConditions appends the conditions of a row as a member of a JSON object; nothing if there are none.
 func (c *Columns) appendConditions(dst []byte, r *row) []byte {
 	for _, completed := range c.completed {
 		if text(r.at(completed.path)) != completed.value {

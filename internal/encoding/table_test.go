@@ -51,17 +51,17 @@ func TestTableInclude(t *testing.T) {
 		}
 		decode(t, mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", what), rawJSON(config))), &table)
 		if got := string(table.Rows[0].Object); got != want {
-			t.Errorf("include %q: %s, want %s", include, got, want)
+			t.Errorf("Table with includeObject %q = %s, want %s", include, got, want)
 		}
 	}
 	_, err := ParseInclude("All")
 	if s := StatusOf(err); s.Code != 400 || !strings.Contains(s.Message, `includeObject: Invalid value: "All"`) {
-		t.Errorf("%+v", s)
+		t.Errorf("ParseInclude(All) = %+v, want code 400 and the invalid value", s)
 	}
 }
 
-// TestTableEvents checks that only the first event has column definitions, and that the bookmark that ends the initial
-// events includes its metadata even with includeObject=None.
+// TestTableEvents checks that only the first event of a watch contains column definitions, and that the bookmark that ends
+// the initial events includes its metadata even with includeObject=None.
 func TestTableEvents(t *testing.T) {
 	events, err := NewWatchEncoder(tableView("", "ConfigMap", IncludeNone))
 	if err != nil {
@@ -78,17 +78,17 @@ func TestTableEvents(t *testing.T) {
 		tables = append(tables, event.Object)
 	}
 	if len(tables) != 3 || len(tables[0].ColumnDefinitions) != 3 || tables[1].ColumnDefinitions != nil || tables[2].ColumnDefinitions != nil {
-		t.Fatalf("%s", text)
+		t.Fatalf("events = %s, want three Tables, only the first one with column definitions", text)
 	}
 	if tables[0].ResourceVersion != "4" || tables[2].ResourceVersion != "12" {
-		t.Errorf("%s", text)
+		t.Errorf("events = %s, want the first Table at resourceVersion 4, the third at 12", text)
 	}
 	if len(tables[1].Rows[0].Object.Raw) != 0 || !strings.Contains(string(tables[2].Rows[0].Object.Raw), metav1.InitialEventsAnnotationKey) {
-		t.Errorf("%s", text)
+		t.Errorf("events = %s, want metadata only in the bookmark that ends the initial events", text)
 	}
 }
 
-// TestTableOrder checks that flow schemas are sorted by their matching precedence.
+// TestTableOrder checks that the rows of FlowSchemas are sorted by matching precedence.
 func TestTableOrder(t *testing.T) {
 	schemas := objects(
 		`{"metadata":{"name":"c"},"spec":{"matchingPrecedence":200}}`,
@@ -105,7 +105,7 @@ func TestTableOrder(t *testing.T) {
 	}
 }
 
-// documented is an object whose document differs from its JSON.
+// documented is a Documented object whose document differs from its JSON, so that a test can tell which of them was used.
 type documented struct{ rawJSON }
 
 func (documented) Document() document.Value {
@@ -116,7 +116,7 @@ func (documented) Document() document.Value {
 func TestTableOfDocumented(t *testing.T) {
 	got := mustAppend(t)(AppendObject(nil, tableView("", "ConfigMap", IncludeMetadata), documented{web}))
 	if !strings.Contains(got, `"cells":["stored",0,"\u003cunknown\u003e"]`) || !strings.Contains(got, `"metadata":{"resourceVersion":"7"}`) || !strings.Contains(got, `"name":"web"`) {
-		t.Errorf("%s", got)
+		t.Errorf("Table = %s, want cells of the document and metadata of the JSON", got)
 	}
 }
 
@@ -125,27 +125,27 @@ func TestParseColumnsErrors(t *testing.T) {
 		"Name | string":                "types/test.type:3: expected NAME | TYPE | SOURCE | DESCRIPTION",
 		"Name | string | | x":          "expected NAME | TYPE | SOURCE | DESCRIPTION",
 		"N | string | go unknown | x":  `received "unknown"`,
-		"N | string | guess a | x":     `expected a source, received "guess"`,
+		"N | string | guess a | x":     `expected the name of a source, received "guess"`,
 		"N | string | text | x":        "source text: expected 1 paths",
 		"N | string | count | x":       "source count: expected -1 paths",
 		"N | string | text a b c | x":  "source text: expected 1 paths",
 		"N | string | created a b | x": "source created: expected 0 paths",
-		"sort rows by chance":          "expected the name of an order",
+		"sort rows by chance":          "expected the name of a row order",
 		"completed status.phase":       "expected completed PATH VALUE",
 		"pods":                         "expected NAME | TYPE | SOURCE | DESCRIPTION",
-		"hidden":                       "expected a source, received none",
+		"hidden":                       "expected the name of a source, received none",
 	} {
 		set, err := kinds.Read(fstest.MapFS{"types/test.type": {Data: []byte("type Test\n    columns:\n        " + text + "\n")}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := readColumns(set); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %s", text, err, want)
+			t.Errorf("parsing %q = %v, want the error %s", text, err, want)
 		}
 	}
 }
 
-// TestCustomAsKubernetes compares the cells of custom resources with those of Kubernetes.
+// TestCustomAsKubernetes compares the cells of additional printer columns with those of Kubernetes.
 func TestCustomAsKubernetes(t *testing.T) {
 	object, compared := "", 0
 	for line := range strings.Lines(readTestdata(t, "custom.txt")) {
@@ -167,12 +167,12 @@ func TestCustomAsKubernetes(t *testing.T) {
 		decode(t, string(table.Rows[0].Cells[1]), &got)
 		decode(t, parts[2], &want)
 		if got != want {
-			t.Errorf("%s %s: %v, want %v", parts[0], parts[1], got, want)
+			t.Errorf("cell of type %s at %s = %v, want %v", parts[0], parts[1], got, want)
 		}
 		compared++
 	}
 	if compared < 100 {
-		t.Errorf("compared %d cells", compared)
+		t.Errorf("%d cells compared, want at least 100", compared)
 	}
 }
 
@@ -182,14 +182,14 @@ func TestCustomColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := columns.Definitions(); len(d) != 2 || d[1].Name != "Age" || d[1].Type != "date" {
-		t.Errorf("%+v", d)
+		t.Errorf("Definitions() = %+v, want the columns Name and Age", d)
 	}
 	if _, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C"}, JSONPath: ".a["}}); err == nil {
-		t.Error("CustomColumns() with an invalid JSONPath: expected an error")
+		t.Error("CustomColumns() with an invalid JSONPath = nil error, want an error")
 	}
 }
 
-// TestConcurrentTables encodes tables in several goroutines, for the race detector.
+// TestConcurrentTables encodes Tables in several goroutines, so that the race detector can find shared state.
 func TestConcurrentTables(t *testing.T) {
 	custom, err := CustomColumns([]CustomColumn{{Column: Column{Name: "C", Type: "string"}, JSONPath: ".spec['replicas']"}})
 	if err != nil {
@@ -206,7 +206,7 @@ func TestConcurrentTables(t *testing.T) {
 			for range 50 {
 				got, err := AppendList(nil, views[i%2], List{}, objects(web, config, web), nil)
 				if err != nil || string(got) != want[i%2] {
-					t.Errorf("%v %s", err, got)
+					t.Errorf("AppendList() = %s, %v, want %s", got, err, want[i%2])
 				}
 			}
 		})

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// deploymentSelector returns the selector; "" if it is empty, where other kinds show <none>.
+// deploymentSelector returns the label selector of a Deployment; "" if it is empty, for which other kinds show <none>.
 func deploymentSelector(r *row) string {
 	selector, err := metav1.LabelSelectorAsSelector(labelSelector(r.get("spec", "selector")))
 	if err != nil {
@@ -20,13 +20,13 @@ func deploymentSelector(r *row) string {
 	return selector.String()
 }
 
-// controller returns the object's controlling owner reference as kind.group/name.
+// controller returns the ownerReference of the object's controller as kind.group/name; <none> if there is none.
 func controller(r *row) string {
 	for _, owner := range itemsOf(r.get("metadata", "ownerReferences")) {
 		if !owner.Get("controller").Bool() {
 			continue
 		}
-		// A malformed apiVersion has no group.
+		// The group of a malformed apiVersion is empty.
 		gv, _ := schema.ParseGroupVersion(text(owner.Get("apiVersion")))
 		kind := schema.GroupKind{Group: gv.Group, Kind: text(owner.Get("kind"))}
 		name := text(owner.Get("name"))
@@ -57,8 +57,8 @@ func jobStatus(r *row) string {
 	return "Running"
 }
 
-// jobCompletions returns the number of succeeded pods and the desired number. A job without completions is complete
-// when one pod has succeeded, regardless of its parallelism.
+// jobCompletions returns the number of succeeded pods and the desired number. A Job without spec.completions is complete when
+// one pod has succeeded, regardless of its parallelism.
 func jobCompletions(r *row) string {
 	succeeded := strconv.FormatInt(integer(r.get("status", "succeeded")), 10)
 	if completions, ok := r.get("spec", "completions").Int64(); ok {
@@ -81,7 +81,8 @@ func jobDuration(r *row) string {
 	return duration.HumanDuration(end.Sub(start))
 }
 
-// quotaCell returns the cell of the used and hard quotas of limits, or of all other resources.
+// quotaCell returns the cell of a ResourceQuota that shows used and hard quotas: those of limits if limits is set, otherwise
+// all others.
 func quotaCell(limits bool) cell {
 	return textFunction(func(r *row) string {
 		hard, used := r.get("status", "hard"), r.get("status", "used")

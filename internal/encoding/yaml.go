@@ -6,7 +6,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// YAML has no framing for watch events.
+// YAML is the YAML encoding. It does not support watches, because it has no framing for watch events.
 var YAML = &Encoding{
 	MediaType:           "application/yaml",
 	ApplyType:           types.ApplyYAMLPatchType,
@@ -14,7 +14,7 @@ var YAML = &Encoding{
 	Tables:              true,
 	AggregatedDiscovery: true,
 	Serializer: NewSerializer(Codec{
-		Decode: func(body string) (string, error) { return body, nil }, // the write path parses YAML
+		Decode: func(body string) (string, error) { return body, nil }, // the body is returned unchanged, because the write path parses YAML
 		Append: func(dst []byte, v document.Value) []byte { return v.AppendYAML(dst) },
 	}),
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// BenchmarkDeployment encodes the fixture of a Deployment, in which every field is set.
+// BenchmarkDeployment measures the encoding of the Deployment fixture of k8s.io/api, in which every field is set.
 func BenchmarkDeployment(b *testing.B) {
 	folder, err := encodingtest.Folder()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// TestCBORFixtures decodes our encoding of every fixture with Kubernetes' serializer: the result must equal the object
-// decoded from JSON.
+// TestCBORFixtures encodes every fixture of k8s.io/api and decodes it with Kubernetes' serializer: the result must equal the
+// object decoded from JSON.
 func TestCBORFixtures(t *testing.T) {
 	reader := kubecbor.NewSerializer(encodingtest.Types(), encodingtest.Types(), kubecbor.Strict(true))
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
@@ -40,7 +40,7 @@ func TestCBORFixtures(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o := protobuf.NewObject(m, documentOf(t, read)); string(o.AppendWhole(nil, false)) != string(f.AfterProtobuf) {
-			t.Errorf("received %.200q\nexpected %.200q", o.AppendWhole(nil, false), f.AfterProtobuf)
+			t.Errorf("AppendWhole() = %.200q\nwant %.200q", o.AppendWhole(nil, false), f.AfterProtobuf)
 		}
 		without := withoutManagedFields(v)
 		checkDocument(t, o.Append(nil, true, true), without)
@@ -68,7 +68,7 @@ func withoutManagedFields(v document.Value) document.Value {
 	return v.With("metadata", metadata.Without("managedFields"))
 }
 
-// checkDocument decodes CBOR without a type.
+// checkDocument decodes CBOR without a Go type, and compares the result with a document.
 func checkDocument(t *testing.T, written []byte, expected document.Value) {
 	t.Helper()
 	var read any
@@ -80,7 +80,7 @@ func checkDocument(t *testing.T, written []byte, expected document.Value) {
 		t.Fatal(err)
 	}
 	if !document.Equal(received, expected) {
-		t.Errorf("received %s\nexpected %s", received.JSON(), expected.JSON())
+		t.Errorf("decoded CBOR = %s\nwant %s", received.JSON(), expected.JSON())
 	}
 }
 
@@ -93,7 +93,7 @@ func documentOf(t *testing.T, o runtime.Object) document.Value {
 	return v
 }
 
-// TestFloats compares with the CBOR library that Kubernetes uses.
+// TestFloats compares encoded floats with those of the CBOR library that Kubernetes uses.
 func TestFloats(t *testing.T) {
 	mode, err := cbor.EncOptions{ShortestFloat: cbor.ShortestFloat16}.EncMode()
 	if err != nil {
@@ -121,8 +121,8 @@ func TestFloats(t *testing.T) {
 	}
 }
 
-// TestCBORHugeNumbers checks that numbers beyond float64 are encoded as its largest value, so that the object can be
-// decoded.
+// TestCBORHugeNumbers checks that numbers beyond the range of float64 are encoded as the largest float64, so that Kubernetes
+// can decode the object.
 func TestCBORHugeNumbers(t *testing.T) {
 	for text, want := range map[string]float64{
 		"1e400": math.MaxFloat64, "-1e400": -math.MaxFloat64, "1" + strings.Repeat("0", 400): math.MaxFloat64, "1e-400": 0,
@@ -137,17 +137,17 @@ func TestCBORHugeNumbers(t *testing.T) {
 		}
 		var read map[string]any
 		if err := direct.Unmarshal(o.Append(nil, true, false), &read); err != nil {
-			t.Errorf("%.10s: %v", text, err)
+			t.Errorf("%.10s: decoding the CBOR = %v, want no error", text, err)
 			continue
 		}
 		if got := read["data"].(map[string]any)["x"]; got != want {
-			t.Errorf("%.10s: received %v, want %v", text, got, want)
+			t.Errorf("%.10s: decoded number = %v, want %v", text, got, want)
 		}
 	}
 }
 
-// TestMinJSONSize checks that the bound equals the size of the JSON if every number has one digit, and never exceeds
-// it.
+// TestMinJSONSize checks that minJSONSize returns the exact size if every number has one digit, and never more than the size
+// of the JSON.
 func TestMinJSONSize(t *testing.T) {
 	for text, unknown := range map[string]int{
 		`{}`: 0, `[]`: 0, `""`: 0, `7`: 0, `{"a":{}}`: 0, `[[],[[]],{}]`: 0, `{"a":1,"b":[1,2,"xyz"],"c":{"d":"e"}}`: 0,
@@ -162,7 +162,7 @@ func TestMinJSONSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		if size := minJSONSize(append([]byte("\xd9\xd9\xf7"), body...)); size != len(text)-unknown {
-			t.Errorf("%s: expected %d, received %d", text, len(text)-unknown, size)
+			t.Errorf("minJSONSize() of %s = %d, want %d", text, size, len(text)-unknown)
 		}
 	}
 	for text, body := range map[string]string{
@@ -170,10 +170,10 @@ func TestMinJSONSize(t *testing.T) {
 		`{"a":{},"b":1}`: "\xbf\x41a\xbf\xff\x61b\x01\xff",
 	} {
 		if size := minJSONSize([]byte(body)); size > len(text) || size < len(text)-1 {
-			t.Errorf("%s without lengths: expected about %d, received %d", text, len(text), size)
+			t.Errorf("minJSONSize() of %s in items of indefinite length = %d, want %d or one less", text, size, len(text))
 		}
 	}
 	for _, body := range []string{"", "\x5b", "\x5b\xff\xff\xff\xff\xff\xff\xff\xff", "\x1c", "\xff", "\xbf", "\x9b\xff"} {
-		minJSONSize([]byte(body)) // must not panic
+		minJSONSize([]byte(body)) // malformed CBOR must not cause a panic
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Decode returns the JSON text of a CBOR body. Text must be UTF-8: strings that are not are rejected, with their path.
+// Decode returns the JSON text of a CBOR request body. A string that is not valid UTF-8 causes an error that names its path.
 func Decode(body []byte) ([]byte, error) {
 	if size := minJSONSize(body); size > document.DefaultMaxBytes {
-		return nil, fmt.Errorf("it has at least %d bytes as JSON, more than the limit of %d; split it", size, document.DefaultMaxBytes)
+		return nil, fmt.Errorf("the body has at least %d bytes as JSON, more than the limit of %d; split it", size, document.DefaultMaxBytes)
 	}
 	var value any
 	if err := direct.Unmarshal(body, &value); err != nil {
@@ -25,17 +25,17 @@ func Decode(body []byte) ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 
-// breakByte ends an item of indefinite length.
+// breakByte is the CBOR "break" stop code, which ends an item of indefinite length.
 const breakByte = 0xff
 
-// indefinite is the additional information of items without a length.
+// indefinite is the additional information (RFC 8949) of items of indefinite length.
 const indefinite = 31
 
-// minJSONSize returns a lower bound of the size of a CBOR body as JSON. An empty map is one byte in CBOR and about a
-// hundred in Go's memory, so that the bound is computed from the bytes alone, before they are decoded. For malformed
-// CBOR it returns the size up to the malformed item; the decoder reports the error.
+// minJSONSize returns a lower bound of the size of a CBOR body converted to JSON. An empty map takes one byte in CBOR and
+// about a hundred in Go's memory, so the bound is computed from the bytes alone, before they are decoded. For malformed CBOR
+// it returns the bound for the items before the malformed one; the decoder reports the error.
 func minJSONSize(body []byte) (size int) {
-	inString := false // between the chunks of a string of indefinite length
+	inString := false // inString is true between the chunks of a string of indefinite length
 	for len(body) > 0 {
 		first := body[0]
 		count, n, ok := readHead(body)
@@ -43,7 +43,7 @@ func minJSONSize(body []byte) (size int) {
 			return size
 		}
 		body = body[n:]
-		const separator = 1 // the comma or colon before an item; the opening bracket for the first item
+		const separator = 1 // one byte for the comma or colon before an item, or for the opening bracket before the first item
 		switch major := first & majorMask; {
 		case first == breakByte:
 			inString = false
@@ -70,8 +70,9 @@ func minJSONSize(body []byte) (size int) {
 	return max(0, size-1)
 }
 
-// readHead returns the argument of an item (a count, a length or a value) and the size of the item's head. The argument
-// of an indefinite length is 1 for lists and maps, which count as not empty, and 0 for everything else.
+// readHead returns the argument of an item (a count, a length or a value) and the size of the item's head; ok is false if the
+// head is malformed. For an item of indefinite length the argument is 1 if it is a list or a map, which then count as not
+// empty, and 0 otherwise.
 func readHead(body []byte) (count uint64, size int, ok bool) {
 	switch info := body[0] &^ majorMask; {
 	case info < 24:

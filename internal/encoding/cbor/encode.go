@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// The major types of CBOR: the three highest bits of an item's first byte.
+// The major types of CBOR, in the three highest bits of an item's first byte.
 const (
 	majorUint  = 0 << 5
 	majorNeg   = 1 << 5
@@ -28,13 +28,13 @@ const (
 	float64Head = 7<<5 | 27
 )
 
-// tagBase64 is the tag of byte strings that are base64 in JSON.
+// tagBase64 is the CBOR tag of byte strings that are base64 strings in JSON.
 const tagBase64 = 22
 
-// Prefix is the self-described CBOR tag. Every object and every watch event starts with it.
+// Prefix is the self-described CBOR tag (55799), with which every object and every watch event starts.
 const Prefix = "\xd9\xd9\xf7"
 
-// Append appends a document. The message determines the fields that are base64 in JSON; it may be nil.
+// Append appends a document as CBOR. m determines which fields are base64 strings in JSON; it is nil if there are none.
 func Append(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -63,7 +63,7 @@ func Append(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	return append(dst, simpleNull)
 }
 
-// appendMember appends a field with its name.
+// appendMember appends a member of an object: its name and its value.
 func appendMember(dst []byte, m *protobuf.Message, name string, value document.Value) []byte {
 	dst = appendString(dst, name)
 	isBytes, isMap, message := m.Lookup(name)
@@ -76,7 +76,7 @@ func appendMember(dst []byte, m *protobuf.Message, name string, value document.V
 	return Append(dst, message, value)
 }
 
-// appendEntries appends a map whose values are messages. Its keys are not field names.
+// appendEntries appends a map whose values are messages: its keys are not fields of a message.
 func appendEntries(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	if v.Kind() != document.Map {
 		return Append(dst, nil, v)
@@ -89,7 +89,7 @@ func appendEntries(dst []byte, m *protobuf.Message, v document.Value) []byte {
 	return dst
 }
 
-// appendDecoded appends base64 strings as byte strings, including the items of lists and the values of maps.
+// appendDecoded appends a base64 string as a byte string; in a list or map it does so for all items or values.
 func appendDecoded(dst []byte, v document.Value) []byte {
 	switch v.Kind() {
 	case document.Map:
@@ -108,7 +108,7 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	case document.String:
 		decoded, err := base64.StdEncoding.DecodeString(v.Text())
 		if err != nil {
-			break // the write path validates base64
+			break // cannot happen: base64 is validated when an object is written
 		}
 		dst = appendHead(dst, majorTag, tagBase64)
 		dst = appendHead(dst, majorBytes, uint64(len(decoded)))
@@ -117,13 +117,14 @@ func appendDecoded(dst []byte, v document.Value) []byte {
 	return Append(dst, nil, v)
 }
 
-// appendString appends a string as a byte string, as Kubernetes does: decoders validate the UTF-8 of text strings.
+// appendString appends a string as a CBOR byte string, as Kubernetes does, because decoders validate the UTF-8 of text
+// strings.
 func appendString(dst []byte, s string) []byte {
 	dst = appendHead(dst, majorBytes, uint64(len(s)))
 	return append(dst, s...)
 }
 
-// appendHead appends a major type and its argument: a count, a length, or the value itself.
+// appendHead appends the head of an item: its major type and its argument, which is a count, a length, or the value itself.
 func appendHead(dst []byte, major byte, n uint64) []byte {
 	switch {
 	case n < 24:
@@ -138,8 +139,8 @@ func appendHead(dst []byte, major byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, major|27), n)
 }
 
-// appendNumber appends an integer, or a float if the number has a fraction or overflows int64. Numbers beyond the range of
-// float64 become its largest value: Kubernetes' decoder rejects a whole list because of one infinity.
+// appendNumber appends an integer, or a float if the number has a fraction or overflows int64. A number beyond the range of
+// float64 becomes the largest float64, because Kubernetes' decoder would reject a whole list that contains an infinity.
 func appendNumber(dst []byte, v document.Value) []byte {
 	i, ok := v.Int64()
 	switch {
@@ -152,7 +153,7 @@ func appendNumber(dst []byte, v document.Value) []byte {
 	return appendHead(dst, majorUint, uint64(i))
 }
 
-// appendFloat appends a float in the shortest of 2, 4 and 8 bytes that keeps its value.
+// appendFloat appends a float in 2, 4 or 8 bytes, the fewest that represent it exactly.
 func appendFloat(dst []byte, f float64) []byte {
 	short := float32(f)
 	if float64(short) != f {
@@ -164,7 +165,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	return binary.BigEndian.AppendUint32(append(dst, float32Head), math.Float32bits(short))
 }
 
-// toHalf returns a half-precision float; ok is false if f is not exactly representable.
+// toHalf returns the bits of f as a half-precision float; ok is false if f cannot be represented exactly.
 //
 //	float32   sign 1  exponent 8 (-127)  fraction 23
 //	half      sign 1  exponent 5 (-15)   fraction 10
@@ -178,7 +179,7 @@ func toHalf(f float32) (half uint16, ok bool) {
 		return sign, true
 	case exponent >= -14 && exponent <= 15:
 		return sign | uint16(exponent+15)<<10 | uint16(fraction>>13), fraction&0x1fff == 0
-	case exponent >= -24 && exponent < -14: // subnormal: the leading bit is explicit
+	case exponent >= -24 && exponent < -14: // a subnormal number, whose leading bit is explicit
 		whole, shift := fraction|1<<23, uint(-exponent-1)
 		return sign | uint16(whole>>shift), whole&(1<<shift-1) == 0
 	}

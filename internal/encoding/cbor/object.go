@@ -5,22 +5,23 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/protobuf"
 )
 
-// Object is an encoded object whose type and managedFields can be omitted:
+// Object is an object encoded as CBOR, from which apiVersion, kind and managedFields can be omitted without encoding it
+// again:
 //
 //	{ apiVersion kind …before… metadata: { … managedFields … } …after… }
 //
-// The head of a CBOR map has the number of its members, so that omitting a member requires another head.
+// The head of a CBOR map contains the number of its members, so omitting a member requires another head.
 type Object struct {
 	is     protobuf.Type
-	fields int // the number of fields without apiVersion and kind
-	// before ends with the key of the metadata. It is empty if the object has no metadata.
+	fields int // the number of members of the object other than apiVersion and kind
+	// before ends with the name of the metadata member; it is empty if the object has no metadata.
 	before, metadata, after []byte
 	metadataFields          int
-	// The managedFields are metadata[managedStart:managedEnd].
+	// managedFields, with their name, are metadata[managedStart:managedEnd].
 	managedStart, managedEnd int
 }
 
-// Encode encodes an object of any kind.
+// Encode encodes an object of any kind. Its apiVersion and kind determine which fields are base64 strings in JSON.
 func Encode(v document.Value) (*Object, error) {
 	m, err := protobuf.MessageFor(protobuf.TypeOf(v))
 	if err != nil {
@@ -30,11 +31,11 @@ func Encode(v document.Value) (*Object, error) {
 	return &o, nil
 }
 
-// NewObject encodes an object. The message is nil for kinds without a Go type.
+// NewObject encodes an object. m is nil for kinds without a Go type.
 func NewObject(m *protobuf.Message, v document.Value) Object {
 	o := Object{is: protobuf.TypeOf(v)}
 	all := make([]byte, 0, v.JSONSize())
-	start, end := 0, 0 // bounds of the content of the metadata
+	start, end := 0, 0 // the start and end of the metadata's members
 	for name, value := range v.Fields() {
 		if name == "apiVersion" || name == "kind" {
 			continue
@@ -46,15 +47,15 @@ func NewObject(m *protobuf.Message, v document.Value) Object {
 		}
 		all = appendString(all, name)
 		start = len(all)
-		all = o.appendMetadataOf(all, value)
+		all = o.appendMetadataMembers(all, value)
 		end = len(all)
 	}
 	o.before, o.metadata, o.after = all[:start], all[start:end], all[end:]
 	return o
 }
 
-// appendMetadataOf appends the members of the metadata and records the position of managedFields.
-func (o *Object) appendMetadataOf(dst []byte, metadata document.Value) []byte {
+// appendMetadataMembers appends the members of the metadata, and records the position of managedFields in o.
+func (o *Object) appendMetadataMembers(dst []byte, metadata document.Value) []byte {
 	start := len(dst)
 	for name, value := range metadata.Fields() {
 		o.metadataFields++
@@ -67,11 +68,11 @@ func (o *Object) appendMetadataOf(dst []byte, metadata document.Value) []byte {
 	return dst
 }
 
-// Memory returns the approximate size of the object in memory.
+// Memory returns the approximate size of the object in memory, in bytes.
 func (o *Object) Memory() int { return cap(o.before) + 192 }
 
-// Append appends the object: with apiVersion and kind if typed is set, which is false for items of built-in lists, and
-// without managedFields if drop is set.
+// Append appends the object. typed includes apiVersion and kind, which items of built-in lists do not have; drop omits
+// managedFields.
 func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 	fields := o.fields
 	if typed {
@@ -88,7 +89,7 @@ func (o *Object) Append(dst []byte, typed, drop bool) []byte {
 	return append(dst, o.after...)
 }
 
-// AppendPartial appends an object of type as with the metadata of this object.
+// AppendPartial appends an object that has the type as and the metadata of o; drop omits managedFields.
 func (o *Object) AppendPartial(dst []byte, as protobuf.Type, drop bool) []byte {
 	dst = appendHead(dst, majorMap, 3)
 	dst = appendType(dst, as)
@@ -113,7 +114,7 @@ func appendType(dst []byte, t protobuf.Type) []byte {
 	return appendString(dst, t.Kind)
 }
 
-// AppendListHead appends the part of a list before its items.
+// AppendListHead appends the part of a list that precedes its items: its type, its metadata and the number of items.
 func AppendListHead(dst []byte, is protobuf.Type, metadata document.Value, items int) []byte {
 	dst = append(dst, Prefix...)
 	dst = appendHead(dst, majorMap, 4)
@@ -123,7 +124,7 @@ func AppendListHead(dst []byte, is protobuf.Type, metadata document.Value, items
 	return appendHead(dst, majorList, uint64(items))
 }
 
-// AppendEventHead appends the part of a watch event before its object.
+// AppendEventHead appends the part of a watch event that precedes its object.
 func AppendEventHead(dst []byte, event string) []byte {
 	dst = append(dst, Prefix...)
 	dst = appendHead(dst, majorMap, 2)

@@ -1,5 +1,5 @@
-// Package encodingtest provides the fixtures of k8s.io/api for tests of encodings: an object of each kind in which
-// every field is set, of this release and of earlier releases.
+// Package encodingtest provides the test fixtures of k8s.io/api to tests of encodings: for each kind an object in which every
+// field is set, as written by the current and by earlier releases.
 package encodingtest
 
 import (
@@ -22,13 +22,14 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Folder returns the directory of the fixtures of k8s.io/api, which has a directory per release; HEAD is this release.
+// Folder returns the directory of the fixtures of k8s.io/api. It contains one directory per release; HEAD is the release that
+// this module depends on.
 var Folder = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/api").Output()
 	return filepath.Join(strings.TrimSpace(string(out)), "testdata"), err
 })
 
-// Types returns the Go types of every kind of k8s.io/api, including those that are not served.
+// Types returns a scheme with the Go types of every kind of k8s.io/api, including kinds that are not served.
 var Types = sync.OnceValue(func() *runtime.Scheme {
 	types := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -36,33 +37,34 @@ var Types = sync.OnceValue(func() *runtime.Scheme {
 		apidiscoveryv2.AddToScheme, apidiscoveryv2beta1.AddToScheme, imagepolicyv1alpha1.AddToScheme,
 	} {
 		if err := add(types); err != nil {
-			panic(err) // unreachable: AddToScheme has no input
+			panic(err) // unreachable, because AddToScheme depends on no input
 		}
 	}
 	return types
 })
 
-// Fixture is an object in several encodings. JSON, YAML and Protobuf are the same object.
+// Fixture is an object in several encodings: JSON, YAML and Protobuf contain the same object.
 type Fixture struct {
 	schema.GroupVersionKind
-	// Type is nil for kinds of earlier releases that k8s.io/api no longer has.
+	// Type is nil for kinds of earlier releases that k8s.io/api no longer defines.
 	Type                 reflect.Type
 	JSON, YAML, Protobuf []byte
-	// AfterJSON, AfterYAML and AfterProtobuf are the object after a round trip in this release, which may differ for
-	// fixtures of earlier releases.
+	// AfterJSON, AfterYAML and AfterProtobuf are the object after a round trip through the Go types of this release. For
+	// fixtures of earlier releases they may differ from the object.
 	AfterJSON, AfterYAML, AfterProtobuf []byte
 }
 
 // headRelease is the name of the directory of this release.
 const headRelease = "HEAD"
 
-// watchEvent is the name of the only fixture that is not an object.
+// watchEvent is the name of the only fixture that is not an API object.
 const watchEvent = "core.v1.WatchEvent"
 
-// minFixtures is the minimum number of fixtures of a release.
+// minFixtures is the minimum number of fixtures that a release must have.
 const minFixtures = 150
 
-// Each runs a test for each fixture of each release. It fails if there are too few, because they were moved.
+// Each runs a subtest for each fixture of each release. It fails the test if there are too few fixtures, for instance because
+// k8s.io/api has moved them.
 func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 	t.Helper()
 	folder, err := Folder()
@@ -71,7 +73,7 @@ func Each(t *testing.T, test func(t *testing.T, f Fixture)) {
 	}
 	releases, err := filepath.Glob(filepath.Join(folder, "*", "apps.v1.Deployment.json"))
 	if err != nil || len(releases) < 2 {
-		t.Fatalf("%s: expected the fixtures of this release and of others, received those of %d: %v", folder, len(releases), err)
+		t.Fatalf("%s: expected the fixtures of this and of earlier releases, received those of %d releases: %v", folder, len(releases), err)
 	}
 	for _, release := range releases {
 		release = filepath.Dir(release)
@@ -93,14 +95,14 @@ func eachOf(t *testing.T, release string, test func(t *testing.T, f Fixture)) {
 		t.Run(name, func(t *testing.T) {
 			f := read(t, place)
 			if f.Type == nil && filepath.Base(release) == headRelease {
-				t.Fatalf("%v has no Go type: add its version to Types", f.GroupVersionKind)
+				t.Fatalf("%v: expected a Go type in Types, found none; add its API version to Types", f.GroupVersionKind)
 			}
 			test(t, f)
 		})
 	}
 }
 
-// after is the suffix of fixtures after a round trip.
+// after is the file name suffix of fixtures after a round trip.
 const after = ".after_roundtrip"
 
 func read(t *testing.T, place string) (f Fixture) {

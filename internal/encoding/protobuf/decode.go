@@ -14,11 +14,11 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// serializer decodes the built-in kinds. Other kinds do not support protobuf.
+// serializer is Kubernetes' protobuf serializer for the built-in kinds. Other kinds cannot be sent in protobuf.
 var serializer = sync.OnceValue(func() *protobuf.Serializer { return protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin()) })
 
-// Decode returns the JSON text of a body. Missing parts of the type in the envelope are taken from defaults. Strings
-// that are not UTF-8 are rejected, with their path.
+// Decode returns the JSON text of a protobuf body. Parts of the type that are missing in the envelope are taken from
+// defaults. A string that is not UTF-8 causes an error that names its path.
 func Decode(body []byte, defaults schema.GroupVersionKind) ([]byte, error) {
 	if err := checkMemory(body, defaults); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func Decode(body []byte, defaults schema.GroupVersionKind) ([]byte, error) {
 	return gobytes.TrimSpace(text), err
 }
 
-// hasReplacement reports whether json.Marshal has replaced invalid UTF-8. Only such bytes are encoded as this escape
-// sequence: the character U+FFFD itself is not escaped, and backslashes in strings are doubled.
+// hasReplacement reports whether json.Marshal has replaced invalid UTF-8 in a text. Only invalid bytes are encoded as the
+// escape sequence \ufffd: the character U+FFFD itself is not escaped, and backslashes in strings are doubled.
 func hasReplacement(text []byte) bool {
 	for {
 		_, after, found := gobytes.Cut(text, []byte(`\ufffd`))
@@ -51,20 +51,21 @@ func hasReplacement(text []byte) bool {
 	}
 }
 
-// notUTF8 returns the error for an object with a string that is not UTF-8. It has the path of the string if the
-// unstructured form of the object has it.
+// notUTF8 returns the error for an object with a string that is not UTF-8. The error names the path of the string if the
+// string also occurs in the unstructured form of the object.
 func notUTF8(object runtime.Object) error {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err == nil {
 		_, err = document.FromGo(content)
 	}
 	if err == nil {
-		err = errors.New("expected text in UTF-8, received other bytes")
+		err = errors.New("expected text in UTF-8, received bytes that are not UTF-8")
 	}
 	return err
 }
 
-// checkMemory rejects a body whose Go object would use too much memory. Malformed envelopes are left to the decoder.
+// checkMemory returns an error for a body whose Go object would use too much memory. It ignores malformed envelopes, which
+// the decoder reports.
 func checkMemory(body []byte, defaults schema.GroupVersionKind) error {
 	content, ok := gobytes.CutPrefix(body, []byte(envelopePrefix))
 	envelope := runtime.Unknown{}

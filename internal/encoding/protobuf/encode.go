@@ -14,18 +14,18 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// knownKinds caches messages by their types.
+// knownKinds maps a Type to its *Message; kinds without a Go type are not cached.
 var knownKinds sync.Map
 
-// MessageFor returns the message of a kind; nil if the kind has no Go type.
+// MessageFor returns the message of a kind; nil if the kind has no Go type or its Go type cannot be described by a Message.
 func MessageFor(t Type) (*Message, error) {
 	if m, ok := knownKinds.Load(t); ok {
 		return m.(*Message), nil
 	}
 	of, ok := scheme.GoType(t.APIVersion, t.Kind)
 	if !ok || strings.HasPrefix(t.APIVersion, apiextensionsv1.GroupName+"/") {
-		// CustomResourceDefinitions have fields of several JSON types, which struct tags do not describe.
-		return nil, nil // not cached: clients choose the names of kinds
+		// Some fields of CustomResourceDefinitions can have several JSON types, which struct tags do not describe.
+		return nil, nil // not cached, because clients choose the names of kinds
 	}
 	m, err := MessageOf(of)
 	if err != nil {
@@ -35,14 +35,14 @@ func MessageFor(t Type) (*Message, error) {
 	return m, nil
 }
 
-// NoTypeError is the error for objects of kinds without a Go type.
+// NoTypeError is returned for an object whose kind has no Go type and therefore no protobuf encoding.
 type NoTypeError struct{ Type Type }
 
 func (e *NoTypeError) Error() string {
-	return fmt.Sprintf("%s of %s has no protobuf: only built-in kinds have", e.Type.Kind, e.Type.APIVersion)
+	return fmt.Sprintf("%s of %s has no protobuf encoding; only built-in kinds have one", e.Type.Kind, e.Type.APIVersion)
 }
 
-// Encode encodes an object. It fails with a *NoTypeError if its kind has no Go type.
+// Encode encodes an object. It returns a *NoTypeError if the object's kind has no Go type.
 func Encode(v document.Value) (Object, error) {
 	t := TypeOf(v)
 	m, err := MessageFor(t)
@@ -55,10 +55,10 @@ func Encode(v document.Value) (Object, error) {
 	return NewObject(m, v), nil
 }
 
-// partialMessage is the message of PartialObjectMetadata.
+// partialMessage returns the message of PartialObjectMetadata.
 var partialMessage = sync.OnceValues(func() (*Message, error) { return MessageOf(reflect.TypeFor[metav1.PartialObjectMetadata]()) })
 
-// EncodeMetadata encodes the metadata of an object, which has the same message for all kinds.
+// EncodeMetadata encodes only the metadata of an object, which has the same message for all kinds.
 func EncodeMetadata(v document.Value) (Object, error) {
 	m, err := partialMessage()
 	if err != nil {
@@ -67,23 +67,24 @@ func EncodeMetadata(v document.Value) (Object, error) {
 	return NewObject(m, v), nil
 }
 
-// AppendWhole appends the object in its envelope.
+// AppendWhole appends the object in an envelope with its type; drop omits managedFields.
 func (o Object) AppendWhole(dst []byte, drop bool) []byte {
 	dst = o.is.AppendEnvelope(dst, o.Size(drop))
 	return AppendEnvelopeEnd(o.Append(dst, drop))
 }
 
-// AppendPartial appends an object of type as, in its envelope, with the metadata of this object.
+// AppendPartial appends, in an envelope, an object that has the type as and the metadata of o; drop omits managedFields.
 func (o Object) AppendPartial(dst []byte, as Type, drop bool) []byte {
 	dst = as.AppendEnvelope(dst, o.MetadataSize(drop))
 	return AppendEnvelopeEnd(o.AppendMetadata(dst, drop))
 }
 
-// AppendTyped appends a Go object in its envelope. It fails if the Go type does not implement protobuf.
+// AppendTyped appends a Go object in an envelope with its type. It returns an error if the Go type has no protobuf
+// marshaller.
 func AppendTyped(dst []byte, object runtime.Object) ([]byte, error) {
 	marshaler, ok := object.(interface{ Marshal() ([]byte, error) })
 	if !ok {
-		return dst, fmt.Errorf("encode %T: it has no protobuf", object)
+		return dst, fmt.Errorf("encode %T: the Go type has no protobuf marshaller", object)
 	}
 	raw, err := marshaler.Marshal()
 	if err != nil {

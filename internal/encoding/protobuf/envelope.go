@@ -7,22 +7,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Protobuf objects do not contain their type, so that every response has an envelope that does:
+// An object in protobuf does not contain its type, so every response has an envelope that contains it:
 //
 //	k8s 0x00  { 1: { 1: APIVERSION  2: KIND }  2: OBJECT  3: ""  4: "" }
 
 // Type is the apiVersion and kind of an object.
 type Type struct{ APIVersion, Kind string }
 
-// TypeOf returns the type of an object.
+// TypeOf returns the type of a document with apiVersion and kind.
 func TypeOf(v document.Value) Type { return Type{v.Get("apiVersion").Text(), v.Get("kind").Text()} }
 
 const envelopePrefix = "k8s\x00"
 
-// envelopeEnd follows the object: an empty contentEncoding and contentType.
+// envelopeEnd is the part of an envelope after the object: an empty contentEncoding and an empty contentType.
 const envelopeEnd = "\x1a\x00\x22\x00"
 
-// EnvelopeSize returns the size of an envelope with an object of the given size.
+// EnvelopeSize returns the size in bytes of an envelope, including an object of a size.
 func (t Type) EnvelopeSize(object int) int {
 	own := t.size()
 	return len(envelopePrefix) + 1 + varintSize(uint64(own)) + own + 1 + varintSize(uint64(object)) + object + len(envelopeEnd)
@@ -32,7 +32,7 @@ func (t Type) size() int {
 	return 2 + varintSize(uint64(len(t.APIVersion))) + len(t.APIVersion) + varintSize(uint64(len(t.Kind))) + len(t.Kind)
 }
 
-// AppendEnvelope appends the part of an envelope that precedes an object of the given size.
+// AppendEnvelope appends the part of an envelope that precedes the object. object is the size of the object in bytes.
 func (t Type) AppendEnvelope(dst []byte, object int) []byte {
 	dst = append(dst, envelopePrefix...)
 	dst = appendLength(dst, 1, t.size())
@@ -46,13 +46,13 @@ func AppendEnvelopeEnd(dst []byte) []byte { return append(dst, envelopeEnd...) }
 
 // ListMeta is the metadata of a list.
 type ListMeta struct {
-	ResourceVersion int64 // 0 for none
+	ResourceVersion int64 // 0 means none
 	Continue        string
-	Remaining       int // 0 if unknown
+	Remaining       int // 0 means unknown
 }
 
 func (m ListMeta) append(dst []byte) []byte {
-	dst = appendText(dst, 1, "") // selfLink
+	dst = appendText(dst, 1, "") // the deprecated selfLink
 	version := ""
 	if m.ResourceVersion != 0 {
 		version = strconv.FormatInt(m.ResourceVersion, 10)
@@ -66,7 +66,7 @@ func (m ListMeta) append(dst []byte) []byte {
 	return dst
 }
 
-// AppendListMeta appends the metadata of a list as its first field.
+// AppendListMeta appends the metadata as the first field of a list.
 func (m ListMeta) AppendListMeta(dst []byte) []byte {
 	var scratch [128]byte
 	meta := m.append(scratch[:0])
@@ -74,14 +74,14 @@ func (m ListMeta) AppendListMeta(dst []byte) []byte {
 	return append(dst, meta...)
 }
 
-// AppendItemHead appends the tag and length of an item of a list.
+// AppendItemHead appends the tag and the length that precede a list item of size bytes.
 func AppendItemHead(dst []byte, size int) []byte { return appendLength(dst, 2, size) }
 
-// ItemSize returns the size of a list item with its tag and length.
+// ItemSize returns the size of a list item of size bytes with its tag and length.
 func ItemSize(size int) int { return 1 + varintSize(uint64(size)) + size }
 
-// AppendEventHead appends the part of a watch event that precedes its object: the length of the frame, and the type of
-// the event. object is the size of the object in its envelope.
+// AppendEventHead appends the part of a watch event that precedes its object: the length of the frame, and the type of the
+// event. object is the size in bytes of the object in its envelope.
 func AppendEventHead(dst []byte, event string, object int) []byte {
 	raw := ItemSize(object)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(ItemSize(len(event))+ItemSize(raw)))
@@ -95,7 +95,7 @@ func appendText(dst []byte, number int, s string) []byte {
 	return append(dst, s...)
 }
 
-// appendLength appends the tag and length of a length-delimited field.
+// appendLength appends the tag and length of a length-delimited field, which precede its value.
 func appendLength(dst []byte, number, length int) []byte {
 	dst = append(dst, byte(number<<3|bytesType))
 	return appendVarint(dst, uint64(length))

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/encoding/encodingtest"
 )
 
-// eachFixture runs a test for the fixtures of every kind of k8s.io/api in every release, including kinds that are not
-// served. Objects are in the form of this release, after a round trip.
+// eachFixture runs a test for the fixtures of every kind of k8s.io/api and every release, including kinds that are not
+// served. The objects are passed as they are after a round trip through the Go types of this release.
 func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte)) {
 	encodingtest.Each(t, func(t *testing.T, f encodingtest.Fixture) {
 		if f.Type == nil {
@@ -24,7 +24,7 @@ func eachFixture(t *testing.T, test func(t *testing.T, of reflect.Type, asJSON, 
 	})
 }
 
-// TestFixtures compares with Kubernetes' own marshallers, byte for byte.
+// TestFixtures compares the encoding of every fixture byte for byte with Kubernetes' own marshallers.
 func TestFixtures(t *testing.T) {
 	eachFixture(t, func(t *testing.T, of reflect.Type, asJSON, asProtobuf []byte) {
 		v, err := document.ParseJSON(asJSON)
@@ -33,7 +33,7 @@ func TestFixtures(t *testing.T) {
 		}
 		checkEnvelope(t, of, v, asProtobuf)
 		checkDropped(t, of, v)
-		// An empty object covers the fields that are written even if they are empty.
+		// An empty object covers the fields that are encoded even if they are empty.
 		empty := reflect.New(of).Interface().(runtime.Object)
 		empty.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(v.Get("apiVersion").Text(), v.Get("kind").Text()))
 		var buffer gobytes.Buffer
@@ -55,18 +55,19 @@ func checkEnvelope(t *testing.T, of reflect.Type, v document.Value, expected []b
 	is := Type{v.Get("apiVersion").Text(), v.Get("kind").Text()}
 	received := AppendEnvelopeEnd(o.Append(is.AppendEnvelope(nil, o.Size(false)), false))
 	if len(received) != is.EnvelopeSize(o.Size(false)) {
-		t.Errorf("has %d bytes, expected %d", len(received), is.EnvelopeSize(o.Size(false)))
+		t.Errorf("size of the object in its envelope = %d bytes, want %d", len(received), is.EnvelopeSize(o.Size(false)))
 	}
 	if string(received) != string(expected) {
 		at := 0
 		for at < min(len(received), len(expected)) && received[at] == expected[at] {
 			at++
 		}
-		t.Errorf("differs at byte %d of %d:\nreceived %.60q\nexpected %.60q", at, len(expected), received[at:], expected[at:])
+		t.Errorf("the encoding differs from Kubernetes' at byte %d of %d: got\n%.60q, want\n%.60q", at, len(expected), received[at:], expected[at:])
 	}
 }
 
-// checkDropped checks that omitting managedFields yields the encoding of an object without them.
+// checkDropped checks that encoding an object and omitting managedFields yields the same bytes as encoding an object without
+// managedFields.
 func checkDropped(t *testing.T, of reflect.Type, v document.Value) {
 	t.Helper()
 	m, err := MessageOf(of)

@@ -6,20 +6,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Two bytes of protobuf may decode to a Go struct of a thousand bytes. Therefore the memory of an object is computed
-// from the bytes of the body, before it is decoded.
+// Two bytes of protobuf may decode to a Go struct of a thousand bytes. Therefore the memory that a body would need is
+// computed before it is decoded.
 
-// maxMemory is the maximum size in memory of a decoded body. Objects of a few MiB need much less.
+// maxMemory is the maximum size in bytes of a decoded body in memory. Typical objects of a few MiB need much less.
 const maxMemory = 64 << 20
 
-// The memory of values that are not structs: a string with its header, and an entry of a map.
+// The estimated memory, in bytes, of a string without its contents, and of a map entry.
 const (
 	valueMemory = 16
 	entryMemory = 64
 )
 
-// checkMessageMemory rejects an object, without its envelope, that would need more than maxMemory. Kinds without a Go
-// type are left to the decoder.
+// checkMessageMemory returns an error if an object, passed without its envelope, would need more than maxMemory. It accepts
+// kinds without a Go type, which the decoder rejects.
 func checkMessageMemory(t Type, object []byte) error {
 	m, err := MessageFor(t)
 	if err != nil || m == nil {
@@ -32,7 +32,8 @@ func checkMessageMemory(t Type, object []byte) error {
 	return nil
 }
 
-// addMemory adds the memory of a message. It fails as soon as the sum exceeds maxMemory.
+// addMemory adds the memory that an encoded message would need to *memory. It returns an error as soon as the sum exceeds
+// maxMemory.
 func (m *Message) addMemory(memory *int, data []byte) error {
 	*memory += m.size
 	for len(data) > 0 {
@@ -59,7 +60,7 @@ func (m *Message) addMemory(memory *int, data []byte) error {
 	return nil
 }
 
-// addFieldMemory adds the memory of a field's value.
+// addFieldMemory adds the memory that the value of a field would need to *memory.
 func (m *Message) addFieldMemory(memory *int, number int, value []byte) error {
 	*memory += valueMemory
 	f := m.fieldByNumber(number)
@@ -78,7 +79,7 @@ func (m *Message) addFieldMemory(memory *int, number int, value []byte) error {
 	return nil
 }
 
-// fieldByNumber returns the field with a number; nil if there is none.
+// fieldByNumber returns the field with a field number; nil if there is none.
 func (m *Message) fieldByNumber(number int) *field {
 	for i := range m.fields {
 		if m.fields[i].number == number {
@@ -88,7 +89,7 @@ func (m *Message) fieldByNumber(number int) *field {
 	return nil
 }
 
-// entry returns the message of a map's entry: a key and a value.
+// entry returns the message of an entry of a map field, which consists of a key and a value.
 func (f *field) entry() *Message {
 	return &Message{fields: []field{{number: 2, value: f.value, message: f.message}}}
 }

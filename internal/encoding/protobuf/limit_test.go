@@ -11,7 +11,7 @@ func TestMemoryOfAllKinds(t *testing.T) {
 	for gvk := range scheme.Builtin().AllKnownTypes() {
 		is := Type{gvk.GroupVersion().String(), gvk.Kind}
 		if err := checkMessageMemory(is, nil); err != nil {
-			t.Errorf("%v: %v", is, err)
+			t.Errorf("checkMessageMemory(%v) = %v, want no error", is, err)
 		}
 	}
 }

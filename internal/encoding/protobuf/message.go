@@ -15,15 +15,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Message is the protobuf encoding of a Go struct.
+// Message describes the protobuf encoding of a Go struct.
 type Message struct {
-	// fields are sorted by number.
+	// fields are sorted by field number.
 	fields []field
-	// names maps JSON names to fields, including those of embedded structs. fieldIndexes maps the names of the message's own
-	// fields to their indexes.
+	// names maps JSON names to fields, including the fields of embedded structs. fieldIndexes maps the names of the message's
+	// own fields to their indexes in fields.
 	names        map[string]*field
 	fieldIndexes map[string]int
-	size         int // the size of the Go struct in memory
+	size         int // the size of the Go struct in memory, in bytes
 }
 
 // field is a field of a message.
@@ -32,21 +32,21 @@ type field struct {
 	number      int
 	value       valueKind
 	cardinality cardinality
-	// message is the message of the value, of an item or of a map's value; nil for scalars.
+	// message is the message of the field's value, of a list's items or of a map's values; nil if these are scalars.
 	message *Message
 }
 
-// cardinality is how often a field occurs in a message.
+// cardinality specifies how often a field occurs in a message.
 type cardinality uint8
 
 const (
-	always   cardinality = iota // written even if it is empty
-	optional                    // a pointer in Go
+	always   cardinality = iota // encoded even if the value is empty
+	optional                    // encoded only if present: a pointer in Go
 	repeated
-	mapped // with string keys
+	mapped // a map with string keys
 )
 
-// valueKind is the encoding of a value.
+// valueKind specifies how a value is encoded.
 type valueKind uint8
 
 const (
@@ -54,15 +54,15 @@ const (
 	boolean
 	integer
 	double
-	bytes       // base64 in JSON
-	message     // a message with fields
+	bytes       // bytes, which are a base64 string in JSON
+	message     // a message with fields, an object in JSON
 	timestamp   // a message with seconds and nanoseconds
 	microTime   // a timestamp, truncated to microseconds
-	quantity    // a message with the quantity's text
-	intOrString // a message with an integer or a string
-	duration    // a message with nanoseconds
-	rawJSON     // a message with any JSON
-	fieldsJSON  // a message with FieldsV1 JSON
+	quantity    // a message with the text of the quantity
+	intOrString // a message with the type, an integer and a string
+	duration    // a message with the number of nanoseconds
+	rawJSON     // a message with the text of any JSON value
+	fieldsJSON  // a message with the JSON text of a FieldsV1
 	stringList  // a message with a list of strings
 )
 
@@ -81,7 +81,8 @@ var (
 	messages   = map[reflect.Type]*Message{}
 )
 
-// MessageOf returns the message of a struct with protobuf tags.
+// MessageOf returns the message of a Go struct with protobuf tags, which it creates on first use. It returns an error if a
+// field has no protobuf encoding.
 func MessageOf(t reflect.Type) (*Message, error) {
 	messagesMu.Lock()
 	defer messagesMu.Unlock()
@@ -90,7 +91,7 @@ func MessageOf(t reflect.Type) (*Message, error) {
 
 func messageOf(t reflect.Type) (*Message, error) {
 	if m := messages[t]; m != nil {
-		return m, nil // may be incomplete: types can be recursive
+		return m, nil // in a recursive type, the message may still be incomplete here
 	}
 	m := &Message{names: map[string]*field{}, fieldIndexes: map[string]int{}, size: int(t.Size())}
 	messages[t] = m
@@ -117,7 +118,7 @@ func messageOf(t reflect.Type) (*Message, error) {
 	return m, nil
 }
 
-// fieldOf parses the tags of a field; ok is false for fields without a protobuf tag.
+// fieldOf parses the struct tags of a field; ok is false for fields without a protobuf tag.
 func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	tag, ok := s.Tag.Lookup("protobuf")
 	if !ok {
@@ -125,7 +126,7 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	}
 	parts := strings.Split(tag, ",")
 	if len(parts) < 2 {
-		return f, false, fmt.Errorf("%s: expected a protobuf tag with a number, received %q", s.Name, tag)
+		return f, false, fmt.Errorf("%s: expected a protobuf tag with a field number, received %q", s.Name, tag)
 	}
 	if f.number, err = strconv.Atoi(parts[1]); err != nil {
 		return f, false, fmt.Errorf("%s: expected a number in the protobuf tag: %w", s.Name, err)
@@ -140,14 +141,14 @@ func fieldOf(s reflect.StructField) (f field, ok bool, err error) {
 	return f, true, nil
 }
 
-// setType sets the encoding of values of a Go type.
+// setType sets how values of a Go type are encoded.
 func (f *field) setType(t reflect.Type) error {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		f.cardinality, t = optional, t.Elem()
 	case isStringList(t):
 	case isBytes(t):
-		f.cardinality = optional // absent if it is nil
+		f.cardinality = optional // a nil []byte is not encoded
 	case t.Kind() == reflect.Slice:
 		f.cardinality, t = repeated, t.Elem()
 	case t.Kind() == reflect.Map:
@@ -187,8 +188,8 @@ func isBytes(t reflect.Type) bool {
 	return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }
 
-// isStringList reports whether a type is a list of strings that is a message in protobuf, such as ExtraValue, which has its
-// own marshaller.
+// isStringList reports whether a type is a list of strings that is encoded as a message of its own, such as ExtraValue, which
+// has its own marshaller.
 func isStringList(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String {
 		return false
@@ -197,8 +198,8 @@ func isStringList(t reflect.Type) bool {
 	return marshals && !t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
 }
 
-// Lookup describes the field with a JSON name: whether it is []byte (base64 in JSON), whether it is a map, and the
-// message of its values, nil for scalars. For a nil message or an unknown field it returns zero values.
+// Lookup returns, for the field with a JSON name, whether it is []byte (base64 in JSON), whether it is a map, and the message
+// of its values, which is nil for scalars. For a nil message or an unknown field it returns zero values.
 func (m *Message) Lookup(name string) (isBytes, isMap bool, value *Message) {
 	if m == nil {
 		return false, false, nil

@@ -4,7 +4,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Object is an encoded object. Its metadata is the first field, with its length:
+// Object is an object encoded in protobuf. The metadata is its first field, preceded by its length:
 //
 //	0x0a LENGTH … managedFields … rest
 //	            └────metadata────┘
@@ -12,18 +12,18 @@ import (
 // so that omitting managedFields changes only this length.
 type Object struct {
 	is    Type
-	bytes []byte // starts with the content of the metadata
-	// The managedFields are bytes[managedStart:managedEnd], the content of the metadata is bytes[:metadata]. metadata is
-	// -1 for objects without metadata.
+	bytes []byte // bytes starts with the content of the metadata
+	// managedFields are bytes[managedStart:managedEnd]; the content of the metadata is bytes[:metadata]. metadata is -1 for
+	// objects without metadata.
 	//
 	//	managedStart <= managedEnd <= metadata
 	managedStart, managedEnd, metadata int
 }
 
-// metadataTag is the tag of the metadata, which is the same for all kinds.
+// metadataTag is the protobuf tag of the metadata field, which is the same for all kinds.
 const metadataTag = 1<<3 | bytesType
 
-// NewObject encodes an object.
+// NewObject encodes an object whose kind has the message m.
 func NewObject(m *Message, v document.Value) Object {
 	is := TypeOf(v)
 	w := newWriter(v.JSONSize())
@@ -38,7 +38,7 @@ func NewObject(m *Message, v document.Value) Object {
 	rest := w.written()
 	metadata, fields := v.Get("metadata"), m.fields[0].message.fields
 	places := w.findFields(m.fields[0].message, metadata)
-	managedStart, managedEnd := rest, rest // distances from the end
+	managedStart, managedEnd := rest, rest // counted from the end, because the writer writes backwards
 	for i := len(fields) - 1; i >= 0; i-- {
 		before := w.written()
 		w.fieldAt(&fields[i], metadata, w.fieldIndexes[places+i])
@@ -50,7 +50,7 @@ func NewObject(m *Message, v document.Value) Object {
 	return Object{is: is, bytes: w.bytes(), managedStart: all - managedStart, managedEnd: all - managedEnd, metadata: all - rest}
 }
 
-// hasMetadata reports whether the objects of a message have metadata.
+// hasMetadata reports whether objects with this message have metadata as their first field.
 func (m *Message) hasMetadata() bool {
 	return len(m.fields) > 0 && m.fields[0].name == "metadata" && m.fields[0].number == 1 && m.fields[0].message != nil
 }
@@ -58,10 +58,10 @@ func (m *Message) hasMetadata() bool {
 // Type returns the apiVersion and kind of the object.
 func (o Object) Type() Type { return o.is }
 
-// Memory returns the approximate size of the object in memory.
+// Memory returns the approximate size of the object in memory, in bytes.
 func (o Object) Memory() int { return cap(o.bytes) + 64 }
 
-// Size returns the number of bytes that Append appends.
+// Size returns the number of bytes that Append appends for the same drop.
 func (o Object) Size(drop bool) int {
 	if o.metadata < 0 {
 		return len(o.bytes)
@@ -70,7 +70,7 @@ func (o Object) Size(drop bool) int {
 	return 1 + varintSize(uint64(length)) + length + len(o.bytes) - o.metadata
 }
 
-// metadataSize returns the size of the content of the metadata.
+// metadataSize returns the size of the content of the metadata, without managedFields if drop is set.
 func (o Object) metadataSize(drop bool) int {
 	if drop {
 		return o.metadata - (o.managedEnd - o.managedStart)
@@ -87,7 +87,7 @@ func (o Object) Append(dst []byte, drop bool) []byte {
 	return append(dst, o.bytes[o.metadata:]...)
 }
 
-// AppendMetadata appends the metadata of the object, with its tag and length.
+// AppendMetadata appends the metadata of the object with its tag and length, without managedFields if drop is set.
 func (o Object) AppendMetadata(dst []byte, drop bool) []byte {
 	if o.metadata < 0 {
 		return dst
@@ -101,7 +101,7 @@ func (o Object) AppendMetadata(dst []byte, drop bool) []byte {
 	return append(dst, o.bytes[o.managedEnd:o.metadata]...)
 }
 
-// MetadataSize returns the number of bytes that AppendMetadata appends.
+// MetadataSize returns the number of bytes that AppendMetadata appends for the same drop.
 func (o Object) MetadataSize(drop bool) int {
 	if o.metadata < 0 {
 		return 0

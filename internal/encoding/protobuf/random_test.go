@@ -37,7 +37,7 @@ func TestRandom(t *testing.T) {
 			continue
 		}
 		if gvk.Group == apiextensionsv1.GroupName {
-			continue // CustomResourceDefinitions are not encoded: see MessageFor
+			continue // CustomResourceDefinitions cannot be encoded; see MessageFor
 		}
 		for range *objectsEach {
 			object := randomObject(random, gvk, of)
@@ -45,7 +45,8 @@ func TestRandom(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Values that JSON does not preserve, such as empty lists, are not compared.
+			// The object makes a round trip through JSON first, because JSON does not preserve some values, such as
+			// empty lists.
 			again := reflect.New(of).Interface().(runtime.Object)
 			if err := json.Unmarshal(asJSON, again); err != nil {
 				t.Fatal(err)
@@ -59,7 +60,7 @@ func TestRandom(t *testing.T) {
 				t.Fatal(err)
 			}
 			if checkEnvelope(t, of, v, expected.Bytes()); t.Failed() {
-				t.Fatalf("%v: %s", gvk, asJSON)
+				t.Fatalf("the encoding of this %v differs from Kubernetes': %s", gvk, asJSON)
 			}
 		}
 	}

@@ -12,22 +12,23 @@ import (
 
 func varintSize(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
 
-// integerOf returns a number as an integer. Validation has ensured that it is integral.
+// integerOf returns a number as an integer. The number is integral, because objects were validated when they were written.
 func integerOf(v document.Value) int64 {
 	if i, ok := v.Int64(); ok {
 		return i
 	}
-	f, _ := v.Float64() // a number such as 1e3
+	f, _ := v.Float64() // an integral number in another notation, such as 1e3
 	return int64(f)
 }
 
-// fixed writes a floating-point number.
+// fixed writes a floating-point number in 8 bytes.
 func (w *writer) fixed(v document.Value) {
 	f, _ := v.Float64()
 	binary.LittleEndian.PutUint64(w.room(8), math.Float64bits(f))
 }
 
-// special writes the content of a message that is a scalar or any value in JSON.
+// special writes the content of a value that is a message in protobuf but not an object with known fields in JSON, such as a
+// time or a quantity.
 func (w *writer) special(f *field, v document.Value) {
 	switch f.value {
 	case bytes:
@@ -59,16 +60,16 @@ func (w *writer) textField(number int, s string) {
 	w.tag(number, bytesType)
 }
 
-// decoded writes the bytes of a base64 string.
+// decoded writes the bytes that a base64 string encodes.
 func (w *writer) decoded(s string) {
 	decoded, err := base64.StdEncoding.DecodeString(s)
 	if err != nil {
-		return // the write path validates base64
+		return // cannot happen: base64 is validated when an object is written
 	}
 	copy(w.room(len(decoded)), decoded)
 }
 
-// time writes a time. The zero time is an empty message.
+// time writes the content of a timestamp message, truncated to a precision. The zero time is an empty message.
 func (w *writer) time(s string, precision time.Duration) {
 	if s == "" {
 		return
@@ -83,7 +84,7 @@ func (w *writer) time(s string, precision time.Duration) {
 	w.tag(1, varintType)
 }
 
-// intOrString writes an IntOrString: its type and both values.
+// intOrString writes the content of an IntOrString message: its type, its integer and its string.
 func (w *writer) intOrString(v document.Value) {
 	which, number, text := uint64(0), integerOf(v), ""
 	if v.Kind() == document.String {
@@ -96,7 +97,7 @@ func (w *writer) intOrString(v document.Value) {
 	w.tag(1, varintType)
 }
 
-// json writes any JSON value as the first field; nothing if it is absent or null.
+// json writes the JSON text of a value as the first field of a message; it writes nothing if the value is absent or null.
 func (w *writer) json(v document.Value) {
 	if v.IsAbsent() || v.IsNull() {
 		return

@@ -6,27 +6,27 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// writer writes protobuf from the last byte to the first.
+// writer writes protobuf from the last byte to the first, because the length of a message precedes its content.
 type writer struct {
-	buffer       []byte // written bytes are at the end
-	start        int    // the offset of the written bytes
-	fieldIndexes []int  // stack of field indexes; see findFields
+	buffer       []byte // the written bytes are at its end
+	start        int    // the offset of the written bytes in buffer
+	fieldIndexes []int  // a stack of member indexes; see findFields
 }
 
-// newWriter returns a writer for an object with the given size in JSON, which is close to its size in protobuf.
+// newWriter returns a writer for an object. size is its size in JSON, in bytes, which is close to its size in protobuf.
 func newWriter(size int) *writer {
 	size += size/4 + 256
 	return &writer{buffer: make([]byte, size), start: size}
 }
 
-// The wire types of protobuf.
+// The wire types of protobuf that Kubernetes uses.
 const (
 	varintType = 0
-	fixedType  = 1 // 8 bytes
+	fixedType  = 1 // a value of 8 bytes
 	bytesType  = 2
 )
 
-// room returns space for count bytes before the written bytes.
+// room extends the written bytes at their front by count bytes, and returns these for the caller to fill in.
 func (w *writer) room(count int) []byte {
 	if w.start < count {
 		w.grow(count)
@@ -43,7 +43,7 @@ func (w *writer) grow(count int) {
 	w.buffer = larger
 }
 
-// written returns the number of written bytes.
+// written returns the number of bytes written so far.
 func (w *writer) written() int { return len(w.buffer) - w.start }
 
 func (w *writer) text(s string) { copy(w.room(len(s)), s) }
@@ -59,13 +59,14 @@ func (w *writer) varint(v uint64) {
 
 func (w *writer) tag(number, wireType int) { w.varint(uint64(number)<<3 | uint64(wireType)) }
 
-// close writes the tag and length of a value, which consists of the bytes written since before.
+// close writes the length and the tag of a length-delimited field. Its value is everything that was written since written
+// returned before.
 func (w *writer) close(number, before int) {
 	w.varint(uint64(w.written() - before))
 	w.tag(number, bytesType)
 }
 
-// message writes the fields of a message. For an absent value, only the fields that are always written are written.
+// message writes the fields of a message. For an absent value it writes only the fields with cardinality always.
 func (w *writer) message(m *Message, v document.Value) {
 	places := w.findFields(m, v)
 	for i := len(m.fields) - 1; i >= 0; i-- {
@@ -74,8 +75,9 @@ func (w *writer) message(m *Message, v document.Value) {
 	w.fieldIndexes = w.fieldIndexes[:places]
 }
 
-// findFields appends to fieldIndexes, for each field of a message, the index of the map's member with its name, and returns the
-// start of these indexes. Most fields are absent, so that it iterates over the members instead of the fields.
+// findFields appends to fieldIndexes, for each field of a message, the index of the member of the map v with the field's
+// name, or absent. It returns the start of these indexes. Most fields are absent, so it iterates over the members of v
+// instead of the fields.
 func (w *writer) findFields(m *Message, v document.Value) int {
 	start := len(w.fieldIndexes)
 	for range m.fields {
@@ -92,10 +94,11 @@ func (w *writer) findFields(m *Message, v document.Value) int {
 	return start
 }
 
-// absent is the index of a field that the map does not have.
+// absent is the index in fieldIndexes of a field for which the map has no member.
 const absent = -1
 
-// fieldAt writes the field whose value is at an index of the map.
+// fieldAt writes the field f, whose value is the member of v at index place. It writes absent fields only if their
+// cardinality is always.
 func (w *writer) fieldAt(f *field, v document.Value, place int) {
 	switch {
 	case f.name == "":
@@ -129,7 +132,7 @@ func (w *writer) field(f *field, v document.Value) {
 	}
 }
 
-// entries writes a map as messages with a key and a value, sorted by key like documents.
+// entries writes a map as a sequence of messages with a key and a value. They are sorted by key, because documents are.
 func (w *writer) entries(f *field, v document.Value) {
 	if v.Kind() != document.Map {
 		return
@@ -145,7 +148,7 @@ func (w *writer) entries(f *field, v document.Value) {
 	}
 }
 
-// value writes a value with its tag.
+// value writes a single value of a field, with its tag.
 func (w *writer) value(f *field, number int, v document.Value) {
 	switch f.value {
 	case boolean:
