@@ -14,13 +14,14 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestScripts compares Cadastre with the responses of kube-apiserver that the scripts have recorded.
+// TestScripts runs the scripts of this package against Cadastre, and compares its responses with the recorded ones of
+// kube-apiserver.
 func TestScripts(t *testing.T) {
 	applytest.RunTests(t, cadastretest.Start(t))
 }
 
-// TestDifferencesAreListed checks that docs/differences.md has the reason of every deliberate difference, and names the
-// script.
+// TestDifferencesAreListed checks that docs/differences.md states the reason of every deliberate difference from Kubernetes,
+// and names the script.
 func TestDifferencesAreListed(t *testing.T) {
 	listed, err := os.ReadFile("../docs/differences.md")
 	if err != nil {
@@ -45,11 +46,12 @@ func TestDifferencesAreListed(t *testing.T) {
 		}
 	}
 	if !found {
-		t.Error("no script has a difference; the directive is not parsed")
+		t.Error("found no script with a difference, want at least one; the directive is not parsed")
 	}
 }
 
-// TestPageHasAllScripts checks that docs/conformance.md was written by a run of the current scripts.
+// TestPageHasAllScripts checks that docs/conformance.md lists the current scripts: that it was generated after the last
+// change of them.
 func TestPageHasAllScripts(t *testing.T) {
 	page, err := os.ReadFile("../docs/conformance.md")
 	if err != nil {
@@ -71,7 +73,7 @@ func TestPageHasAllScripts(t *testing.T) {
 	}
 }
 
-// TestDocumentation runs the script in the package's documentation.
+// TestDocumentation runs the script in the package documentation (doc.go).
 func TestDocumentation(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -86,18 +88,18 @@ func TestDocumentation(t *testing.T) {
 			script.WriteString(code)
 		case line == "//\n":
 			script.WriteString("\n")
-		case script.Len() > 100: // the rest is not part of the script
+		case script.Len() > 100: // what follows is not part of the script
 			report, err := applytest.Run(t.Context(), applytest.Options{
 				Config:  cadastretest.Start(t),
 				Scripts: fstest.MapFS{"doc/example.txtar": {Data: []byte(strings.TrimLeft(script.String(), "\n"))}},
 			})
 			if err != nil || report.Count(applytest.Pass) != 1 {
-				t.Errorf("Run() = %v, %+v for\n%s", err, report, script.String())
+				t.Errorf("Run() = %v, %+v, want a pass for\n%s", err, report, script.String())
 			}
 			return
 		}
 	}
-	t.Error("doc.go has no script")
+	t.Error("found no script in doc.go, want one")
 }
 
 func ExampleRun() {
@@ -126,7 +128,7 @@ func ExampleRun() {
 	// pass conflict/force-takes-over
 }
 
-// A server's tests run all scripts as subtests.
+// ExampleRunTests shows the test of an API server that runs every script as a subtest.
 func ExampleRunTests() {
 	TestConformance := func(t *testing.T) {
 		applytest.RunTests(t, cadastretest.Start(t))

@@ -9,21 +9,21 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// creations are the objects that a script may have created. An object is tracked before the request is sent, because a
-// server may execute a request even if the client does not receive the response. Objects without the script's namespace
-// in their path or name are tracked only after the server has responded that it created them, so that existing objects
-// are never deleted.
+// creations are the objects that a script may have created. An object is tracked before the request is sent, because a server
+// may execute a request even if the client does not receive the response. An object whose path and name do not contain the
+// script's namespace is tracked only after the server has responded that it created the object, so that existing objects are
+// never deleted.
 
-// resourcePath is a parsed request path.
+// resourcePath is a request path split into its parts.
 type resourcePath struct {
 	collection        string // the path of the collection, including its namespace
 	name, subresource string
 }
 
-// parseResourcePath parses a path; the result is empty if it is not the path of objects.
+// parseResourcePath parses a request path; the result is empty if it is not the path of an object or a collection.
 func parseResourcePath(path string) resourcePath {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
-	head := 2 // api/v1
+	head := 2 // the length of the prefix api/v1
 	if parts[0] == "apis" {
 		head = 3
 	}
@@ -41,18 +41,19 @@ func parseResourcePath(path string) resourcePath {
 	return p
 }
 
-// namespaceSubresources are the subresources of namespaces, which are not resources in them.
+// namespaceSubresources are the subresources of a namespace; in a path they stand where a namespaced resource would.
 var namespaceSubresources = []string{"status", "finalize"}
 
-// creation is the path of an object, or of its collection if the server generates the name.
+// creation is the path of an object that a script may have created, or the path of its collection if the server generates the
+// name.
 type creation struct {
 	path      string
 	generated bool
-	prefix    string // the prefix of generated names
+	prefix    string // the generateName of the object
 }
 
-// track adds the objects that a request may create. Dry runs are included, because a defective server may ignore
-// dryRun.
+// track adds the objects that a request may create to p.creations. It includes dry runs, because a defective server may
+// ignore dryRun.
 func (p *scriptRun) track(request *http.Request, body []byte) {
 	at := parseResourcePath(request.URL.Path)
 	if at.collection == "" || at.subresource != "" {
@@ -71,21 +72,22 @@ func (p *scriptRun) track(request *http.Request, body []byte) {
 	}
 }
 
-// addCreation adds an object if the script's namespace is in its path or name.
+// addCreation adds a creation if the path or the name contains the script's namespace.
 func (p *scriptRun) addCreation(t creation) {
 	if strings.Contains(t.path+t.prefix, p.variables.namespace) && !slices.Contains(p.creations, t) {
 		p.creations = append(p.creations, t)
 	}
 }
 
-// untrack removes the objects that were tracked for a request from index before on, if the server rejected the request.
+// untrack removes the creations with an index from before on, which were tracked for a request, if the server has rejected
+// the request.
 func (p *scriptRun) untrack(before int, a *serverResponse) {
 	if a.code/100 == 4 {
 		p.creations = p.creations[:before]
 	}
 }
 
-// trackCreated adds an object that the server has responded to have created, with any name.
+// trackCreated adds the object that the server has created according to its response, whatever its name.
 func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
 	at, name := parseResourcePath(request.URL.Path), a.body.Lookup("metadata", "name").Text()
 	isMade := a.code == http.StatusCreated && !request.URL.Query().Has("dryRun")
@@ -98,18 +100,19 @@ func (p *scriptRun) trackCreated(request *http.Request, a *serverResponse) {
 func namesIn(contentType string, body []byte) (name, prefix string) {
 	value, err := parseBody(contentType, body)
 	if err != nil || value.IsAbsent() {
-		value, _ = document.ParseYAML(body) // JSON is YAML, too
+		value, _ = document.ParseYAML(body) // also parses JSON, which is a subset of YAML
 	}
 	return value.Lookup("metadata", "name").Text(), value.Lookup("metadata", "generateName").Text()
 }
 
-// createdPaths returns the paths of the objects of a creation.
+// createdPaths returns the paths of the objects of a creation; if the server generated the name, it lists the collection and
+// selects by the name's prefix.
 func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error) {
 	if !t.generated {
 		return []string{t.path}, nil
 	}
 	if t.prefix == "" && s.shared {
-		return nil, nil // it would match all objects
+		return nil, nil // an empty prefix would match all objects
 	}
 	a, err := s.send(ctx, http.MethodGet, t.path, nil, "")
 	if err != nil || a.code == http.StatusNotFound || a.code == http.StatusMethodNotAllowed {
@@ -124,7 +127,7 @@ func (s *server) createdPaths(ctx context.Context, t creation) ([]string, error)
 	return paths, nil
 }
 
-// clean deletes the objects of the script in reverse order, also after the run was canceled.
+// clean deletes the objects of the script in reverse order of their creation, even after the run was canceled.
 func (p *scriptRun) clean(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.server.cleanupTimeout)
 	defer cancel()
@@ -143,7 +146,7 @@ func (p *scriptRun) clean(ctx context.Context) {
 	}
 	if p.server.shared {
 		if len(p.server.pendingRemovals()) > before {
-			p.server.removePending(ctx) // the next script uses the same names
+			p.server.removePending(ctx) // completed now, because the next script uses the same names
 		}
 		return
 	}

@@ -11,11 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxShownBody is the maximum size of a body in a report.
+// maxShownBody is the maximum size, in bytes, of a request body in a report.
 const maxShownBody = 8 << 10
 
-// curlCommand returns a command that repeats the request in bash or zsh, without credentials. It is one line, so that
-// it can be indented.
+// curlCommand returns a curl command that repeats the request in bash or zsh, without credentials. It has only one line, so
+// that it can be indented.
 func curlCommand(request *http.Request, body []byte) string {
 	words := []string{"curl", "-sS", "-X", request.Method}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
@@ -24,10 +24,10 @@ func curlCommand(request *http.Request, body []byte) string {
 		}
 	}
 	if request.Header.Get("User-Agent") == "" {
-		words = append(words, "-A", userAgent) // the default field manager is derived from it
+		words = append(words, "-A", userAgent) // sent because the server derives the default field manager from the User-Agent
 	}
 	if len(body) > 0 && request.Header.Get("Content-Type") == "" {
-		words = append(words, "-H", "'Content-Type:'") // prevents curl's default Content-Type
+		words = append(words, "-H", "'Content-Type:'") // an empty header prevents curl's default Content-Type
 	}
 	before, after := "", ""
 	switch {
@@ -44,7 +44,7 @@ func curlCommand(request *http.Request, body []byte) string {
 	return before + strings.Join(append(words, shellQuote(request.URL.String())), " ") + after
 }
 
-// shellQuote quotes a word. Words with control characters are written with escapes of bash and zsh.
+// shellQuote quotes a word for the shell. A word with control characters is written in the $'…' syntax of bash and zsh.
 func shellQuote(word string) string {
 	if !strings.ContainsFunc(word, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestCurlRepeats checks that the command of a failure sends the same request, even if it is indented.
+// TestCurlRepeats checks that the curl command in a failure sends the same request as the script, even if the command is
+// indented.
 func TestCurlRepeats(t *testing.T) {
 	for _, program := range []string{"bash", "curl", "base64"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -67,11 +68,11 @@ func TestCurlRepeats(t *testing.T) {
 	}
 }
 
-// TestCurlIsShort checks that a large body is not part of the command.
+// TestCurlIsShort checks that the curl command does not contain a large body.
 func TestCurlIsShort(t *testing.T) {
 	request := httptest.NewRequest(http.MethodPost, "/a", nil)
 	command := curlCommand(request, make([]byte, 3<<20))
 	if len(command) > 300 || !strings.Contains(command, "--data-binary @body") || !strings.Contains(command, "3145728 bytes") {
-		t.Errorf("curlCommand() = %.300s", command)
+		t.Errorf("curlCommand() = %.300s, want a short command without the body", command)
 	}
 }

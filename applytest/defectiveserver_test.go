@@ -17,11 +17,11 @@ import (
 
 const getConfigMap = "It works.\n-- step --\nGET configmaps/shared\n"
 
-// pretend starts a server that responds to GET /version, and to other requests with the test's handler. If the handler
-// returns false, the response is that of a complete server.
+// pretend starts a server that responds to GET /version itself, and passes other requests to respond. If respond returns
+// false, the request is served by a complete server.
 func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) bool) Options {
 	like := &fake{responses: []string{shared}, version: "v1.36.0"}
-	var mu sync.Mutex // requests may be concurrent, and tests store them
+	var mu sync.Mutex // serializes the handlers, because requests may be concurrent and tests store them
 	answered := func(w http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -38,7 +38,7 @@ func pretend(t *testing.T, respond func(w http.ResponseWriter, r *http.Request) 
 		Scripts: fstest.MapFS{"area/behaviour.txtar": {Data: []byte(getConfigMap)}}}
 }
 
-// TestPages checks that an HTML page, such as the login page of a proxy, is not taken for a created object.
+// TestPages checks that an HTML page, such as the login page of a proxy, is not mistaken for a created object.
 func TestPages(t *testing.T) {
 	options := pretend(t, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/html")
@@ -46,14 +46,14 @@ func TestPages(t *testing.T) {
 		return true
 	})
 	if report, err := Run(t.Context(), options); err == nil || !strings.Contains(err.Error(), "expected the created object, received 200 <html>") {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want an error that shows the HTML page", err, report)
 	}
 }
 
-// TestNoDiscovery checks that scripts fail on a server without discovery. Skipping them would hide the defect.
+// TestNoDiscovery checks that a script fails on a server without discovery, because skipping it would hide the defect.
 func TestNoDiscovery(t *testing.T) {
 	for respond, outcome := range map[string]Outcome{
-		"404 {}":                                Fail, // namespaces are in the same group
+		"404 {}":                                Fail, // a failure, because namespaces are in the same group and must exist
 		"500 {}":                                Fail,
 		"200 {}":                                Fail,
 		"200 <html>":                            Fail,
@@ -67,7 +67,7 @@ func TestNoDiscovery(t *testing.T) {
 					return false
 				}
 				var code int
-				_, _ = fmt.Sscan(respond, &code) // written by the test
+				_, _ = fmt.Sscan(respond, &code) // never fails, because the test wrote the number
 				if strings.HasSuffix(respond, ">") {
 					w.Header().Set("Content-Type", "text/html")
 				}
@@ -85,14 +85,14 @@ func TestNoDiscovery(t *testing.T) {
 	}
 }
 
-// TestFailureBeforeTheFirstStep checks the text of a failure before the first step.
+// TestFailureBeforeTheFirstStep checks the text of a Failure that occurred before the first step.
 func TestFailureBeforeTheFirstStep(t *testing.T) {
 	if text := (&Failure{Complaints: []string{"no namespace"}}).String(); text != "no namespace\n" {
-		t.Errorf("String() = %q", text)
+		t.Errorf("String() = %q, want only the complaint", text)
 	}
 }
 
-// TestNamespaceWithoutResponse checks that a namespace is deleted if there was no response to its creation.
+// TestNamespaceWithoutResponse checks that a namespace is deleted even if the server did not respond to its creation.
 func TestNamespaceWithoutResponse(t *testing.T) {
 	var removed []string
 	options := pretend(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -101,20 +101,21 @@ func TestNamespaceWithoutResponse(t *testing.T) {
 			removed = append(removed, r.URL.Path)
 			return false
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
-			panic(http.ErrAbortHandler) // executed without a response
+			panic(http.ErrAbortHandler) // aborts the connection: the request was executed, but has no response
 		}
 		return false
 	})
 	report, err := Run(t.Context(), options)
 	if report != nil || err == nil || len(removed) != 1 || !strings.Contains(err.Error(), "create namespace "+strings.TrimPrefix(removed[0], namespacePath)+": ") {
-		t.Errorf("Run() = %v, %+v, deleted %q", err, report, removed)
+		t.Errorf("Run() = %v, %+v, deleted %q, want the created namespace deleted", err, report, removed)
 	}
 	if strings.Contains(fmt.Sprint(err), "--namespace") {
 		t.Errorf("Run() = %v, want no advice to use another namespace", err)
 	}
 }
 
-// TestNamespacesWithoutResponses checks the same for the namespace that probes the deletion of namespaces.
+// TestNamespacesWithoutResponses checks that all namespaces are deleted if the server responds to no creation of a namespace,
+// including the namespace that probes whether the server completes deletions.
 func TestNamespacesWithoutResponses(t *testing.T) {
 	var made []string
 	deleted, looked := map[string]bool{}, map[string]int{}
@@ -124,7 +125,7 @@ func TestNamespacesWithoutResponses(t *testing.T) {
 		case r.Method == http.MethodPost && r.URL.Path == "/api/v1/namespaces":
 			body, _ := io.ReadAll(r.Body)
 			made = append(made, regexp.MustCompile(`applytest-[a-z0-9]+`).FindString(string(body)))
-			panic(http.ErrAbortHandler) // executed without a response
+			panic(http.ErrAbortHandler) // aborts the connection: the request was executed, but has no response
 		case isNamespace && r.Method == http.MethodDelete:
 			deleted[name] = true
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"}}`)
@@ -139,19 +140,20 @@ func TestNamespacesWithoutResponses(t *testing.T) {
 		return false
 	})
 	if report, err := Run(t.Context(), options); report != nil || err == nil {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want no report and an error", err, report)
 	}
 	for _, name := range made {
 		if !deleted[name] {
-			t.Errorf("%s was not deleted, of %q", name, made)
+			t.Errorf("namespace %s was not deleted, want all of %q deleted", name, made)
 		}
 	}
 	if len(made) != 2 {
-		t.Errorf("created %q, want the runner's namespace, and the one that probes deletion", made)
+		t.Errorf("created namespaces = %q, want the runner's namespace and the one that probes deletion", made)
 	}
 }
 
-// TestDeletionProbeIsReported checks that the namespace which probes deletion is deleted, or reported as a leftover.
+// TestDeletionProbeIsReported checks that the namespace that probes whether the server completes deletions is deleted, or
+// reported as a leftover.
 func TestDeletionProbeIsReported(t *testing.T) {
 	var trial string
 	made := 0
@@ -163,7 +165,7 @@ func TestDeletionProbeIsReported(t *testing.T) {
 		case r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, namespacePath) && !strings.Contains(strings.TrimPrefix(r.URL.Path, namespacePath), "/"):
 			fmt.Fprint(w, `{"metadata":{"deletionTimestamp":"2026-01-01T00:00:00Z"},"spec":{"finalizers":["kubernetes"]}}`)
 			return true
-		case r.Method == http.MethodDelete && made == 3: // those of the runner and of the script were created before
+		case r.Method == http.MethodDelete && made == 3: // the third namespace is the probe; those of the runner and of the script were created before it
 			trial = r.URL.Path
 			w.WriteHeader(http.StatusBadGateway)
 			fmt.Fprint(w, `{}`)
@@ -176,7 +178,7 @@ func TestDeletionProbeIsReported(t *testing.T) {
 	})
 	report, err := Run(t.Context(), options)
 	if err != nil || trial == "" {
-		t.Fatalf("Run() = %v, probe namespace %q", err, trial)
+		t.Fatalf("Run() = %v, probe namespace = %q, want one that was created", err, trial)
 	}
 	for _, left := range report.Leftovers {
 		if left.Path == trial {

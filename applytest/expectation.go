@@ -11,30 +11,33 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// expectation is one file of a script, with the expected properties of a response.
+// expectation is one file of a script that states an expected property of the response to a step.
 type expectation struct {
 	kind string
-	of   string // the implementation that deliberately differs; empty for Kubernetes and all implementations without their own expectation
-	from string // for events: the step of the watch; the last watch if empty
+	// of is the implementation for which the expectation replaces the general one, because it deliberately differs; empty for
+	// an expectation of Kubernetes and of all other implementations.
+	of string
+	// from is, for events, the name of the step that started the watch; empty means the last watch.
+	from string
 	file int
 	text string
 }
 
-// none is the text of an expectation without warnings or events.
+// none is the text of an expectation that there are no warnings or no events.
 const none = "none"
 
-// expectationKind implements one kind of expectation.
+// expectationKind implements one kind of expectation, such as answer or object.
 type expectationKind struct {
-	// check returns the syntax errors in the text of an expectation.
+	// check returns an error if the text of an expectation has a syntax error.
 	check func(text string) error
-	// compare returns the differences between the expectation and the response.
+	// compare returns the differences between the expectation and the response, as texts for the report.
 	compare func(p *scriptRun, e *expectation, a *serverResponse) []string
-	// record returns the received value in the form of the expectation, or an error if it can't be recorded.
+	// record returns the received value in the syntax of the expectation, or an error if it cannot be recorded.
 	record func(p *scriptRun, e *expectation, a *serverResponse) (string, error)
 }
 
-// expectationKinds are the kinds of expectations by name. The map is filled by init, because the functions refer back
-// to it.
+// expectationKinds maps the names of expectations to their implementations. It is filled by init, because the functions refer
+// to the map.
 var expectationKinds map[string]expectationKind
 
 func init() {
@@ -53,7 +56,7 @@ func init() {
 	}
 }
 
-// parses returns a check that parses the text.
+// parses returns a check function that calls parse and returns its error.
 func parses[T any](parse func(text string) (T, error)) func(text string) error {
 	return func(text string) error {
 		_, err := parse(text)
@@ -61,7 +64,8 @@ func parses[T any](parse func(text string) (T, error)) func(text string) error {
 	}
 }
 
-// newExpectation parses the name of a file; it returns false if the file is not an expectation but a step.
+// newExpectation parses the name of a file of a script; it returns false if the name is not that of an expectation, so that
+// the file is a step.
 func newExpectation(name string) (*expectation, bool) {
 	e := &expectation{}
 	if rest, of, ok := strings.Cut(name, " of "); ok {
@@ -90,7 +94,7 @@ func (e *expectation) name() string {
 	return name
 }
 
-// isEmpty reports whether the expectation is empty, to be recorded.
+// isEmpty reports whether the expectation has no text, so that the response is to be recorded.
 func (e *expectation) isEmpty() bool { return strings.TrimSpace(e.text) == "" }
 
 func (e *expectation) check() error {
@@ -107,16 +111,16 @@ func (e *expectation) compare(p *scriptRun, a *serverResponse) []string {
 	return expectationKinds[e.kind].compare(p, e, a)
 }
 
-// record returns the new text of the expectation.
+// record returns the new text of the expectation, with the values of the response.
 func (e *expectation) record(p *scriptRun, a *serverResponse) (string, error) {
 	text, err := expectationKinds[e.kind].record(p, e, a)
 	if err == nil && strings.TrimSpace(text) == "" {
-		err = errors.New("the response has none")
+		err = errors.New("the response does not contain it")
 	}
 	return text, err
 }
 
-// Expectation "answer": the status, and whether the object has changed.
+// The expectation "answer" states the status code, and whether the object has changed.
 
 const changed, unchanged = "changed", "unchanged"
 
@@ -163,11 +167,11 @@ func recordAnswer(p *scriptRun, e *expectation, a *serverResponse) (string, erro
 	return code + " " + changed + "\n", nil
 }
 
-// Expectation "object": the object, complete or in part.
+// The expectations "object" and "object has" state the object, as a whole or in part.
 
 func parseYAML(text string) (document.Value, error) { return document.ParseYAML([]byte(text)) }
 
-// pattern returns the text of the expectation as a value; check has already validated it.
+// pattern returns the text of the expectation as a value. It cannot fail, because check has validated the text.
 func (e *expectation) pattern() document.Value {
 	value, err := parseYAML(e.text)
 	if err != nil || e.isEmpty() {
@@ -205,10 +209,11 @@ func recordObject(p *scriptRun, e *expectation, a *serverResponse) (string, erro
 	return objectYAML(p.masked(m.updated(expected, received))), nil
 }
 
-// firstFields are the first fields of objects in recorded expectations.
+// firstFields are the fields that come first in recorded objects.
 var firstFields = []string{"apiVersion", "kind", "metadata", "spec"}
 
-// objectYAML encodes an object with its fields in the usual order.
+// objectYAML encodes an object as YAML with its fields in the usual order: apiVersion, kind, metadata, spec, and then the
+// others.
 func objectYAML(object document.Value) string {
 	if object.Kind() != document.Map || object.Len() == 0 {
 		return object.YAML()
@@ -216,7 +221,7 @@ func objectYAML(object document.Value) string {
 	return orderedYAML(object, firstFields)
 }
 
-// orderedYAML encodes a map with some fields before the others.
+// orderedYAML encodes a map as YAML, the fields in first before the others.
 func orderedYAML(object document.Value, first []string) string {
 	names := slices.Clone(first)
 	for name := range object.Fields() {

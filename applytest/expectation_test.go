@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shared is a response with an object.
+// shared is a response of the fake server with an object.
 const shared = `200 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","namespace":"$NAMESPACE",` +
 	`"uid":"4a1b2c3d-0000-4000-8000-000000000000","resourceVersion":"7","creationTimestamp":"2026-01-02T03:04:05Z",` +
 	`"managedFields":[` +
@@ -21,8 +21,8 @@ const conflict = `409 {"kind":"Status","apiVersion":"v1","reason":"Conflict","me
 	`"details":{"causes":[{"field":".data.b","reason":"FieldManagerConflict","message":"conflict with \"zoe\": and more"},` +
 	`{"field":".data.a","reason":"FieldManagerConflict","message":"conflict with \"alice\""}]}}`
 
-// TestExpectations checks a matching and a mismatching case of each kind. An empty complaint means that the expectation
-// is met.
+// TestExpectations checks a matching and a mismatching response for each kind of expectation. An empty complaint means that
+// the response matches.
 func TestExpectations(t *testing.T) {
 	for _, test := range []struct {
 		name, serverResponse, expectation, text, complaint string
@@ -109,18 +109,19 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-// TestWithoutExpectation checks that a step without expectations must succeed.
+// TestWithoutExpectation checks that the request of a step without expectations must succeed.
 func TestWithoutExpectation(t *testing.T) {
 	const script = "It works.\n-- step --\nGET configmaps/shared\n"
 	if result := newFake(t, shared).run(t, script); result.Outcome != Pass {
 		t.Errorf("failure = %v", result.Failure)
 	}
 	if result := newFake(t, conflict).run(t, script); result.Outcome != Fail {
-		t.Error("an unexpected conflict passed")
+		t.Error("a step with an unexpected conflict passed, want a failure")
 	}
 }
 
-// TestChangedSinceLastResponse checks expectations that compare with the previous response.
+// TestChangedSinceLastResponse checks the expectations that compare the response with the previous response for the same
+// object.
 func TestChangedSinceLastResponse(t *testing.T) {
 	later := strings.NewReplacer(`"resourceVersion":"7"`, `"resourceVersion":"8"`,
 		`"operation":"Apply","apiVersion":"v1","time":"2026-01-02T03:04:05Z"`, `"operation":"Apply","apiVersion":"v1","time":"2026-01-02T03:04:06Z"`).Replace(shared)
@@ -146,9 +147,9 @@ func TestChangedSinceLastResponse(t *testing.T) {
 	}
 }
 
-// TestEvents checks that the events of a watch are consumed once, and that missing and additional events are reported.
+// TestEvents checks that each event of a watch is compared only once, and that missing and additional events are reported.
 func TestEvents(t *testing.T) {
-	// Periodic bookmarks may arrive at any time and are ignored.
+	// Periodic bookmarks may arrive at any time, so scripts ignore them.
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a"}}}{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"7"}}}` +
 		`{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n"
@@ -174,7 +175,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestWatchEnds checks that the goroutine of a watch ends with the watch, also if its events are not consumed.
+// TestWatchEnds checks that the goroutine of a watch ends with the watch, even if its events are not consumed.
 func TestWatchEnds(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	w := &watch{events: make(chan event)}
@@ -184,11 +185,11 @@ func TestWatchEnds(t *testing.T) {
 		events := strings.Repeat(`{"type":"ADDED","object":{"metadata":{"name":"a"}}}`, 3)
 		w.read(ctx, &http.Response{Body: io.NopCloser(strings.NewReader(events))})
 	}()
-	<-w.events // wait until it reads
+	<-w.events // waits until the goroutine reads events
 	stop()
 	select {
 	case <-ended:
 	case <-time.After(10 * time.Second):
-		t.Error("the goroutine is still blocked on the channel")
+		t.Error("the goroutine of the watch is blocked on its channel, want it to have ended")
 	}
 }

@@ -15,27 +15,29 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// fake is a server with fixed responses.
+// fake is a test server that returns fixed responses.
 type fake struct {
-	mu        sync.Mutex
-	responses []string // for requests in the script's namespace: "STATUS BODY", or headers and an empty line before
+	mu sync.Mutex
+	// responses are those to the requests in the script's namespace, in order: "STATUS BODY", optionally preceded by headers
+	// and an empty line.
+	responses []string
 	requests  []string
 	removed   []string
 	host      string
 	version   string
-	limits    bool        // its users have limited permissions
-	stop      func()      // stops it at once, during a request
-	onRequest func(n int) // called before the response to the n-th of these requests
+	limits    bool        // whether the user has limited permissions
+	stop      func()      // stops the server at once, even during a request
+	onRequest func(n int) // called before the response to the n-th request in the script's namespace
 }
 
-// newFake starts a fake. Its responses may have the variable $NAMESPACE.
+// newFake starts a fake server. Its responses may contain the variable $NAMESPACE, the script's namespace.
 func newFake(t *testing.T, responses ...string) *fake {
 	f := &fake{responses: responses, version: "v1.36.0"}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	f.host = s.URL
 	f.stop = func() {
-		_ = s.Listener.Close() // refuses further connections
+		_ = s.Listener.Close() // makes the server refuse further connections
 		s.CloseClientConnections()
 	}
 	return f
@@ -62,7 +64,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.removed = append(f.removed, r.URL.Path)
 		fmt.Fprint(w, `{}`)
 	case found == nil && r.Method == http.MethodPost:
-		_, _ = io.Copy(w, r.Body) // created
+		_, _ = io.Copy(w, r.Body) // the response to a creation is the object
 	case found == nil:
 		fmt.Fprint(w, `{}`)
 	default:
@@ -93,12 +95,12 @@ func (f *fake) respond(w http.ResponseWriter, namespace string) {
 		next = rest
 	}
 	var code int
-	_, _ = fmt.Sscan(next, &code) // an invalid number is status 0, which panics
+	_, _ = fmt.Sscan(next, &code) // an invalid number leaves status 0, which panics
 	w.WriteHeader(code)
 	fmt.Fprint(w, strings.TrimPrefix(next, fmt.Sprint(code)+" "))
 }
 
-// run runs one script against the fake.
+// run runs one script against the fake server, and returns its result.
 func (f *fake) run(t *testing.T, script string) Result {
 	t.Helper()
 	report, err := Run(context.Background(), f.options(script))
@@ -108,7 +110,7 @@ func (f *fake) run(t *testing.T, script string) Result {
 	return report.Results[0]
 }
 
-// record runs one script with recording and returns its new text.
+// record runs one script against the fake server with Options.Record, and returns the new text of the script.
 func (f *fake) record(t *testing.T, script string) string {
 	t.Helper()
 	options := f.options(script)

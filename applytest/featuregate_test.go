@@ -14,8 +14,8 @@ import (
 	"github.com/cadastre/cadastre/internal/app"
 )
 
-// TestGateOff runs the scripts of responses without managedFields on a server with the gate disabled, which must behave
-// as kube-apiserver without the feature, in every encoding.
+// TestGateOff runs the scripts about responses without managedFields (the Accept parameter drop) on a server whose feature
+// gate for it is disabled. The server must behave like kube-apiserver without the feature, in every encoding.
 func TestGateOff(t *testing.T) {
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: startWithoutGates(t), Run: regexp.MustCompile("^optout/"), Parallel: 8})
 	if err != nil {
@@ -32,7 +32,7 @@ func TestGateOff(t *testing.T) {
 	}
 	const formats = 4
 	if ignored != formats {
-		t.Errorf("the parameter is ignored in %d encodings, want %d", ignored, formats)
+		t.Errorf("the parameter drop is ignored in %d encodings, want %d", ignored, formats)
 	}
 }
 

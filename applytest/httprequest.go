@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// build returns the HTTP request of a step, and its body.
+// build returns the HTTP request for a step and its body, with all variables expanded.
 func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte, error) {
 	path, err := p.variables.expand(r.path)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *scriptRun) build(ctx context.Context, r request) (*http.Request, []byte
 	return request, body, nil
 }
 
-// query encodes the parameters in the order of the script.
+// query encodes the query parameters of a request, in the order of the script.
 func (p *scriptRun) query(r request) (string, error) {
 	var parts []string
 	for _, q := range r.query {
@@ -59,7 +59,8 @@ func (p *scriptRun) query(r request) (string, error) {
 	return "?" + strings.Join(parts, "&"), nil
 }
 
-// body returns the body of a request: unchanged, as JSON, or in the binary encoding of its Content-Type.
+// body returns the body of a request: as in the script, converted to JSON, or converted to the binary encoding of its
+// Content-Type.
 func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, error) {
 	text, err := p.variables.expand(r.body)
 	if err != nil {
@@ -95,7 +96,7 @@ func (p *scriptRun) body(ctx context.Context, r request, path string) ([]byte, e
 	return []byte(value.JSON()), nil
 }
 
-// mergePatch applies a JSON merge patch (RFC 7386).
+// mergePatch returns an object after applying a JSON merge patch (RFC 7386) to it.
 func mergePatch(object, patch document.Value) document.Value {
 	if patch.Kind() != document.Map {
 		return patch

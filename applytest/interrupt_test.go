@@ -11,8 +11,8 @@ import (
 
 const made = `201 {"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"shared","uid":"1"}}`
 
-// TestInterrupt checks that an interrupted run deletes its objects, including those of the request in flight, and that
-// the interrupted script has no result.
+// TestInterrupt checks that a canceled run deletes its objects, including those of the request in flight, and that the
+// interrupted script has no result.
 func TestInterrupt(t *testing.T) {
 	for name, during := range map[string]int{"while it is made": 1, "later": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -24,12 +24,12 @@ func TestInterrupt(t *testing.T) {
 			f.onRequest = func(n int) {
 				if n == during {
 					cancel()
-					time.Sleep(50 * time.Millisecond) // simulates a slow server: the request is in flight after the interrupt
+					time.Sleep(50 * time.Millisecond) // simulates a slow server, so that the request is still in flight after the interrupt
 				}
 			}
 			report, err := Run(ctx, options)
 			if !errors.Is(err, context.Canceled) || len(report.Results) != 0 || report.Scripts != 1 || report.Stopped != "interrupted" {
-				t.Errorf("Run() = %v, %+v", err, report)
+				t.Errorf("Run() = %v, %+v, want context.Canceled, no result and Stopped \"interrupted\"", err, report)
 			}
 			if len(f.requests) != during {
 				t.Errorf("requests = %q, want none after the interrupt", f.requests)
@@ -41,36 +41,37 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestServerGone checks that a run ends with an error and without failures if the server is gone.
+// TestServerGone checks that a run returns an error, and reports no failed scripts, if the server stops responding.
 func TestServerGone(t *testing.T) {
 	f := newFake(t, made)
 	f.onRequest = func(int) { f.stop() }
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n-- later --\nGET configmaps/shared\n")
 	report, err := Run(t.Context(), options)
 	if err == nil || !strings.HasPrefix(err.Error(), "the server is gone: ") || len(report.Results) != 0 || report.Stopped != err.Error() {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want the error \"the server is gone\" and no result", err, report)
 	}
 	if len(report.Leftovers) != 2 || !strings.HasPrefix(report.Leftovers[0].Path, "/api/v1/namespaces/applytest-") || !strings.Contains(report.Leftovers[0].Reason, "refused") {
 		t.Errorf("Leftovers = %v, want the namespaces of the script and of the runner", report.Leftovers)
 	}
 }
 
-// TestServerErrorInGivenNamespace checks that an object which a 500 response may have created is deleted, and the
-// namespace is not.
+// TestServerErrorInGivenNamespace checks that, with Options.Namespace, an object that was possibly created despite a 500
+// response is deleted, and the namespace is not.
 func TestServerErrorInGivenNamespace(t *testing.T) {
-	f := newFake(t, "200 {}", "200 {}", "500 {}") // the namespace exists and is empty, the script's request fails
+	f := newFake(t, "200 {}", "200 {}", "500 {}") // the namespace exists and is empty; the script's request fails
 	options := f.options("It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{}\n-- answer --\n201\n")
 	options.Namespace = "applytest-given"
 	report, err := Run(t.Context(), options)
 	if err != nil || report.Count(Fail) != 1 || len(report.Leftovers) != 0 {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want one failed script and no leftovers", err, report)
 	}
 	if want := []string{namespacePath + "applytest-given/configmaps/shared"}; !slices.Equal(f.removed, want) {
 		t.Errorf("deleted %q, want %q", f.removed, want)
 	}
 }
 
-// TestServerErrorWithGeneratedName checks that only objects with the prefix of the generated name are deleted.
+// TestServerErrorWithGeneratedName checks that after a 500 response to a request with generateName, only objects with that
+// prefix are deleted.
 func TestServerErrorWithGeneratedName(t *testing.T) {
 	const all = `200 {"items":[{"metadata":{"name":"web-x"}},{"metadata":{"name":"other"}}]}`
 	f := newFake(t, "200 {}", "200 {}", "500 {}", all)
@@ -78,17 +79,17 @@ func TestServerErrorWithGeneratedName(t *testing.T) {
 	options.Namespace = "applytest-given"
 	report, err := Run(t.Context(), options)
 	if err != nil || report.Count(Fail) != 1 {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want one failed script", err, report)
 	}
 	if want := []string{namespacePath + "applytest-given/configmaps/web-x"}; !slices.Equal(f.removed, want) {
 		t.Errorf("deleted %q, want %q", f.removed, want)
 	}
 }
 
-// TestInterruptedProbes checks that the object which probes garbage collection is deleted if the run is interrupted.
+// TestInterruptedProbes checks that the object that probes for a garbage collector is deleted if the run is canceled.
 func TestInterruptedProbes(t *testing.T) {
 	const garbage = `201 {"metadata":{"name":"applytest-garbage-x"}}`
-	f := newFake(t, "200 {}", "200 {}", garbage, shared) // the namespace exists and is empty, the garbage is created and not collected
+	f := newFake(t, "200 {}", "200 {}", garbage, shared) // the namespace exists and is empty; the probe object is created and not garbage collected
 	options := f.options("It works.\nneeds: garbage collection\n-- step --\nGET configmaps/shared\n")
 	options.Namespace = "applytest-given"
 	ctx, cancel := context.WithCancel(t.Context())

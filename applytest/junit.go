@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The subset of JUnit's XML format that is common to its readers.
+// These types are the subset of JUnit's XML format that most of its readers support.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -42,7 +42,7 @@ type (
 	}
 )
 
-// WriteJUnit writes the report as JUnit XML with one suite per area.
+// WriteJUnit writes the report as JUnit XML, with one test suite per area of scripts.
 func (r *Report) WriteJUnit(w io.Writer) error {
 	suites := junitSuites{Name: strings.TrimSpace("applytest " + r.Version), Tests: len(r.Results), Failures: r.Count(Fail), Skipped: r.Count(Skip)}
 	for _, area := range r.Areas() {
@@ -65,7 +65,8 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	return err
 }
 
-// junitOfRun returns a suite with errors if the run was stopped or left objects on the server.
+// junitOfRun returns a test suite for the run as a whole: it contains errors if the run was stopped or left objects on the
+// server.
 func (r *Report) junitOfRun() junitSuite {
 	run := junitSuite{Name: "run", Time: seconds(0)}
 	add := func(name, text string) {

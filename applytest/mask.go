@@ -6,7 +6,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked replaces volatile text in a value to be recorded.
+// masked returns a value to be recorded, in which text that differs from run to run is replaced by variables and
+// placeholders.
 func (p *scriptRun) masked(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.String:
@@ -30,7 +31,7 @@ func (p *scriptRun) masked(v document.Value) document.Value {
 	return v
 }
 
-// maskedText replaces the run's namespace by a variable and uids by a placeholder.
+// maskedText replaces the script's namespace by the variable $NAMESPACE, and uids by a placeholder.
 func (p *scriptRun) maskedText(text string) string {
 	text = strings.ReplaceAll(text, p.variables.namespace, "$NAMESPACE")
 	for uid := range p.seen {
@@ -39,7 +40,8 @@ func (p *scriptRun) maskedText(text string) string {
 	return text
 }
 
-// maskedOwners is maskedText with variables also for uids, because placeholders have no meaning in paths.
+// maskedOwners is like maskedText for the text of managedFields, in which uids are replaced by variables, because
+// placeholders have no meaning in field paths.
 func (p *scriptRun) maskedOwners(text string) string {
 	for _, step := range p.script.steps {
 		if a := p.variables.responses[step.name]; a != nil && a.uid() != "" {
@@ -49,7 +51,7 @@ func (p *scriptRun) maskedOwners(text string) string {
 	return p.maskedText(text)
 }
 
-// maskedMetadata replaces the deletion timestamp and a generated name by placeholders.
+// maskedMetadata replaces the deletionTimestamp and a generated name in the metadata by placeholders.
 func maskedMetadata(meta document.Value) document.Value {
 	if time := meta.Get("deletionTimestamp"); !time.IsAbsent() && time.Text() != absentPlaceholder {
 		meta = meta.With("deletionTimestamp", document.NewString("<time>"))

@@ -22,17 +22,17 @@ import (
 	"github.com/cadastre/cadastre/internal/api/scheme"
 )
 
-// Scripts are written in YAML for all encodings of requests. Binary encodings use Kubernetes' own packages, so that
-// Cadastre's encodings are compared with another implementation.
+// Bodies in scripts are written as YAML for all encodings. For binary encodings this package uses Kubernetes' own
+// serializers, so that Cadastre's encodings are compared with another implementation.
 
-// encoding is an encoding of requests and responses in scripts.
+// encoding is an encoding of request and response bodies.
 type encoding struct {
-	// suffix is the suffix of its media types.
+	// suffix is the end of the media types in this encoding, such as json.
 	suffix string
 	decode func(body []byte) (document.Value, error)
-	// encode is nil for text encodings, whose bodies are sent as the script has them.
+	// encode converts a body to the encoding; nil for text encodings, whose bodies are sent as they are in the script.
 	encode func(document.Value) ([]byte, error)
-	// events returns a function that reads the next event of a watch; nil if the encoding has no watches.
+	// events returns a function that reads the next event of a watch; nil if the encoding does not support watches.
 	events func(body io.Reader) func() (event, error)
 }
 
@@ -45,13 +45,13 @@ var encodings = []encoding{
 	{suffix: "cbor", decode: decodeCBOR, encode: encodeCBOR, events: cborEvents},
 }
 
-// encodingOf returns the encoding of a Content-Type; ok is false if there is none.
+// encodingOf returns the encoding of a Content-Type; ok is false if it is unknown.
 func encodingOf(contentType string) (e encoding, ok bool) {
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
 		return encoding{}, false
 	}
-	mediaType = strings.TrimSuffix(mediaType, "-seq") // media types of watches
+	mediaType = strings.TrimSuffix(mediaType, "-seq") // the suffix of the media types of watches
 	for _, e := range encodings {
 		if strings.HasSuffix(mediaType, e.suffix) {
 			return e, true
@@ -60,7 +60,8 @@ func encodingOf(contentType string) (e encoding, ok bool) {
 	return encoding{}, false
 }
 
-// encodeBody encodes a body that the script has as YAML; ok is false for text encodings.
+// encodeBody converts a body from YAML, as in the script, to the encoding of its Content-Type; ok is false for text
+// encodings.
 func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	e, _ := encodingOf(contentType)
 	if e.encode == nil {
@@ -74,7 +75,7 @@ func encodeBody(contentType, text string) (body []byte, ok bool, err error) {
 	return body, true, err
 }
 
-// parseBody decodes a response. The result is absent for media types that are not encodings of the API.
+// parseBody decodes the body of a response. The result is absent if the media type is not an encoding of the Kubernetes API.
 func parseBody(contentType string, raw []byte) (document.Value, error) {
 	e, ok := encodingOf(contentType)
 	if !ok {
@@ -83,7 +84,7 @@ func parseBody(contentType string, raw []byte) (document.Value, error) {
 	return e.decode(raw)
 }
 
-// eventReader returns a function that reads the next event of a watch.
+// eventReader returns a function that reads the next event of a watch in the encoding of its Content-Type.
 func eventReader(contentType string, body io.Reader) func() (event, error) {
 	e, _ := encodingOf(contentType)
 	if e.events == nil {
@@ -123,7 +124,7 @@ func decodeCBOR(raw []byte) (document.Value, error) {
 	return document.FromGo(value)
 }
 
-// cborEvents reads a sequence of CBOR data items.
+// cborEvents returns a function that reads the next event from a sequence of CBOR data items.
 func cborEvents(body io.Reader) func() (event, error) {
 	decoder := cbor.NewDecoder(body)
 	return func() (event, error) {
@@ -136,7 +137,7 @@ func cborEvents(body io.Reader) func() (event, error) {
 	}
 }
 
-// protobufPrefix is the prefix of every object in protobuf.
+// protobufPrefix is the prefix of every object that Kubernetes encodes in protobuf.
 const protobufPrefix = "k8s\x00"
 
 func encodeProtobuf(value document.Value) ([]byte, error) {
@@ -146,14 +147,14 @@ func encodeProtobuf(value document.Value) ([]byte, error) {
 		return nil, fmt.Errorf("the body: expected a kind with a protobuf encoding, received %s %s: %w", apiVersion, kind, err)
 	}
 	if err := json.Unmarshal([]byte(value.JSON()), object); err != nil {
-		return nil, fmt.Errorf("the body: a %T: %w", object, err)
+		return nil, fmt.Errorf("the body: decode it as %T: %w", object, err)
 	}
 	var encoded bytes.Buffer
 	err = protobuf.NewSerializer(scheme.Builtin(), scheme.Builtin()).Encode(object, &encoded)
 	return encoded.Bytes(), err
 }
 
-// decodeProtobuf decodes an object in its envelope (runtime.Unknown), which has its type.
+// decodeProtobuf decodes an object in its envelope (runtime.Unknown), which contains the object's type.
 func decodeProtobuf(raw []byte) (document.Value, error) {
 	content, ok := bytes.CutPrefix(raw, []byte(protobufPrefix))
 	if !ok {
@@ -178,7 +179,7 @@ func decodeProtobuf(raw []byte) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// newObject returns an empty object of a built-in kind, or PartialObjectMetadata.
+// newObject returns an empty Go object of a built-in kind or of PartialObjectMetadata; an error for other kinds.
 func newObject(apiVersion, kind string) (runtime.Object, error) {
 	switch kind {
 	case "PartialObjectMetadata":
@@ -189,7 +190,7 @@ func newObject(apiVersion, kind string) (runtime.Object, error) {
 	return scheme.Builtin().New(schema.FromAPIVersionAndKind(apiVersion, kind))
 }
 
-// protobufEvents reads length-prefixed events whose object is in its envelope.
+// protobufEvents returns a function that reads the next length-prefixed event, whose object is in an envelope.
 func protobufEvents(body io.Reader) func() (event, error) {
 	reader := bufio.NewReader(body)
 	return func() (event, error) {

@@ -14,16 +14,16 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Every script has its own namespace, which is created before and deleted after the script. A user without permission
-// to create namespaces passes an existing one (Options.Namespace), which all scripts share; they run there one at a
-// time. Scripts that write outside of it are skipped, and so are scripts whose kinds already have objects in it.
+// Every script has its own namespace, which is created before and deleted after the script. A user without permission to
+// create namespaces passes an existing namespace (Options.Namespace), in which all scripts run, one at a time. Scripts that
+// write outside of that namespace are skipped, and so are scripts for a kind of which the namespace already contains objects.
 
-// newNamespaceName returns a unique name.
+// newNamespaceName returns a unique random name for a namespace.
 func newNamespaceName() string { return "applytest-" + strings.ToLower(rand.Text()[:8]) }
 
-// createNamespace creates a namespace. If isAnswered is false, there was no response, and the namespace may exist
+// createNamespace creates a namespace. If hasResponse is false, the server did not respond, so the namespace may exist
 // despite the error.
-func (s *server) createNamespace(ctx context.Context, name string) (isAnswered bool, err error) {
+func (s *server) createNamespace(ctx context.Context, name string) (hasResponse bool, err error) {
 	a, err := s.create(ctx, "/api/v1/namespaces", document.NewMap(
 		document.Field{Name: "apiVersion", Value: document.NewString("v1")},
 		document.Field{Name: "kind", Value: document.NewString("Namespace")},
@@ -35,7 +35,8 @@ func (s *server) createNamespace(ctx context.Context, name string) (isAnswered b
 	return a != nil, err
 }
 
-// prepareNamespace creates the namespace for the runner's own requests, or checks the given one.
+// prepareNamespace creates the namespace for the runner's own requests; with Options.Namespace it checks that namespace
+// instead.
 func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err error) {
 	if s.allPermissions, err = s.hasAllPermissions(ctx); err != nil {
 		return err
@@ -47,11 +48,11 @@ func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err e
 		return s.findExisting(ctx, scripts)
 	}
 	s.runnerNamespace = newNamespaceName()
-	isAnswered, err := s.createNamespace(ctx, s.runnerNamespace)
+	hasResponse, err := s.createNamespace(ctx, s.runnerNamespace)
 	if err == nil {
 		return nil
 	}
-	if !isAnswered && !s.gone.Load() {
+	if !hasResponse && !s.gone.Load() {
 		s.remove(context.WithoutCancel(ctx), namespacePath+s.runnerNamespace)
 	}
 	advice := ""
@@ -61,8 +62,8 @@ func (s *server) prepareNamespace(ctx context.Context, scripts []*Script) (err e
 	return fmt.Errorf("creating a namespace per script: %w%s", err, advice)
 }
 
-// checkNamespace checks with a dry run that the given namespace exists: a list in a missing namespace would only be
-// empty.
+// checkNamespace checks with a dry run that the namespace of Options.Namespace exists. A list would not show it: in a missing
+// namespace it is merely empty.
 func (s *server) checkNamespace(ctx context.Context) error {
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-"}}`)
 	a, err := s.sendDryRun(ctx, http.MethodPost, "/configmaps?dryRun=All", body, "application/json", "application/json")
@@ -72,8 +73,8 @@ func (s *server) checkNamespace(ctx context.Context) error {
 	return fmt.Errorf("namespace %s: expected an existing namespace that you may write to, received %s", s.runnerNamespace, cmp.Or(a.body.Get("message").Text(), a.summary()))
 }
 
-// sendDryRun sends a dry run that would create a ConfigMap in the runner's namespace. If the response has a
-// resourceVersion, the server ignored dryRun and created the object, which is then deleted.
+// sendDryRun sends a dry run that would create a ConfigMap in the runner's namespace. If the response contains a
+// resourceVersion, the server has ignored dryRun and created the object, which is then deleted.
 func (s *server) sendDryRun(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*serverResponse, error) {
 	a, err := s.sendAccepting(ctx, method, namespacePath+s.runnerNamespace+path, body, contentType, accept)
 	if err != nil || !a.succeeded() {
@@ -85,7 +86,7 @@ func (s *server) sendDryRun(ctx context.Context, method, path string, body io.Re
 	return a, nil
 }
 
-// deleteProbe deletes an object that was created to probe the server, also after the run was canceled.
+// deleteProbe deletes an object that was created to probe the server, even after the run was canceled.
 func (s *server) deleteProbe(ctx context.Context, path, reason string) {
 	a, err := s.send(context.WithoutCancel(ctx), http.MethodDelete, path, nil, "")
 	if err != nil || !a.succeeded() && a.code != http.StatusNotFound {
@@ -93,14 +94,14 @@ func (s *server) deleteProbe(ctx context.Context, path, reason string) {
 	}
 }
 
-// removeNamespace deletes the namespace for the runner's own requests, unless it was given.
+// removeNamespace deletes the namespace of the runner's own requests, unless it is Options.Namespace.
 func (s *server) removeNamespace(ctx context.Context) {
 	if !s.shared {
 		s.remove(context.WithoutCancel(ctx), namespacePath+s.runnerNamespace)
 	}
 }
 
-// checkShared returns an error for options that do not work in one shared namespace.
+// checkShared returns an error for options that cannot be combined with Options.Namespace.
 func (o *Options) checkShared(scripts []*Script) error {
 	if o.Namespace != "" && o.Keep && len(scripts) > 1 {
 		return errors.New("Options.Keep: expected one script with Options.Namespace, received several; select one by its name")
@@ -108,7 +109,7 @@ func (o *Options) checkShared(scripts []*Script) error {
 	return nil
 }
 
-// sharedSkipReason returns why a script can't run in the given namespace; empty if it can.
+// sharedSkipReason returns why a script cannot run in the shared namespace (Options.Namespace); "" if it can.
 func (s *server) sharedSkipReason(script *Script) string {
 	for _, step := range script.steps {
 		if step.request.writesOutside() {
@@ -130,7 +131,7 @@ func (r *request) writesOutside() bool {
 
 const scriptNamespacePath = "/namespaces/$NAMESPACE/"
 
-// collections returns the paths of the collections that the script uses in its namespace.
+// collections returns the paths of the collections in the script's namespace that the script uses.
 func (s *Script) collections() []string {
 	var paths []string
 	for _, step := range s.steps {
@@ -142,11 +143,11 @@ func (s *Script) collections() []string {
 	return paths
 }
 
-// clusterDefaults are the objects that a cluster creates in every namespace. No script writes to them.
+// clusterDefaults are the objects that controllers of a cluster create in every namespace. No script writes to them.
 var clusterDefaults = []string{"configmaps/kube-root-ca.crt", "serviceaccounts/default"}
 
-// findExisting stores why scripts can't use a collection of the given namespace: it already has objects, or the user
-// may not list them.
+// findExisting determines which collections of the shared namespace scripts cannot use, because they already contain objects
+// or the user may not list them. It stores the reasons in s.existing.
 func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 	s.existing = map[string]string{}
 	for _, script := range scripts {
@@ -164,8 +165,8 @@ func (s *server) findExisting(ctx context.Context, scripts []*Script) error {
 	return nil
 }
 
-// existingReason returns why scripts can't use a collection; empty if they can because it has no objects but the
-// cluster's defaults, or because the kind does not exist yet.
+// existingReason returns why scripts cannot use a collection; "" if they can, because it contains no objects except
+// clusterDefaults, or because the kind does not exist yet. a is the response to a list of the collection.
 func existingReason(collection string, a *serverResponse) string {
 	resource := collection[strings.LastIndex(collection, "/")+1:]
 	switch {

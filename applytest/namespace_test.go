@@ -16,8 +16,8 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestGivenNamespace checks a run by a user with permissions in one namespace only: most scripts run, and existing
-// objects are not modified.
+// TestGivenNamespace checks a run with Options.Namespace by a user that has permissions only in that namespace: most scripts
+// run, and existing objects are not modified.
 func TestGivenNamespace(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -31,14 +31,14 @@ func TestGivenNamespace(t *testing.T) {
 
 	report, err := run("team-a", "^(conflict|removal|topology|coownership|jsonpatch|reset/(pods|resourceclaims)|crd/versions)")
 	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want no failed script and no leftovers", err, report)
 	}
 	if passed := report.Count(applytest.Pass); passed < 60 {
-		t.Errorf("only %d scripts pass", passed)
+		t.Errorf("%d scripts pass, want more", passed)
 	}
 	for _, result := range report.Results {
 		if result.Outcome == applytest.Skip && !strings.HasPrefix(result.Reason, "permission denied: ") && !strings.HasPrefix(result.Reason, "it writes outside") {
-			t.Errorf("%s: reason = %q", result.Name, result.Reason)
+			t.Errorf("%s: reason of the skip = %q, want a missing permission or a write outside of the namespace", result.Name, result.Reason)
 		}
 	}
 	if left := remaining(t, client, "team-a"); len(left) != 0 {
@@ -51,7 +51,7 @@ func TestGivenNamespace(t *testing.T) {
 	}
 	report, err = run("team-a", "^conflict/")
 	if err != nil || report.Count(applytest.Fail) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want no failed script", err, report)
 	}
 	skipped := 0
 	for _, result := range report.Results {
@@ -64,19 +64,19 @@ func TestGivenNamespace(t *testing.T) {
 	}
 
 	if _, err := run("team-b", "^conflict/"); err == nil || !strings.Contains(err.Error(), "namespace team-b: expected an existing namespace that you may write to, received configmaps is forbidden") {
-		t.Errorf("Run() = %v for a namespace without permissions", err)
+		t.Errorf("Run() in a namespace without permissions = %v, want an error", err)
 	}
 	all := applytest.Options{Config: config, Namespace: "nowhere", Run: regexp.MustCompile("^conflict/")}
 	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), `namespaces "nowhere" not found`) {
-		t.Errorf("Run() = %v for a missing namespace", err)
+		t.Errorf("Run() in a missing namespace = %v, want an error that names it", err)
 	}
 	all.Keep = true
 	if _, err := applytest.Run(t.Context(), all); err == nil || !strings.Contains(err.Error(), "expected one script") {
-		t.Errorf("Run() = %v for Keep with several scripts in one namespace", err)
+		t.Errorf("Run() with Keep and several scripts in one namespace = %v, want an error", err)
 	}
 }
 
-// ignoreDryRun is a transport that removes the parameter dryRun.
+// ignoreDryRun is an HTTP transport that removes the query parameter dryRun from requests.
 type ignoreDryRun struct{ http.RoundTripper }
 
 func (r ignoreDryRun) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -85,7 +85,7 @@ func (r ignoreDryRun) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(request)
 }
 
-// TestProbesLeaveNothing checks that probes leave no objects, also on a server that ignores dryRun.
+// TestProbesLeaveNothing checks that probes of the server leave no objects behind, even on a server that ignores dryRun.
 func TestProbesLeaveNothing(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -94,14 +94,14 @@ func TestProbesLeaveNothing(t *testing.T) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return ignoreDryRun{next} })
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(unset/co-owners|optout/get)$")})
 	if err != nil || len(report.Results) < 2 || report.Count(applytest.Pass) != len(report.Results) || len(report.Leftovers) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want only passed scripts and no leftovers", err, report)
 	}
 	if left := remaining(t, client, "team-a"); len(left) != 0 {
 		t.Errorf("remaining objects = %q, want none", left)
 	}
 }
 
-// TestWritesOutside checks that scripts write only to the given namespace, also for a user with all permissions.
+// TestWritesOutside checks that scripts write only to Options.Namespace, even if the user has all permissions.
 func TestWritesOutside(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -110,16 +110,16 @@ func TestWritesOutside(t *testing.T) {
 		Config: config, Namespace: "team-a", Run: regexp.MustCompile("^(crd/versions|reset/n|subresources/status-rejected-namespace)"),
 	})
 	if err != nil || len(report.Results) < 5 || len(report.Leftovers) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want at least 5 results and no leftovers", err, report)
 	}
 	for _, result := range report.Results {
 		if !strings.HasPrefix(result.Reason, "it writes outside of") {
-			t.Errorf("%s: outcome = %s %q", result.Name, result.Outcome, result.Reason)
+			t.Errorf("%s: outcome = %s %q, want a skip because it writes outside of the namespace", result.Name, result.Outcome, result.Reason)
 		}
 	}
 }
 
-// tenant creates a namespace, and a user of the same name with all permissions in it.
+// tenant creates a namespace, and a user with the same name that has all permissions in it.
 func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
 	t.Helper()
 	if _, err := client.CoreV1().Namespaces().Create(t.Context(), &core.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
@@ -140,7 +140,7 @@ func tenant(t *testing.T, client *kubernetes.Clientset, name string) {
 	}
 }
 
-// remaining returns the objects in a namespace, of the kinds that most scripts use.
+// remaining returns the names of the objects in a namespace, of the kinds that most scripts use.
 func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (names []string) {
 	t.Helper()
 	configs, err := client.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{})
@@ -160,7 +160,8 @@ func remaining(t *testing.T, client *kubernetes.Clientset, namespace string) (na
 	return names
 }
 
-// TestUnlistableIsUntouched checks that scripts are skipped for kinds that the user may write but not list.
+// TestUnlistableIsUntouched checks that, with Options.Namespace, scripts are skipped if they use a kind that the user may
+// write but not list.
 func TestUnlistableIsUntouched(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -182,14 +183,14 @@ func TestUnlistableIsUntouched(t *testing.T) {
 	limited.Impersonate.UserName = "team-a"
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: limited, Namespace: "team-a", Run: regexp.MustCompile("^(conflict|coownership)/")})
 	if err != nil || report.Count(applytest.Pass)+report.Count(applytest.Fail) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want only skipped scripts", err, report)
 	}
 	for _, result := range report.Results {
 		if !strings.Contains(result.Reason, `can't be listed`) || !strings.Contains(result.Reason, `User "team-a" cannot list`) {
-			t.Errorf("%s: reason = %q", result.Name, result.Reason)
+			t.Errorf("%s: reason of the skip = %q, want that the user cannot list the objects", result.Name, result.Reason)
 		}
 	}
 	if kept, err := client.CoreV1().ConfigMaps("team-a").Get(t.Context(), "shared", metav1.GetOptions{}); err != nil || kept.Data["mine"] != "1" {
-		t.Errorf("existing object = %v, %v", kept, err)
+		t.Errorf("existing object = %v, %v, want it unchanged", kept, err)
 	}
 }

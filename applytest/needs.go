@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// probe checks whether a server has a capability. It returns why not; empty if it does.
+// probe checks whether a server has a capability. It returns the reason why the server lacks it; "" if it has the capability.
 type probe func(ctx context.Context, s *server) (missing string, err error)
 
-// probes are the capabilities that scripts may need, in addition to kinds.
+// probes are the capabilities, other than kinds, that scripts may need ("needs: NAME").
 var probes = map[string]probe{
 	"crds":               probeCRDs,
 	"unset":              probeUnset,
@@ -26,7 +26,7 @@ var probes = map[string]probe{
 	"garbage collection": probeGarbage,
 }
 
-// isKnownNeed reports whether a need is valid: a capability, or a kind such as "apps/v1 deployments".
+// isKnownNeed reports whether the value of a needs directive is valid: a capability, or a kind such as "apps/v1 deployments".
 func isKnownNeed(need string) bool {
 	_, ok := probes[need]
 	version, resource, isKind := strings.Cut(need, " ")
@@ -38,7 +38,7 @@ func capabilityNames() string {
 	return strings.Join(names, ", ") + ` or a kind such as "apps/v1 deployments"`
 }
 
-// skipReason returns why a script can't run on this server; empty if it can.
+// skipReason returns why a script cannot run on this server; "" if it can.
 func (s *server) skipReason(ctx context.Context, script *Script) (string, error) {
 	if script.Only != "" && script.Only != s.implementation {
 		return "only " + script.Only + ": " + script.OnlyReason, nil
@@ -58,8 +58,8 @@ func (s *server) skipReason(ctx context.Context, script *Script) (string, error)
 	return "", nil
 }
 
-// kinds returns the Kubernetes kinds in the script's short addresses. Kinds of other groups are created by the script
-// itself.
+// kinds returns the Kubernetes kinds in the script's short addresses, which the server must serve. It omits kinds of other
+// groups, because the script itself creates their CustomResourceDefinitions.
 func (s *Script) kinds() []string {
 	var kinds []string
 	for _, step := range s.steps {
@@ -73,7 +73,7 @@ func (s *Script) kinds() []string {
 	return kinds
 }
 
-// missing returns why the server lacks a capability, empty if it does not. Each capability is probed once.
+// missing returns the reason why the server lacks a capability; "" if it has it. Each capability is probed only once.
 func (s *server) missing(ctx context.Context, need string) (string, error) {
 	s.mu.Lock()
 	once, ok := s.capabilities[need]
@@ -89,8 +89,8 @@ func (s *server) missing(ctx context.Context, need string) (string, error) {
 	return once()
 }
 
-// checkProbe returns an error for a response that has no information about a capability: the user may not send the
-// request, or the server is overloaded.
+// checkProbe returns an error for a response that does not reveal whether the server has a capability: the user may not send
+// the request, or the server is overloaded.
 func (s *server) checkProbe(a *serverResponse, err error) (*serverResponse, error) {
 	if err != nil {
 		return a, err
@@ -115,8 +115,8 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	case a.code == http.StatusNotFound && version != "v1":
 		return "the server does not serve " + need, nil
 	case !a.succeeded() || a.body.Get("kind").Text() != "APIResourceList":
-		// The response has no information about the kinds. A 404 of v1 is an error, too, because namespaces are in that
-		// group.
+		// The response does not reveal which kinds the server has. A 404 for v1 is an error, too, because namespaces are in
+		// that group.
 		return "", fmt.Errorf("GET %s: expected an APIResourceList, received %s", path, a.summary())
 	}
 	for _, served := range a.body.Get("resources").Items() {
@@ -127,7 +127,8 @@ func probeKind(ctx context.Context, s *server, need string) (string, error) {
 	return "the server does not serve " + need, nil
 }
 
-// probeUnset applies an unset marker to a field that only accepts strings on other servers.
+// probeUnset checks that the server supports unset markers: it applies one to a field that accepts only strings on other
+// servers.
 func probeUnset(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-unset?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-unset"},"data":{"a":{"k8s_io__value":"unset"}}}`)
@@ -138,7 +139,7 @@ func probeUnset(ctx context.Context, s *server) (string, error) {
 	return "the server does not support unset markers", nil
 }
 
-// probeDrop requests a response without managedFields.
+// probeDrop checks that the server supports the Accept parameter drop: it requests a response without managedFields.
 func probeDrop(ctx context.Context, s *server) (string, error) {
 	const path = "/configmaps/applytest-drop?fieldManager=applytest&dryRun=All"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"applytest-drop"},"data":{"a":"1"}}`)
@@ -149,7 +150,7 @@ func probeDrop(ctx context.Context, s *server) (string, error) {
 	return "the server does not support drop=metadata.managedFields", nil
 }
 
-// probeNoDrop checks that the server does not support the parameter drop, or that its gate is disabled.
+// probeNoDrop checks that the server does not support the Accept parameter drop, or that its feature gate is disabled.
 func probeNoDrop(ctx context.Context, s *server) (string, error) {
 	missing, err := probeDrop(ctx, s)
 	if err != nil || missing != "" {
@@ -158,7 +159,7 @@ func probeNoDrop(ctx context.Context, s *server) (string, error) {
 	return "the server supports drop=metadata.managedFields", nil
 }
 
-// probeCBOR requests a response in CBOR, which Kubernetes supports only with a feature gate.
+// probeCBOR checks that the server responds in CBOR, which Kubernetes supports only with a feature gate.
 func probeCBOR(ctx context.Context, s *server) (string, error) {
 	a, err := s.checkProbe(s.sendAccepting(ctx, http.MethodGet, namespacePath+s.runnerNamespace, nil, "", "application/cbor"))
 	if err != nil || a.succeeded() && strings.HasPrefix(a.header.Get("Content-Type"), "application/cbor") {
@@ -167,8 +168,8 @@ func probeCBOR(ctx context.Context, s *server) (string, error) {
 	return "the server does not support CBOR", nil
 }
 
-// probeControllers checks for an object that controllers create in every namespace. A new namespace may not have it
-// yet, so an older one is checked.
+// probeControllers checks that controllers are running: it looks for an object that they create in every namespace. In a new
+// namespace that object may not exist yet, so an older namespace is checked.
 func probeControllers(ctx context.Context, s *server) (string, error) {
 	namespace := "default"
 	if s.shared {
@@ -181,11 +182,13 @@ func probeControllers(ctx context.Context, s *server) (string, error) {
 	return "", err
 }
 
-// garbageTimeout is the maximum time for the garbage collector to delete an object with a missing owner.
+// garbageTimeout is the maximum time within which a garbage collector must delete an object whose ownerReference refers to a
+// missing object.
 const garbageTimeout = 5 * time.Second
 
-// probeGarbage creates an object with an ownerReference to a missing object and waits for its deletion. In all other
-// cases it deletes the object itself, because a given namespace is not deleted.
+// probeGarbage checks that the server has a garbage collector: it creates an object with an ownerReference to a missing
+// object and waits for its deletion. If the object is not deleted, probeGarbage deletes it, because Options.Namespace is not
+// deleted at the end.
 func probeGarbage(ctx context.Context, s *server) (string, error) {
 	collection := namespacePath + s.runnerNamespace + "/configmaps"
 	body := strings.NewReader(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"applytest-garbage-",` +

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSkips checks that a script is skipped with a reason if the server lacks a need. The fake does not serve
-// deployments, and has the objects of a cluster with controllers.
+// TestSkips checks that a script is skipped, with a reason, if the server lacks a capability that it needs. The fake server
+// does not serve deployments, and has the objects that controllers create in a cluster.
 func TestSkips(t *testing.T) {
 	const get = "-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, script, reason string }{
@@ -19,8 +19,8 @@ func TestSkips(t *testing.T) {
 		{"no group", "needs: batch/v1 jobs\n" + get, "the server does not serve batch/v1 jobs"},
 		{"crds", "needs: crds\n" + get, "the server does not serve apiextensions.k8s.io/v1 customresourcedefinitions"},
 		{"controllers", "needs: no controllers\n" + get, "controllers are running and write to the same objects"},
-		{"this one only", "only: kubernetes: it is theirs\n" + get, ""},
-		{"another one only", "only: cadastre: it is ours\n" + get, "only cadastre: it is ours"},
+		{"this one only", "only: kubernetes: it is kubernetes\n" + get, ""},
+		{"another one only", "only: cadastre: it is cadastre\n" + get, "only cadastre: it is cadastre"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -30,14 +30,14 @@ func TestSkips(t *testing.T) {
 				t.Errorf("outcome = %v %q, want %q", result.Outcome, result.Reason, test.reason)
 			}
 			if result.Outcome == Skip && len(f.requests) > 0 {
-				t.Errorf("the skipped script sent requests: %q", f.requests)
+				t.Errorf("requests of the skipped script = %q, want none", f.requests)
 			}
 		})
 	}
 }
 
-// TestDenials checks that a denied request skips the script at once for a user with limited permissions, and fails it
-// for a user with all permissions.
+// TestDenials checks that a 403 response skips the script at once for a user with limited permissions, and fails it for a
+// user with all permissions.
 func TestDenials(t *testing.T) {
 	const denied = `403 {"kind":"Status","message":"not you"}`
 	for _, request := range []string{"GET configmaps/shared", "EVENTUALLY GET configmaps/shared", "EDIT configmaps/shared\n\n{}", "EVENTUALLY EDIT configmaps/shared\n\n{}"} {
@@ -50,7 +50,7 @@ func TestDenials(t *testing.T) {
 				t.Errorf("outcome = %v %q after %d requests, want a skip", result.Outcome, result.Reason, len(f.requests))
 			}
 			if strings.HasPrefix(request, "EVENTUALLY") {
-				return // it would be repeated until the timeout
+				return // with EVENTUALLY, the request would be repeated until the timeout
 			}
 			if result := newFake(t, denied).run(t, script); result.Outcome != Fail {
 				t.Errorf("outcome = %v %q, want a failure", result.Outcome, result.Reason)
@@ -59,7 +59,7 @@ func TestDenials(t *testing.T) {
 	}
 }
 
-// TestImplementations checks that an implementation's own expectations apply to it only.
+// TestImplementations checks that the expectations of an implementation ("of NAME") apply only to that implementation.
 func TestImplementations(t *testing.T) {
 	const head = "It works.\ndifference: because\ndefect: cadastre: it is slow\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct {
@@ -68,24 +68,24 @@ func TestImplementations(t *testing.T) {
 	}{
 		{"own answer replaces all", "-- answer --\n409\n-- error --\nreason: Other\n-- answer of cadastre --\n200\n", Fail, Pass},
 		{"own answer is compared", "-- answer --\n200\n-- answer of cadastre --\n409\n", Pass, Fail},
-		{"own part replaces its like", "-- answer --\n200\n-- object has --\ndata: {a: \"9\"}\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Pass},
-		{"all else is compared", "-- answer --\n409\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Fail},
-		{"of somebody else", "-- answer --\n200\n-- answer of nobody --\n409\n", Pass, Pass},
+		{"own expectation replaces that of its kind", "-- answer --\n200\n-- object has --\ndata: {a: \"9\"}\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Pass},
+		{"other general expectations are compared", "-- answer --\n409\n-- object has of cadastre --\ndata: {a: \"1\"}\n", Fail, Fail},
+		{"expectation of another implementation is ignored", "-- answer --\n200\n-- answer of nobody --\n409\n", Pass, Pass},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			theirs := newFake(t, shared).run(t, head+test.expectations)
+			kubernetes := newFake(t, shared).run(t, head+test.expectations)
 			f := newFake(t, shared)
 			f.version = "v1.36.0+cadastre"
-			ours := f.run(t, head+test.expectations)
-			if theirs.Outcome != test.kubernetes || ours.Outcome != test.cadastre {
-				t.Errorf("outcomes = %v and %v, want %v and %v", theirs.Outcome, ours.Outcome, test.kubernetes, test.cadastre)
+			cadastre := f.run(t, head+test.expectations)
+			if kubernetes.Outcome != test.kubernetes || cadastre.Outcome != test.cadastre {
+				t.Errorf("outcomes of Kubernetes and Cadastre = %v and %v, want %v and %v", kubernetes.Outcome, cadastre.Outcome, test.kubernetes, test.cadastre)
 			}
-			if theirs.Defect != "" || ours.Defect != "it is slow" {
-				t.Errorf("defects = %q and %q", theirs.Defect, ours.Defect)
+			if kubernetes.Defect != "" || cadastre.Defect != "it is slow" {
+				t.Errorf("defects of Kubernetes and Cadastre = %q and %q, want none and \"it is slow\"", kubernetes.Defect, cadastre.Defect)
 			}
-			if own := strings.Contains(test.expectations, "of cadastre"); theirs.Difference != "" || own && ours.Outcome == Pass && ours.Difference != "because" {
-				t.Errorf("differences = %q and %q", theirs.Difference, ours.Difference)
+			if own := strings.Contains(test.expectations, "of cadastre"); kubernetes.Difference != "" || own && cadastre.Outcome == Pass && cadastre.Difference != "because" {
+				t.Errorf("differences of Kubernetes and Cadastre = %q and %q, want none and \"because\"", kubernetes.Difference, cadastre.Difference)
 			}
 		})
 	}

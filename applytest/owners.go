@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// noOwners is the expectation for an object without managedFields.
+// noOwners is the text of the expectation that an object has no managedFields.
 const noOwners = "nobody"
 
-// managedEntry is a managed fields entry.
+// managedEntry is a managed fields entry of an object.
 type managedEntry struct {
 	manager, operation, version, subresource string
 	time                                     string
 	fields                                   fieldset.Set
 }
 
-// identity returns the entry without its fields, as at the start of a line.
+// identity returns the part of an entry's line before its fields: manager, operation, version and subresource.
 func (o managedEntry) identity() string {
 	words := []string{quoted(o.manager), quoted(o.operation), quoted(o.version)}
 	if o.subresource != "" {
@@ -30,7 +30,7 @@ func (o managedEntry) identity() string {
 	return strings.Join(words, " ")
 }
 
-// quoted quotes a word if splitWords would otherwise not parse it as one word.
+// quoted returns a word, in quotes if splitWords would otherwise not parse it as one word.
 func quoted(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\"\\:\n") || word == noOwners {
 		return strconv.Quote(word)
@@ -67,11 +67,10 @@ func sortOwners(owners []managedEntry) {
 	})
 }
 
-// lineWidth is the maximum length of a line with the fields of an entry; longer ones are written with one field per
-// line.
+// lineWidth is the maximum length of the line of an entry; longer lines are split into one line per field.
 const lineWidth = 100
 
-// formatOwners formats entries in the syntax of parseOwners.
+// formatOwners formats managed fields entries in the syntax that parseOwners parses.
 func formatOwners(owners []managedEntry) string {
 	if len(owners) == 0 {
 		return noOwners + "\n"
@@ -90,7 +89,7 @@ func formatOwners(owners []managedEntry) string {
 	return text.String()
 }
 
-// pathsOf returns the members of a set as text, each before those below it.
+// pathsOf returns the paths of a field set as text, each path before the paths below it.
 func pathsOf(set fieldset.Set) []string {
 	paths := set.Paths()
 	slices.SortFunc(paths, fieldset.Path.Compare)
@@ -101,7 +100,8 @@ func pathsOf(set fieldset.Set) []string {
 	return texts
 }
 
-// parseOwners parses lines such as "alice Apply v1: .data.a .data.b". Fields may continue on indented lines.
+// parseOwners parses managed fields entries from lines such as "alice Apply v1: .data.a .data.b". Fields may continue on
+// indented lines.
 func parseOwners(text string) ([]managedEntry, error) {
 	var owners []managedEntry
 	for line := range strings.Lines(text) {
@@ -110,7 +110,7 @@ func parseOwners(text string) ([]managedEntry, error) {
 		case strings.TrimSpace(line) == "" || strings.TrimSpace(line) == noOwners:
 		case line[0] == ' ' || line[0] == '\t':
 			if len(owners) == 0 {
-				return nil, fmt.Errorf("expected an owner before its fields, received %q", line)
+				return nil, fmt.Errorf("expected a field manager before its fields, received %q", line)
 			}
 			if err := owners[len(owners)-1].addFields(line); err != nil {
 				return nil, err
@@ -129,7 +129,7 @@ func parseOwners(text string) ([]managedEntry, error) {
 	return owners, nil
 }
 
-// parseOwner parses the part of a line up to the colon, and returns the rest.
+// parseOwner parses the part of a line up to the colon, and returns the fields after it as text.
 func parseOwner(line string) (o managedEntry, fields string, err error) {
 	end := indexOutside(line, ':')
 	if end < 0 {
@@ -164,7 +164,8 @@ func (o *managedEntry) addFields(text string) error {
 	return nil
 }
 
-// indexOutside returns the index of a character that is neither in quotes nor in brackets, -1 if there is none.
+// indexOutside returns the index of the first wanted character that is neither in quotes nor in brackets; -1 if there is
+// none.
 func indexOutside(text string, wanted byte) int {
 	depth, inQuotes := 0, false
 	for i := 0; i < len(text); i++ {
@@ -214,7 +215,8 @@ func recordOwners(p *scriptRun, e *expectation, a *serverResponse) (string, erro
 	return p.maskedOwners(formatOwners(owners)), nil
 }
 
-// ownersDiffer returns the differences. With inOrder the order of the entries is compared, too.
+// ownersDiffer returns the differences between expected and received managed fields entries. If inOrder is set, the order of
+// the entries is compared, too.
 func ownersDiffer(expected, received []managedEntry, inOrder bool) []string {
 	if !inOrder {
 		sortOwners(expected)

@@ -10,18 +10,19 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// A pattern is an expected value. Strings in it may have variables and these placeholders:
+// A pattern is an expected value. Its strings may contain variables and the following placeholders.
 const (
-	anyPlaceholder    = "<any>"    // as a value: any value; in a string: any text
-	absentPlaceholder = "<absent>" // the field must be absent
-	morePlaceholder   = "<more>"   // as the last item of a list: any further items
-	nowPlaceholder    = "<now>"    // as a value: a time within nowRange of the current time
+	anyPlaceholder    = "<any>"    // as a whole value it matches any value; in a string it matches any text
+	absentPlaceholder = "<absent>" // matches if the field is absent
+	morePlaceholder   = "<more>"   // as the last item of a list it matches any further items
+	nowPlaceholder    = "<now>"    // matches a time that differs from the current time by at most nowRange
 )
 
-// nowRange is large, because the clocks of server and client may differ.
+// nowRange is the maximum difference between a time and the current time that <now> allows. It is large, because the clocks
+// of server and client may differ.
 const nowRange = time.Hour
 
-// placeholders are the placeholders for a part of a string, with their regular expressions.
+// placeholders maps the placeholders that match a part of a string to their regular expressions.
 var placeholders = map[string]string{
 	anyPlaceholder: `(?s:.*)`,
 	"<uid>":        `[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`,
@@ -34,7 +35,7 @@ var placeholderIn = regexp.MustCompile(`<(?:any|uid|version|time)>`)
 // matcher compares received values with patterns.
 type matcher struct {
 	expand func(string) (string, error)
-	// subset ignores fields of maps that the pattern does not name.
+	// subset makes the matcher ignore fields of maps that the pattern does not contain.
 	subset     bool
 	complaints []string
 }
@@ -47,7 +48,7 @@ func (m *matcher) complain(path fieldset.Path, expected, received string) {
 	m.complaints = append(m.complaints, fmt.Sprintf("%s: expected %s, received %s", where, expected, received))
 }
 
-// match compares the values at a path and appends the differences to complaints.
+// match compares the received value at a path with the pattern, and appends the differences to m.complaints.
 func (m *matcher) match(path fieldset.Path, expected, received document.Value) {
 	switch {
 	case expected.Kind() == document.String:
@@ -100,7 +101,7 @@ func (m *matcher) matchMap(path fieldset.Path, expected, received document.Value
 	}
 }
 
-// expandNames replaces the variables in the names of fields.
+// expandNames replaces the variables in the field names of a pattern.
 func (m *matcher) expandNames(path fieldset.Path, expected document.Value) document.Value {
 	for name, value := range expected.Fields() {
 		text, err := m.expand(name)
@@ -135,7 +136,7 @@ func (m *matcher) matchList(path fieldset.Path, expected, received document.Valu
 	}
 }
 
-// matchText reports whether a text matches a pattern that may have placeholders.
+// matchText reports whether a text matches a pattern that may contain placeholders.
 func matchText(pattern, text string) bool {
 	if !placeholderIn.MatchString(pattern) {
 		return pattern == text
@@ -151,10 +152,10 @@ func matchText(pattern, text string) bool {
 	return regexp.MustCompile(`^` + expression.String() + `$`).MatchString(text)
 }
 
-// unescapeHTML reverses the HTML escapes of JSON.
+// unescapeHTML reverses the escaping of <, > and & by encoding/json.
 var unescapeHTML = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// displayValue returns a value as text for reports, truncated.
+// displayValue returns a value as JSON for reports, truncated if it is long.
 func displayValue(v document.Value) string {
 	const limit = 400
 	switch text := unescapeHTML.Replace(v.String()); {
@@ -167,8 +168,9 @@ func displayValue(v document.Value) string {
 	}
 }
 
-// updated returns the pattern with the parts replaced that do not match the received value. Matching parts keep their
-// placeholders and variables; with subset only the named fields are recorded.
+// updated returns a pattern that matches the received value: it replaces the parts of the expected pattern that do not match.
+// Matching parts retain their placeholders and variables; with subset, fields that the pattern does not contain are not
+// added.
 func (m *matcher) updated(expected, received document.Value) document.Value {
 	probe := matcher{expand: m.expand, subset: m.subset}
 	if probe.match(nil, expected, received); len(probe.complaints) == 0 {

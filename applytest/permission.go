@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Missing permissions of the user are not failures of the server: an unexpected 403 skips the script for a user with
-// limited permissions, and fails it for a user with all permissions.
+// A permission that the user lacks is not a failure of the server: an unexpected 403 response skips the script for a user
+// with limited permissions, and fails it for a user with all permissions.
 
-// permissionError is the error for a request that the user has no permission for.
+// permissionError is the error for a request that the user may not send. message is the server's message.
 type permissionError struct{ message string }
 
 func (d *permissionError) Error() string { return "permission denied: " + d.message }
@@ -20,11 +20,12 @@ func isPermissionError(err error) bool {
 	return errors.As(err, &d)
 }
 
-// allAccessReview asks whether the user may use all verbs on all resources.
+// allAccessReview is a SelfSubjectAccessReview for all verbs on all resources.
 const allAccessReview = `{"apiVersion":"authorization.k8s.io/v1","kind":"SelfSubjectAccessReview",` +
 	`"spec":{"resourceAttributes":{"verb":"*","group":"*","resource":"*"}}}`
 
-// hasAllPermissions reports whether the user has all permissions. It returns true for a server without that API.
+// hasAllPermissions reports whether the user has all permissions. It returns true for a server without the API
+// authorization.k8s.io.
 func (s *server) hasAllPermissions(ctx context.Context) (bool, error) {
 	a, err := s.send(ctx, http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", strings.NewReader(allAccessReview), "application/json")
 	if err != nil {
@@ -34,8 +35,8 @@ func (s *server) hasAllPermissions(ctx context.Context) (bool, error) {
 	return allowed.IsAbsent() || allowed.JSON() == "true", nil
 }
 
-// permissionErrorOf returns an error if the response is a denial and the user has limited permissions, otherwise nil.
-// Denials for single fields, such as the allocation of a claim, are 422 responses.
+// permissionErrorOf returns a permissionError if the response is a 403 and the user has limited permissions; otherwise nil.
+// Permissions for single fields, such as the allocation of a ResourceClaim, are not concerned, because their denial is a 422.
 func (s *server) permissionErrorOf(a *serverResponse) error {
 	message := a.body.Get("message").Text()
 	isDenied := a.code == http.StatusForbidden || a.code == http.StatusUnprocessableEntity && strings.Contains(message, ` is forbidden: User "`)

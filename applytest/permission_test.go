@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestPermissions checks that missing permissions skip scripts with the server's reason.
+// TestPermissions checks that scripts are skipped, with the server's message as reason, if the user lacks a permission.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -24,13 +24,13 @@ func TestPermissions(t *testing.T) {
 		return applytest.Run(t.Context(), applytest.Options{Config: limited, Run: regexp.MustCompile(scripts)})
 	}
 	if _, err := run("nobody", "^conflict/"); err == nil || !noNamespacePermission.MatchString(err.Error()) {
-		t.Errorf("Run() = %v for a user without permissions", err)
+		t.Errorf("Run() for a user without permissions = %v, want an error", err)
 	}
 
 	give(t, config, "maker", "admin", rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create", "delete", "get"}})
 	report, err := run("maker", "^(conflict/force|reset/nodes|crd/versions|unset/)")
 	if err != nil || report.Count(applytest.Fail) > 0 || len(report.Leftovers) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want no failed script and no leftovers", err, report)
 	}
 	for _, result := range report.Results {
 		switch denied := strings.HasPrefix(result.Reason, "permission denied: "); {
@@ -58,7 +58,7 @@ func TestPermissions(t *testing.T) {
 var noNamespacePermission = regexp.MustCompile(`^creating a namespace per script: create namespace applytest-[a-z0-9]+: permission denied: ` +
 	`namespaces is forbidden: User "nobody".*; use an existing namespace that you may write to \(--namespace\)$`)
 
-// give grants a user a ClusterRole and one more rule.
+// give binds a user to a ClusterRole, and to a new role with one more rule.
 func give(t *testing.T, config *rest.Config, user, role string, more rbac.PolicyRule) {
 	t.Helper()
 	client := kubernetes.NewForConfigOrDie(config).RbacV1()

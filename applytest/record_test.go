@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRecordEmpty checks that empty expectations are filled.
+// TestRecordEmpty checks that recording fills in empty expectations.
 func TestRecordEmpty(t *testing.T) {
 	const script = `It works.
 
@@ -75,11 +75,12 @@ causes:
 		t.Errorf("recorded\n%s, want\n%s", recorded, want)
 	}
 	if again := newFake(t, shared, conflict).record(t, recorded); again != recorded {
-		t.Errorf("recording again changed it:\n%s", again)
+		t.Errorf("recording the recorded script changed it to\n%s, want no change", again)
 	}
 }
 
-// TestRecordKeepsForms checks that matching expectations do not change, and that others are replaced in their form.
+// TestRecordKeepsForms checks that recording does not change matching expectations, and replaces others in the syntax that
+// the script uses.
 func TestRecordKeepsForms(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, before, after string }{
@@ -100,7 +101,7 @@ func TestRecordKeepsForms(t *testing.T) {
 	}
 }
 
-// TestRecordDoesNotModifyText checks that the script's text is not modified.
+// TestRecordDoesNotModifyText checks that recording returns a new text and does not modify the text that was passed to Parse.
 func TestRecordDoesNotModifyText(t *testing.T) {
 	const head = "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n"
 	text := []byte(head + "200\n-- other --\nGET configmaps/shared\n")
@@ -114,7 +115,7 @@ func TestRecordDoesNotModifyText(t *testing.T) {
 	}
 }
 
-// TestRecordMasks checks that volatile text is replaced by variables and placeholders.
+// TestRecordMasks checks that recording replaces text that differs from run to run by variables and placeholders.
 func TestRecordMasks(t *testing.T) {
 	const generated = `201 {"metadata":{"generateName":"web-","name":"web-x7k2p","deletionTimestamp":"2026-01-02T03:04:05Z"},"link":"/namespaces/$NAMESPACE/web"}`
 	const want = "metadata:\n  deletionTimestamp: <time>\n  generateName: web-\n  name: web-<any>\nlink: /namespaces/$NAMESPACE/web\n"
@@ -123,9 +124,9 @@ func TestRecordMasks(t *testing.T) {
 		t.Errorf("recorded\n%s, want\n%s", got, want)
 	}
 	if result := newFake(t, generated).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("the recorded script fails: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
-	// The version of a kind that the script creates contains the namespace.
+	// The apiVersion of a kind that the script itself creates contains the namespace.
 	own := strings.ReplaceAll(shared, `"apiVersion":"v1","time"`, `"apiVersion":"$NAMESPACE.example.com/v1","time"`)
 	recorded = newFake(t, own).record(t, "It works.\n-- step --\nGET configmaps/shared\n-- owners --\n-- times --\n")
 	for _, line := range []string{"alice Apply $NAMESPACE.example.com/v1: .data.a\n", "alice Apply $NAMESPACE.example.com/v1: new\n"} {
@@ -134,11 +135,11 @@ func TestRecordMasks(t *testing.T) {
 		}
 	}
 	if result := newFake(t, own).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("the recorded script fails: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
 }
 
-// TestRecordEvents checks that new and differing events are recorded by type and name.
+// TestRecordEvents checks that recording writes new and differing events with their type and name.
 func TestRecordEvents(t *testing.T) {
 	const events = `200 {"type":"ADDED","object":{"metadata":{"name":"a","uid":"1"}}}{"type":"DELETED","object":{"metadata":{"name":"a"}}}`
 	const script = "It works.\n-- watch --\nWATCH configmaps\n-- read --\nGET configmaps/shared\n-- events --\n"
@@ -150,7 +151,7 @@ func TestRecordEvents(t *testing.T) {
 	}
 }
 
-// TestRecordUIDs checks that uids in the owned fields of ownerReferences, which differ in every run, are replaced by
+// TestRecordUIDs checks that recording replaces uids in the owned fields of ownerReferences, which differ in every run, by
 // variables.
 func TestRecordUIDs(t *testing.T) {
 	child := strings.NewReplacer(`"uid":"4a1b2c3d-0000-4000-8000-000000000000"`, `"uid":"5a1b2c3d-0000-4000-8000-000000000000"`,
@@ -161,11 +162,11 @@ func TestRecordUIDs(t *testing.T) {
 	}
 	other := strings.NewReplacer("4a1b2c3d", "6a1b2c3d")
 	if result := newFake(t, other.Replace(shared), other.Replace(child)).run(t, recorded); result.Outcome != Pass {
-		t.Errorf("the recorded script fails: %v", result.Failure)
+		t.Errorf("the recorded script fails: %v, want a pass", result.Failure)
 	}
 }
 
-// TestRecordKeepsKubernetes checks that responses of kube-apiserver are not replaced by those of another
+// TestRecordKeepsKubernetes checks that recording does not replace responses of kube-apiserver by those of another
 // implementation.
 func TestRecordKeepsKubernetes(t *testing.T) {
 	const script = "It works.\ndifference: because\n-- step --\nGET configmaps/shared\n-- answer --\n201\n-- error of cadastre --\nreason: Other\n" +
@@ -178,18 +179,18 @@ func TestRecordKeepsKubernetes(t *testing.T) {
 	}
 }
 
-// TestRecordMissing checks that an expectation which the response can't satisfy is reported, and that the script does
-// not change.
+// TestRecordMissing checks that recording reports an expectation that the response does not contain, and then does not change
+// the script.
 func TestRecordMissing(t *testing.T) {
 	const broken = `200 {"metadata":{"managedFields":[{"manager":"alice","operation":"Apply","apiVersion":"v1","fieldsV1":{"data":{}}}]}}`
 	for _, test := range []struct{ expectation, serverResponse, complaint string }{
 		{"owners", broken, ".metadata.managedFields[0].fieldsV1: "},
 		{"times", broken, ".metadata.managedFields[0].fieldsV1: "},
-		{"times", "200 {}", "the response has none"},
+		{"times", "200 {}", "the response does not contain it"},
 		{"error", shared, "expected a Status, received 200"},
 		{"events", shared, "expected an earlier WATCH step"},
-		{"object", "Content-Type: text/plain\n200 fine", "the response has none"},
-		{"body", "Content-Type: text/plain\n200 ", "the response has none"},
+		{"object", "Content-Type: text/plain\n200 fine", "the response does not contain it"},
+		{"body", "Content-Type: text/plain\n200 ", "the response does not contain it"},
 	} {
 		t.Run(test.expectation+" "+test.complaint, func(t *testing.T) {
 			t.Parallel()
@@ -200,7 +201,7 @@ func TestRecordMissing(t *testing.T) {
 			}
 			report, err := Run(t.Context(), options)
 			if err != nil || report.Count(Fail) != 1 || !strings.Contains(report.Results[0].Failure.String(), test.expectation+": the response can't be recorded: "+test.complaint) {
-				t.Errorf("Run() = %v, %+v", err, report)
+				t.Errorf("Run() = %v, %+v, want one failed script that reports why the response cannot be recorded", err, report)
 			}
 		})
 	}

@@ -14,30 +14,30 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Leftover is an object that a run could not delete.
+// Leftover is an object that a run created and could not delete, and the reason.
 type Leftover struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
 const (
-	// cleanInterval is the interval of the attempts to delete the remaining objects.
+	// cleanInterval is the time between two attempts to delete the remaining objects.
 	cleanInterval = 200 * time.Millisecond
-	// namespaceTimeout is the maximum time for an empty namespace to be deleted on a server that completes the deletion
-	// of namespaces.
+	// namespaceTimeout is the maximum time in which a server that completes the deletion of namespaces must delete an empty
+	// one.
 	namespaceTimeout = 3 * time.Second
 
 	namespacePath = "/api/v1/namespaces/"
 )
 
-// remove deletes an object. If that is not complete at once, it is tried again at the end of the run.
+// remove deletes an object. If the deletion does not complete at once, removePending tries again at the end of the run.
 func (s *server) remove(ctx context.Context, path string) {
 	if err := s.tryRemove(ctx, path); err != nil {
 		s.addPending(path, err)
 	}
 }
 
-// addPending stores an object that has not been deleted yet, with the reason.
+// addPending stores the path of an object that has not been deleted yet, with the reason.
 func (s *server) addPending(path string, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *server) pendingRemovals() []pendingRemoval {
 	return slices.SortedFunc(slices.Values(s.pending), func(a, b pendingRemoval) int { return strings.Compare(a.path, b.path) })
 }
 
-// takePending returns the pending objects and removes them from the list.
+// takePending returns the objects that have not been deleted yet, and clears the list of them.
 func (s *server) takePending() []pendingRemoval {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,8 +65,8 @@ type pendingRemoval struct {
 	reason error
 }
 
-// removePending tries to delete the pending objects until all are deleted or the timeout is over. It returns the
-// remaining objects.
+// removePending repeatedly tries to delete the pending objects, until all are deleted or cleanupTimeout is over. It returns
+// the objects that remain.
 func (s *server) removePending(ctx context.Context) []Leftover {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cleanupTimeout)
 	defer cancel()
@@ -79,14 +79,14 @@ func (s *server) removePending(ctx context.Context) []Leftover {
 	}
 	var left []Leftover
 	for _, p := range s.pendingRemovals() {
-		if !slices.ContainsFunc(left, func(l Leftover) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // already listed with its namespace
+		if !slices.ContainsFunc(left, func(l Leftover) bool { return strings.HasPrefix(p.path, l.Path+"/") }) { // an object in a remaining namespace is not listed separately
 			left = append(left, Leftover{p.path, p.reason.Error()})
 		}
 	}
 	return left
 }
 
-// retry tries once to delete all pending objects, in parallel to hide the latency of remote clusters.
+// retry tries once to delete each pending object. It does so in parallel, to hide the latency of remote clusters.
 func (s *server) retry(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(defaultParallel)
@@ -97,7 +97,7 @@ func (s *server) retry(ctx context.Context) {
 				err = s.tryRemove(ctx, p.path)
 			}
 			if ctx.Err() != nil {
-				err = p.reason // more informative than the timeout
+				err = p.reason // the earlier reason is more informative than a timeout
 			}
 			if err != nil {
 				s.addPending(p.path, err)
@@ -105,10 +105,11 @@ func (s *server) retry(ctx context.Context) {
 			return nil
 		})
 	}
-	_ = group.Wait() // the functions return no errors
+	_ = group.Wait() // never an error, because the functions return none
 }
 
-// tryRemove deletes an object, including its finalizers. The error is the reason why the object still exists.
+// tryRemove deletes an object, and removes its finalizers. The error is the reason why the object still exists; nil if it is
+// gone.
 func (s *server) tryRemove(ctx context.Context, path string) error {
 	a, err := s.send(ctx, http.MethodDelete, path+"?gracePeriodSeconds=0", nil, "")
 	switch {
@@ -132,15 +133,15 @@ func (s *server) tryRemove(ctx context.Context, path string) error {
 	return fmt.Errorf("it is still being deleted: %s", a.summary())
 }
 
-// isTerminating reports whether the deletion of the object is not complete.
+// isTerminating reports whether the response is an object whose deletion has started and is not complete.
 func (a *serverResponse) isTerminating() bool {
 	return !a.body.Lookup("metadata", "deletionTimestamp").IsAbsent() || a.body.Lookup("metadata", "finalizers").Len() > 0
 }
 
-// release removes the finalizers of an object that is being deleted.
+// release removes the finalizers of an object whose deletion has started.
 func (s *server) release(ctx context.Context, path string, object document.Value) error {
 	if strings.Contains(path, "/customresourcedefinitions/") {
-		return nil // the server itself completes the deletion of a CRD
+		return nil // the server itself removes the finalizer of a CustomResourceDefinition
 	}
 	if object.Lookup("metadata", "finalizers").Len() > 0 {
 		body := strings.NewReader(`{"metadata":{"finalizers":null}}`)
@@ -160,8 +161,8 @@ func (s *server) release(ctx context.Context, path string, object document.Value
 
 func isNamespace(path string) bool { return parseResourcePath(path).collection+"/" == namespacePath }
 
-// finalize removes the finalizers of a namespace that no controller would remove: those of scripts, and Kubernetes' own
-// if the server does not complete the deletion of namespaces.
+// finalize removes the finalizers of a namespace that no controller would remove: the finalizers of scripts and, if the
+// server does not complete the deletion of namespaces, the finalizer kubernetes.
 func (s *server) finalize(ctx context.Context, path string, object document.Value) error {
 	kept := document.NewMap()
 	switch finalizers := object.Lookup("spec", "finalizers"); {
@@ -179,23 +180,23 @@ func (s *server) finalize(ctx context.Context, path string, object document.Valu
 	return err
 }
 
-// completesDeletion reports whether the deletion of namespaces is completed, by a controller of the cluster or by the server
-// itself.
+// completesDeletion reports whether the deletion of namespaces completes, by means of a controller of the cluster or of the
+// server itself. It probes the server only once.
 func (s *server) completesDeletion(ctx context.Context) bool {
 	s.deletionOnce.Do(func() { s.deletionCompletes = s.probeDeletion(ctx) })
 	return s.deletionCompletes
 }
 
-// probeDeletion deletes an empty namespace and waits until it is gone. In a cluster that may take longer; there the
-// presence of controllers is sufficient.
+// probeDeletion creates and deletes an empty namespace, and reports whether it is gone within namespaceTimeout. In a
+// cluster the deletion may take longer; if the server has controllers, probeDeletion returns true nevertheless.
 func (s *server) probeDeletion(ctx context.Context) bool {
 	name := newNamespaceName()
 	path := namespacePath + name
-	if isAnswered, err := s.createNamespace(ctx, name); err != nil {
-		if !isAnswered {
-			s.addPending(path, err) // it may exist
+	if hasResponse, err := s.createNamespace(ctx, name); err != nil {
+		if !hasResponse {
+			s.addPending(path, err) // the namespace may have been created despite the error
 		}
-		return true // unknown: do not remove finalizers
+		return true // unknown, so finalizers must not be removed
 	}
 	a, err := s.send(ctx, http.MethodDelete, path, nil, "")
 	if err == nil && !a.succeeded() {

@@ -21,12 +21,12 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// tricky matches scripts whose objects need more than a DELETE: with finalizers, in other namespaces, or
-// cluster-scoped.
+// tricky matches the scripts whose objects cannot be deleted with a mere DELETE: objects with finalizers, in other
+// namespaces, or cluster-scoped ones.
 var tricky = regexp.MustCompile("^(reset/(namespaces|nodes)|lifecycle/|delete/|crd/versions|create/generated-name|admission/policy-g)")
 
-// TestRunLeavesNothing checks that a run deletes all its objects, on servers with and without completion of namespace
-// deletions.
+// TestRunLeavesNothing checks that a run deletes all its objects, on servers that complete the deletion of namespaces and on
+// servers that do not.
 func TestRunLeavesNothing(t *testing.T) {
 	for name, options := range map[string][]cadastretest.Option{"controllers": nil, "no controllers": {cadastretest.WithoutControllers()}} {
 		t.Run(name, func(t *testing.T) {
@@ -37,13 +37,14 @@ func TestRunLeavesNothing(t *testing.T) {
 				t.Errorf("Run() = %v, %d passed, Leftovers = %v", err, report.Count(applytest.Pass), report.Leftovers)
 			}
 			if left := leftovers(t, config); len(left) > 0 {
-				t.Errorf("remaining objects = %q", left)
+				t.Errorf("remaining objects = %q, want none", left)
 			}
 		})
 	}
 }
 
-// TestOtherNamesAreDeleted checks that objects with any name are deleted, and that existing objects are not.
+// TestOtherNamesAreDeleted checks that a run deletes the objects that it has created, whatever their names, and does not
+// delete existing objects.
 func TestOtherNamesAreDeleted(t *testing.T) {
 	t.Parallel()
 	const script = `It makes objects that are not named after its namespace.
@@ -71,7 +72,7 @@ metadata: {name: default, labels: {a: "1"}}
 	config := cadastretest.Start(t)
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, Scripts: fstest.MapFS{"area/elsewhere.txtar": {Data: []byte(script)}}})
 	if err != nil || report.Count(applytest.Pass) != 1 || len(report.Leftovers) > 0 {
-		t.Fatalf("Run() = %v, %+v", err, report)
+		t.Fatalf("Run() = %v, %+v, want one passed script and no leftovers", err, report)
 	}
 	client := metadata.NewForConfigOrDie(config)
 	for resource, want := range map[schema.GroupVersionResource]bool{
@@ -86,16 +87,16 @@ metadata: {name: default, labels: {a: "1"}}
 		for _, item := range list.Items {
 			isDefault = isDefault || item.Name == "default"
 			if strings.HasPrefix(item.Name, "elsewhere") && item.DeletionTimestamp == nil {
-				t.Errorf("%s %s was not deleted", resource.Resource, item.Name)
+				t.Errorf("%s %s exists after the run, want it deleted", resource.Resource, item.Name)
 			}
 		}
 		if isDefault != want {
-			t.Errorf("%s: existing object found: %t, want %t", resource.Resource, isDefault, want)
+			t.Errorf("%s: object that existed before the run exists: %t, want %t", resource.Resource, isDefault, want)
 		}
 	}
 }
 
-// TestInterruptedRunLeavesNothing interrupts runs at several times and checks that all their objects are deleted.
+// TestInterruptedRunLeavesNothing cancels runs after various times and checks that all their objects are deleted.
 func TestInterruptedRunLeavesNothing(t *testing.T) {
 	t.Parallel()
 	config := cadastretest.Start(t)
@@ -107,7 +108,7 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 			t.Fatalf("Run() = %v, want context.Canceled", err)
 		}
 		if report == nil {
-			report = &applytest.Report{} // interrupted before the first script
+			report = &applytest.Report{} // the run was canceled before the first script
 		}
 		if left := leftovers(t, config); len(left)+len(report.Leftovers)+report.Count(applytest.Fail) > 0 {
 			t.Errorf("after %v: remaining objects = %q, Leftovers = %v; %d failed", after, left, report.Leftovers, report.Count(applytest.Fail))
@@ -115,7 +116,7 @@ func TestInterruptedRunLeavesNothing(t *testing.T) {
 	}
 }
 
-// leftovers returns all objects of all kinds that scripts have created.
+// leftovers returns the objects, of all kinds, that scripts have created and that still exist.
 func leftovers(t *testing.T, config *rest.Config) []string {
 	t.Helper()
 	kinds, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerPreferredResources()
@@ -147,7 +148,7 @@ func leftovers(t *testing.T, config *rest.Config) []string {
 	return found
 }
 
-// TestLeftoversAreReported checks that objects which can't be deleted are reported with the reason.
+// TestLeftoversAreReported checks that an object that cannot be deleted is reported as a leftover, with the reason.
 func TestLeftoversAreReported(t *testing.T) {
 	t.Parallel()
 	const denial = `It denies every deletion.
@@ -166,11 +167,11 @@ spec:
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return finalizerDenier{next} })
 	report, err := applytest.Run(t.Context(), applytest.Options{Config: config, CleanupTimeout: time.Second, Scripts: fstest.MapFS{"area/denial.txtar": {Data: []byte(denial)}}})
 	if err != nil || len(report.Leftovers) != 1 || !strings.HasSuffix(report.Leftovers[0].Path, "-keep") || !strings.Contains(report.Leftovers[0].Reason, "remove the finalizers: 403") {
-		t.Errorf("Run() = %v, %+v", err, report)
+		t.Errorf("Run() = %v, %+v, want one leftover, because of its finalizers", err, report)
 	}
 }
 
-// finalizerDenier is a transport that rejects the removal of finalizers.
+// finalizerDenier is an HTTP transport that rejects requests that remove finalizers.
 type finalizerDenier struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.

@@ -13,27 +13,26 @@ import (
 	"unicode"
 )
 
-// Outcome is the outcome of a script.
+// Outcome is the outcome of a script: Pass, Fail or Skip.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a script.
 const (
 	Pass Outcome = "pass"
 	Fail Outcome = "fail"
 	Skip Outcome = "skip"
 )
 
-// Report has the results of a run.
+// Report contains the results of a run.
 type Report struct {
 	Server         string `json:"server"`
 	Version        string `json:"version"`
 	Implementation string `json:"implementation"`
-	// Scripts is the number of selected scripts. There are fewer results if the run was stopped; Stopped is then the
-	// reason.
+	// Scripts is the number of selected scripts. If the run was stopped, there are fewer results, and Stopped is the reason.
 	Scripts int      `json:"scripts"`
 	Stopped string   `json:"stopped,omitempty"`
 	Results []Result `json:"results"`
-	// Leftovers are the objects that could not be deleted.
+	// Leftovers are the objects that the run created and could not delete.
 	Leftovers []Leftover `json:"left,omitempty"`
 }
 
@@ -44,36 +43,37 @@ type Result struct {
 	Behaviour string        `json:"behaviour"`
 	Outcome   Outcome       `json:"outcome"`
 	Duration  time.Duration `json:"nanoseconds"`
-	// Namespace is the namespace of the script, if it was kept.
+	// Namespace is the namespace of the script, if Options.Keep was set.
 	Namespace string `json:"namespace,omitempty"`
-	// Reason is why the script was skipped.
+	// Reason is the reason why the script was skipped; empty otherwise.
 	Reason string `json:"reason,omitempty"`
-	// Difference is why this implementation deliberately differs from Kubernetes, if it does.
+	// Difference is the reason why this implementation deliberately differs from Kubernetes in this behaviour; empty
+	// otherwise.
 	Difference string `json:"difference,omitempty"`
-	// Defect is the known defect of this implementation. The script still fails.
+	// Defect describes a known defect of this implementation in this behaviour; empty otherwise. The script still fails.
 	Defect  string   `json:"defect,omitempty"`
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Failure is the first step whose response did not meet the expectations.
+// Failure describes the first step whose response did not meet the expectations.
 type Failure struct {
 	Step       string   `json:"step"`
 	Complaints []string `json:"complaints"`
-	// Request is a command that repeats the request, without credentials, and Answer is the response.
+	// Request is a curl command that repeats the request, without credentials; Answer is the server's response.
 	Request string `json:"request,omitempty"`
 	Answer  string `json:"answer,omitempty"`
-	// err is the underlying error, if the failure is not about a response.
+	// err is the underlying error if there was no response to evaluate.
 	err error
 }
 
-// newFailure returns a failure with an error and without a response.
+// newFailure returns a failure that is caused by an error and has no response.
 func newFailure(err error, curl string) *Failure {
 	return &Failure{Complaints: []string{err.Error()}, Request: curl, err: err}
 }
 
 func (r *Result) skip(reason string) { r.Outcome, r.Reason = Skip, reason }
 
-// finish sets the outcome of a script that was not completed: it fails, or is skipped if the user lacks a permission.
+// finish sets the outcome of a script that was not completed: Skip if the user lacks a permission, otherwise Fail.
 func (r *Result) finish(f *Failure) {
 	if denied := (*permissionError)(nil); errors.As(f.err, &denied) {
 		r.skip(denied.Error())
@@ -82,10 +82,10 @@ func (r *Result) finish(f *Failure) {
 	r.Outcome, r.Failure = Fail, f
 }
 
-// String returns the failure as text.
+// String returns the failure as text of several lines.
 func (f *Failure) String() string {
 	if f.Step == "" {
-		return strings.Join(f.Complaints, "\n") + "\n" // the failure is before the first step
+		return strings.Join(f.Complaints, "\n") + "\n" // the failure occurred before the first step
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "step %q:\n", f.Step)
@@ -114,13 +114,13 @@ func count(results []Result, outcome Outcome) int {
 	return n
 }
 
-// Area has the results of one folder of scripts.
+// Area contains the results of one folder of scripts.
 type Area struct {
 	Name    string
 	Results []Result
 }
 
-// Areas groups the results by area, sorted by name.
+// Areas groups the results by area, sorted by the name of the area.
 func (r *Report) Areas() []Area {
 	var areas []Area
 	for _, result := range r.Results {
@@ -135,7 +135,7 @@ func (r *Report) Areas() []Area {
 	return areas
 }
 
-// WriteTable writes failures, skips with their reasons, and a table by area.
+// WriteTable writes the report as text: failures, skips with their reasons, and a table with the number of outcomes per area.
 func (r *Report) WriteTable(w io.Writer) error {
 	w = printable{w}
 	text := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -165,7 +165,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return text.Flush()
 }
 
-// printable escapes control characters, which a server could otherwise send to the terminal.
+// printable is a writer that escapes control characters, so that a server cannot send them to the terminal.
 type printable struct{ w io.Writer }
 
 func (p printable) Write(text []byte) (int, error) {
@@ -189,7 +189,7 @@ func indented(text string) string {
 func (r *Report) WriteJSON(w io.Writer) error {
 	whole := *r
 	if whole.Results == nil {
-		whole.Results = []Result{} // encoded as [] instead of null
+		whole.Results = []Result{} // so that it is encoded as [] and not as null
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)

@@ -73,7 +73,7 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// TestJUnitOfRun checks that incomplete runs and leftovers are counted as errors.
+// TestJUnitOfRun checks that a stopped run and leftovers are errors in the JUnit report.
 func TestJUnitOfRun(t *testing.T) {
 	one := []Result{{Name: "a/b", Area: "a", Outcome: Pass}}
 	for _, test := range []struct {
@@ -112,13 +112,13 @@ func TestJUnitOfRun(t *testing.T) {
 	}
 }
 
-// TestTableIsPrintable checks that control characters from a server are escaped.
+// TestTableIsPrintable checks that WriteTable escapes control characters that a server has sent.
 func TestTableIsPrintable(t *testing.T) {
 	var text bytes.Buffer
 	if err := (&Report{Version: "v1\x1b[31m\u009b2J\rred"}).WriteTable(&text); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(text.String(), `v1\x1b[31m\u009b2J\rred`) {
-		t.Errorf("WriteTable() wrote %q", text.String())
+		t.Errorf("WriteTable() wrote %q, want escaped control characters", text.String())
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// verb is the first word of a request line.
+// verb is the first word of a request line, with the HTTP request that it stands for.
 type verb struct {
 	method    string
-	mediaType string // the default Content-Type of the body
-	asJSON    bool   // the body is YAML in the script and sent as JSON
-	edits     bool   // the body is merged into the live object, which is sent
+	mediaType string // mediaType is the default Content-Type of the body
+	asJSON    bool   // asJSON means that the body is YAML in the script and sent as JSON
+	edits     bool   // edits means that the body is merged into the live object, which is then sent
 	watches   bool
 }
 
-// verbs are the verbs of scripts, and the methods of HTTP, for which the body is sent unchanged.
+// verbs are the verbs that scripts can use. They include the HTTP methods, with which the body is sent unchanged.
 var verbs = map[string]verb{
 	"APPLY":     {method: http.MethodPatch, mediaType: "application/apply-patch+yaml"},
 	"CREATE":    {method: http.MethodPost, mediaType: "application/json", asJSON: true},
@@ -41,15 +41,15 @@ var verbs = map[string]verb{
 // request is the parsed request of a step. Its variables are not expanded.
 type request struct {
 	verb    verb
-	path    string // absolute
+	path    string // an absolute path
 	query   []pair
 	headers []pair
 	body    string
 	kind    string        // the kind of a short address, such as "apps/v1 deployments"
-	wait    time.Duration // of WAIT, which sends no request
-	// eventually repeats the request until the response is as expected.
+	wait    time.Duration // the duration of WAIT, which sends no request
+	// eventually means that the request is repeated until the response is as expected.
 	eventually bool
-	// times is the number of requests; only the last response is evaluated.
+	// times is how often the request is sent; only the last response is compared with the expectations.
 	times int
 }
 
@@ -91,7 +91,7 @@ func parseRequest(text string) (request, error) {
 	return r, nil
 }
 
-// parseHeaders parses headers, one per line.
+// parseHeaders parses HTTP headers, one per line.
 func parseHeaders(text string) ([]pair, error) {
 	var headers []pair
 	for line := range strings.Lines(text) {
@@ -108,7 +108,7 @@ func parseHeaders(text string) ([]pair, error) {
 	return headers, nil
 }
 
-// readPrefix parses the words before the verb: "EVENTUALLY" or "TIMES n".
+// readPrefix parses the words before the verb, "EVENTUALLY" or "TIMES n", and returns the remaining words.
 func (r *request) readPrefix(words []string) ([]string, error) {
 	switch {
 	case len(words) > 0 && words[0] == "EVENTUALLY":
@@ -129,11 +129,11 @@ func verbNames() string {
 	return strings.Join(slices.Sorted(maps.Keys(verbs)), ", ") + ", WAIT"
 }
 
-// groupVersion distinguishes "apps/v1" and "v1" from a resource.
+// groupVersion matches an API version such as "apps/v1" or "v1", which distinguishes it from the name of a resource.
 var groupVersion = regexp.MustCompile(`^((\$NAMESPACE\.)?[a-z0-9.-]+/)?v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// readAddress parses the address: a path, or a short address of a version (default v1), a resource, a name and a
-// subresource in the script's namespace.
+// readAddress parses the address of a request, and returns the remaining words. The address is a path, or a short address in
+// the script's namespace: optionally a version (default v1), then resource, name and subresource.
 func (r *request) readAddress(words []string) (rest []string) {
 	if strings.HasPrefix(words[0], "/") {
 		path, query, _ := strings.Cut(words[0], "?")
@@ -156,7 +156,7 @@ func (r *request) readAddress(words []string) (rest []string) {
 	return words[1:]
 }
 
-// versionPath returns the path of a version such as "v1" or "apps/v1".
+// versionPath returns the URL path of an API version such as "v1" or "apps/v1".
 func versionPath(version string) string {
 	if strings.Contains(version, "/") {
 		return "/apis/" + version
@@ -164,7 +164,7 @@ func versionPath(version string) string {
 	return "/api/" + version
 }
 
-// unescape decodes a query parameter; invalid escapes are kept.
+// unescape decodes a query parameter; it returns a text with invalid escapes unchanged.
 func unescape(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -172,7 +172,7 @@ func unescape(text string) string {
 	return text
 }
 
-// readOptions parses "as NAME", "force", "dryRun" and "name=value".
+// readOptions parses the words after the address: "as NAME", "force", "dryRun" and query parameters "name=value".
 func (r *request) readOptions(words []string) error {
 	for i := 0; i < len(words); i++ {
 		switch name, value, hasValue := strings.Cut(words[i], "="); {
@@ -195,8 +195,7 @@ func (r *request) readOptions(words []string) error {
 	return nil
 }
 
-// splitWords splits a line at spaces. A Go string in double quotes, or a variable with spaces in it, is a part of a
-// word.
+// splitWords splits a line at spaces. Spaces in a Go string in double quotes, or in a variable ${…}, do not separate words.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	word, inWord := strings.Builder{}, false
@@ -235,7 +234,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// isDryRun reports whether the request is a dry run.
+// isDryRun reports whether the request has the query parameter dryRun.
 func (r *request) isDryRun() bool {
 	return slices.ContainsFunc(r.query, func(p pair) bool { return p.name == "dryRun" && p.value != "" })
 }

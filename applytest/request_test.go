@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestRequests checks the HTTP request of each verb.
+// TestRequests checks which HTTP request each verb sends.
 func TestRequests(t *testing.T) {
 	for _, test := range []struct {
 		name, request, want string
@@ -53,35 +53,35 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestEventually checks that a request is repeated until the response is as expected, and not once more, because it may
-// create an object.
+// TestEventually checks that a request with EVENTUALLY is repeated until the response is as expected, and not once more,
+// because a repetition may create an object.
 func TestEventually(t *testing.T) {
 	const notYet, exists = `404 {"kind":"Status"}`, `409 {"kind":"Status"}`
 	f := newFake(t, notYet, notYet, made, exists)
 	result := f.run(t, "It works.\n-- step --\nEVENTUALLY CREATE configmaps\n\n{metadata: {name: shared}}\n-- answer --\n201\n-- object has --\nkind: ConfigMap\n")
 	if result.Outcome != Pass || len(f.requests) != 3 {
-		t.Errorf("outcome = %v %v after %d requests", result.Outcome, result.Failure, len(f.requests))
+		t.Errorf("outcome = %v %v after %d requests, want a pass after the first expected response", result.Outcome, result.Failure, len(f.requests))
 	}
 	f = newFake(t, notYet, shared)
 	if result := f.run(t, "It works.\n-- step --\nGET configmaps/shared\n-- answer --\n200\n"); result.Outcome != Fail {
-		t.Errorf("outcome = %v without EVENTUALLY", result.Outcome)
+		t.Errorf("outcome without EVENTUALLY = %v, want a failure", result.Outcome)
 	}
 }
 
-// TestTimes checks that a request is repeated, and that each repetition must succeed.
+// TestTimes checks that a request with TIMES is repeated, and that each repetition must succeed.
 func TestTimes(t *testing.T) {
 	const script = "It works.\n-- step --\nTIMES 3 MERGE configmaps/shared as m-$N\n\na: $N\n-- answer --\n200\n"
 	f := newFake(t, shared)
 	result := f.run(t, script)
 	if result.Outcome != Pass || len(f.requests) != 3 || !strings.Contains(f.requests[2], "fieldManager=m-3\napplication/merge-patch+json\n{\"a\":3}") {
-		t.Errorf("outcome = %v %v: %q", result.Outcome, result.Failure, f.requests)
+		t.Errorf("outcome = %v %v after the requests %q, want a pass after all repetitions", result.Outcome, result.Failure, f.requests)
 	}
 	if result := newFake(t, conflict, shared).run(t, script); result.Outcome != Fail {
-		t.Error("the failure of the first repetition was not reported")
+		t.Error("the failure of the first repetition was not reported, want a failure")
 	}
 }
 
-// TestTimeout checks that a server without a response fails the script, and does not block the run.
+// TestTimeout checks that a server that does not respond fails the script and does not block the run.
 func TestTimeout(t *testing.T) {
 	for _, request := range []string{"GET configmaps/shared", "WATCH configmaps"} {
 		f := newFake(t, shared)
@@ -92,12 +92,12 @@ func TestTimeout(t *testing.T) {
 		report, err := Run(t.Context(), options)
 		close(over)
 		if err != nil || report.Results[0].Outcome != Fail || !strings.Contains(report.Results[0].Failure.String(), "no response within 100ms") {
-			t.Errorf("%s: Run() = %v, %+v", request, err, report)
+			t.Errorf("%s: Run() = %v, %+v, want a failed script without a response", request, err, report)
 		}
 	}
 }
 
-// TestSyntaxErrors checks that errors in a script are reported before any request.
+// TestSyntaxErrors checks that Parse reports syntax errors in a script.
 func TestSyntaxErrors(t *testing.T) {
 	const prose, step = "It works.\n", "-- step --\nGET configmaps/shared\n"
 	for _, test := range []struct{ name, script, complaint string }{

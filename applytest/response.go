@@ -15,7 +15,7 @@ type serverResponse struct {
 	code   int
 	header http.Header
 	raw    []byte
-	body   document.Value // absent if the media type is not an encoding of the API
+	body   document.Value // absent if the media type is not an encoding of the Kubernetes API
 	dryRun bool
 }
 
@@ -33,7 +33,7 @@ func readResponse(response *http.Response, dryRun bool) (*serverResponse, error)
 	return a, nil
 }
 
-// uid identifies objects; it is empty if the response is not an object.
+// uid returns the uid of the object in the response; "" if the response is not an object.
 func (a *serverResponse) uid() string { return a.body.Lookup("metadata", "uid").Text() }
 
 func (a *serverResponse) revision() string {
@@ -56,7 +56,7 @@ func (a *serverResponse) warnings() []string {
 	return texts
 }
 
-// summary returns the response as text for reports, without volatile fields and truncated.
+// summary returns the response as text for reports: truncated, and without volatile fields.
 func (a *serverResponse) summary() string {
 	const limit = 2000
 	text := string(a.raw)
@@ -69,11 +69,10 @@ func (a *serverResponse) summary() string {
 	return fmt.Sprintf("%d %s", a.code, text)
 }
 
-// volatile are the fields that differ from run to run. They are compared only if a script names them.
+// volatile are the metadata fields that differ from run to run. They are compared only if an expectation contains them.
 var volatile = []string{"creationTimestamp", "managedFields", "resourceVersion", "uid"}
 
-// withoutVolatile returns an object, or a list of objects, without the volatile fields that the expectation does not
-// name.
+// withoutVolatile returns an object, or a list of objects, without the volatile fields that the expectation does not contain.
 func withoutVolatile(object, expected document.Value) document.Value {
 	if meta := object.Get("metadata"); meta.Kind() == document.Map {
 		for _, name := range volatile {

@@ -4,8 +4,8 @@ import "testing"
 
 const appliesOnce = "It works.\n-- step --\nAPPLY configmaps/shared as alice\n\n{metadata: {name: shared}}\n-- answer --\n"
 
-// TestRetryAfter checks that a 429 with Retry-After is retried with the same request, up to a limit, and that a 429
-// without it is not.
+// TestRetryAfter checks that after a 429 response with Retry-After the same request is sent again, up to a limit, and that
+// after a 429 response without Retry-After it is not.
 func TestRetryAfter(t *testing.T) {
 	const busy = "Retry-After: 0\n429 {}"
 	for _, test := range []struct {
@@ -27,11 +27,11 @@ func TestRetryAfter(t *testing.T) {
 				t.Errorf("result = %+v", result)
 			}
 			if len(f.requests) != test.requests {
-				t.Errorf("%d requests, want %d", len(f.requests), test.requests)
+				t.Errorf("%d requests were sent, want %d", len(f.requests), test.requests)
 			}
 			for _, request := range f.requests {
 				if request != f.requests[0] {
-					t.Errorf("the retry differs: %s", request)
+					t.Errorf("retried request = %s, want the first request", request)
 				}
 			}
 		})

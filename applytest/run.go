@@ -17,30 +17,31 @@ import (
 
 // Options configure a run. Only Config is required.
 type Options struct {
-	// Config has the address of the server and the credentials of a user that may create and delete namespaces, or
-	// write to Namespace. Scripts that need more permissions are skipped.
+	// Config contains the address of the server and the credentials of a user that may create and delete namespaces, or write
+	// to Namespace. Scripts that need more permissions are skipped.
 	Config *rest.Config
-	// Namespace is an existing namespace for all scripts, which then run one at a time. If it is empty, a namespace is
-	// created for each script.
+	// Namespace is an existing namespace in which all scripts run, one at a time. If it is empty, a namespace is created for
+	// each script.
 	Namespace string
-	// Scripts is a folder of scripts; nil means those of this package.
+	// Scripts is a folder with scripts; nil means the scripts of this package.
 	Scripts fs.FS
-	// Run selects scripts by name, such as "removal/last-owner"; nil selects all.
+	// Run selects scripts whose name matches, such as "removal/last-owner"; nil selects all.
 	Run *regexp.Regexp
-	// Parallel is the number of scripts that run at the same time; 0 means 8. It is always 1 with Namespace.
+	// Parallel is the number of scripts that run at the same time; 0 means 8. With Namespace, scripts always run one at a
+	// time.
 	Parallel int
-	// RequestTimeout is the maximum time for a response or the start of a watch; 0 means one minute.
+	// RequestTimeout is the maximum time to wait for a response or for the start of a watch; 0 means one minute.
 	RequestTimeout time.Duration
-	// CleanupTimeout is the maximum time for deleting the objects of a script, and at the end for those still
-	// terminating; 0 means 30 seconds.
+	// CleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting the
+	// remaining ones; 0 means 30 seconds.
 	CleanupTimeout time.Duration
-	// Keep disables the deletion of the scripts' objects.
+	// Keep leaves the objects of the scripts on the server instead of deleting them.
 	Keep bool
-	// Progress is called after each script, never concurrently.
+	// Progress, if not nil, is called after each script; calls are never concurrent.
 	Progress func(done, total int, result Result)
-	// Record is called with the new text of each script with failing or empty expectations, which are then replaced by
-	// the responses of the server instead of failing. Responses of Kubernetes are never replaced by those of another
-	// implementation.
+	// Record, if not nil, is called with the new text of each script that has failing or empty expectations. These do not
+	// fail the script; in the new text they are replaced by the server's responses. Responses of Kubernetes are never
+	// replaced by those of another implementation.
 	Record func(name string, text []byte) error
 }
 
@@ -50,9 +51,9 @@ const (
 	defaultCleanupTimeout = 30 * time.Second
 )
 
-// Run runs scripts against a server. The error reports why they could not run; failures of scripts are in the report.
-// When the context is canceled or the server is gone, running scripts stop, their objects are deleted, and the report
-// has the results so far.
+// Run runs scripts against a server. It returns an error if the scripts could not run; failures of scripts are in the report.
+// If the context is canceled or the server stops responding, the running scripts stop, their objects are deleted, and the
+// report contains the results so far.
 func Run(ctx context.Context, options Options) (*Report, error) {
 	if options.Config == nil {
 		return nil, errors.New("applytest: Options.Config: expected the server's address, received none")
@@ -96,7 +97,7 @@ func (o *Options) parallel() int {
 	return cmp.Or(o.Parallel, defaultParallel)
 }
 
-// runScripts runs scripts in parallel, and returns the results in the order of the scripts.
+// runScripts runs scripts in parallel, and returns their results in the order of the scripts.
 func (s *server) runScripts(ctx context.Context, scripts []*Script, options Options) ([]Result, error) {
 	var mu sync.Mutex
 	done := 0
@@ -112,7 +113,7 @@ func (s *server) runScripts(ctx context.Context, scripts []*Script, options Opti
 			mu.Lock()
 			defer mu.Unlock()
 			if ctx.Err() != nil && result.Outcome == Fail {
-				return context.Cause(ctx) // canceled: not a failure of the server
+				return context.Cause(ctx) // the run was canceled, which is not a failure of the server
 			}
 			results[i] = result
 			done++

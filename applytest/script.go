@@ -10,20 +10,23 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Script is one behaviour: requests and the expected responses.
+// Script describes one behaviour: requests and the expected responses.
 type Script struct {
-	// Name is the area and the behaviour, such as "removal/last-owner".
+	// Name consists of the area and the behaviour, such as "removal/last-owner".
 	Name string
-	// Behaviour describes the behaviour.
+	// Behaviour is the description of the behaviour at the start of the script.
 	Behaviour string
-	// Needs are the capabilities that a server must have; otherwise the script is skipped.
+	// Needs are the capabilities that the script requires of a server; on a server that lacks one of them the script is
+	// skipped.
 	Needs []string
-	// Only is the single implementation that runs the script, and OnlyReason the reason; empty for all.
+	// Only is the only implementation for which the script runs, and OnlyReason is the reason; both are empty if it runs for
+	// all.
 	Only, OnlyReason string
-	// Difference is why another implementation deliberately differs from Kubernetes; empty if all have the same
-	// expectations.
+	// Difference is the reason why another implementation deliberately differs from Kubernetes; empty if the expectations are
+	// the same for all implementations.
 	Difference string
-	// Defective is the implementation with a known defect, and Defect describes it; empty if there is none.
+	// Defective is the implementation with a known defect in this behaviour, and Defect describes the defect; both are empty
+	// if there is none.
 	Defective, Defect string
 
 	steps   []*step
@@ -31,15 +34,15 @@ type Script struct {
 	archive *txtar.Archive
 }
 
-// step is a request with the expectations of its response.
+// step is a request of a script, with the expectations for its response.
 type step struct {
 	name         string
 	request      request
 	expectations []*expectation
 }
 
-// of returns the expectations for an implementation. Expectations for the implementation only replace the general ones
-// of the same kind; with its own status they replace all, because the body differs, too.
+// of returns the expectations of a step for an implementation. The implementation's own expectations replace the general ones
+// of the same kind; if it has its own answer, they replace all general ones, because the body differs, too.
 func (s *step) of(implementation string) []*expectation {
 	var own []*expectation
 	replaced := map[string]bool{}
@@ -60,7 +63,7 @@ func (s *step) of(implementation string) []*expectation {
 	return own
 }
 
-// Area returns the folder of the script.
+// Area returns the folder of the script, the first part of its name.
 func (s *Script) Area() string {
 	area, _, _ := strings.Cut(s.Name, "/")
 	return area
@@ -75,7 +78,7 @@ func (s *Script) Title() string {
 	return text
 }
 
-// Parse parses a script. Errors name the file of the archive.
+// Parse parses the text of a script, a txtar archive. Errors name the file of the archive in which they occur.
 func Parse(name string, text []byte) (*Script, error) {
 	s := &Script{Name: name, text: text, archive: txtar.Parse(text)}
 	if err := s.readComment(); err != nil {
@@ -94,7 +97,7 @@ func Parse(name string, text []byte) (*Script, error) {
 
 var directive = regexp.MustCompile(`^(needs|only|difference|defect): *(.*)$`)
 
-// readComment separates the directives from the description.
+// readComment parses the text before the first file: directives, such as needs, and the description of the behaviour.
 func (s *Script) readComment() error {
 	var prose []string
 	for line := range strings.Lines(string(s.archive.Comment)) {
@@ -153,7 +156,7 @@ func (s *Script) readFile(i int, file txtar.File) error {
 	return nil
 }
 
-// check validates the script as a whole.
+// check returns an error if the script is invalid as a whole, for instance because it has no step.
 func (s *Script) check() error {
 	if len(s.steps) == 0 {
 		return fmt.Errorf("expected at least one step")
@@ -173,7 +176,7 @@ func (s *Script) check() error {
 	return nil
 }
 
-// record passes on the new text if it has changed.
+// record passes the text of the script with recorded expectations to a function, if the text has changed.
 func (s *Script) record(recorded map[int]string, to func(name string, text []byte) error) error {
 	if text := s.withRecorded(recorded); !bytes.Equal(text, s.text) {
 		return to(s.Name, text)
@@ -181,7 +184,8 @@ func (s *Script) record(recorded map[int]string, to func(name string, text []byt
 	return nil
 }
 
-// withRecorded returns the text of the script with the recorded expectations, and an empty line after each step.
+// withRecorded returns the text of the script with recorded expectations, which are keyed by the index of the file, and an
+// empty line after each step.
 func (s *Script) withRecorded(recorded map[int]string) []byte {
 	archive := &txtar.Archive{Comment: s.archive.Comment, Files: slices.Clone(s.archive.Files)}
 	for i, text := range recorded {
@@ -190,7 +194,7 @@ func (s *Script) withRecorded(recorded map[int]string) []byte {
 	for i, file := range archive.Files[:len(archive.Files)-1] {
 		_, expects := newExpectation(file.Name)
 		if _, goesOn := newExpectation(archive.Files[i+1].Name); expects && !goesOn {
-			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // a copy: the script's text is not modified
+			archive.Files[i].Data = slices.Concat(bytes.TrimRight(file.Data, "\n"), []byte("\n\n")) // Concat copies, so that the script's text is not modified
 		}
 	}
 	return txtar.Format(archive)

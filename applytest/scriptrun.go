@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// scriptRun is one run of a script.
+// scriptRun is one run of a script against a server.
 type scriptRun struct {
 	server    *server
 	script    *Script
 	variables variables
-	seen      map[string]*serverResponse // the last response with each object, except dry runs, by uid
+	seen      map[string]*serverResponse // the last response with each object, keyed by uid; without dry runs
 	watches   []*watch
-	creations []creation // the objects to delete afterwards
+	creations []creation // the objects to delete after the script
 	recorded  map[int]string
 	recording bool
 }
@@ -64,7 +64,7 @@ func (s *server) runScript(ctx context.Context, script *Script, recording, keep 
 	return result, p.recorded
 }
 
-// differs reports whether the script has expectations for this implementation only.
+// differs reports whether the script has expectations that apply only to this implementation.
 func (p *scriptRun) differs() bool {
 	for _, step := range p.script.steps {
 		for _, e := range step.expectations {
@@ -76,7 +76,7 @@ func (p *scriptRun) differs() bool {
 	return false
 }
 
-// runStep runs a step and evaluates the response.
+// runStep sends the request of a step and evaluates the response; it returns nil if the step passes.
 func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 	if step.request.wait > 0 {
 		select {
@@ -87,7 +87,7 @@ func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 		return p.evaluate(step, &serverResponse{code: http.StatusOK}, "")
 	}
 	again := *step
-	again.expectations = nil // the repetitions only have to succeed
+	again.expectations = nil // all requests but the last one only have to succeed
 	for p.variables.round = 1; p.variables.round < step.request.times; p.variables.round++ {
 		if failure := p.attempt(ctx, &again); failure != nil {
 			return failure
@@ -97,12 +97,12 @@ func (p *scriptRun) runStep(ctx context.Context, step *step) *Failure {
 }
 
 const (
-	// eventualTimeout is the maximum time until a server responds as expected in a step with EVENTUALLY.
+	// eventualTimeout is the maximum time in which the server must respond as expected in a step with EVENTUALLY.
 	eventualTimeout  = 15 * time.Second
 	eventualInterval = 50 * time.Millisecond
 )
 
-// attempt sends the request once or, with EVENTUALLY, until the response is as expected. Only the last response is
+// attempt sends the request of a step once or, with EVENTUALLY, until the response is as expected. Only the last response is
 // evaluated and stored.
 func (p *scriptRun) attempt(ctx context.Context, step *step) *Failure {
 	for end := time.Now().Add(eventualTimeout); ; time.Sleep(eventualInterval) {
@@ -120,7 +120,7 @@ func (p *scriptRun) attempt(ctx context.Context, step *step) *Failure {
 	}
 }
 
-// sendStep sends the request of a step, and tracks the objects that it may create. The returned command repeats the
+// sendStep sends the request of a step, and tracks the objects that it may create. curl is a command that repeats the
 // request.
 func (p *scriptRun) sendStep(ctx context.Context, step *step) (a *serverResponse, curl string, err error) {
 	if err := ctx.Err(); err != nil {
@@ -141,7 +141,7 @@ func (p *scriptRun) sendStep(ctx context.Context, step *step) (a *serverResponse
 	return a, curl, nil
 }
 
-// send sends the request. The response to a watch has no body.
+// send sends the request of a step. For WATCH it opens the watch; the returned response then has no body.
 func (p *scriptRun) send(step *step, request *http.Request) (*serverResponse, error) {
 	if step.request.verb.watches {
 		return p.open(step.name, request)
@@ -155,8 +155,8 @@ func (p *scriptRun) send(step *step, request *http.Request) (*serverResponse, er
 	return readResponse(response, step.request.isDryRun())
 }
 
-// isExpected reports whether a response meets the expectations, except those of events, which can be consumed only
-// once. Without expectations the request must succeed.
+// isExpected reports whether a response meets the expectations, except those of watch events, which can be consumed only
+// once. Without expectations the request must have succeeded.
 func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
 	expectations := step.of(p.server.implementation)
 	for _, e := range expectations {
@@ -170,7 +170,8 @@ func (p *scriptRun) isExpected(step *step, a *serverResponse) bool {
 	return len(expectations) > 0 || a.succeeded()
 }
 
-// evaluate compares the response with the expectations for this implementation, or records it.
+// evaluate compares the response with the expectations for this implementation, or records it; it returns nil if the response
+// meets them.
 func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failure {
 	var complaints []string
 	expectations := step.of(p.server.implementation)
@@ -197,12 +198,13 @@ func (p *scriptRun) evaluate(step *step, a *serverResponse, curl string) *Failur
 	return &Failure{Complaints: complaints, Request: curl, Answer: a.summary(), err: p.server.permissionErrorOf(a)}
 }
 
-// mayRecord prevents that responses of Kubernetes are replaced by those of another implementation.
+// mayRecord reports whether an expectation may be recorded: an expectation of Kubernetes must not be replaced by the response
+// of another implementation.
 func (p *scriptRun) mayRecord(e *expectation) bool {
 	return p.server.implementation == Kubernetes || e.of == p.server.implementation || e.isEmpty() || p.script.Only == p.server.implementation
 }
 
-// remember stores the response for later steps.
+// remember stores the response for variables and comparisons in later steps.
 func (p *scriptRun) remember(step *step, a *serverResponse) {
 	p.variables.responses[step.name] = a
 	if a.uid() == "" || !a.succeeded() {

@@ -15,8 +15,8 @@ var embedded embed.FS
 // extension is the file extension of scripts.
 const extension = ".txtar"
 
-// Scripts parses the scripts of a folder and its subfolders, sorted by name. A nil folder means the scripts of this
-// package, a nil expression selects all. It is an error if there are none.
+// Scripts parses the scripts of a folder and its subfolders, sorted by name. A nil folder means the scripts of this package;
+// a nil expression selects all scripts. It returns an error if it finds no script.
 func Scripts(folder fs.FS, run *regexp.Regexp) ([]*Script, error) {
 	if folder == nil {
 		own, err := fs.Sub(embedded, "scripts")

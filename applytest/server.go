@@ -17,28 +17,30 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Kubernetes is the name of the reference implementation, kube-apiserver.
+// Kubernetes is the name of the reference implementation, kube-apiserver, in scripts.
 const Kubernetes = "kubernetes"
 
-// userAgent determines the field manager of updates without one, unless a script sets the header.
+// userAgent is the User-Agent of requests, unless a script sets the header. The server derives from it the field manager of
+// updates that do not specify one.
 const userAgent = "applytest"
 
-// server is the tested server.
+// server is the server under test.
 type server struct {
 	url    string
 	client *http.Client
 	// requestTimeout is the maximum time for a response.
 	requestTimeout time.Duration
-	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end, those still terminating.
+	// cleanupTimeout is the maximum time for deleting the objects of a script and, at the end of the run, for deleting the
+	// remaining ones.
 	cleanupTimeout time.Duration
-	// version is the server's gitVersion, and implementation is derived from it.
+	// version is the gitVersion of the server; implementation is derived from it.
 	version, implementation string
 
-	// runnerNamespace is the namespace of the runner's own requests, and allPermissions means that the user has all permissions.
+	// runnerNamespace is the namespace of the runner's own requests. allPermissions means that the user has all permissions.
 	runnerNamespace string
 	allPermissions  bool
-	// shared means that runnerNamespace was given and is used by the scripts, too, one at a time; existing has the reasons why
-	// scripts can't use a collection of it.
+	// shared means that runnerNamespace is Options.Namespace, in which the scripts run, too, one at a time. existing maps the
+	// collections of that namespace that scripts cannot use to the reasons.
 	shared   bool
 	existing map[string]string
 	// stop cancels the run with a cause. It has no effect before the run has started.
@@ -47,14 +49,14 @@ type server struct {
 	gone atomic.Bool
 
 	deletionOnce      sync.Once
-	deletionCompletes bool // see completesDeletion
+	deletionCompletes bool // the result of completesDeletion
 
 	mu           sync.Mutex
 	capabilities map[string]func() (missing string, err error)
 	pending      []pendingRemoval
 }
 
-// connect reads the server's version.
+// connect returns the server of the options, after reading its version.
 func connect(ctx context.Context, options Options) (*server, error) {
 	config := rest.CopyConfig(options.Config)
 	config.UserAgent = userAgent
@@ -87,12 +89,12 @@ func connect(ctx context.Context, options Options) (*server, error) {
 	return s, nil
 }
 
-// send sends a request of the runner itself and accepts JSON.
+// send sends a request of the runner itself; the response is JSON.
 func (s *server) send(ctx context.Context, method, path string, body io.Reader, contentType string) (*serverResponse, error) {
 	return s.sendAccepting(ctx, method, path, body, contentType, "application/json")
 }
 
-// sendAccepting is send for other media types.
+// sendAccepting is like send, with another Accept header.
 func (s *server) sendAccepting(ctx context.Context, method, path string, body io.Reader, contentType, accept string) (*serverResponse, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -114,7 +116,7 @@ func (s *server) sendAccepting(ctx context.Context, method, path string, body io
 	return readResponse(response, strings.Contains(path, "dryRun="))
 }
 
-// gracePeriod is the maximum time for a request in flight after the run was canceled.
+// gracePeriod is the maximum time that a request in flight may take after the run was canceled.
 const gracePeriod = 5 * time.Second
 
 // withTimeout returns a context with the timeout for a response. When the run is canceled, a request in flight may still
@@ -128,13 +130,13 @@ func (s *server) withTimeout(ctx context.Context) (context.Context, context.Canc
 	}
 }
 
-// timeoutError is the cause of a request timeout.
+// timeoutError returns the error of a request that exceeds the request timeout.
 func (s *server) timeoutError() error {
 	return fmt.Errorf("no response within %s: %w", s.requestTimeout, context.DeadlineExceeded)
 }
 
-// do sends a request, and retries after a 429 with Retry-After, as Kubernetes' clients do. Without a response it checks
-// whether the server is reachable.
+// do sends a request, and retries it after a 429 response with Retry-After, as Kubernetes' clients do. If there is no
+// response, it checks whether the server is reachable.
 func (s *server) do(ctx context.Context, request *http.Request) (*http.Response, error) {
 	for try := 1; ; try++ {
 		response, err := s.client.Do(request)
@@ -150,10 +152,11 @@ func (s *server) do(ctx context.Context, request *http.Request) (*http.Response,
 	}
 }
 
-// maxAttempts is the maximum number of attempts for a request that is answered with 429.
+// maxAttempts is the maximum number of times that a request is sent if the response is a 429.
 const maxAttempts = 10
 
-// waitRetryAfter waits for the duration of a Retry-After header, and reports whether the request can be sent again.
+// waitRetryAfter waits for the time in the Retry-After header of a response, and reports whether the request can be sent
+// again.
 func waitRetryAfter(request *http.Request, response *http.Response) bool {
 	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	if response.StatusCode != http.StatusTooManyRequests || err != nil {
@@ -176,12 +179,12 @@ func waitRetryAfter(request *http.Request, response *http.Response) bool {
 		return false
 	case <-time.After(wait):
 	}
-	_ = response.Body.Close() // replaced by the next response
+	_ = response.Body.Close() // this response is discarded
 	return true
 }
 
 const (
-	// aliveTimeout is the maximum time for a response to GET /version before the server is considered gone.
+	// aliveTimeout is the maximum time in which the server must respond to GET /version; otherwise it is considered gone.
 	aliveTimeout  = 5 * time.Second
 	aliveAttempts = 2
 )
@@ -193,7 +196,7 @@ func (s *server) checkAlive(ctx context.Context) {
 	var err error
 	for range aliveAttempts {
 		var response *http.Response
-		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // the same request as in connect
+		request, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/version", nil) // cannot fail, because connect has created the same request
 		if response, err = s.client.Do(request); err == nil {
 			_ = response.Body.Close() // any response means that the server is reachable
 			return
@@ -204,7 +207,7 @@ func (s *server) checkAlive(ctx context.Context) {
 	s.stop(fmt.Errorf("the server is gone: %w", err))
 }
 
-// create creates an object. The response is nil if it is unknown whether the object was created.
+// create creates an object and returns the response. The response is nil if it is unknown whether the object was created.
 func (s *server) create(ctx context.Context, path string, object document.Value) (*serverResponse, error) {
 	a, err := s.send(ctx, http.MethodPost, path, strings.NewReader(object.JSON()), "application/json")
 	if err != nil {

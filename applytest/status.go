@@ -10,9 +10,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Expectations of a response besides the object: the error, warnings, headers, and a body that is not a document.
+// This file implements the expectations of a response other than its object: error, warnings, headers, and a body that is not
+// a document.
 
-// errorOf returns a Status with its causes as a field next to reason and message.
+// errorOf returns the Status of a response, with its causes moved from details to a field next to reason and message.
 func errorOf(a *serverResponse) (document.Value, error) {
 	if a.body.Get("kind").Text() != "Status" {
 		return document.Value{}, fmt.Errorf("expected a Status, received %s", a.summary())
@@ -20,7 +21,7 @@ func errorOf(a *serverResponse) (document.Value, error) {
 	return sortedCauses(a.body.With("causes", a.body.Lookup("details", "causes"))), nil
 }
 
-// sortedCauses sorts causes, because kube-apiserver returns them in random order.
+// sortedCauses returns a Status with sorted causes, because kube-apiserver returns them in random order.
 func sortedCauses(status document.Value) document.Value {
 	causes := status.Get("causes")
 	if causes.Kind() != document.List {
@@ -60,7 +61,8 @@ func recordError(p *scriptRun, e *expectation, a *serverResponse) (string, error
 	))), nil
 }
 
-// openCauses appends a placeholder to the messages of conflicts after the manager: servers may add more text there.
+// openCauses appends a placeholder to the messages of conflicts, after the name of the field manager, because servers may add
+// more text there.
 func openCauses(causes document.Value) document.Value {
 	if causes.IsAbsent() {
 		return causes
@@ -128,7 +130,7 @@ func compareHeaders(p *scriptRun, e *expectation, a *serverResponse) []string {
 	return complaints
 }
 
-// recordHeaders records the headers that the script names, Content-Type if it names none.
+// recordHeaders records the headers that the expectation contains, or Content-Type if it contains none.
 func recordHeaders(p *scriptRun, e *expectation, a *serverResponse) (string, error) {
 	headers, err := parseHeaders(e.text)
 	if err != nil {

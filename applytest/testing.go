@@ -6,11 +6,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// testParallel is higher than the number of processors, because many scripts wait for a second to pass.
+// testParallel is the number of scripts that RunTests runs at the same time. It is higher than the number of processors,
+// because many scripts wait until a second has passed.
 const testParallel = 32
 
-// RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. Scripts
-// with a known defect of the server are skipped, and fail if the defect is gone.
+// RunTests runs every script of this package against a server, in parallel, and reports each as a subtest. The subtest of a
+// script with a known defect of the server is skipped, and fails if the script passes.
 func RunTests(t *testing.T, config *rest.Config) {
 	t.Helper()
 	report, err := Run(t.Context(), Options{Config: config, Parallel: testParallel})
@@ -18,7 +19,7 @@ func RunTests(t *testing.T, config *rest.Config) {
 		t.Fatal(err)
 	}
 	for _, left := range report.Leftovers {
-		t.Logf("not deleted: %s: %s", left.Path, left.Reason)
+		t.Logf("leftover on the server: %s: %s", left.Path, left.Reason)
 	}
 	for _, result := range report.Results {
 		t.Run(result.Name, func(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// The timestamps of managedFields differ from run to run, but not whether they change.
+// The timestamps of managedFields differ from run to run, so that expectations state only whether they change.
 
-// parseTimes parses lines such as "alice Apply v1: unchanged".
+// parseTimes parses lines such as "alice Apply v1: unchanged". The result maps the identity of a managed fields entry to the
+// word after the colon.
 func parseTimes(text string) (map[string]string, error) {
 	times := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -31,7 +32,8 @@ func parseTimes(text string) (map[string]string, error) {
 	return times, nil
 }
 
-// timesOf returns for each managed fields entry whether its timestamp differs from the previous response.
+// timesOf returns, for each managed fields entry, whether its timestamp is changed, unchanged or new compared to the previous
+// response for the object.
 func timesOf(p *scriptRun, a *serverResponse) (map[string]string, error) {
 	owners, err := ownersOf(a.body)
 	if err != nil {

@@ -10,19 +10,19 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// variable matches $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. Other dollar signs, such as that of
+// variable matches $NAMESPACE, $N, $NN, $uid, $resourceVersion and ${step .path}. Other dollar signs, such as the one in
 // $patch, are literal.
 var variable = regexp.MustCompile(`\$(NAMESPACE|NN|N|uid|resourceVersion)\b|\$\{([^}]*)\}`)
 
-// variables are the values of variables, from earlier responses.
+// variables holds the data from which variables are expanded, mainly earlier responses.
 type variables struct {
 	namespace string
-	round     int             // the current repetition of a request with TIMES
-	last      *serverResponse // the last response with an object
+	round     int             // the number of the current repetition in a step with TIMES
+	last      *serverResponse // the last response that contains an object
 	responses map[string]*serverResponse
 }
 
-// expand replaces the variables in a text.
+// expand returns a text with its variables replaced; it returns an error if a variable has no value.
 func (v *variables) expand(text string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -59,7 +59,8 @@ func (v *variables) value(found string) (string, error) {
 	return v.lookup(strings.TrimSpace(inside[:max(i-1, 0)]), inside[i:])
 }
 
-// lookup returns a field of the response to a step, or of the last response with an object.
+// lookup returns the field at a path of the response to a step, or of the last response that contains an object if step is
+// "".
 func (v *variables) lookup(step, path string) (string, error) {
 	from := v.last
 	if step != "" {
@@ -75,14 +76,14 @@ func (v *variables) lookup(step, path string) (string, error) {
 	value := follow(from.body, parsed)
 	switch value.Kind() {
 	case document.Absent:
-		return "", fmt.Errorf("the response has no %s", path)
+		return "", fmt.Errorf("the response does not contain %s", path)
 	case document.String, document.Number:
 		return value.Text(), nil
 	}
 	return value.JSON(), nil
 }
 
-// follow returns the value at a path, absent if there is none.
+// follow returns the value at a path of a value; an absent value if there is none.
 func follow(value document.Value, path fieldset.Path) document.Value {
 	for _, element := range path {
 		switch element.Kind() {

@@ -11,12 +11,12 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// watch collects events while other steps run.
+// watch is a WATCH step that is still open: it collects events while other steps run.
 type watch struct {
 	step       string
 	events     chan event
 	stop       context.CancelFunc
-	unconsumed []event // received, but not yet compared
+	unconsumed []event // events that were received and not yet compared with an expectation
 }
 
 type event struct {
@@ -25,19 +25,19 @@ type event struct {
 }
 
 const (
-	// eventBuffer is the number of events that are buffered before a script consumes them.
+	// eventBuffer is the number of events that are buffered until a script consumes them.
 	eventBuffer = 1000
-	// eventTimeout is the maximum time for an expected event.
+	// eventTimeout is the maximum time to wait for an expected event.
 	eventTimeout = 15 * time.Second
-	// quietPeriod is the time after the last expected event in which no further event may arrive.
+	// quietPeriod is the time after the last expected event during which no further event may arrive.
 	quietPeriod = 150 * time.Millisecond
-	// initialEnd marks the bookmark after the initial state.
+	// initialEnd is the annotation of the bookmark that ends the initial events.
 	initialEnd = "k8s.io/initial-events-end"
-	// quietRecording is longer, because the number of events is unknown when recording.
+	// quietRecording replaces quietPeriod when events are recorded. It is longer, because the number of events is not known.
 	quietRecording = 500 * time.Millisecond
 )
 
-// open starts a watch and returns when the server has accepted it.
+// open starts a watch for a step, and returns when the server has accepted it.
 func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, error) {
 	ctx, cancel := context.WithCancelCause(request.Context())
 	stop := func() { cancel(nil) }
@@ -58,7 +58,7 @@ func (p *scriptRun) open(step string, request *http.Request) (*serverResponse, e
 	return &serverResponse{code: response.StatusCode, header: response.Header}, nil
 }
 
-// read passes events to the channel until the watch ends. Events that are not consumed by then are dropped.
+// read sends the events of a watch to its channel until the watch ends. Events that are not consumed by then are dropped.
 func (w *watch) read(ctx context.Context, response *http.Response) {
 	defer response.Body.Close()
 	defer close(w.events)
@@ -79,13 +79,14 @@ func (w *watch) read(ctx context.Context, response *http.Response) {
 			return
 		}
 		if next.kind == "BOOKMARK" && next.object.Lookup("metadata", "annotations", initialEnd).IsAbsent() {
-			continue // periodic bookmarks may arrive at any time
+			continue // skipped, because periodic bookmarks may arrive at any time
 		}
 		pass(next)
 	}
 }
 
-// take returns the events when n have arrived and no further event arrives for the duration quiet.
+// take returns the received events as soon as at least n have arrived and no further event has arrived for the duration
+// quiet.
 func (w *watch) take(n int, quiet time.Duration) []event {
 	taken := w.unconsumed
 	w.unconsumed = nil
@@ -106,7 +107,7 @@ func (w *watch) take(n int, quiet time.Duration) []event {
 	}
 }
 
-// watchOf returns the watch of an expectation.
+// watchOf returns the watch whose events an expectation states; an error if there is none.
 func (p *scriptRun) watchOf(e *expectation) (*watch, error) {
 	for i := len(p.watches) - 1; i >= 0; i-- {
 		if w := p.watches[i]; e.from == "" || e.from == w.step {
@@ -116,7 +117,8 @@ func (p *scriptRun) watchOf(e *expectation) (*watch, error) {
 	return nil, fmt.Errorf("expected an earlier WATCH step %q, found none", e.from)
 }
 
-// parseEvents parses a list of maps with one field each, whose name is the event's type.
+// parseEvents parses a YAML list of maps with one field each: its name is the type of the event, its value the pattern of the
+// object.
 func parseEvents(text string) ([]event, error) {
 	value, err := document.ParseYAML([]byte(text))
 	if err != nil || value.Text() == none {
@@ -153,7 +155,7 @@ func compareEvents(p *scriptRun, e *expectation, _ *serverResponse) []string {
 	m := matcher{expand: p.variables.expand, subset: true}
 	m.match(nil, eventsValue(expected), eventsValue(received))
 	if p.recording && len(m.complaints) > 0 {
-		w.unconsumed = received // to be recorded
+		w.unconsumed = received // retained, so that record can use the events
 	}
 	return m.complaints
 }
@@ -166,7 +168,7 @@ func eventsValue(events []event) document.Value {
 	return document.NewList(items...)
 }
 
-// recordEvents records the types and names of new events, and updates existing patterns.
+// recordEvents records new events with their type and name, and updates the patterns of existing ones.
 func recordEvents(p *scriptRun, e *expectation, _ *serverResponse) (string, error) {
 	w, err := p.watchOf(e)
 	if err != nil {
