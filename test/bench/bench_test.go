@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// TestCases: the table has every operation for every object.
+// TestCases checks that the main table contains every operation for every object.
 func TestCases(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range Cases() {
@@ -28,7 +28,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestScales: each scale of the linearity table is about ten times the size of the previous one.
+// TestScales checks that the live object at each scale of the linearity table is about ten times as large as at the
+// previous scale.
 func TestScales(t *testing.T) {
 	byScale := ScaledCases()
 	for i := range byScale[1:] {
@@ -39,12 +40,12 @@ func TestScales(t *testing.T) {
 	}
 }
 
-func TestEverySideWorks(t *testing.T) {
+func TestEveryImplementationWorks(t *testing.T) {
 	for _, c := range Cases() {
-		for name, side := range map[string]func() (Work, error){
-			"ours": c.Ours, "peer": c.Peer, "floor": func() (Work, error) { return c.Floor(floor.Fastest()) },
+		for name, implementation := range map[string]func() (Work, error){
+			"ours": c.Cadastre, "peer": c.Upstream, "floor": func() (Work, error) { return c.LowerBound(lowerbound.Fastest()) },
 		} {
-			work, err := side()
+			work, err := implementation()
 			if err == nil && work != nil {
 				err = work()
 			}
@@ -55,24 +56,25 @@ func TestEverySideWorks(t *testing.T) {
 	}
 }
 
-// TestOursEqualsPeer compares results byte by byte, without times. The peer has no unset: after unset our result must
-// be the peer's result of setting the same fields, without these fields.
-func TestOursEqualsPeer(t *testing.T) {
+// TestCadastreEqualsUpstream compares the results of Cadastre and of structured-merge-diff byte by byte, without the
+// times of managed fields entries. structured-merge-diff has no unset markers: Cadastre's result with unset markers
+// must equal the result of structured-merge-diff for setting the same fields, with these fields removed.
+func TestCadastreEqualsUpstream(t *testing.T) {
 	cases := Cases()
 	for _, scaled := range ScaledCases() {
 		cases = append(cases, scaled...)
 	}
 	for _, c := range cases {
-		ours, err := newCadastre(c.Object.Kind)
+		cadastreEngine, err := newCadastre(c.Object.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Run(fmt.Sprintf("%s/%d", c.Name(), len(c.Object.Live)), func(t *testing.T) {
-			got, err := c.request(true).do(ours)
+			got, err := c.request(true).do(cadastreEngine)
 			if err := c.check(err); err != nil {
 				t.Fatal(err)
 			}
-			want, err := c.request(false).do(newPeer(c.Object.Kind))
+			want, err := c.request(false).do(newUpstream(c.Object.Kind))
 			if err := c.check(err); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +89,7 @@ func TestOursEqualsPeer(t *testing.T) {
 	}
 }
 
-// checkEqual reports the first difference of two long texts.
+// checkEqual fails the test if the two texts differ, and shows the bytes around the first difference.
 func checkEqual(t *testing.T, got, want []byte) {
 	t.Helper()
 	if bytes.Equal(got, want) {
@@ -120,7 +122,7 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("Allocs = %v, want 1", allocs)
 	}
 	if slept := Typical(samples[2]).Time; slept < 100*time.Microsecond {
-		t.Errorf("Time of a sleep of 100 µs = %v", slept)
+		t.Errorf("Time of a sleep of 100 µs = %v, want at least 100 µs", slept)
 	}
 	if ratio := TimeRatio(samples[2], samples[0]); ratio < 10 {
 		t.Errorf("TimeRatio(sleep, allocate) = %v, want at least 10", ratio)

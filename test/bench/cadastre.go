@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
-// newCadastre returns our engine for a kind.
+// newCadastre returns Cadastre's apply engine for a kind.
 func newCadastre(kind *fixture.Kind) (Engine, error) {
 	t, err := topology(kind)
 	if err != nil {
@@ -28,26 +28,28 @@ func newCadastre(kind *fixture.Kind) (Engine, error) {
 	return &cadastre{engine: engine, version: kind.APIVersion}, nil
 }
 
-// topology returns the topology of a kind from the peer's schema, so that both sides use the same schema.
+// topology converts structured-merge-diff's schema of a kind to Cadastre's topology, so that both engines use the same
+// schema.
 func topology(kind *fixture.Kind) (*schema.Type, error) {
-	types, err := loaded(kind.SMD.Type.Schema)
+	types, err := convertSchema(kind.SMD.Type.Schema)
 	if err != nil {
 		return nil, err
 	}
 	name := *kind.SMD.Type.TypeRef.NamedType
 	t, ok := types.Type(name)
 	if !ok {
-		return nil, fmt.Errorf("the peer's schema has no type %s", name)
+		return nil, fmt.Errorf("structured-merge-diff's schema: expected a type %s, found none", name)
 	}
 	return t, nil
 }
 
-// loaded converts a schema of the peer, once per schema: that of the built-in kinds is large.
-func loaded(peer *smdschema.Schema) (*schema.Schema, error) {
-	if types, ok := translated.Load(peer); ok {
+// loaded converts a schema of structured-merge-diff to Cadastre's form. It caches the result, because the schema of the
+// built-in kinds is large.
+func convertSchema(upstream *smdschema.Schema) (*schema.Schema, error) {
+	if types, ok := convertedSchemas.Load(upstream); ok {
 		return types.(*schema.Schema), nil
 	}
-	text, err := yaml.Marshal(peer)
+	text, err := yaml.Marshal(upstream)
 	if err != nil {
 		return nil, err
 	}
@@ -57,18 +59,18 @@ func loaded(peer *smdschema.Schema) (*schema.Schema, error) {
 	}
 	types, err := schema.LoadTypes(doc)
 	if err == nil {
-		translated.Store(peer, types)
+		convertedSchemas.Store(upstream, types)
 	}
 	return types, err
 }
 
-var translated sync.Map
+var convertedSchemas sync.Map
 
-// cadastre is our engine including parsing and encoding.
+// cadastre adapts Cadastre's apply engine to Engine, including parsing and encoding.
 type cadastre struct {
 	engine  *apply.Engine
 	version string
-	// reader and out are reused buffers, as in the floor.
+	// reader and out are buffers that calls reuse.
 	reader fastdoc.Reader
 	out    []byte
 }
@@ -100,13 +102,13 @@ func (c *cadastre) write(live, sent Input, r apply.Request, do func(apply.Object
 		return nil, err
 	}
 	if result.NoOp {
-		return live.Bytes, nil // a no-op: the result is the live object
+		return live.Bytes, nil // a no-op returns the live object
 	}
 	c.out = result.Object.AppendJSON(c.out[:0])
 	return c.out, nil
 }
 
-// read parses an object that shares its unchanged parts with a base object.
+// read parses an object. The result shares the parts that are equal in base with base.
 func (c *cadastre) read(text string, base apply.Object) (apply.Object, error) {
 	doc, err := c.reader.ParseJSON(text, document.Limits{MaxBytes: -1}, base.Document, fastdoc.FieldsV1Path...)
 	if err != nil {

@@ -6,35 +6,35 @@ import (
 	"github.com/cadastre/cadastre/test/bench/fixture"
 )
 
-// Operation is the operation of a case.
+// Operation names the operation that a case measures.
 type Operation string
 
-// The operations of the benchmark.
+// The operations on apply engines.
 const (
-	Create   Operation = "create"
-	Change   Operation = "change"
-	NoOp     Operation = "no-op"
-	Conflict Operation = "conflict"
-	Update   Operation = "update"
-	Unset    Operation = "unset"
+	Create   Operation = "create"   // apply of an object that does not exist
+	Change   Operation = "change"   // apply that changes fields of the same field manager
+	NoOp     Operation = "no-op"    // apply of the same configuration again
+	Conflict Operation = "conflict" // apply that fails with a conflict
+	Update   Operation = "update"   // replacement of the whole object
+	Unset    Operation = "unset"    // apply with unset markers
 )
 
-// Operations lists all operations.
+// Operations lists all operations on apply engines.
 var Operations = []Operation{Create, Change, NoOp, Conflict, Update, Unset}
 
-// Case is an operation on an object.
+// Case is an operation on an object, measured with apply engines.
 type Case struct {
 	Object    *fixture.Object
 	Operation Operation
 }
 
-// Name returns the name of the case in tables and for the -run flag.
+// Name returns OBJECT/OPERATION, which tables print and the -run flag selects.
 func (c Case) Name() string { return c.Object.Name + "/" + string(c.Operation) }
 
 // Size returns the size of the live object in bytes.
 func (c Case) Size() int { return len(c.Object.Live) }
 
-// request has the arguments of a call of an engine.
+// request contains the arguments of one call of an Engine.
 type request struct {
 	live, sent Input
 	manager    string
@@ -42,7 +42,8 @@ type request struct {
 	isUpdate   bool
 }
 
-// request returns the request of the case, for an engine with or without unset markers.
+// request returns the request of the case. hasUnset reports whether the engine supports unset markers; for an engine
+// without them, the unset operation sets new values instead.
 func (c Case) request(hasUnset bool) request {
 	o := c.Object
 	switch c.Operation {
@@ -73,7 +74,7 @@ func (r request) do(engine Engine) ([]byte, error) {
 	return engine.Apply(r.live, r.sent, r.manager, r.force)
 }
 
-// Cases are the cases of the main table.
+// Cases returns the cases of the main table: every object with every operation.
 var Cases = sync.OnceValue(func() []Case {
 	return each(
 		fixture.Pod(),
@@ -90,7 +91,8 @@ var Cases = sync.OnceValue(func() []Case {
 // Scales are the scale factors of the linearity table.
 var Scales = []int{1, 10, 100}
 
-// ScaledCases are the cases of the linearity table by scale: fleets of 10, 100 and 1,000 units.
+// ScaledCases returns the cases of the linearity table, one slice for each element of Scales: fleets of 10, 100 and
+// 1,000 units.
 var ScaledCases = sync.OnceValue(func() [][]Case {
 	var byScale [][]Case
 	for _, scale := range Scales {

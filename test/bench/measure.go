@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// Sample is the cost of one execution of a Work.
+// Sample is the mean cost of one execution of a Work: elapsed time, heap allocations and allocated bytes.
 type Sample struct {
 	Time   time.Duration
 	Allocs float64
 	Bytes  float64
 }
 
-// Measure measures several works in turns, round by round, so that disturbances affect all of them equally. Each turn
-// lasts about the given time. The result has the rounds of each work; none for a nil work.
+// Measure measures several works, which take turns of about the given duration in every round, so that other load on
+// the machine affects all of them equally. The result contains the samples of each work, one per round; it is nil for a
+// nil work.
 func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) {
 	samples := make([][]Sample, len(works))
 	counts := make([]int, len(works))
@@ -43,7 +44,7 @@ func Measure(rounds int, turn time.Duration, works ...Work) ([][]Sample, error) 
 	return samples, nil
 }
 
-// calibrate returns the number of executions that fit into a turn.
+// calibrate returns the number of executions of the work that take about the duration of a turn.
 func calibrate(work Work, turn time.Duration) (int, error) {
 	for count := 1; ; count *= 4 {
 		sample, err := run(work, count)
@@ -56,8 +57,8 @@ func calibrate(work Work, turn time.Duration) (int, error) {
 	}
 }
 
-// run executes the work count times and returns the mean. It starts with a garbage collection, so that garbage of
-// other works is not attributed to it.
+// run executes the work count times and returns the mean cost. It collects garbage first, so that garbage of other
+// works is not attributed to this one.
 func run(work Work, count int) (Sample, error) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -77,7 +78,7 @@ func run(work Work, count int) (Sample, error) {
 	}, nil
 }
 
-// Typical returns the median of each cost.
+// Typical returns the medians of time, allocations and bytes.
 func Typical(samples []Sample) Sample {
 	return Sample{
 		Time:   time.Duration(median(samples, func(s Sample) float64 { return float64(s.Time) })),
@@ -86,7 +87,7 @@ func Typical(samples []Sample) Sample {
 	}
 }
 
-// TimeRatio returns the median over the rounds of a's time divided by b's.
+// TimeRatio returns the median, over the rounds, of a's time divided by b's time in the same round.
 func TimeRatio(a, b []Sample) float64 {
 	var ratios []float64
 	for i := range a {

@@ -12,36 +12,38 @@ import (
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/strategic"
 	"github.com/cadastre/cadastre/test/bench/fixture"
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// Operations on strategic merge patches.
+// The operations on strategic merge patches.
 const (
-	// Make computes the patch between an object and its next state, as kubectl edit does.
+	// Make computes the patch between an object and its modified version, as kubectl edit does.
 	Make Operation = "make"
-	// MakeThreeWay computes the patch of kubectl apply, from the last configuration, the configuration and the live
-	// object.
+	// MakeThreeWay computes the patch of kubectl apply from three inputs: the last applied configuration, the new
+	// configuration and the live object.
 	MakeThreeWay Operation = "make-3way"
-	// Merge merges a patch into an object, as the server does.
+	// Merge merges a patch into an object, as an API server does.
 	Merge Operation = "merge"
 )
 
-// PatchOperations lists all operations on patches.
+// PatchOperations lists all operations on strategic merge patches.
 var PatchOperations = []Operation{Make, MakeThreeWay, Merge}
 
-// PatchCase is an operation on patches of an object. The peer is apimachinery's strategicpatch.
+// PatchCase is an operation on strategic merge patches of an object. Cadastre is compared with apimachinery's
+// strategicpatch.
 type PatchCase struct {
 	Object    string
 	Operation Operation
-	// inputs are: object and next state; last configuration, configuration and object; or object and patch.
+	// inputs are the arguments of the operation. Make: object and modified object. MakeThreeWay: last applied
+	// configuration, new configuration and live object. Merge: object and patch.
 	inputs []Input
 	kind   reflect.Type
 }
 
-// Name returns the name of the case in tables and for the -run flag.
+// Name returns OBJECT/OPERATION, which tables print and the -run flag selects.
 func (c PatchCase) Name() string { return c.Object + "/" + string(c.Operation) }
 
-// Size returns the size of the inputs in bytes.
+// Size returns the total size of the inputs in bytes.
 func (c PatchCase) Size() (size int) {
 	for _, input := range c.inputs {
 		size += len(input.Bytes)
@@ -49,13 +51,13 @@ func (c PatchCase) Size() (size int) {
 	return size
 }
 
-// PatchCases are the cases of the main table.
+// PatchCases returns the cases of the main table that operate on strategic merge patches.
 var PatchCases = sync.OnceValue(func() []PatchCase {
 	var cases []PatchCase
 	for _, o := range []*fixture.Object{fixture.Pod(), fixture.Deployment(3), fixture.Node(), fixture.EndpointSlice(1000)} {
 		kind := goType(o.Kind)
 		threeWay := PatchCase{o.Name, MakeThreeWay, []Input{NewInput(o.Config), NewInput(o.Changed), NewInput(o.Live)}, kind}
-		patch, err := threeWay.byPeer()
+		patch, err := threeWay.byUpstream()
 		if err != nil {
 			panic(fmt.Errorf("%s: %w", threeWay.Name(), err))
 		}
@@ -65,7 +67,7 @@ var PatchCases = sync.OnceValue(func() []PatchCase {
 	return cases
 })
 
-// goType returns the Go type of a built-in kind.
+// goType returns the Go type of a built-in kind. It panics if the scheme of client-go does not contain the kind.
 func goType(kind *fixture.Kind) reflect.Type {
 	object, err := scheme.Scheme.New(schema.FromAPIVersionAndKind(kind.APIVersion, kind.Name))
 	if err != nil {
@@ -74,11 +76,11 @@ func goType(kind *fixture.Kind) reflect.Type {
 	return reflect.TypeOf(object).Elem()
 }
 
-// PatchLengths are the lengths of the lists in the length table.
+// PatchLengths lists the list lengths of the length table.
 var PatchLengths = []int{10, 100, 1000, 10_000}
 
-// LongPatches returns the cases of the length table: a list of that length, all of whose items change their value and
-// order.
+// LongPatches returns the cases of the length table for one list length: every item of the list changes its value and
+// its position.
 func LongPatches(length int) []PatchCase {
 	pod := goType(&fixture.Kind{APIVersion: "v1", Name: "Pod"})
 	before, after := NewInput(variables(length, false)), NewInput(variables(length, true))
@@ -90,7 +92,8 @@ func LongPatches(length int) []PatchCase {
 	}
 }
 
-// variables returns a pod with a number of environment variables; with other values and reversed order if other is set.
+// variables returns a Pod with the given number of environment variables. If other is set, they have other values and
+// the reverse order.
 func variables(length int, other bool) []byte {
 	items := make([]document.Value, length)
 	for i := range items {
@@ -107,8 +110,8 @@ func variables(length int, other bool) []byte {
 	return []byte(document.NewMap(document.Field{Name: "spec", Value: spec}).JSON())
 }
 
-// Ours returns the work of our library for the case.
-func (c PatchCase) Ours() (Work, error) {
+// Cadastre returns work that performs the case with Cadastre's library.
+func (c PatchCase) Cadastre() (Work, error) {
 	t, err := strategic.FromGoType(c.kind)
 	if err != nil {
 		return nil, err
@@ -117,14 +120,14 @@ func (c PatchCase) Ours() (Work, error) {
 	return checked(func() error { _, err := p.do(c); return err })
 }
 
-// Peer returns the work of strategicpatch for the case.
-func (c PatchCase) Peer() (Work, error) {
-	return checked(func() error { _, err := c.byPeer(); return err })
+// Upstream returns work that performs the case with apimachinery's strategicpatch.
+func (c PatchCase) Upstream() (Work, error) {
+	return checked(func() error { _, err := c.byUpstream(); return err })
 }
 
-// Floor returns the work of parsing the inputs and writing the output of the case.
-func (c PatchCase) Floor(library floor.Library) (Work, error) {
-	output, err := c.byPeer()
+// LowerBound returns work that only parses the inputs of the case and writes its output, with a JSON library.
+func (c PatchCase) LowerBound(library lowerbound.Library) (Work, error) {
+	output, err := c.byUpstream()
 	if err != nil {
 		return nil, err
 	}
@@ -135,10 +138,10 @@ func (c PatchCase) Floor(library floor.Library) (Work, error) {
 	return library.Work(inputs, output)
 }
 
-// checked executes the work once, so that a failing work is never measured.
+// checked executes the work once and returns its error, so that work that fails is never measured.
 func checked(work Work) (Work, error) { return work, work() }
 
-func (c PatchCase) byPeer() ([]byte, error) {
+func (c PatchCase) byUpstream() ([]byte, error) {
 	object := reflect.New(c.kind).Interface()
 	switch c.Operation {
 	case Make:
@@ -155,10 +158,10 @@ func (c PatchCase) byPeer() ([]byte, error) {
 	panic("unknown operation " + c.Operation)
 }
 
-// patcher runs our library, from bytes to bytes.
+// patcher performs patch cases with Cadastre's library, from bytes to bytes.
 type patcher struct {
 	kind *strategic.Type
-	out  []byte // a reused buffer, as in the floor
+	out  []byte // a buffer that every call reuses
 }
 
 func (p *patcher) do(c PatchCase) (out []byte, err error) {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/cadastre/cadastre/document"
 	"github.com/cadastre/cadastre/strategic"
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// TestPatchesEqualPeers: merged objects equal those of the peer, and so do the results of merging computed patches,
-// whose text may differ.
-func TestPatchesEqualPeers(t *testing.T) {
+// TestPatchesEqualUpstream checks that Cadastre and strategicpatch merge a patch to the same object. Computed patches
+// may differ in their text: it merges them, and compares the results.
+func TestPatchesEqualUpstream(t *testing.T) {
 	for _, c := range slices.Concat(PatchCases(), LongPatches(10), LongPatches(100)) {
 		t.Run(c.Name(), func(t *testing.T) {
 			kind, err := strategic.FromGoType(c.kind)
@@ -22,25 +22,25 @@ func TestPatchesEqualPeers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := c.byPeer()
+			want, err := c.byUpstream()
 			if err != nil {
 				t.Fatal(err)
 			}
-			ours, theirs := parsed(t, got), parsed(t, want)
+			cadastreResult, upstreamResult := parsed(t, got), parsed(t, want)
 			if c.Operation != Merge {
 				live := parsed(t, c.inputs[len(c.inputs)-1].Bytes)
 				if c.Operation == Make {
 					live = parsed(t, c.inputs[0].Bytes)
 				}
-				if ours.Len() == 0 {
-					t.Error("the computed patch is empty")
+				if cadastreResult.Len() == 0 {
+					t.Error("the computed patch is empty, want one that changes the object")
 				}
-				ours, theirs = merged(t, live, ours, kind), merged(t, live, theirs, kind)
+				cadastreResult, upstreamResult = merged(t, live, cadastreResult, kind), merged(t, live, upstreamResult, kind)
 			}
-			if !document.Equal(ours, theirs) {
-				checkEqual(t, []byte(ours.JSON()), []byte(theirs.JSON()))
+			if !document.Equal(cadastreResult, upstreamResult) {
+				checkEqual(t, []byte(cadastreResult.JSON()), []byte(upstreamResult.JSON()))
 			}
-			if work, err := c.Floor(floor.Fastest()); err != nil || work() != nil {
+			if work, err := c.LowerBound(lowerbound.Fastest()); err != nil || work() != nil {
 				t.Errorf("floor: %v", err)
 			}
 		})

@@ -3,34 +3,34 @@ package bench
 import (
 	"testing"
 
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// BenchmarkOurs runs our side of every case alone, for profiles:
+// BenchmarkCadastre runs every case with Cadastre's engine only, for profiles:
 //
-//	go test -run '^$' -bench 'Ours/Pod/no-op' -cpuprofile cpu.out .
-func BenchmarkOurs(b *testing.B) {
-	benchmark(b, Cases(), Case.Ours)
+//	go test -run '^$' -bench 'Cadastre/Pod/no-op' -cpuprofile cpu.out .
+func BenchmarkCadastre(b *testing.B) {
+	benchmark(b, Cases(), Case.Cadastre)
 }
 
-// BenchmarkFloor runs the floor of every case alone.
-func BenchmarkFloor(b *testing.B) {
-	benchmark(b, Cases(), func(c Case) (Work, error) { return c.Floor(floor.Fastest()) })
+// BenchmarkLowerBound runs only the lower bound of every case: parsing the inputs and writing the output.
+func BenchmarkLowerBound(b *testing.B) {
+	benchmark(b, Cases(), func(c Case) (Work, error) { return c.LowerBound(lowerbound.Fastest()) })
 }
 
-// BenchmarkPatches runs our side of every patch case alone.
+// BenchmarkPatches runs every patch case with Cadastre's library only.
 func BenchmarkPatches(b *testing.B) {
 	cases := PatchCases()
 	for _, length := range PatchLengths {
 		cases = append(cases, LongPatches(length)...)
 	}
-	benchmark(b, cases, PatchCase.Ours)
+	benchmark(b, cases, PatchCase.Cadastre)
 }
 
-func benchmark[C interface{ Name() string }](b *testing.B, cases []C, side func(C) (Work, error)) {
+func benchmark[C interface{ Name() string }](b *testing.B, cases []C, implementation func(C) (Work, error)) {
 	for _, c := range cases {
 		b.Run(c.Name(), func(b *testing.B) {
-			work, err := side(c)
+			work, err := implementation(c)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Tick is the unit of times in /proc on every architecture that Go supports.
+// Tick is the unit of CPU times in /proc, on every architecture that Go supports.
 const Tick = time.Second / 100
 
-// CPU returns the CPU time of a process, user and system.
+// CPU returns the CPU time that a process has used so far, user and system.
 func CPU(pid int) (time.Duration, error) {
 	stat, err := read(pid, "stat")
 	if err != nil {
@@ -19,8 +19,8 @@ func CPU(pid int) (time.Duration, error) {
 	return parseStat(stat)
 }
 
-// parseStat adds utime and stime, fields 14 and 15 of proc(5). The second field is the command in parentheses and may
-// contain spaces, so that fields are counted after it.
+// parseStat returns the sum of utime and stime, fields 14 and 15 of /proc/PID/stat (see proc(5)). The second field is
+// the command in parentheses, which may contain spaces, so that the fields are counted after it.
 func parseStat(stat string) (time.Duration, error) {
 	const firstCounted, utime, stime = 3, 14, 15
 	end := strings.LastIndexByte(stat, ')')

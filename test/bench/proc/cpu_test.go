@@ -21,7 +21,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// TestCPU uses CPU time until it is visible in /proc.
+// TestCPU uses CPU time until /proc reports more of it.
 func TestCPU(t *testing.T) {
 	before, err := CPU(os.Getpid())
 	if err != nil {
@@ -36,5 +36,5 @@ func TestCPU(t *testing.T) {
 			return
 		}
 	}
-	t.Error("CPU() did not increase")
+	t.Error("CPU() did not increase, want a greater CPU time after work")
 }

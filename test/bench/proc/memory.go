@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Memory is the memory of a process, in bytes.
+// Memory contains figures of the memory of a process, in bytes.
 type Memory struct {
 	// Resident is the resident set size (VmRSS), Peak its maximum since the process started (VmHWM). Private is the
 	// anonymous part of Resident (RssAnon): heap, stacks and written data, without the pages of the executable, which
@@ -15,7 +15,7 @@ type Memory struct {
 	Resident, Peak, Private int64
 }
 
-// MemoryOf returns the memory of a process.
+// MemoryOf returns the current memory of a process.
 func MemoryOf(pid int) (m Memory, err error) {
 	status, err := read(pid, "status")
 	if err != nil {
@@ -31,7 +31,7 @@ func MemoryOf(pid int) (m Memory, err error) {
 	return m, err
 }
 
-// statusBytes returns the value of a line such as "VmRSS:     1234 kB".
+// statusBytes returns the value in bytes of a line of /proc/PID/status, such as "VmRSS: 1234 kB".
 func statusBytes(status, name string) (int64, error) {
 	for line := range strings.Lines(status) {
 		fields := strings.Fields(line)
@@ -43,7 +43,7 @@ func statusBytes(status, name string) (int64, error) {
 	return 0, fmt.Errorf("expected %s in kB, received %q", name, status)
 }
 
-// read returns a file of a process in /proc.
+// read returns the content of a file of a process in /proc.
 func read(pid int, file string) (string, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", pid, file))
 	return string(content), err

@@ -10,13 +10,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// allocatedMetric is the metric of Go servers with the bytes that were allocated on the heap since the start.
+// allocatedMetric is the metric with the total number of bytes that a Go server has allocated on its heap. The space
+// separates it from the value.
 const allocatedMetric = "go_memstats_alloc_bytes_total "
 
-// ReportsAllocations reports whether the server has the metric; the floor has not.
+// ReportsAllocations reports whether the server serves the metric of heap allocations; the lower bound does not.
 func (s *Server) ReportsAllocations() bool { return s.reportsAllocations }
 
-// Allocations are measured in several intervals, and the median is used, because the store sometimes does large
+// Allocations are measured in several intervals, of which the median is used, because the store sometimes does large
 // background work. The Go runtime counts allocations only per span, so that each interval needs a minimum number of
 // operations.
 const (
@@ -24,9 +25,9 @@ const (
 	leastCounted = 10
 )
 
-// allocations returns the bytes that the server allocates per operation of one client, after some operations that are
-// not counted. There is one client, because watchers receive the events of several clients in batches whose size
-// depends on the speed of the watchers.
+// allocations returns the number of bytes that the server allocates per operation of one client, after some operations
+// that are not counted. Only one client is used, because watchers receive the events of several clients in batches
+// whose size depends on the speed of the watchers.
 func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64, error) {
 	w := &worker{Client: s.NewClient()}
 	defer w.Close()
@@ -37,7 +38,7 @@ func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64
 	}
 	var taken []float64
 	for range stretches {
-		bytes, err := w.stretch(ctx, l.Window/stretches, do)
+		bytes, err := w.allocatedDuring(ctx, l.Window/stretches, do)
 		if err != nil {
 			return 0, err
 		}
@@ -46,8 +47,9 @@ func (l Load) allocations(ctx context.Context, s *Server, do operation) (float64
 	return stat.Of(taken).Median, nil
 }
 
-// stretch returns the allocated bytes per operation in an interval.
-func (w *worker) stretch(ctx context.Context, long time.Duration, do operation) (float64, error) {
+// allocatedDuring repeats the operation for the given duration and returns the bytes that the server allocated per
+// operation.
+func (w *worker) allocatedDuring(ctx context.Context, long time.Duration, do operation) (float64, error) {
 	before, reading, err := w.readTwice(ctx)
 	if err != nil {
 		return 0, err
@@ -68,7 +70,7 @@ func (w *worker) step(ctx context.Context, do operation) error {
 	return do(ctx, w)
 }
 
-// readTwice returns the metric, and the bytes that reading it allocates.
+// readTwice returns the metric, and the number of bytes that reading the metric itself allocates.
 func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err error) {
 	first, err := w.allocated(ctx)
 	if err != nil {
@@ -78,7 +80,7 @@ func (w *worker) readTwice(ctx context.Context) (allocated, reading float64, err
 	return allocated, allocated - first, err
 }
 
-// allocated reads the metric from the server.
+// allocated returns the current value of the metric, in bytes.
 func (c *Client) allocated(ctx context.Context) (float64, error) {
 	metrics, err := c.Do(ctx, Request{Method: "GET", Path: "/metrics", Accept: "text/plain"})
 	if err != nil {

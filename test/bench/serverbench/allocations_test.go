@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// TestAllocations: neither the allocations of reading the metric nor a single large one are attributed to operations.
+// TestAllocations checks that neither the allocations of reading the metric nor a single large allocation is attributed
+// to the operations.
 func TestAllocations(t *testing.T) {
 	const reading, each, once = 5000, 300, 1 << 30
 	var taken, asked atomic.Int64
@@ -32,7 +33,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestAllocationsFail: errors of the operation, and a missing metric, are returned.
+// TestAllocationsFail checks that an error of the operation, and a missing metric, are returned.
 func TestAllocationsFail(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	nothing := func(context.Context, *worker) error { return nil }

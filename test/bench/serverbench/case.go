@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// Case is an operation that is measured.
+// Case is a named operation that is measured on every server.
 type Case struct {
 	Name string
 	// prepare creates the objects of the case, once per server. It may be nil.
@@ -17,7 +17,7 @@ type Case struct {
 	do      operation
 }
 
-// Prepare creates the objects of the case on a server.
+// Prepare creates the objects of the case on a server. clients is the number of clients that the load will use.
 func (c Case) Prepare(ctx context.Context, s *Server, clients int) error {
 	if c.prepare == nil {
 		return nil
@@ -25,7 +25,7 @@ func (c Case) Prepare(ctx context.Context, s *Server, clients int) error {
 	return c.prepare(ctx, s, clients)
 }
 
-// Run measures the case.
+// Run measures the case: it repeats the operation with all clients of the load.
 func (c Case) Run(ctx context.Context, s *Server, l Load) (Result, error) {
 	r, err := l.run(ctx, s, c.do)
 	if err == nil && l.Allocations && s.reportsAllocations {
@@ -35,13 +35,13 @@ func (c Case) Run(ctx context.Context, s *Server, l Load) (Result, error) {
 }
 
 const (
-	// listed is the number of objects in a list.
+	// listed is the number of objects in a list response.
 	listed = 2000
-	// ownObjects is the number of objects that each client writes in turn, to spread the writes.
+	// ownObjects is the number of objects that each client writes in turn, so that writes are spread over many keys.
 	ownObjects = 32
 )
 
-// Namespaces of the cases. Those of lists and watches contain no other objects.
+// Namespaces of the cases. The namespaces for lists and watches contain no objects of other cases.
 const (
 	listNamespace   = "bench-list"
 	watchNamespace  = "bench-watch"
@@ -49,7 +49,7 @@ const (
 	workNamespace   = "bench-work"
 )
 
-// Cases are all cases; those that create no further objects are first.
+// Cases lists all cases. The cases that create no further objects are first.
 var Cases = []Case{
 	{"get", prepareList, do(func(w *worker) Request { return listedKey((w.number*97 + w.turn*13) % listed).get() })},
 	{fmt.Sprintf("list/%d", listed), prepareList, do(func(*worker) Request { return listedKey(0).list() })},
@@ -68,14 +68,14 @@ func do(request func(w *worker) Request) operation {
 	}
 }
 
-// own returns the object that the client writes in this turn.
+// own returns the key of the object that the client writes in this turn.
 func (w *worker) own(what string) objectKey { return ownKey(what, w.number, w.turn%ownObjects) }
 
 func ownKey(what string, client, number int) objectKey {
 	return objectKey{workNamespace, fmt.Sprintf("%s-%d-%d", what, client, number)}
 }
 
-// unusedVersion returns an unused image version, so that setting it is a change.
+// unusedVersion returns an image version that no object has, so that setting it is a change.
 func (s *Server) unusedVersion() int { return int(s.serial.Add(1)) }
 
 func listedKey(number int) objectKey {
@@ -115,7 +115,7 @@ func (s *Server) applyAll(ctx context.Context, clients int, keys []objectKey) er
 	return err
 }
 
-// applyEach applies objects in existing namespaces and returns the total size of the responses in bytes.
+// applyEach applies count objects in existing namespaces, and returns the total size of the responses in bytes.
 func (s *Server) applyEach(ctx context.Context, clients, count int, at func(int) objectKey) (bytes int64, err error) {
 	var answered atomic.Int64
 	err = s.each(ctx, clients, count, func(ctx context.Context, c *Client, i int) error {
@@ -146,7 +146,7 @@ func (s *Server) each(ctx context.Context, clients, count int, do func(ctx conte
 	return context.Cause(ctx)
 }
 
-// makeNamespace creates the namespace of an object unless it exists.
+// makeNamespace creates the namespace of an object; it succeeds if the namespace exists.
 func (s *Server) makeNamespace(ctx context.Context, p objectKey) error {
 	c := s.NewClient()
 	defer c.Close()

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// selfSigned returns a self-signed serving certificate for 127.0.0.1, and its CA bundle in PEM.
+// selfSigned returns a self-signed serving certificate for 127.0.0.1, and the CA bundle in PEM with which clients
+// verify it.
 func selfSigned() (certificate tls.Certificate, authority []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

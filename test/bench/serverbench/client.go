@@ -9,14 +9,15 @@ import (
 	"net/http"
 )
 
-// Client has one HTTP/2 connection over TLS. It is not safe for concurrent use.
+// Client is an HTTP/2 client with one TLS connection. It is not safe for concurrent use.
 type Client struct {
 	server *Server
 	http   *http.Client
 	answer bytes.Buffer // the body of the last response
 }
 
-// NewClient returns a client with a separate connection. Responses are not compressed, so that gzip is not measured.
+// NewClient returns a client with a separate connection. It requests uncompressed responses, so that gzip is not
+// measured.
 func (s *Server) NewClient() *Client {
 	return &Client{server: s, http: &http.Client{Transport: &http.Transport{
 		TLSClientConfig:    s.tls.Clone(),
@@ -28,12 +29,12 @@ func (s *Server) NewClient() *Client {
 // Close closes the connection.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Request is a request of a client.
+// Request is an HTTP request to a server.
 type Request struct {
-	Method, Path string // including the query
-	ContentType  string // media type of the body
+	Method, Path string // Path includes the query
+	ContentType  string // media type of Body
 	Body         []byte
-	Accept       string // default: JSON
+	Accept       string // accepted media types; "" means JSON
 }
 
 func write(method, path, contentType string, body []byte) Request {

@@ -15,13 +15,13 @@ import (
 	"github.com/cadastre/cadastre/client"
 )
 
-// ClientCost is the allocation of client-go per response or per watch event. The process must be idle otherwise while
-// it is measured.
+// ClientCost is the number of bytes and of heap allocations of client-go per response or watch event. The process must
+// do nothing else while the cost is measured.
 type ClientCost struct{ Bytes, Allocations float64 }
 
-// Deployments returns client-go's client for the namespace. With format.Drop the client itself removes managedFields
-// that a server sends nevertheless.
-func (m Managed) Deployments(s *Server, format Format) (appsv1.DeploymentInterface, error) {
+// Deployments returns client-go's client for the Deployments of the namespace. With format.Drop the client itself
+// removes the managedFields of objects from servers that send them nevertheless.
+func (m ManagedObjects) Deployments(s *Server, format Format) (appsv1.DeploymentInterface, error) {
 	config := &rest.Config{
 		Host: s.URL, BearerToken: s.token, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: string(format.Media), AcceptContentTypes: string(format.Media)},
@@ -37,8 +37,8 @@ func (m Managed) Deployments(s *Server, format Format) (appsv1.DeploymentInterfa
 	return clients.AppsV1().Deployments(m.key(0).namespace), nil
 }
 
-// GetCost measures a get.
-func (m Managed) GetCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
+// GetCost returns the cost of a get of one object.
+func (m ManagedObjects) GetCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
 	const times = 200
 	deployments, err := m.Deployments(s, format)
 	if err != nil {
@@ -51,14 +51,14 @@ func (m Managed) GetCost(ctx context.Context, s *Server, format Format) (ClientC
 		}
 		return err
 	}
-	if err := get(); err != nil { // connects
+	if err := get(); err != nil { // the first get opens the connection
 		return ClientCost{}, err
 	}
 	return allocatedIn(times, times, get)
 }
 
-// ListCost measures a list.
-func (m Managed) ListCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
+// ListCost returns the cost of a list of the namespace.
+func (m ManagedObjects) ListCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
 	deployments, err := m.Deployments(s, format)
 	if err != nil {
 		return ClientCost{}, err
@@ -69,14 +69,14 @@ func (m Managed) ListCost(ctx context.Context, s *Server, format Format) (Client
 			return err
 		}
 		if len(list.Items) != m.Objects {
-			return fmt.Errorf("List() returned %d objects, expected %d", len(list.Items), m.Objects)
+			return fmt.Errorf("List(): expected %[2]d objects, received %[1]d", len(list.Items), m.Objects)
 		}
 		return checkManagedFields(&list.Items[0], format)
 	})
 }
 
-// EventCost measures the initial events of a watch, one per object.
-func (m Managed) EventCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
+// EventCost returns the cost per event of the initial events of a watch, one for each object.
+func (m ManagedObjects) EventCost(ctx context.Context, s *Server, format Format) (ClientCost, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	deployments, err := m.Deployments(s, format)
@@ -92,7 +92,7 @@ func (m Managed) EventCost(ctx context.Context, s *Server, format Format) (Clien
 		for range m.Objects {
 			event, ok := <-w.ResultChan()
 			if !ok || event.Type != watch.Added {
-				return fmt.Errorf("received event %v %v, expected ADDED", event.Type, event.Object)
+				return fmt.Errorf("watch: expected an ADDED event, received %v %v", event.Type, event.Object)
 			}
 			if err := checkManagedFields(event.Object.(metav1.Object), format); err != nil {
 				return err
@@ -102,7 +102,8 @@ func (m Managed) EventCost(ctx context.Context, s *Server, format Format) (Clien
 	})
 }
 
-// checkManagedFields returns an error unless an object has managedFields exactly if they were requested.
+// checkManagedFields returns an error if an object has managedFields although format drops them, or lacks them although
+// format includes them.
 func checkManagedFields(object metav1.Object, format Format) error {
 	if has := len(object.GetManagedFields()) > 0; has == format.Drop {
 		return fmt.Errorf("%s: managedFields present: %v, expected %v", object.GetName(), has, !format.Drop)
@@ -110,7 +111,8 @@ func checkManagedFields(object metav1.Object, format Format) error {
 	return nil
 }
 
-// allocatedIn calls do several times and returns the allocation divided by among.
+// allocatedIn calls do the given number of times, and returns the allocations divided by among, the total number of
+// responses or events.
 func allocatedIn(times, among int, do func() error) (ClientCost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// customGroup is the API group of all CRDs.
+// customGroup is the API group of all CRDs of the benchmark.
 const customGroup = "bench.example.com"
 
 const customNamespace = "bench-custom"
 
-// shopSchema is the schema of a custom resource with the fields of the Deployment. Like typical CRDs it has limits,
-// patterns, defaults, lists of type map, and CEL rules.
+// shopSchema is the schema of a custom resource with the fields of the Deployment of other cases. Like typical CRDs it
+// contains limits, patterns, defaults, lists of type map, and CEL rules.
 const shopSchema = `{"type":"object","required":["spec"],"properties":{
 "spec":{"type":"object","required":["selector","template"],
  "x-kubernetes-validations":[{"rule":"self.replicas <= 100","message":"too many replicas"},
@@ -51,7 +51,7 @@ const shopSchema = `{"type":"object","required":["spec"],"properties":{
     "name":{"type":"string"},"configMap":{"type":"object","properties":{"name":{"type":"string"}}}}}}}}}}}},
 "status":{"type":"object","properties":{"readyReplicas":{"type":"integer"}}}}}`
 
-// customKind is a custom resource by its singular name.
+// customKind is the singular name of a custom resource.
 type customKind string
 
 // Two custom resources with the same schema.
@@ -60,14 +60,14 @@ const (
 	stall customKind = "stall"
 )
 
-// name returns the kind.
+// name returns the kind, which is the singular name with an upper-case first letter.
 func (k customKind) name() string { return strings.ToUpper(string(k[:1])) + string(k[1:]) }
 
 func (k customKind) collection() string {
 	return "/apis/" + customGroup + "/v1/namespaces/" + customNamespace + "/" + string(k) + "s"
 }
 
-// definition returns the request that applies the CRD.
+// definition returns the request that applies the CRD with a schema.
 func (k customKind) definition(schema string) Request {
 	body := fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"%[1]ss.%[2]s"},`+
 		`"spec":{"group":%[2]q,"scope":"Namespaced","names":{"plural":"%[1]ss","singular":%[1]q,"kind":%[3]q,"listKind":"%[3]sList"},`+
@@ -76,7 +76,8 @@ func (k customKind) definition(schema string) Request {
 	return write("PATCH", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"+string(k)+"s."+customGroup+"?fieldManager="+manager, applyType, []byte(body))
 }
 
-// body returns a custom resource with the fields of the Deployment.
+// body returns a custom resource with the fields of the Deployment of other cases. version is the version of its
+// images.
 func (k customKind) body(name string, version int) []byte {
 	text := objectKey{customNamespace, name}.body(version)
 	return []byte(strings.Replace(string(text), `"apiVersion":"apps/v1","kind":"Deployment"`,
@@ -95,7 +96,7 @@ func (k customKind) define(ctx context.Context, c *Client, schema string) error 
 	return k.served(ctx, c)
 }
 
-// served waits until custom resources can be listed.
+// served waits until the custom resources can be listed.
 func (k customKind) served(ctx context.Context, c *Client) error {
 	const pause = 5 * time.Millisecond
 	for {
@@ -109,14 +110,14 @@ func (k customKind) served(ctx context.Context, c *Client) error {
 	}
 }
 
-// CustomCases are the cases of custom resources.
+// CustomCases lists the cases with custom resources.
 var CustomCases = []Case{
 	{"custom/noop", prepareCustom("noop"), do(func(w *worker) Request { return shop.apply(w.own("noop").name, 0) })},
 	{"custom/change", prepareCustom("change"), do(func(w *worker) Request { return shop.apply(w.own("change").name, w.server.unusedVersion()) })},
 	{"custom/create", prepareCustom("create"), do(func(w *worker) Request { return shop.apply(w.server.unusedName(), 0) })},
 }
 
-// prepareCustom creates the CRD and the objects of each client.
+// prepareCustom returns a function that creates the CRD and the objects of each client.
 func prepareCustom(what string) func(context.Context, *Server, int) error {
 	return func(ctx context.Context, s *Server, clients int) error {
 		if err := s.define(ctx, shop); err != nil {

@@ -14,19 +14,21 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Definitions is a number of CRDs, each with a schema of the size that operators ship.
+// Definitions is a number of CRDs, each with a schema of the size that operators publish.
 type Definitions struct{ Count int }
 
-// DefinitionsResult is the cost of many CRDs.
+// DefinitionsResult is the cost of creating many CRDs.
 type DefinitionsResult struct {
-	// Wall is the time from the first CRD until the last one is served; P50 and P99 are per CRD.
+	// Wall is the time from the creation of the first CRD until the last CRD is served. P50 and P99 are percentiles of
+	// the time until one CRD is served.
 	Wall, P50, P99 time.Duration
-	// CPU is the CPU time of the server until it is idle; StoreCPU is that of its etcd.
+	// CPU is the CPU time of the server until it is idle; StoreCPU is the CPU time of its etcd.
 	CPU, StoreCPU time.Duration
-	// Index is the time of the first request for the OpenAPI index, Document for one OpenAPI document, and Discovery
-	// for aggregated discovery.
+	// Index, Document and Discovery are the times of the first requests for the OpenAPI index, for one OpenAPI
+	// document, and for aggregated discovery.
 	Index, Document, Discovery time.Duration
-	// Before is the memory without CRDs, Served with all CRDs served, and Used with one object of each kind.
+	// Before is the memory of the server without CRDs, Served with all CRDs served, and Used with one object of each
+	// kind.
 	Before, Served, Used proc.Memory
 }
 
@@ -81,8 +83,8 @@ func (d Definitions) Define(ctx context.Context, s *Server, clients int) (r Defi
 	return r, err
 }
 
-// requestSchemas measures the first requests of clients. All CRDs have one API group and therefore one OpenAPI
-// document.
+// requestSchemas measures the first requests for OpenAPI and discovery, which servers answer from lazily built
+// documents. All CRDs are in one API group and therefore in one OpenAPI document.
 func (r *DefinitionsResult) requestSchemas(ctx context.Context, s *Server) error {
 	c := s.NewClient()
 	defer c.Close()
@@ -103,7 +105,7 @@ func (r *DefinitionsResult) requestSchemas(ctx context.Context, s *Server) error
 	return nil
 }
 
-// settled waits until a server is idle, and returns its usage.
+// settled waits until a server is idle, and returns its CPU time and memory.
 func (s *Server) settled(ctx context.Context) (Usage, error) {
 	if err := s.Settle(ctx); err != nil {
 		return Usage{}, err
@@ -111,8 +113,8 @@ func (s *Server) settled(ctx context.Context) (Usage, error) {
 	return s.Usage()
 }
 
-// operatorSchema returns a schema of about 70 KB, which is the average of published operators: a part of the schema
-// in package fixture, which is larger.
+// operatorSchema returns a schema of about 70 KB, which is the average of published operators. It is a part of the
+// larger schema in package fixture.
 func operatorSchema() (string, error) {
 	type properties map[string]json.RawMessage
 	var definition struct {
@@ -135,7 +137,7 @@ func operatorSchema() (string, error) {
 	return string(schema), err
 }
 
-// isNotServed reports whether a custom resource is not served yet.
+// isNotServed reports whether err is the response of a server that does not serve a custom resource yet.
 func isNotServed(err error) bool {
 	var status *StatusError
 	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusTooManyRequests)

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Fleet is a large number of objects, 1,000 per namespace.
+// Fleet is a large number of Deployments, 1,000 per namespace.
 type Fleet struct{ Objects int }
 
 const (
@@ -22,17 +22,18 @@ func fleetKey(number int) objectKey {
 	return objectKey{fmt.Sprintf("fleet-%d", number/objectsPerNamespace), fmt.Sprintf("web-%d", number%objectsPerNamespace)}
 }
 
-// Fill applies the objects from number some on, and returns the total size of the responses in bytes.
-func (f Fleet) Fill(ctx context.Context, s *Server, some int) (bytes int64, err error) {
-	for namespace := some / objectsPerNamespace; namespace*objectsPerNamespace < f.Objects; namespace++ {
+// Fill applies the objects from index first to the end of the fleet, and returns the total size of the responses in
+// bytes.
+func (f Fleet) Fill(ctx context.Context, s *Server, first int) (bytes int64, err error) {
+	for namespace := first / objectsPerNamespace; namespace*objectsPerNamespace < f.Objects; namespace++ {
 		if err := s.makeNamespace(ctx, fleetKey(namespace*objectsPerNamespace)); err != nil {
 			return 0, err
 		}
 	}
-	return s.applyEach(ctx, fillers, f.Objects-some, func(i int) objectKey { return fleetKey(some + i) })
+	return s.applyEach(ctx, fillers, f.Objects-first, func(i int) objectKey { return fleetKey(first + i) })
 }
 
-// FillAs creates all objects with a given field manager, by POST.
+// FillAs creates all objects by POST, with the given field manager.
 func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
 	for first := 0; first < f.Objects; first += objectsPerNamespace {
 		if err := s.makeNamespace(ctx, fleetKey(first)); err != nil {
@@ -46,21 +47,21 @@ func (f Fleet) FillAs(ctx context.Context, s *Server, manager string) error {
 	})
 }
 
-// Opening is the cost of starting a server, and its memory when it is idle.
+// Opening is the cost of starting a server, and its memory while it is idle.
 type Opening struct {
 	Server *Server
-	// CPU is the CPU time until the server was ready, which is independent of other load on the machine, unlike the
-	// elapsed time.
+	// CPU is the CPU time until the server was ready. Unlike the elapsed time it is independent of other load on the
+	// machine.
 	CPU time.Duration
 	// Idle is the memory of the idle server after one request.
 	Idle proc.Memory
-	// StoreIdle is the memory of its etcd.
+	// StoreIdle is the memory of the server's etcd at the same time.
 	StoreIdle proc.Memory
 }
 
 // Open starts a server, sends it one request and waits until it is idle.
-func Open(ctx context.Context, side Side, folder string) (o Opening, err error) {
-	if o.Server, err = side.Start(ctx, folder); err != nil {
+func Open(ctx context.Context, implementation Implementation, folder string) (o Opening, err error) {
+	if o.Server, err = implementation.Start(ctx, folder); err != nil {
 		return Opening{}, err
 	}
 	if o.CPU, err = proc.CPU(o.Server.pid); err != nil {
@@ -79,10 +80,10 @@ func Open(ctx context.Context, side Side, folder string) (o Opening, err error) 
 	return o, err
 }
 
-// Work measures alternating gets and applies.
+// Work measures alternating gets and applies of objects of the fleet.
 func (f Fleet) Work(ctx context.Context, s *Server, l Load) (Result, error) {
 	return l.run(ctx, s, func(ctx context.Context, w *worker) error {
-		at := f.some(w)
+		at := f.next(w)
 		if w.turn%2 == 0 {
 			_, err := w.Do(ctx, at.get())
 			return err
@@ -95,11 +96,12 @@ func (f Fleet) Work(ctx context.Context, s *Server, l Load) (Result, error) {
 // Change measures applies that change objects of the fleet.
 func (f Fleet) Change(ctx context.Context, s *Server, l Load) (Result, error) {
 	return l.run(ctx, s, do(func(w *worker) Request {
-		return f.some(w).apply(w.server.unusedVersion())
+		return f.next(w).apply(w.server.unusedVersion())
 	}))
 }
 
-// some returns an object that the client has not used recently. The steps are primes, so that all objects are used.
-func (f Fleet) some(w *worker) objectKey {
+// next returns the key of an object that the client has not used recently. The steps are primes, so that all objects
+// are used.
+func (f Fleet) next(w *worker) objectKey {
 	return fleetKey((w.number*7919 + w.turn*104_729) % f.Objects)
 }

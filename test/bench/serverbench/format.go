@@ -3,14 +3,14 @@ package serverbench
 // Media is the media type of a response.
 type Media string
 
-// The media types that all servers support.
+// The media types that Cadastre and kube-apiserver support.
 const (
 	JSON     Media = jsonType
 	Protobuf Media = "application/vnd.kubernetes.protobuf"
 	CBOR     Media = "application/cbor"
 )
 
-// Name returns the short name of the media type.
+// Name returns the short name of the media type: json, protobuf or cbor.
 func (m Media) Name() string {
 	switch m {
 	case Protobuf:
@@ -21,13 +21,13 @@ func (m Media) Name() string {
 	return "json"
 }
 
-// Format is the requested format of objects: the media type, with or without managedFields.
+// Format is the requested format of objects: the media type, and whether managedFields are omitted (Drop).
 type Format struct {
 	Media Media
 	Drop  bool
 }
 
-// Accept returns the Accept header.
+// Accept returns the value of the Accept header.
 func (w Format) Accept() string {
 	if w.Drop {
 		return string(w.Media) + ";drop=metadata.managedFields"
@@ -35,7 +35,7 @@ func (w Format) Accept() string {
 	return string(w.Media)
 }
 
-// Name returns "dropped" without managedFields, otherwise "full".
+// Name returns "dropped" if managedFields are omitted, and otherwise "full".
 func (w Format) Name() string {
 	if w.Drop {
 		return "dropped"

@@ -9,34 +9,34 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// countEvents reads the events of a watch until the body ends, which is io.EOF, and reports their number and size to
-// tell as they are received. JSON events end with a newline; protobuf events have a length prefix; CBOR events are
-// consecutive items.
-func countEvents(media Media, body io.Reader, tell func(events, bytes int)) error {
+// countEvents reads the events of a watch until the body ends, and then returns io.EOF. It calls received with the
+// number and size of the events as they arrive. JSON events end with a newline; protobuf events have a length prefix;
+// CBOR events are consecutive data items.
+func countEvents(media Media, body io.Reader, received func(events, bytes int)) error {
 	switch media {
 	case Protobuf:
-		return countPrefixed(body, tell)
+		return countPrefixed(body, received)
 	case CBOR:
-		return countItems(body, tell)
+		return countItems(body, received)
 	}
-	return countLines(body, tell)
+	return countLines(body, received)
 }
 
-// readAtOnce is the size of the read buffer.
+// readAtOnce is the size of the read buffer in bytes.
 const readAtOnce = 16 << 10
 
-func countLines(body io.Reader, tell func(events, bytes int)) error {
+func countLines(body io.Reader, received func(events, bytes int)) error {
 	buffer := make([]byte, readAtOnce)
 	for {
 		n, err := body.Read(buffer)
-		tell(bytes.Count(buffer[:n], []byte{'\n'}), n)
+		received(bytes.Count(buffer[:n], []byte{'\n'}), n)
 		if err != nil {
 			return err
 		}
 	}
 }
 
-func countPrefixed(body io.Reader, tell func(events, bytes int)) error {
+func countPrefixed(body io.Reader, received func(events, bytes int)) error {
 	const prefix = 4
 	buffered := bufio.NewReaderSize(body, readAtOnce)
 	var length [prefix]byte
@@ -48,17 +48,17 @@ func countPrefixed(body io.Reader, tell func(events, bytes int)) error {
 		if _, err := buffered.Discard(event); err != nil {
 			return err
 		}
-		tell(1, prefix+event)
+		received(1, prefix+event)
 	}
 }
 
-func countItems(body io.Reader, tell func(events, bytes int)) error {
+func countItems(body io.Reader, received func(events, bytes int)) error {
 	items := cbor.NewDecoder(body)
 	for {
 		before := items.NumBytesRead()
 		if err := items.Skip(); err != nil {
 			return err
 		}
-		tell(1, items.NumBytesRead()-before)
+		received(1, items.NumBytesRead()-before)
 	}
 }

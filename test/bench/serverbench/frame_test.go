@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 )
 
-// TestCountEvents reads one byte at a time; incomplete events are not counted.
+// TestCountEvents reads the events one byte at a time, and checks that incomplete events are not counted.
 func TestCountEvents(t *testing.T) {
 	for _, test := range []struct {
 		media         Media

@@ -15,14 +15,14 @@ import (
 // Load is a number of concurrent clients that repeat an operation, each on a separate connection.
 type Load struct {
 	Clients int
-	// Warmup is the time under load before the measured Window, which is extended if too few operations end in it.
+	// Warmup is the time under load before the measured Window. The window is extended if too few operations end in it.
 	Warmup, Window time.Duration
-	// CPU is the minimum CPU time of the server in the window, which is extended to reach it: the kernel reports
-	// hundredths of a second, so that less is too imprecise.
+	// CPU is the minimum CPU time of the server in the window, which is extended until the server has used it: the
+	// kernel reports hundredths of a second, so that a shorter CPU time would be imprecise.
 	CPU time.Duration
 	// Pause is the time that a client waits before each operation; it is not part of the latency.
 	Pause time.Duration
-	// Allocations also measures the heap allocations of a server that reports them, in a separate window.
+	// Allocations makes Run measure the heap allocations of a server that reports them too, in a separate window.
 	Allocations bool
 }
 
@@ -30,19 +30,21 @@ type Load struct {
 type worker struct {
 	*Client
 	number, turn int
-	latencies    []time.Duration // of operations that ended in the window
-	// since is the start of the latency of the current operation. An operation may set a later time.
+	latencies    []time.Duration // the latencies of the operations that ended in the window
+	// since is the time from which the latency of the current operation is measured. An operation may set it to a later
+	// time.
 	since time.Time
 }
 
-// operation is the measured operation: usually one request.
+// operation is the operation that a load repeats, usually one request.
 type operation func(ctx context.Context, w *worker) error
 
-// errTooShort is the error of a load without measured operations.
+// errTooShort is the error of a load in whose window no operation ended.
 var errTooShort = errors.New("no operation ended within the measured window; increase -time")
 
-// minOperations is the number of operations per client that must end in the window, which is extended to reach it,
-// because operations at its edges would distort fewer. maxExtension limits the extension, also that for the CPU time.
+// minOperations is the number of operations per client that must end in the window, because with fewer the operations
+// at its edges distort the result. maxExtension is the maximum extension of the window, for operations and for CPU
+// time.
 const (
 	minOperations = 5
 	maxExtension  = time.Minute
@@ -51,7 +53,7 @@ const (
 // run is the state of a running load.
 type run struct {
 	from  time.Time
-	ended atomic.Int64 // operations that ended since from
+	ended atomic.Int64 // the number of operations that ended after the time from
 	over  atomic.Bool
 }
 
@@ -89,7 +91,7 @@ func (l Load) run(ctx context.Context, s *Server, do operation) (Result, error) 
 	return summarize(window, before, after, workers)
 }
 
-// measure reads the usage at both ends of the window.
+// measure reads the usage of the server at the start and at the end of the window, which it extends if necessary.
 func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usage, err error) {
 	if err = sleepUntil(ctx, r.from); err != nil {
 		return before, after, err
@@ -111,7 +113,7 @@ func (r *run) measure(ctx context.Context, s *Server, l Load) (before, after Usa
 	return before, after, err
 }
 
-// part returns the load for a fraction of the time, with a minimum warm-up.
+// part returns the load with its warm-up and window divided by of, but with a minimum warm-up.
 func (l Load) part(of int) Load {
 	const minWarmup = 50 * time.Millisecond
 	parts := time.Duration(of)
@@ -119,7 +121,7 @@ func (l Load) part(of int) Load {
 	return l
 }
 
-// work repeats the operation until the window ends.
+// work repeats the operation until the window ends, and records the latencies.
 func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do operation) error {
 	for ; !r.over.Load(); w.turn++ {
 		if err := sleepUntil(ctx, time.Now().Add(pause)); err != nil {
@@ -137,7 +139,7 @@ func (w *worker) work(ctx context.Context, r *run, pause time.Duration, do opera
 	return nil
 }
 
-// sleepUntil returns the cause if the context is cancelled earlier.
+// sleepUntil waits until the time at. If the context is cancelled earlier, it returns the cause.
 func sleepUntil(ctx context.Context, at time.Time) error {
 	select {
 	case <-ctx.Done():
@@ -147,14 +149,14 @@ func sleepUntil(ctx context.Context, at time.Time) error {
 	}
 }
 
-// Result is the result of a load within the window.
+// Result contains the measurements of a load within its window.
 type Result struct {
 	Operations int
 	Window     time.Duration
 	P50, P99   time.Duration
-	// CPU is the CPU time of the server, StoreCPU that of its etcd.
+	// CPU is the CPU time of the server; StoreCPU is the CPU time of its etcd.
 	CPU, StoreCPU time.Duration
-	// Allocated is the bytes that the server allocated per operation; NaN if this was not measured.
+	// Allocated is the number of bytes that the server allocated per operation; NaN if it was not measured.
 	Allocated float64
 	After     Usage
 }
@@ -180,7 +182,7 @@ func summarize(window time.Duration, before, after Usage, workers []*worker) (Re
 	}, nil
 }
 
-// Rate returns operations per second.
+// Rate returns the number of operations per second.
 func (r Result) Rate() float64 { return float64(r.Operations) / r.Window.Seconds() }
 
 // CPUPerOperation returns the CPU time of the server per operation, in nanoseconds.
@@ -189,7 +191,7 @@ func (r Result) CPUPerOperation() float64 { return float64(r.CPU) / float64(r.Op
 // StoreCPUPerOperation returns the CPU time of the server's etcd per operation, in nanoseconds.
 func (r Result) StoreCPUPerOperation() float64 { return float64(r.StoreCPU) / float64(r.Operations) }
 
-// together combines the results of several windows: counts and times are summed, latencies are the maximum, and other
+// together combines the results of several windows: counts and times are summed, latencies are the maxima, and other
 // fields are those of the last window.
 func together(all []Result) (sum Result) {
 	for _, r := range all {

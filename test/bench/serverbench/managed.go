@@ -8,17 +8,19 @@ import (
 	"slices"
 )
 
-// Managed is a namespace with Objects Deployments that have Managers field managers each.
-type Managed struct{ Managers, Objects int }
+// ManagedObjects is a namespace with a number of Deployments (Objects), each of which has a number of field managers
+// (Managers).
+type ManagedObjects struct{ Managers, Objects int }
 
-// Listed is the number of objects in a list.
+// Listed is the number of objects in a list response.
 const Listed = listed
 
-// entry is a managed fields entry of an additional field manager.
+// entry is a managed fields entry that is added to an object. owns is its fieldsV1.
 type entry struct{ name, operation, subresource, owns string }
 
-// others are typical field managers of a Deployment in a cluster, in the order in which they are added.
-var others = []entry{
+// extraManagers lists typical field managers of a Deployment in a cluster, in the order in which they are added to an
+// object.
+var extraManagers = []entry{
 	{"kube-controller-manager", "Update", "status", `{"f:metadata":{"f:annotations":{"f:deployment.kubernetes.io/revision":{}}},` +
 		`"f:status":{"f:availableReplicas":{},"f:conditions":{".":{},"k:{\"type\":\"Available\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}},` +
 		`"k:{\"type\":\"Progressing\"}":{".":{},"f:lastTransitionTime":{},"f:lastUpdateTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},` +
@@ -41,18 +43,18 @@ var others = []entry{
 }
 
 // MaxManagers is the maximum number of field managers of an object.
-var MaxManagers = 1 + len(others)
+var MaxManagers = 1 + len(extraManagers)
 
-func (m Managed) key(number int) objectKey {
+func (m ManagedObjects) key(number int) objectKey {
 	return objectKey{fmt.Sprintf("bench-%d-of-%d", m.Objects, m.Managers), fmt.Sprintf("web-%04d", number%m.Objects)}
 }
 
-// fields is a partially decoded JSON object.
+// fields is a JSON object whose values are not decoded.
 type fields = map[string]json.RawMessage
 
-// Prepare creates the objects. Each object is created by one field manager and then updated with the managed fields
-// entries of the others, which servers accept from any client that may write the object.
-func (m Managed) Prepare(ctx context.Context, s *Server) error {
+// Prepare creates the objects. Each object is created by one field manager, and then updated with the managed fields
+// entries of the extra managers, which servers accept from any client that may write the object.
+func (m ManagedObjects) Prepare(ctx context.Context, s *Server) error {
 	if err := s.makeNamespace(ctx, m.key(0)); err != nil {
 		return err
 	}
@@ -73,8 +75,9 @@ func (m Managed) Prepare(ctx context.Context, s *Server) error {
 	})
 }
 
-// join adds the managed fields entries of the other field managers; it returns nil if there are none to add.
-func (m Managed) join(made []byte) ([]byte, error) {
+// join returns the created object with the managed fields entries of the extra managers. It returns nil if Managers is
+// 1, so that there is nothing to add.
+func (m ManagedObjects) join(made []byte) ([]byte, error) {
 	if m.Managers == 1 {
 		return nil, m.check(made)
 	}
@@ -83,7 +86,7 @@ func (m Managed) join(made []byte) ([]byte, error) {
 	if err := decode(made, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
 		return nil, err
 	}
-	for _, other := range others[:m.Managers-1] {
+	for _, other := range extraManagers[:m.Managers-1] {
 		entries = append(entries, other.json())
 	}
 	if err := encode(metadata, "managedFields", entries); err != nil {
@@ -104,8 +107,8 @@ func (e entry) json() json.RawMessage {
 		e.name, e.operation, e.owns, subresource)
 }
 
-// check returns an error if a server did not accept the managed fields entries.
-func (m Managed) check(answer []byte) error {
+// check returns an error if the response does not contain the expected number of managed fields entries.
+func (m ManagedObjects) check(answer []byte) error {
 	var object, metadata fields
 	var entries []json.RawMessage
 	if err := decode(answer, &object, "metadata", &metadata, "managedFields", &entries); err != nil {
@@ -117,7 +120,8 @@ func (m Managed) check(answer []byte) error {
 	return nil
 }
 
-// decode decodes an object, its metadata and its managed fields entries.
+// decode decodes an object, the field in of it to metadata, and the field below of metadata to its managed fields
+// entries.
 func decode(text []byte, object *fields, in string, metadata *fields, below string, entries *[]json.RawMessage) error {
 	if err := json.Unmarshal(text, object); err != nil {
 		return err
@@ -133,38 +137,40 @@ func encode(to fields, name string, value any) (err error) {
 	return err
 }
 
-// change returns a request that changes an object but not its field managers: its creator sets an annotation.
-func (m Managed) change(number, version int) Request {
+// change returns a request that changes an annotation of an object. Its creator sends it, so that the field managers
+// remain the same.
+func (m ManagedObjects) change(number, version int) Request {
 	p := m.key(number)
 	body := fmt.Appendf(nil, `{"metadata":{"annotations":{"ci.example.com/build":"%d"}}}`, version)
 	return write("PATCH", p.path()+"?fieldManager="+manager, "application/merge-patch+json", body)
 }
 
-// get returns a request for one object, and list for all.
-func (m Managed) get(number int, format Format) Request {
+// get returns the request for one object.
+func (m ManagedObjects) get(number int, format Format) Request {
 	r := m.key(number).get()
 	r.Accept = format.Accept()
 	return r
 }
 
-func (m Managed) list(format Format) Request {
+// list returns the request for all objects of the namespace.
+func (m ManagedObjects) list(format Format) Request {
 	r := m.key(0).list()
 	r.Accept = format.Accept()
 	return r
 }
 
-// Get returns the case of reading one object.
-func (m Managed) Get(format Format) Case {
+// Get returns a case that reads one object per operation.
+func (m ManagedObjects) Get(format Format) Case {
 	return Case{Name: "get", do: do(func(w *worker) Request { return m.get(w.number*97+w.turn*13, format) })}
 }
 
-// List returns the case of listing the namespace.
-func (m Managed) List(format Format) Case {
+// List returns a case that lists the namespace.
+func (m ManagedObjects) List(format Format) Case {
 	return Case{Name: "list", do: do(func(*worker) Request { return m.list(format) })}
 }
 
-// Answers returns a server's responses to get and list.
-func (m Managed) Answers(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
+// Answers returns a server's responses to a get and to a list, in a format.
+func (m ManagedObjects) Answers(ctx context.Context, s *Server, format Format) (object, list []byte, err error) {
 	c := s.NewClient()
 	defer c.Close()
 	answer, err := c.Do(ctx, m.get(0, format))

@@ -7,10 +7,10 @@ import (
 
 const live = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"managedFields":[{"manager":"bench","operation":"Update","apiVersion":"apps/v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{}}}],"name":"web"},"spec":{"replicas":3}}`
 
-// TestJoin adds field managers to an object; check reports an object without them.
+// TestJoin checks that join adds the field managers to an object, and that check reports an object without them.
 func TestJoin(t *testing.T) {
 	for managers := 2; managers <= MaxManagers; managers++ {
-		m := Managed{Managers: managers, Objects: 1}
+		m := ManagedObjects{Managers: managers, Objects: 1}
 		joined, err := m.join([]byte(live))
 		if err != nil {
 			t.Fatal(err)
@@ -22,12 +22,12 @@ func TestJoin(t *testing.T) {
 			t.Errorf("check() of an object with 1 of %d managers = %v, want an error", managers, err)
 		}
 	}
-	if joined, err := (Managed{Managers: 1, Objects: 1}).join([]byte(live)); joined != nil || err != nil {
+	if joined, err := (ManagedObjects{Managers: 1, Objects: 1}).join([]byte(live)); joined != nil || err != nil {
 		t.Errorf("join() for one manager = %s, %v, want nil", joined, err)
 	}
 }
 
-// TestManagedShare counts exactly the bytes of managedFields.
+// TestManagedShare checks that ManagedShare counts exactly the bytes of managedFields.
 func TestManagedShare(t *testing.T) {
 	start, end := strings.Index(live, `"managedFields"`), strings.Index(live, `"name"`)
 	share, err := ManagedShare(JSON, []byte(live))
@@ -39,6 +39,6 @@ func TestManagedShare(t *testing.T) {
 		t.Errorf("ManagedShare() of a list of two = %d, want %d: %v", both, 2*share, err)
 	}
 	if _, err := ManagedShare(CBOR, []byte("no CBOR")); err == nil {
-		t.Error("ManagedShare() of invalid CBOR succeeded")
+		t.Error("ManagedShare() of invalid CBOR succeeded, want an error")
 	}
 }

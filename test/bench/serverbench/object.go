@@ -6,12 +6,13 @@ import (
 )
 
 const (
-	applyType = "application/apply-patch+yaml" // JSON is YAML
+	applyType = "application/apply-patch+yaml" // an applied configuration may be JSON, which is also YAML
 	jsonType  = "application/json"
 	manager   = "bench"
 )
 
-// deployment is a typical Deployment with two containers. NAME, SPACE and TAG are placeholders.
+// deployment is a typical Deployment with two containers. NAME, SPACE and TAG are placeholders for its name, namespace
+// and image tag.
 const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 	`"metadata":{"name":"NAME","namespace":"SPACE","labels":{"app":"NAME","app.kubernetes.io/part-of":"shop","team":"checkout"},` +
 	`"annotations":{"ci.example.com/build":"48213","ci.example.com/commit":"3f1c9a7be2d4506f8a91c0de77b1aa52e6094d3b"}},` +
@@ -33,7 +34,7 @@ const deployment = `{"apiVersion":"apps/v1","kind":"Deployment",` +
 // objectKey is the namespace and name of a Deployment.
 type objectKey struct{ namespace, name string }
 
-// body returns the Deployment with an image version.
+// body returns the Deployment with the given version in its image tags.
 func (p objectKey) body(version int) []byte {
 	tag := fmt.Sprintf("2.30.%d", version)
 	return []byte(strings.NewReplacer("NAME", p.name, "SPACE", p.namespace, "TAG", tag).Replace(deployment))

@@ -15,12 +15,12 @@ func TestParseFlags(t *testing.T) {
 	parse := func(arguments ...string) (Options, error) {
 		flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 		flags.SetOutput(io.Discard)
-		return ParseFlags(flags, arguments, Defaults{Cases: "get", Window: 2 * time.Second, Sides: AllFlags})
+		return ParseFlags(flags, arguments, Defaults{Cases: "get", Window: 2 * time.Second, Implementations: AllFlags})
 	}
-	o, err := parse("-run", "^get$", "-clients", "4", "-sides", OursFlag)
+	o, err := parse("-run", "^get$", "-clients", "4", "-sides", CadastreFlag)
 	if err != nil || !o.Selected.MatchString("get") || o.Selected.MatchString("list") || o.Load.Clients != 4 ||
-		o.Load.Window != 2*time.Second || o.Load.Warmup != 500*time.Millisecond || len(o.Sides) != 1 {
-		t.Errorf("ParseFlags() = %+v, %v", o, err)
+		o.Load.Window != 2*time.Second || o.Load.Warmup != 500*time.Millisecond || len(o.Implementations) != 1 {
+		t.Errorf("ParseFlags() = %+v, %v, want the given flags, the defaults of the others, and no error", o, err)
 	}
 	for wrong, arguments := range map[string][]string{
 		"must be positive": {"-rounds", "0"}, "missing closing": {"-run", "("}, "unknown": {"-sides", "unknown"}, "not defined": {"-none"},
@@ -31,7 +31,7 @@ func TestParseFlags(t *testing.T) {
 	}
 }
 
-// TestInFolder: the folder is removed, and the error of use is returned.
+// TestInFolder checks that the folder is removed, and that the error of use is returned.
 func TestInFolder(t *testing.T) {
 	below, failed := t.TempDir(), errors.New("failed")
 	err := InFolder(below, func(folder string) error {
@@ -42,6 +42,6 @@ func TestInFolder(t *testing.T) {
 	})
 	left, _ := os.ReadDir(below)
 	if !errors.Is(err, failed) || len(left) > 0 {
-		t.Errorf("InFolder() = %v, remaining files %v", err, left)
+		t.Errorf("InFolder() = %v, remaining files %v; want the error of use and no files", err, left)
 	}
 }

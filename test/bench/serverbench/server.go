@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Side starts a server with its data in a folder.
-type Side struct {
+// Implementation is a server program that can be started with its data in a folder.
+type Implementation struct {
 	Name  string
 	Start func(ctx context.Context, folder string) (*Server, error)
 }
@@ -22,22 +22,22 @@ type Side struct {
 // Server is a running server in a separate process.
 type Server struct {
 	URL string
-	// Ready is the time from the start of the process until it served.
+	// Ready is the time from the start of the process until it served requests.
 	Ready time.Duration
 
-	pid                int // process id of the server
-	store              int // process id of its etcd, or 0
+	pid                int // process ID of the server
+	store              int // process ID of the server's etcd, or 0 if it has none
 	tls                *tls.Config
 	token              string
-	reportsAllocations bool // its metrics include heap allocations
+	reportsAllocations bool // whether the server's metrics include heap allocations
 	stop               func() error
-	serial             atomic.Int64 // for unused names and versions
+	serial             atomic.Int64 // a counter for unused names and versions
 }
 
-// newServer returns the server of a started process.
+// newServer returns the server that runs in the process pid. stop must stop the process.
 func newServer(pid int, stop func() error) *Server {
 	s := &Server{pid: pid, stop: stop}
-	s.serial.Store(time.Now().UnixMicro()) // the folder may have objects of another run
+	s.serial.Store(time.Now().UnixMicro()) // the data folder may contain objects of a previous run
 	return s
 }
 
@@ -49,19 +49,19 @@ func (s *Server) Kill() error {
 	if err := syscall.Kill(s.pid, syscall.SIGKILL); err != nil {
 		return err
 	}
-	_ = s.stop() // the error is that it was killed
+	_ = s.stop() // stop returns an error, because the process was killed
 	return nil
 }
 
 // Usage is the CPU time and memory of the processes of a server.
 type Usage struct {
-	// CPU is the CPU time of the server, StoreCPU that of its etcd, if it has one.
+	// CPU is the CPU time of the server; StoreCPU is the CPU time of its etcd, or 0 if it has none.
 	CPU, StoreCPU time.Duration
 	Memory        proc.Memory
 	StoreMemory   proc.Memory
 }
 
-// Usage returns the current usage.
+// Usage returns the current CPU time and memory of the processes.
 func (s *Server) Usage() (u Usage, err error) {
 	u.CPU, u.Memory, err = usageOf(s.pid)
 	if err == nil && s.store != 0 {
@@ -79,8 +79,7 @@ func usageOf(pid int) (time.Duration, proc.Memory, error) {
 	return cpu, memory, err
 }
 
-// Settle waits until the server is idle, for at most ten seconds, because some servers always have some background
-// work.
+// Settle waits until the server is idle, but at most ten seconds, because some servers always do some background work.
 func (s *Server) Settle(ctx context.Context) error {
 	const pause, little, long = 200 * time.Millisecond, 2 * proc.Tick, 10 * time.Second
 	deadline := time.Now().Add(long)
@@ -102,7 +101,7 @@ func (s *Server) Settle(ctx context.Context) error {
 // unusedName returns a name that no object has.
 func (s *Server) unusedName() string { return fmt.Sprintf("new-%d", s.serial.Add(1)) }
 
-// trusting returns the client configuration that trusts a CA bundle in PEM.
+// trusting returns a TLS configuration that trusts a CA bundle in PEM.
 func trusting(authority []byte) (*tls.Config, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(authority) {

@@ -20,11 +20,11 @@ const testTime = 150 * time.Millisecond
 var testLoad = Load{Clients: 2, Warmup: testTime / 3, Window: testTime}
 
 func TestMain(m *testing.M) {
-	ServeIfFloor()
+	ServeIfLowerBound()
 	os.Exit(m.Run())
 }
 
-// serve starts a server in this process.
+// serve starts a server with the handler in this process, and stops it at the end of the test.
 func serve(t *testing.T, handler http.HandlerFunc) *Server {
 	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
@@ -36,13 +36,13 @@ func serve(t *testing.T, handler http.HandlerFunc) *Server {
 	return s
 }
 
-// TestCases checks the requests of each case.
+// TestCases checks the requests that each case sends.
 func TestCases(t *testing.T) {
 	type seen struct{ method, path, query, kind, image string }
 	for _, test := range []struct {
 		name string
-		want seen // path is a prefix
-		same bool // whether all requests have the same image
+		want seen // the expected request; path is a prefix of its path
+		same bool // whether all requests must have the same image
 	}{
 		{"get", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments/web-", "", "", ""}, true},
 		{"list/2000", seen{"GET", "/apis/apps/v1/namespaces/bench-list/deployments", "", "", ""}, true},
@@ -67,7 +67,7 @@ func TestCases(t *testing.T) {
 					got.path = test.want.path
 				}
 				if got != test.want || r.ProtoMajor != 2 || r.Header.Get("Authorization") != "Bearer secret" {
-					t.Errorf("request %+v, %s, headers %v, want %+v", got, r.Proto, r.Header, test.want)
+					t.Errorf("got request %+v over %s with headers %v, want %+v over HTTP/2.0", got, r.Proto, r.Header, test.want)
 				}
 			})
 			result, err := find(t, test.name).Run(t.Context(), s, testLoad)
@@ -75,7 +75,7 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			if result.Operations == 0 || result.Operations > requests || result.P50 == 0 || result.P99 < result.P50 || result.After.Memory.Resident == 0 {
-				t.Errorf("result of %d requests = %+v", requests, result)
+				t.Errorf("result of %d requests = %+v, want operations, latencies and no more operations than requests", requests, result)
 			}
 			if same := len(images) == 1; same != test.same {
 				t.Errorf("%d images in %d requests, want 1 or more than 1 as the case requires", len(images), requests)
@@ -104,7 +104,7 @@ func find(t *testing.T, name string) Case {
 	return Case{}
 }
 
-// TestPrepare: Prepare creates the objects that the case reads.
+// TestPrepare checks that Prepare creates the objects that the case reads.
 func TestPrepare(t *testing.T) {
 	var lock sync.Mutex
 	created := map[string]bool{}
@@ -113,11 +113,11 @@ func TestPrepare(t *testing.T) {
 		defer lock.Unlock()
 		switch {
 		case r.URL.Path == "/api/v1/namespaces":
-			w.WriteHeader(http.StatusConflict) // exists
+			w.WriteHeader(http.StatusConflict) // the object exists
 		case r.Method == "PATCH":
 			created[r.URL.Path] = true
 		case r.Method == "GET" && !created[r.URL.Path]:
-			t.Errorf("GET %s before it was created", r.URL.Path)
+			t.Errorf("GET %s: the object has not been created, want Prepare to create it first", r.URL.Path)
 		}
 	})
 	c := find(t, "get")
@@ -125,14 +125,14 @@ func TestPrepare(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(created) != listed {
-		t.Errorf("%d objects created, want %d", len(created), listed)
+		t.Errorf("Prepare() created %d objects, want %d", len(created), listed)
 	}
 	if _, err := c.Run(t.Context(), s, testLoad); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestFailures: an error response ends the load and is returned.
+// TestFailures checks that an error response ends the load and is returned.
 func TestFailures(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no such thing", http.StatusNotFound) })
 	long := Load{Clients: 2, Window: time.Minute}
@@ -145,15 +145,16 @@ func TestFailures(t *testing.T) {
 	} {
 		var status *StatusError
 		if err := run(); !errors.As(err, &status) || status.Code != 404 || !strings.Contains(status.Answer, "no such thing") {
-			t.Errorf("%s: error %v, want the 404 of the server", name, err)
+			t.Errorf("%s: got error %v, want the 404 response of the server", name, err)
 		}
 	}
 }
 
-// startFloor starts the floor as a process, and stops it at the end of the test.
-func startFloor(t *testing.T) *Server {
+// startLowerBound starts the lower bound as a child process, and stops it at the end of the test.
+func startLowerBound(t *testing.T) *Server {
 	t.Helper()
-	s, err := Floor(MadeSample()).Start(context.WithoutCancel(t.Context()), "") // the test's context ends before cleanups run
+	// The context of the test ends before its cleanup functions run.
+	s, err := LowerBound(SyntheticSample()).Start(context.WithoutCancel(t.Context()), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,32 +166,32 @@ func startFloor(t *testing.T) *Server {
 	return s
 }
 
-// TestFloor runs all cases and watchers on the floor.
-func TestFloor(t *testing.T) {
-	s := startFloor(t)
+// TestLowerBound runs all cases and watchers on the lower bound.
+func TestLowerBound(t *testing.T) {
+	s := startLowerBound(t)
 	for _, c := range Cases {
 		if err := c.Prepare(t.Context(), s, testLoad.Clients); err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
 		}
 		if r, err := c.Run(t.Context(), s, testLoad); err != nil || r.Operations == 0 {
-			t.Errorf("%s: %+v, %v", c.Name, r, err)
+			t.Errorf("%s: Run() = %+v, %v, want operations and no error", c.Name, r, err)
 		}
 	}
 	const watchers = 5
 	r, err := Watch(t.Context(), s, watchers, testLoad)
 	if err != nil || r.Watched.Operations == 0 || r.Alone.Operations == 0 || r.Watchers != watchers {
-		t.Errorf("watchers: %+v, %v", r, err)
+		t.Errorf("Watch() = %+v, %v, want operations and no error", r, err)
 	}
 	sample, err := TakeSample(t.Context(), s)
-	if err != nil || string(sample.List) != string(MadeSample().List) || string(sample.Object) != string(MadeSample().Object) {
+	if err != nil || string(sample.List) != string(SyntheticSample().List) || string(sample.Object) != string(SyntheticSample().Object) {
 		t.Errorf("TakeSample() = object of %d bytes, list of %d bytes, %v, want those of MadeSample", len(sample.Object), len(sample.List), err)
 	}
 }
 
-// TestMinimumCPU: windows are extended until the server has used the CPU time of the load; for a watch the sum
-// counts.
+// TestMinimumCPU checks that windows are extended until the server has used the minimum CPU time of the load. For a
+// watch, the sum over its windows counts.
 func TestMinimumCPU(t *testing.T) {
-	s := startFloor(t)
+	s := startLowerBound(t)
 	load := testLoad
 	load.Window, load.CPU = time.Millisecond, 200*time.Millisecond
 	if err := Cases[0].Prepare(t.Context(), s, load.Clients); err != nil {
@@ -205,7 +206,7 @@ func TestMinimumCPU(t *testing.T) {
 	}
 }
 
-// TestWatchWaits: wait returns only when all watchers have received the event.
+// TestWatchWaits checks that wait returns only when all watchers have received the event.
 func TestWatchWaits(t *testing.T) {
 	all := newWatchGroup(3)
 	total := all.expect(1)
@@ -236,7 +237,7 @@ func TestCPUPerEvent(t *testing.T) {
 	}
 }
 
-// TestFill: only missing objects and their namespaces are created.
+// TestFill checks that Fill creates only the missing objects and their namespaces.
 func TestFill(t *testing.T) {
 	var lock sync.Mutex
 	namespaces, created := 0, map[string]bool{}
@@ -259,8 +260,8 @@ func TestFill(t *testing.T) {
 const kubeconfig = `{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],` +
 	`"clusters":[{"name":"c","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"u","user":{"token":"secret"}}]}`
 
-// TestOurs starts scripts that simulate our server, and failures of it.
-func TestOurs(t *testing.T) {
+// TestCadastre starts shell scripts that simulate the cadastre binary and its failures.
+func TestCadastre(t *testing.T) {
 	script := func(text string) string {
 		file := filepath.Join(t.TempDir(), "cadastre")
 		if err := os.WriteFile(file, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
@@ -269,19 +270,19 @@ func TestOurs(t *testing.T) {
 		return file
 	}
 	good := script(`printf '%s' '` + kubeconfig + `' > "$7"; echo hello; echo ready https://127.0.0.1:1; exec sleep 60`)
-	s, err := Ours(good).Start(t.Context(), t.TempDir())
+	s, err := Cadastre(good).Start(t.Context(), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.URL != "https://127.0.0.1:1" || s.token != "secret" || s.Ready == 0 {
-		t.Errorf("Start() = %+v", s)
+		t.Errorf("Start() = %+v, want the URL and the credentials that the script printed", s)
 	}
 	start := time.Now()
 	if err := s.Stop(); time.Since(start) > stopTimeout/2 || err == nil || !strings.Contains(err.Error(), "terminated") {
-		t.Errorf("Stop() after %v = %v", time.Since(start), err)
+		t.Errorf("Stop() after %v = %v, want an error that the script was terminated, within half of the stop timeout", time.Since(start), err)
 	}
-	_, err = Ours(script(`echo no disk >&2; exit 3`)).Start(t.Context(), t.TempDir())
+	_, err = Cadastre(script(`echo no disk >&2; exit 3`)).Start(t.Context(), t.TempDir())
 	if err == nil || !strings.Contains(err.Error(), "no disk") || !strings.Contains(err.Error(), "status 3") {
-		t.Errorf("Start() = %v, want stderr and the exit status", err)
+		t.Errorf("Start() = %v, want an error with stderr and the exit status", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// ManagedShare returns the number of bytes of managedFields in a response, which is an object or a list.
+// ManagedShare returns the number of bytes that managedFields take in a response, which is a Deployment or a list of
+// them.
 func ManagedShare(media Media, answer []byte) (int, error) {
 	object, err := decodeAnswer(media, answer)
 	if err != nil {
@@ -45,7 +46,7 @@ func decodeAnswer(media Media, answer []byte) (runtime.Object, error) {
 	return object, err
 }
 
-// encodedSize returns the encoded size of an object without its envelope.
+// encodedSize returns the size of an object in a media type, without the envelope that surrounds the top-level object.
 func encodedSize(media Media, object runtime.Object) (int, error) {
 	switch media {
 	case Protobuf:

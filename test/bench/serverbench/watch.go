@@ -10,20 +10,21 @@ import (
 	"time"
 )
 
-// watchQuery starts a watch with synthetic ADDED events, which show that the watcher is established.
+// watchQuery starts a watch with synthetic ADDED events, from which a client sees that the watch is established.
 const watchQuery = "watch=1"
 
-// WatchResult is the cost of watchers. Each writer changes its object and waits until all watchers have received the
-// event before the next change, so that no watcher is behind; the same changes without watchers are the baseline.
+// WatchResult is the cost of watchers. Each client changes its object and waits until all watchers have received the
+// event before the next change, so that no watcher falls behind. The same changes without watchers are the baseline.
 type WatchResult struct {
 	Watchers       int
-	Watched, Alone Result // operations are writes; latencies include the delivery of the events
-	// Bytes is the average size of an event.
+	Watched, Alone Result // operations are changes; their latencies include the delivery of the events
+	// Bytes is the mean size of an event.
 	Bytes float64
 }
 
-// CPUPerEvent returns the CPU time of sending an event to one watcher, in nanoseconds: the difference between writes
-// with and without watchers. It is NaN if the difference is not positive because of noise; NaN meets no goal.
+// CPUPerEvent returns the CPU time of sending one event to one watcher, in nanoseconds: the difference between changes
+// with and without watchers, divided by the number of watchers. It is NaN if the difference is not positive because of
+// noise; NaN meets no goal.
 func (r WatchResult) CPUPerEvent() float64 {
 	more := r.Watched.CPUPerOperation() - r.Alone.CPUPerOperation()
 	if more <= 0 {
@@ -32,10 +33,10 @@ func (r WatchResult) CPUPerEvent() float64 {
 	return more / float64(r.Watchers)
 }
 
-// AllocatedPerEvent returns the additional bytes that the server allocates for an event to all watchers.
+// AllocatedPerEvent returns the number of bytes that the server allocates for sending one event to all watchers.
 func (r WatchResult) AllocatedPerEvent() float64 { return r.Watched.Allocated - r.Alone.Allocated }
 
-// Watch measures watchers of a namespace with one object per client.
+// Watch measures watchers of a namespace with one object per client. The events are whole objects in JSON.
 func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, error) {
 	var objects []objectKey
 	for i := range l.Clients {
@@ -50,11 +51,11 @@ func Watch(ctx context.Context, s *Server, watchers int, l Load) (WatchResult, e
 	return all.measure(ctx, s, l, change)
 }
 
-// Watch measures watchers of the namespace. Formats are assigned to watchers in turn.
-func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, formats ...Format) (WatchResult, error) {
+// Watch measures watchers of the namespace. The formats are assigned to the watchers in turn.
+func (m ManagedObjects) Watch(ctx context.Context, s *Server, watchers int, l Load, formats ...Format) (WatchResult, error) {
 	l.Clients = min(l.Clients, m.Objects)
 	change := func(number int) Request { return m.change(number, s.unusedVersion()) }
-	// The floor sends initial events only for objects that were written.
+	// The lower bound sends initial events only for objects that were written.
 	err := s.each(ctx, l.Clients, m.Objects, func(ctx context.Context, c *Client, i int) error {
 		_, err := c.Do(ctx, change(i))
 		return err
@@ -67,10 +68,10 @@ func (m Managed) Watch(ctx context.Context, s *Server, watchers int, l Load, for
 	return all.measure(ctx, s, l, do(func(w *worker) Request { return change(w.number) }))
 }
 
-// The cost of few watchers is small compared with that of the changes, which varies over time. So windows with and
-// without watchers alternate.
+// The cost of few watchers is small compared with that of the changes, which varies over time. Therefore windows with
+// and without watchers alternate.
 const (
-	smallGroup = 100 // fewer watchers need several phases
+	smallGroup = 100 // fewer watchers are measured in several phases
 	phases     = 4
 )
 
@@ -82,12 +83,12 @@ func (a *watchGroup) phases() int {
 	return 1
 }
 
-// measure measures changes with and without watchers.
+// measure measures changes with and without the watchers.
 func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change operation) (WatchResult, error) {
 	var watched, alone []Result
 	phases := a.phases()
 	for phase := range phases {
-		// The speed of a server may drift, so that half of the baseline is measured before the window with watchers
+		// The speed of a server may drift. Therefore half of the baseline is measured before the window with watchers,
 		// and half after it.
 		part := l.part(phases)
 		before, err := part.part(2).run(ctx, s, change)
@@ -113,7 +114,7 @@ func (a *watchGroup) measure(ctx context.Context, s *Server, l Load, change oper
 	return r, err
 }
 
-// watched runs the load with watchers; each change waits for all of them.
+// watched runs the load with watchers. Each change waits until all of them have received its event.
 func (a *watchGroup) watched(ctx context.Context, s *Server, l Load, change operation) (Result, error) {
 	stop, err := a.start(ctx, s)
 	defer stop()
@@ -134,20 +135,20 @@ func (a *watchGroup) watched(ctx context.Context, s *Server, l Load, change oper
 	return r, err
 }
 
-// watchGroup is a group of watchers of a collection, with common counters.
+// watchGroup is a group of watchers of one collection that share their counters.
 type watchGroup struct {
 	size       int64
 	collection string
 	objects    int
-	formats    []Format // assigned in turn; default: full objects in JSON
+	formats    []Format // formats that are assigned to the watchers in turn; if empty, all receive whole objects in JSON
 	fail       chan error
-	connecting chan struct{} // semaphore of concurrent connects, which avoids handshake timeouts
+	connecting chan struct{} // semaphore that limits concurrent connection attempts, to avoid handshake timeouts
 
 	lock     sync.Mutex
-	events   int64 // received by all watchers
-	bytes    int64 // size of these events
+	events   int64 // number of events that the watchers have received together
+	bytes    int64 // total size of these events
 	expected int64
-	waiting  map[chan struct{}]int64 // values are the number of events to wait for
+	waiting  map[chan struct{}]int64 // for each waiting goroutine, the value of events at which its channel is closed
 }
 
 func newWatchGroup(size int) *watchGroup {
@@ -155,7 +156,7 @@ func newWatchGroup(size int) *watchGroup {
 	return &watchGroup{size: int64(size), fail: make(chan error, size), connecting: make(chan struct{}, atOnce), waiting: map[chan struct{}]int64{}}
 }
 
-// start starts all watchers and returns when they have received their initial events. stop stops them.
+// start starts all watchers, and returns when they have received their initial events. stop stops the watchers.
 func (a *watchGroup) start(ctx context.Context, s *Server) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -176,8 +177,8 @@ func (a *watchGroup) start(ctx context.Context, s *Server) (stop func(), err err
 	return stop, a.wait(ctx, total)
 }
 
-// expect announces events to all watchers, and returns the total number of events to wait for. It must be called
-// before the change that causes the events.
+// expect adds the number of events that each watcher will receive, and returns the total number of events to wait for.
+// It must be called before the change that causes the events.
 func (a *watchGroup) expect(events int) (total int64) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -188,7 +189,7 @@ func (a *watchGroup) expect(events int) (total int64) {
 // eventTimeout is the maximum time until all watchers have received an event.
 const eventTimeout = 30 * time.Second
 
-// wait waits until the watchers have received a total number of events.
+// wait waits until the watchers have received the given total number of events. It returns an error after eventTimeout.
 func (a *watchGroup) wait(ctx context.Context, total int64) error {
 	reached := make(chan struct{})
 	a.lock.Lock()
@@ -208,11 +209,11 @@ func (a *watchGroup) wait(ctx context.Context, total int64) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-late.C:
-		return fmt.Errorf("timeout after %[2]v: expected a total of %[3]d events at %[1]d watchers", a.size, eventTimeout, total)
+		return fmt.Errorf("%[1]d watchers: expected a total of %[3]d events, received fewer within %[2]v", a.size, eventTimeout, total)
 	}
 }
 
-// format returns the format of a watcher.
+// format returns the format of the watcher with the given index.
 func (a *watchGroup) format(watcher int64) Format {
 	if len(a.formats) == 0 {
 		return Format{Media: JSON}
@@ -220,14 +221,14 @@ func (a *watchGroup) format(watcher int64) Format {
 	return a.formats[watcher%int64(len(a.formats))]
 }
 
-// eventSize returns the average size of events.
+// eventSize returns the mean size of the received events in bytes.
 func (a *watchGroup) eventSize() float64 {
 	a.lock.Lock()
 	defer a.lock.Unlock()
 	return float64(a.bytes) / float64(max(a.events, 1))
 }
 
-// count adds received events, and wakes waiters that have reached their total.
+// count adds received events, and wakes the calls of wait whose total has been reached.
 func (a *watchGroup) count(events, bytes int) {
 	a.lock.Lock()
 	defer a.lock.Unlock()
@@ -241,7 +242,7 @@ func (a *watchGroup) count(events, bytes int) {
 	}
 }
 
-// watch counts events until the context ends.
+// watch counts the events of one watcher until the context ends.
 func (a *watchGroup) watch(ctx context.Context, c *Client, format Format) error {
 	a.connecting <- struct{}{}
 	response, err := c.send(ctx, Request{Method: "GET", Path: a.collection + "?" + watchQuery, Accept: format.Accept()})

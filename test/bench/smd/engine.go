@@ -9,24 +9,25 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// Engine applies and updates objects of one kind.
+// Engine applies and updates objects of one kind. Objects are JSON.
 type Engine struct {
-	// Now returns the time of a change; the default is time.Now.
+	// Now returns the time of managed fields entries that change; nil means time.Now.
 	Now func() time.Time
 
 	kind    *Kind
 	updater *merge.Updater
 }
 
-// NewEngine returns the engine of a kind.
+// NewEngine returns an engine for a kind.
 func NewEngine(kind *Kind) *Engine {
 	builder := merge.UpdaterBuilder{Converter: sameVersion{}}
 	return &Engine{kind: kind, updater: builder.BuildUpdater()}
 }
 
-// Apply merges an applied configuration into the live object, which is empty for a create.
+// Apply merges an applied configuration into the live object, which is empty for a create. It returns the resulting
+// object.
 func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte, error) {
-	// 1. Decode both; the live object's managedFields become sets.
+	// 1. Decode both objects. The live object's managedFields become field sets.
 	liveObject, err := e.decodeLive(live)
 	if err != nil {
 		return nil, err
@@ -57,7 +58,7 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 		return nil, fmt.Errorf("live object: %w", err)
 	}
 
-	// 3. Merge, prune, find conflicts.
+	// 3. Merge the configuration, remove fields that it no longer contains, and detect conflicts.
 	version := fieldpath.APIVersion(e.kind.APIVersion)
 	merged, fields, err := e.updater.Apply(liveTyped, configTyped, version, managed.fields, self, force)
 	if err != nil {
@@ -66,7 +67,7 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 	managed.fields = fields
 	managed.strip(self)
 
-	// 4. A no-op returns the live object with the old time.
+	// 4. A no-op returns the live object, whose managed fields entry keeps its time.
 	result := liveObject
 	if merged != nil {
 		managed.times[self] = e.timestamp()
@@ -75,14 +76,15 @@ func (e *Engine) Apply(live, config []byte, manager string, force bool) ([]byte,
 	return encode(result, managed)
 }
 
-// Update replaces the live object, which is empty for a create, and updates the field manager's entry.
+// Update replaces the live object, which is empty for a create, and updates the managed fields entry of the field
+// manager. It returns the resulting object.
 func (e *Engine) Update(live, updated []byte, manager string) ([]byte, error) {
 	return e.UpdateSubresource(live, updated, manager, "")
 }
 
 // UpdateSubresource is Update through a subresource, such as status.
 func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource string) ([]byte, error) {
-	// 1. Decode both. If the client omitted managedFields, those of the live object are used.
+	// 1. Decode both objects. If the client omitted managedFields, those of the live object are used.
 	liveObject, err := e.decodeLive(live)
 	if err != nil {
 		return nil, err
@@ -114,7 +116,7 @@ func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource st
 		return nil, fmt.Errorf("live object: %w", err)
 	}
 
-	// 3. Update with a temporary identifier, to detect whether this update changed a field.
+	// 3. Update under a temporary manager identifier, to detect whether this update changed a field.
 	const current = "current-operation"
 	version := fieldpath.APIVersion(e.kind.APIVersion)
 	_, fields, err := e.updater.Update(liveTyped, newTyped, version, managed.fields, current)
@@ -130,7 +132,7 @@ func (e *Engine) UpdateSubresource(live, updated []byte, manager, subresource st
 	return encode(newObject, managed)
 }
 
-// decodeLive decodes the live object; for a create it returns an object with only apiVersion and kind, as
+// decodeLive decodes the live object. For a create it returns an object with only apiVersion and kind, as
 // kube-apiserver does.
 func (e *Engine) decodeLive(live []byte) (object, error) {
 	if len(live) == 0 {
@@ -151,7 +153,8 @@ func (e *Engine) timestamp() string {
 	return now().UTC().Format(time.RFC3339)
 }
 
-// sameVersion is a no-op converter: all entries of the benchmark have one version.
+// sameVersion is a version converter that does nothing, because all managed fields entries of the benchmark have one
+// version.
 type sameVersion struct{}
 
 func (sameVersion) Convert(object *typed.TypedValue, _ fieldpath.APIVersion) (*typed.TypedValue, error) {

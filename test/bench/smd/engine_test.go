@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/smd"
 )
 
-// TestEngineEqualsFieldManager compares the peer with apimachinery's field manager.
+// TestEngineEqualsFieldManager checks that Engine returns the same results as apimachinery's field manager.
 func TestEngineEqualsFieldManager(t *testing.T) {
 	for _, o := range []*fixture.Object{
 		fixture.Pod(), fixture.Deployment(1), fixture.Deployment(3), fixture.Deployment(8), fixture.Node(),
@@ -48,7 +48,7 @@ func TestEngineRejects(t *testing.T) {
 		"a configuration with entries": string(pod.Live),
 	} {
 		if _, err := engine.Apply(pod.Live, []byte(config), "anyone", true); err == nil {
-			t.Errorf("%s: no error", name)
+			t.Errorf("%s: succeeded, want an error", name)
 		}
 	}
 }
@@ -58,7 +58,7 @@ var timestamp = regexp.MustCompile(`"time":"[^"]*"`)
 func compare(t *testing.T, got []byte, err error, want []byte, wantErr error) {
 	t.Helper()
 	if (err == nil) != (wantErr == nil) {
-		t.Fatalf("error %v, want %v", err, wantErr)
+		t.Fatalf("got error %v, want %v", err, wantErr)
 	}
 	got, want = timestamp.ReplaceAll(got, nil), timestamp.ReplaceAll(want, nil)
 	if !bytes.Equal(got, want) {

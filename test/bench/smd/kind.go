@@ -18,7 +18,7 @@ type Kind struct {
 	Type       typed.ParseableType
 }
 
-// KindFromConverter uses the schema of a type converter, such as client-go's for the built-in kinds.
+// KindFromConverter returns a kind with the schema of a type converter, such as client-go's for the built-in kinds.
 func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name string) (*Kind, error) {
 	probe := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": name}}
 	value, err := converter.ObjectToTyped(probe)
@@ -30,8 +30,8 @@ func KindFromConverter(converter managedfields.TypeConverter, apiVersion, name s
 	return kind, nil
 }
 
-// KindFromOpenAPI converts OpenAPI v3 models, as kube-apiserver does for custom resources. model is the name of the
-// kind's model; it may refer to other models.
+// KindFromOpenAPI returns a kind with the schema of OpenAPI v3 models, as kube-apiserver does for custom resources.
+// model is the name of the kind's model, which may refer to the other models.
 func KindFromOpenAPI(models map[string]*spec.Schema, model, apiVersion, name string) (*Kind, error) {
 	converted, err := schemaconv.ToSchemaFromOpenAPI(models, false)
 	if err != nil {

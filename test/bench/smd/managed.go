@@ -15,13 +15,14 @@ const (
 	operationUpdate = "Update"
 )
 
-// managed is the managedFields of an object in the form of structured-merge-diff: sets by manager identifier.
+// managed contains the managedFields of an object in the form of structured-merge-diff: field sets by manager
+// identifier.
 type managed struct {
 	fields fieldpath.ManagedFields
 	times  map[string]string
 }
 
-// entry is an element of metadata.managedFields, with fields in the order of the JSON encoding.
+// entry is a managed fields entry. Its Go fields are in the order of the JSON encoding.
 type entry struct {
 	APIVersion  string          `json:"apiVersion,omitempty"`
 	FieldsType  string          `json:"fieldsType,omitempty"`
@@ -32,7 +33,8 @@ type entry struct {
 	Time        string          `json:"time,omitempty"`
 }
 
-// identifier returns the manager identifier: that of Apply is independent of the version, that of Update is not.
+// identifier returns the manager identifier of an entry. It includes the apiVersion for operation Update, but not for
+// Apply.
 func identifier(e entry) (string, error) {
 	e.FieldsType, e.FieldsV1, e.Time = "", nil, ""
 	if e.Operation == operationApply {
@@ -81,7 +83,7 @@ func (m *managed) decodeEntry(raw any) error {
 	if err != nil {
 		return err
 	}
-	// Unstructured objects have fieldsV1 decoded, but the set is decoded from bytes.
+	// The decoder of unstructured objects has decoded fieldsV1, but the field set is decoded from its bytes.
 	wire, err := json.Marshal(fields["fieldsV1"])
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func (m *managed) decodeEntry(raw any) error {
 	return nil
 }
 
-// encode returns the entries in the order of Kubernetes.
+// encode returns the managed fields entries in the order in which Kubernetes sorts them.
 func (m *managed) encode() ([]entry, error) {
 	entries := make([]entry, 0, len(m.fields))
 	for id, versioned := range m.fields {
@@ -117,7 +119,8 @@ func (m *managed) encode() ([]entry, error) {
 	return entries, nil
 }
 
-// compareEntries compares times as text, which is correct because all are in UTC with seconds.
+// compareEntries orders managed fields entries as Kubernetes does. It compares times as text, which is correct because
+// all times are in UTC with seconds.
 func compareEntries(a, b entry) int {
 	for _, order := range []int{
 		strings.Compare(a.Operation, b.Operation),
@@ -132,7 +135,8 @@ func compareEntries(a, b entry) int {
 	return strings.Compare(a.Subresource, b.Subresource)
 }
 
-// rename stores the set of the identifier from under to, merged with the previous set of to.
+// rename removes the identifier from, and stores its set under the identifier to, merged with the set that to already
+// has.
 func (m *managed) rename(from, to string, set fieldpath.VersionedSet) {
 	delete(m.fields, from)
 	if previous, ok := m.fields[to]; ok {
@@ -141,7 +145,7 @@ func (m *managed) rename(from, to string, set fieldpath.VersionedSet) {
 	m.fields[to] = set
 }
 
-// strip removes from a manager's set the metadata paths that are never owned.
+// strip removes from the set of a manager identifier the metadata paths that no field manager owns.
 func (m *managed) strip(id string) {
 	versioned, ok := m.fields[id]
 	if !ok {

@@ -7,10 +7,10 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// object is a decoded object in the form of apimachinery's unstructured objects.
+// object is an object that is decoded like apimachinery's unstructured objects.
 type object map[string]any
 
-// decodeObject uses apimachinery's decoder for unstructured objects.
+// decodeObject decodes an object with apimachinery's decoder for unstructured objects.
 func decodeObject(data []byte) (object, error) {
 	var decoded map[string]any
 	if err := utiljson.Unmarshal(data, &decoded); err != nil {
@@ -22,7 +22,7 @@ func decodeObject(data []byte) (object, error) {
 	return decoded, nil
 }
 
-// removeManagedFields removes and returns metadata.managedFields.
+// removeManagedFields removes metadata.managedFields from the object and returns it; nil if it is not set.
 func (o object) removeManagedFields() []any {
 	metadata, _ := o["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -32,8 +32,8 @@ func (o object) removeManagedFields() []any {
 	return entries
 }
 
-// encode encodes the object with its managedFields, with sorted keys and a final newline. Kubernetes uses
-// encoding/json; go-json returns the same bytes in about half the time, which favours the peer.
+// encode returns the JSON of the object with its managedFields, with sorted keys and a final newline. Kubernetes uses
+// encoding/json; go-json returns the same bytes in about half the time, which favours structured-merge-diff.
 func encode(o object, managed *managed) ([]byte, error) {
 	entries, err := managed.encode()
 	if err != nil {

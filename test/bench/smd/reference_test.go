@@ -59,8 +59,8 @@ func encodeReference(result runtime.Object, err error) ([]byte, error) {
 	return json.Marshal(result.(*unstructured.Unstructured).Object)
 }
 
-// plainScheme has the methods of a scheme that the field manager requires, for a kind with one version and without
-// defaults.
+// plainScheme implements the methods of a runtime.Scheme that the field manager requires, for a kind with one version
+// and without defaults.
 type plainScheme struct{ kind *smd.Kind }
 
 func (p plainScheme) ObjectToTyped(o runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {

@@ -1,4 +1,4 @@
-// Package stat has the statistics of benchmarks: medians and ratios over rounds, and goals for them.
+// Package stat computes the statistics of benchmarks: medians and ratios over rounds, and goals for them.
 //
 //	spread.go  percentiles, medians and ratios over rounds
 //	goal.go    findings, and goals for them

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Finding is a named figure that goals refer to.
+// Finding is a measured figure with the name by which goals refer to it.
 type Finding struct {
 	Name   string
 	Figure Spread
 }
 
-// Goal is a bound for the median of a finding.
+// Goal is a bound on the median of a finding.
 type Goal struct {
 	Text  string
 	Of    string // name of the finding
@@ -19,12 +19,12 @@ type Goal struct {
 	Show  func(float64) string
 }
 
-// NewGoal returns a goal; positional arguments keep tables of goals readable.
+// NewGoal returns a goal with the given fields. Its positional arguments keep tables of goals short.
 func NewGoal(text, of string, bound Bound, show func(float64) string) Goal {
 	return Goal{Text: text, Of: of, Bound: bound, Show: show}
 }
 
-// Found returns a finding.
+// Found returns a finding with the given fields.
 func Found(name string, figure Spread) Finding { return Finding{Name: name, Figure: figure} }
 
 // Bound is a minimum or a maximum of a figure.
@@ -40,13 +40,13 @@ const (
 	atMost  boundKind = "at most"
 )
 
-// AtLeast returns a minimum.
+// AtLeast returns a bound that a figure meets if it is at least value.
 func AtLeast(value float64) Bound { return Bound{atLeast, value} }
 
-// AtMost returns a maximum.
+// AtMost returns a bound that a figure meets if it is at most value.
 func AtMost(value float64) Bound { return Bound{atMost, value} }
 
-// PrintGoals prints for each goal whether it is met.
+// PrintGoals prints for each goal whether the findings meet it.
 func PrintGoals(goals []Goal, findings []Finding) {
 	fmt.Print("\ngoals\n")
 	for _, g := range goals {
@@ -54,7 +54,8 @@ func PrintGoals(goals []Goal, findings []Finding) {
 	}
 }
 
-// verdict returns whether the goal is met, and the figure.
+// verdict returns a line with pass or FAIL, the goal, and the measured figure, or a line that the goal was not
+// measured.
 func (g Goal) verdict(findings []Finding) string {
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Name == g.Of })
 	if i < 0 {

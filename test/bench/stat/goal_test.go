@@ -9,7 +9,7 @@ import (
 func TestVerdicts(t *testing.T) {
 	for _, bound := range []Bound{AtLeast(1), AtMost(1)} {
 		if bound.holds(math.NaN()) {
-			t.Errorf("NaN meets the bound %s 1", bound.kind)
+			t.Errorf("NaN meets the bound %s 1, want that NaN meets no bound", bound.kind)
 		}
 	}
 	spread := Spread{Min: 1, Median: 2, Max: 3}
@@ -27,7 +27,7 @@ func TestVerdicts(t *testing.T) {
 		g := Goal{Text: "text", Of: "a", Bound: test.bound, Show: Times}
 		got := g.verdict([]Finding{{"other", Spread{}}, {test.found, spread}})
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(test.want), " ") {
-			t.Errorf("verdict %q, want %q", got, test.want)
+			t.Errorf("verdict() = %q, want %q", got, test.want)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Shown returns the formatted median of a figure, or a dash without rounds.
+// Shown returns the formatted median of a figure over the rounds, or "-" if there are no rounds.
 func Shown[R any](rounds []R, figure func(R) float64, show func(float64) string) string {
 	if len(rounds) == 0 {
 		return "-"
@@ -14,22 +14,22 @@ func Shown[R any](rounds []R, figure func(R) float64, show func(float64) string)
 	return show(Median(rounds, figure))
 }
 
-// unknown is the text for NaN.
+// unknown is the text of a figure that is NaN.
 const unknown = "?"
 
-// Times formats a ratio with one decimal.
+// Times formats a ratio with one decimal and the suffix x.
 func Times(ratio float64) string { return known(ratio, "%.1fx") }
 
-// Times2 formats a ratio with two decimals, for ratios below or close to one.
+// Times2 formats a ratio with two decimals and the suffix x, for ratios below or close to one.
 func Times2(ratio float64) string { return known(ratio, "%.2fx") }
 
-// Count formats a count.
+// Count formats a number without decimals.
 func Count(n float64) string { return known(n, "%.0f") }
 
-// Seconds formats a time in seconds.
+// Seconds formats a time that is given in seconds.
 func Seconds(s float64) string { return known(s, "%.2fs") }
 
-// Nanoseconds formats a time in nanoseconds with three significant digits.
+// Nanoseconds formats a time that is given in nanoseconds, with three significant digits.
 func Nanoseconds(n float64) string {
 	if math.IsNaN(n) {
 		return unknown

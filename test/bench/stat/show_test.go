@@ -25,7 +25,7 @@ func TestThreeDigits(t *testing.T) {
 func TestUnknown(t *testing.T) {
 	for i, show := range []func(float64) string{Times, Times2, Count, Seconds, Nanoseconds} {
 		if got := show(math.NaN()); got != unknown {
-			t.Errorf("formatter %d of NaN = %q", i, got)
+			t.Errorf("formatter %d of NaN = %q, want a question mark", i, got)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Percentile returns the smallest of the sorted durations that is at least as large as the given percentage of them.
+// Percentile returns the smallest of the sorted durations that at least percent of them do not exceed.
 func Percentile(sorted []time.Duration, percent int) time.Duration {
 	rank := (len(sorted)*percent + 99) / 100
 	return sorted[max(rank, 1)-1]
@@ -14,10 +14,10 @@ func Percentile(sorted []time.Duration, percent int) time.Duration {
 // Median returns the median of a figure over rounds.
 func Median[R any](rounds []R, figure func(R) float64) float64 { return Over(rounds, figure).Median }
 
-// Spread is the median of a figure over rounds, with minimum and maximum, which show how reliable the median is.
+// Spread is the median of a figure over rounds, with the minimum and maximum, which show how reliable the median is.
 type Spread struct{ Min, Median, Max float64 }
 
-// Over returns the spread of a figure over rounds.
+// Over returns the spread of a figure over the rounds.
 func Over[R any](rounds []R, figure func(R) float64) Spread {
 	var figures []float64
 	for _, r := range rounds {
@@ -26,13 +26,13 @@ func Over[R any](rounds []R, figure func(R) float64) Spread {
 	return Of(figures)
 }
 
-// Of returns the spread of figures.
+// Of returns the spread of the figures, of which there must be at least one.
 func Of(figures []float64) Spread {
 	return Spread{Min: slices.Min(figures), Median: middle(figures), Max: slices.Max(figures)}
 }
 
-// Ratio returns the spread of a's figure divided by b's in the same round: both ran one after the other, so that a
-// slow phase of the machine affects both.
+// Ratio returns the spread of a's figure divided by b's figure in the same round. Both are measured one after the
+// other, so that a slow phase of the machine affects both.
 func Ratio[R any](a, b []R, figure func(R) float64) Spread {
 	var ratios []float64
 	for i := range a {

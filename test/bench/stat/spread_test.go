@@ -34,7 +34,7 @@ func TestPercentile(t *testing.T) {
 	}
 }
 
-// TestRatio: a round on a slow machine affects neither medians nor the ratio.
+// TestRatio checks that one round on a slow machine affects neither medians nor the ratio.
 func TestRatio(t *testing.T) {
 	half := func(figure int) float64 { return float64(figure) / 2 }
 	ours, peer := []int{600, 60, 620}, []int{200, 30, 200}

@@ -16,20 +16,22 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Cached is our store with the watch cache: writers and watchers use the cache, in one process.
-func Cached(ctx context.Context, folder string, l Load) (Result, error) {
-	return runChild[Result](ctx, cacheRole, order{Folder: folder, Load: l})
+// WatchCache runs a load on Cadastre's embedded store with the watch cache on top. Writers and watchers use the cache,
+// in the same process.
+func WatchCache(ctx context.Context, folder string, l Load) (Result, error) {
+	return runChild[Result](ctx, cacheRole, parameters{Folder: folder, Load: l})
 }
 
-// runCache is the main function of the child process with store and cache: it returns a Result for an order.
+// runCache is the main function of the child process with store and cache. It reads its parameters from in, runs the
+// load, and writes a Result to out.
 func runCache(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o order, s storage.Store, c *watchcache.Cache) (any, error) {
+	return answerWithCache(in, out, func(o parameters, s storage.Store, c *watchcache.Cache) (any, error) {
 		return o.Load.Run(context.Background(), cacheTarget{s, c, o.Load.Labelled})
 	})
 }
 
-// answerWithCache opens store and cache in the folder of an order, and writes the result of answer.
-func answerWithCache(in io.Reader, out io.Writer, answer func(order, storage.Store, *watchcache.Cache) (any, error)) (err error) {
+// answerWithCache opens the store and the cache in the folder of the parameters, and writes the result of answer.
+func answerWithCache(in io.Reader, out io.Writer, answer func(parameters, storage.Store, *watchcache.Cache) (any, error)) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
 		return err
@@ -47,7 +49,8 @@ func answerWithCache(in io.Reader, out io.Writer, answer func(order, storage.Sto
 	return json.NewEncoder(out).Encode(answered)
 }
 
-// openCache opens a cache with the field selectors of pods, as a server does.
+// openCache opens a watch cache with the field selectors of pods, as a server does. If paced is set, the cache tunes
+// the garbage collector.
 func openCache(s storage.Store, paced bool) (*watchcache.Cache, error) {
 	fields := []watchcache.Field{
 		{Name: "spec.nodeName", Path: []string{"spec", "nodeName"}},

@@ -10,8 +10,8 @@ import (
 	"os/exec"
 )
 
-// roleVariable is the environment variable with the role of a child process. Unlike an argument it also works for
-// test binaries.
+// roleVariable is the environment variable with the role of a child process. Unlike an argument, it works for test
+// binaries too.
 const roleVariable = "CADASTRE_STOREBENCH_ROLE"
 
 const (
@@ -32,17 +32,17 @@ var roles = map[string]func(io.Reader, io.Writer) error{
 	etcdRole:    serveEtcd,
 }
 
-// order has the parameters of a child process, which it reads from stdin.
-type order struct {
+// parameters are the parameters of a child process, which it reads from stdin.
+type parameters struct {
 	Folder string
 	Load   Load
 	Fleet  Fleet
-	// Paced makes the cache tune the garbage collector. Rounds is the number of measured lists.
+	// Paced makes the watch cache tune the garbage collector. Rounds is the number of lists that are measured.
 	Paced  bool
 	Rounds int
 }
 
-// ServeIfChild returns if this process is not a child process; otherwise it runs the child's role and exits.
+// ServeIfChild returns if this process is not a child process. Otherwise it performs the child's role and exits.
 func ServeIfChild() {
 	role := os.Getenv(roleVariable)
 	if role == "" {
@@ -58,7 +58,7 @@ func ServeIfChild() {
 func serve(role string) (err error) {
 	run := roles[role]
 	if run == nil {
-		return fmt.Errorf("%s: there is no role %q", roleVariable, role)
+		return fmt.Errorf("%s: expected a known role, received %q", roleVariable, role)
 	}
 	end, err := startProfile(role)
 	if err != nil {
@@ -68,8 +68,8 @@ func serve(role string) (err error) {
 	return run(os.Stdin, os.Stdout)
 }
 
-// runChild starts a child process with an order, and returns its result.
-func runChild[A any](ctx context.Context, role string, o order) (answer A, err error) {
+// runChild starts a child process with parameters, and returns the result that it writes.
+func runChild[A any](ctx context.Context, role string, o parameters) (answer A, err error) {
 	c, err := startChild(ctx, role, o)
 	if err != nil {
 		return answer, err
@@ -78,14 +78,14 @@ func runChild[A any](ctx context.Context, role string, o order) (answer A, err e
 	return answer, err
 }
 
-// child is a child process of the same binary. Order and results are JSON on stdin and stdout.
+// child is a child process of the same binary. Its parameters and results are JSON on stdin and stdout.
 type child struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
 	answer *json.Decoder
 }
 
-func startChild(ctx context.Context, role string, o order) (*child, error) {
+func startChild(ctx context.Context, role string, o parameters) (*child, error) {
 	binary, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -115,10 +115,10 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 
 func (c *child) read(answer any) error {
 	if err := c.answer.Decode(answer); err != nil {
-		return fmt.Errorf("the child gave no answer: %w", err)
+		return fmt.Errorf("reading the result of the child process: %w", err)
 	}
 	return nil
 }
 
-// stop closes the child's stdin, upon which it exits, and waits for it.
+// stop closes the child's stdin, which makes it exit, and waits for it.
 func (c *child) stop() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }

@@ -11,15 +11,16 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Disk is the maximum rate of sequential synced writes of a folder's disk, in values per second. It bounds a single
-// writer that waits for each commit.
+// Disk contains the maximum rates of sequential synced writes on the disk of a folder, in values of ValueSize per
+// second. They limit a single writer that waits for each commit.
 type Disk struct {
-	// Append is the rate of writes that extend the file. Overwrite is that of writes within it, as in logs that
-	// preallocate or recycle files: the file system writes less metadata.
+	// Append is the rate of writes that extend the file. Overwrite is the rate of writes within the file, as in logs
+	// that preallocate or recycle files, for which the file system writes less metadata.
 	Append, Overwrite float64
 }
 
-// MeasureDisk measures each kind of write for the duration of turn, and returns the median of the rounds.
+// MeasureDisk measures both kinds of writes, each for the duration of turn in every round, and returns the medians of
+// the rounds.
 func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds int) (Disk, error) {
 	var appends, overwrites []float64
 	for range rounds {
@@ -36,7 +37,7 @@ func MeasureDisk(ctx context.Context, folder string, turn time.Duration, rounds 
 	return Disk{Append: stat.Of(appends).Median, Overwrite: stat.Of(overwrites).Median}, nil
 }
 
-// syncedWrites returns the writes per second to a file with an initial length.
+// syncedWrites returns the number of writes per second to a file with the given initial length.
 func syncedWrites(ctx context.Context, folder string, turn time.Duration, length int) (rate float64, err error) {
 	name := filepath.Join(folder, "disk")
 	defer func() { err = errors.Join(err, os.Remove(name)) }()
@@ -44,7 +45,7 @@ func syncedWrites(ctx context.Context, folder string, turn time.Duration, length
 		return 0, err
 	}
 	syscall.Sync()
-	// With O_DSYNC a write returns when its data, and the metadata to read it, are durable.
+	// With O_DSYNC a write returns when its data, and the metadata that is needed to read it, are durable.
 	file, err := os.OpenFile(name, os.O_WRONLY|syscall.O_DSYNC, 0)
 	if err != nil {
 		return 0, err

@@ -13,13 +13,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// EtcdVersion returns the version of the compared etcd.
+// EtcdVersion returns the version of the etcd that Cadastre is compared with.
 func EtcdVersion() string { return version.Version }
 
-// connections is the number of connections that writers and watchers share: enough that none is the bottleneck.
+// connections is the number of connections that writers and watchers share. It is large enough that no connection is
+// the bottleneck.
 const connections = 4
 
-// Etcd is the side of the peer. The load runs in this process, on etcd's client.
+// Etcd runs a load on etcd, which runs in a child process. The load runs in this process and uses etcd's client.
 func Etcd(ctx context.Context, folder string, l Load) (result Result, err error) {
 	err = withEtcd(ctx, folder, func(t *etcdTarget) error {
 		result, err = l.Run(ctx, t)
@@ -28,9 +29,9 @@ func Etcd(ctx context.Context, folder string, l Load) (result Result, err error)
 	return result, err
 }
 
-// withEtcd starts etcd in a folder, calls use, and stops it.
+// withEtcd starts etcd with its data in a folder, calls use, and stops etcd.
 func withEtcd(ctx context.Context, folder string, use func(*etcdTarget) error) (err error) {
-	c, err := startChild(ctx, etcdRole, order{Folder: folder})
+	c, err := startChild(ctx, etcdRole, parameters{Folder: folder})
 	if err != nil {
 		return err
 	}
@@ -48,7 +49,7 @@ func withEtcd(ctx context.Context, folder string, use func(*etcdTarget) error) (
 }
 
 type etcdTarget struct {
-	server  int // process id
+	server  int // process ID of etcd
 	clients []*clientv3.Client
 	turn    atomic.Uint64
 }
@@ -71,7 +72,7 @@ func (t *etcdTarget) close() (err error) {
 	return err
 }
 
-// client returns the clients in turn.
+// client returns the next of the clients, in turn.
 func (t *etcdTarget) client() *clientv3.Client {
 	return t.clients[t.turn.Add(1)%uint64(len(t.clients))]
 }
@@ -90,13 +91,13 @@ func (t *etcdTarget) Commit(ctx context.Context, key string, expected int64, val
 	return response.Header.Revision, nil
 }
 
-// Watch requests previous values, because our events include them.
+// Watch requests previous values too, because the events of Cadastre's store include them.
 func (t *etcdTarget) Watch(ctx context.Context, w *Watcher) error {
 	for response := range t.client().Watch(ctx, "", clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithCreatedNotify()) {
 		if err := response.Err(); err != nil {
 			return err
 		}
-		w.Ready() // the first response confirms the watch
+		w.Ready() // the first response confirms that the watch is established
 		w.Count(len(response.Events))
 	}
 	return errors.New("etcd: the watch ended")

@@ -9,11 +9,11 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// PeerFleet has the measurements of etcd with a fleet, through its client.
-type PeerFleet struct {
-	// Start is the time from the start of the process to the response of the first linearizable read.
+// EtcdFleet contains the measurements of etcd with a fleet, as seen by its client.
+type EtcdFleet struct {
+	// Start is the time from the start of the process until the first linearizable read has been answered.
 	Start time.Duration
-	// List is the time of a paginated list of all objects; ListCPU is the CPU time of etcd for it.
+	// List is the time of a paginated list of all objects; ListCPU is the CPU time that etcd uses for it.
 	List, ListCPU time.Duration
 	Bytes         int64
 }
@@ -21,11 +21,11 @@ type PeerFleet struct {
 const (
 	// opsPerTxn is etcd's maximum number of operations per transaction.
 	opsPerTxn = 128
-	// peerPage is the page size of Kubernetes' clients.
-	peerPage = 500
+	// etcdPageSize is the page size that clients of Kubernetes use for lists.
+	etcdPageSize = 500
 )
 
-// FillEtcd creates an etcd data folder with the fleet.
+// FillEtcd creates a data folder of etcd that contains the fleet.
 func (f Fleet) FillEtcd(ctx context.Context, folder string) error {
 	return withEtcd(ctx, folder, func(t *etcdTarget) error {
 		return f.batches(opsPerTxn, func(keys []string, values [][]byte) error {
@@ -39,20 +39,20 @@ func (f Fleet) FillEtcd(ctx context.Context, folder string) error {
 	})
 }
 
-// UseEtcd starts etcd on a folder of FillEtcd, and lists the fleet.
-func (f Fleet) UseEtcd(ctx context.Context, folder string) (peer PeerFleet, err error) {
+// UseEtcd starts etcd with a data folder of FillEtcd, and lists the fleet.
+func (f Fleet) UseEtcd(ctx context.Context, folder string) (etcd EtcdFleet, err error) {
 	start := time.Now()
 	err = withEtcd(ctx, folder, func(t *etcdTarget) error {
 		if _, err := t.client().Get(ctx, kind, clientv3.WithKeysOnly()); err != nil {
 			return err
 		}
-		peer.Start = time.Since(start)
-		return peer.list(ctx, t, f)
+		etcd.Start = time.Since(start)
+		return etcd.list(ctx, t, f)
 	})
-	return peer, err
+	return etcd, err
 }
 
-func (p *PeerFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
+func (p *EtcdFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
 	used, err := t.CPU()
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *PeerFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
 	start, next, objects := time.Now(), kind+"/", 0
 	end := clientv3.GetPrefixRangeEnd(next)
 	for more, revision := true, int64(0); more; {
-		page, err := t.client().Get(ctx, next, clientv3.WithRange(end), clientv3.WithLimit(peerPage), clientv3.WithRev(revision))
+		page, err := t.client().Get(ctx, next, clientv3.WithRange(end), clientv3.WithLimit(etcdPageSize), clientv3.WithRev(revision))
 		if err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (p *PeerFleet) list(ctx context.Context, t *etcdTarget, f Fleet) error {
 	now, err := t.CPU()
 	p.ListCPU = now - used
 	if objects != f.Objects {
-		err = errors.Join(err, fmt.Errorf("etcd: %d objects, expected %d", objects, f.Objects))
+		err = errors.Join(err, fmt.Errorf("etcd: expected a list of %[2]d objects, received %[1]d", objects, f.Objects))
 	}
 	return err
 }

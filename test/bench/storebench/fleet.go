@@ -12,27 +12,27 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// Fleet is a large number of objects.
+// Fleet is a large number of generated pods.
 type Fleet struct {
 	Objects int
-	Size    int // average size in bytes
+	Size    int // mean size of an object in bytes
 }
 
 const (
-	// objectsPerNamespace is the size of a large namespace.
+	// objectsPerNamespace is the number of objects in each namespace.
 	objectsPerNamespace = 1000
-	// stride is the distance between namespaces of consecutive writes, so that keys are written out of order and the
+	// stride is the number of namespaces between consecutive writes, so that keys are written out of order and the
 	// store has to sort them. It is a prime.
 	stride = 104_729
-	// fillers is the number of concurrent commits, and writesPerFill the number of objects per commit, which is one
-	// log record and one fsync.
+	// fillers is the number of concurrent commits that fill a store.
 	fillers = 4
-	// variation: objects differ from the average size by at most size/variation.
-	variation     = 8
+	// variation limits the sizes: an object differs from the mean size by at most size/variation bytes.
+	variation = 8
+	// writesPerFill is the number of objects per commit, which is one log record and one fsync.
 	writesPerFill = 1000
 )
 
-// key returns the namespace and the name of an object.
+// key returns the namespace and the name of the object with the given number.
 func (f Fleet) key(number int) (namespace, name string) {
 	return fmt.Sprintf("team-%04d", number/objectsPerNamespace), fmt.Sprintf("web-7c9d6f4b5-%07d", number)
 }
@@ -40,13 +40,13 @@ func (f Fleet) key(number int) (namespace, name string) {
 // shuffled returns the number of the object that is written at position i.
 func (f Fleet) shuffled(i int) int {
 	namespaces, namespace := f.Objects/objectsPerNamespace, i/objectsPerNamespace
-	if namespace < namespaces { // the last may not be full
+	if namespace < namespaces { // the last namespace may not be full and keeps its position
 		namespace = namespace * stride % namespaces
 	}
 	return namespace*objectsPerNamespace + i%objectsPerNamespace
 }
 
-// batches calls write with batches of objects from concurrent goroutines.
+// batches calls write concurrently with batches of at most maxObjects objects, until the whole fleet is written.
 func (f Fleet) batches(maxObjects int, write func(keys []string, values [][]byte) error) error {
 	var next atomic.Int64
 	var running sync.WaitGroup
@@ -84,13 +84,14 @@ func (f Fleet) batch(objects objectSource, first, end int) (keys []string, value
 	return keys, values
 }
 
-// Fill creates a store with the fleet in a folder.
+// Fill creates a store in a folder and writes the fleet to it.
 func (f Fleet) Fill(ctx context.Context, folder string) error {
-	_, err := runChild[struct{}](ctx, fillRole, order{Folder: folder, Fleet: f})
+	_, err := runChild[struct{}](ctx, fillRole, parameters{Folder: folder, Fleet: f})
 	return err
 }
 
-// runFill is the main function of the child process that fills a store, so that the memory is released afterwards.
+// runFill is the main function of the child process that fills a store. It is a separate process, so that its memory is
+// released afterwards.
 func runFill(in io.Reader, out io.Writer) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {

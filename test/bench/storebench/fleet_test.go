@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestObjects: generated pods are JSON of the requested size, and two fifths are managedFields.
+// TestObjects checks that generated pods are JSON of the requested size, and that two fifths of it are managedFields.
 func TestObjects(t *testing.T) {
 	for _, size := range []int{500, ValueSize} {
 		source := newObjectSource(1, size)
@@ -24,7 +24,7 @@ func TestObjects(t *testing.T) {
 			t.Fatalf("%v in %s", err, first)
 		}
 		if pod.Metadata.Name != "web-7c9d6f4b5-0000001" || pod.Metadata.Namespace != "team-0001" || pod.Metadata.Labels["app"] != "app-1" {
-			t.Errorf("metadata = %+v", pod.Metadata)
+			t.Errorf("metadata = %+v, want the name, namespace and label that were passed to next", pod.Metadata)
 		}
 		if share := float64(len(pod.Metadata.ManagedFields)) / float64(size); share < 0.36 || share > 0.46 {
 			t.Errorf("managedFields are %.2f of %d bytes, want about 0.4", share, size)
@@ -32,7 +32,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestShuffled: every object is written once.
+// TestShuffled checks that every object is written exactly once.
 func TestShuffled(t *testing.T) {
 	f := Fleet{Objects: 7*objectsPerNamespace + 3}
 	seen := map[int]bool{}
@@ -40,11 +40,11 @@ func TestShuffled(t *testing.T) {
 		seen[f.shuffled(i)] = true
 	}
 	if len(seen) != f.Objects || seen[f.Objects] || f.shuffled(objectsPerNamespace) == objectsPerNamespace {
-		t.Errorf("%d objects, want %d in random order", len(seen), f.Objects)
+		t.Errorf("shuffled() returned %d different objects, want %d", len(seen), f.Objects)
 	}
 }
 
-// TestFleet runs all measurements with a small fleet.
+// TestFleet runs all measurements of the store and the cache with a small fleet.
 func TestFleet(t *testing.T) {
 	f := Fleet{Objects: 2500, Size: ValueSize}
 	folder := t.TempDir()
@@ -57,7 +57,7 @@ func TestFleet(t *testing.T) {
 	}
 	if m := opening.Memory; !near(opening.Bytes, 2500*ValueSize) || opening.Time <= opening.Store || opening.Store == 0 || !opening.Paced ||
 		m.Live <= opening.Bytes || m.Target < m.Live || m.Opened == 0 || m.OpenedPeak < m.Opened || m.Collected == 0 || m.WorkPeak == 0 {
-		t.Errorf("%+v, want all figures", opening)
+		t.Errorf("Open() = %+v, want positive times and sizes", opening)
 	}
 	listing, err := f.List(t.Context(), folder, 3)
 	if err != nil {
@@ -68,31 +68,31 @@ func TestFleet(t *testing.T) {
 	}
 	for _, r := range listing.Rounds {
 		if r.Whole <= r.Take || r.Short <= 0 || r.WholeFraction() <= 0 || r.ShortFraction() <= 0 {
-			t.Errorf("%+v, want all figures", r)
+			t.Errorf("round of List() = %+v, want positive times", r)
 		}
 	}
 }
 
-// near reports whether got is within 5% of want, because objects differ in size.
+// near reports whether got is within 5% of want. The sizes of objects vary.
 func near(got, want int64) bool { return got > want*95/100 && got < want*105/100 }
 
-func TestPeerFleet(t *testing.T) {
+func TestEtcdFleet(t *testing.T) {
 	f := Fleet{Objects: 700, Size: ValueSize}
 	folder := t.TempDir()
 	if err := f.FillEtcd(t.Context(), folder); err != nil {
 		t.Fatal(err)
 	}
-	peer, err := f.UseEtcd(t.Context(), folder)
-	if err != nil || peer.Start == 0 || peer.List == 0 || !near(peer.Bytes, 700*ValueSize) {
-		t.Errorf("%+v, %v, want all figures", peer, err)
+	etcd, err := f.UseEtcd(t.Context(), folder)
+	if err != nil || etcd.Start == 0 || etcd.List == 0 || !near(etcd.Bytes, 700*ValueSize) {
+		t.Errorf("UseEtcd() = %+v, %v, want positive times and sizes", etcd, err)
 	}
 }
 
-// TestLabelled: watchers with label selectors that match no object receive no events.
+// TestLabelled checks that watchers whose label selectors match no object receive no events.
 func TestLabelled(t *testing.T) {
 	l := Load{Writers: 2, Watchers: 50, Labelled: true, Warmup: testTime, Window: testTime}
-	r, err := Cached(t.Context(), t.TempDir(), l)
+	r, err := WatchCache(t.Context(), t.TempDir(), l)
 	if err != nil || r.Commits == 0 || r.Events != 0 || r.CutOff != 0 {
-		t.Errorf("%+v, %v, want commits and no events", r, err)
+		t.Errorf("WatchCache() = %+v, %v, want commits and no events", r, err)
 	}
 }

@@ -11,41 +11,45 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Listing is the result of listing a fleet from the cache, encoded as JSON.
+// Listing is the result of listing a fleet from the watch cache and encoding it as JSON.
 type Listing struct {
 	Objects int
-	// Whole is the size of the list in bytes, Short is the size without managedFields.
+	// Whole is the size of the encoded list in bytes; Short is the size without managedFields.
 	Whole, Short int64
 	Rounds       []ListRound
 }
 
-// ListRound has the times of one round.
+// ListRound contains the times of one round.
 type ListRound struct {
-	// Take is the time of retrieving the objects. Whole and Short are the times of retrieving and encoding them.
+	// Take is the time of retrieving the objects from the cache. Whole and Short are the times of retrieving and
+	// encoding them, with and without managedFields.
 	Take, Whole, Short time.Duration
-	// CopyWhole and CopyShort are the times of copying the same bytes, which are in separate memory per object, to
-	// the same buffer.
+	// CopyWhole and CopyShort are the times of only copying the same bytes, from separate memory per object, to the
+	// same buffer.
 	CopyWhole, CopyShort time.Duration
 }
 
-// WholeFraction and ShortFraction are the times of copying divided by those of listing.
+// WholeFraction and ShortFraction return the time of copying divided by the time of listing, with and without
+// managedFields.
 func (r ListRound) WholeFraction() float64 { return float64(r.CopyWhole) / float64(r.Whole) }
 func (r ListRound) ShortFraction() float64 { return float64(r.CopyShort) / float64(r.Short) }
 
-// List lists the fleet in a folder, once per round.
+// List lists the fleet that a folder contains, once per round, in a child process.
 func (f Fleet) List(ctx context.Context, folder string, rounds int) (Listing, error) {
-	return runChild[Listing](ctx, listingRole, order{Folder: folder, Rounds: rounds})
+	return runChild[Listing](ctx, listingRole, parameters{Folder: folder, Rounds: rounds})
 }
 
-// runListing is the main function of the child process that lists a folder: it returns a Listing for an order.
+// runListing is the main function of the child process that lists a fleet. It reads its parameters from in, and writes
+// a Listing to out.
 func runListing(in io.Reader, out io.Writer) error {
-	return answerWithCache(in, out, func(o order, _ storage.Store, c *watchcache.Cache) (any, error) {
+	return answerWithCache(in, out, func(o parameters, _ storage.Store, c *watchcache.Cache) (any, error) {
 		l := lister{cache: c, buffer: make([]byte, 0, bufferSize)}
 		return l.list(o.Rounds)
 	})
 }
 
-// bufferSize is the size of a write to a connection. It fits into the cache of a core.
+// bufferSize is the size of the output buffer in bytes, as of a write to a connection. The buffer fits into the cache
+// of a CPU core.
 const bufferSize = 1 << 20
 
 type lister struct {
@@ -79,7 +83,7 @@ func (l *lister) take() ([]*watchcache.Object, error) {
 	return list.Objects, err
 }
 
-// time measures retrieving a list and a use of it.
+// time returns the time of retrieving the list and passing it to use. It sets failed if the list cannot be retrieved.
 func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Duration {
 	start := time.Now()
 	objects, err := l.take()
@@ -90,7 +94,7 @@ func (l *lister) time(failed *error, use func([]*watchcache.Object)) time.Durati
 
 type appender func(*watchcache.Object, []byte) []byte
 
-// write appends each object to the buffer, which is reset when it is full.
+// write returns a function that appends each object to the buffer, which is reset when it is full.
 func (l *lister) write(add appender) func([]*watchcache.Object) {
 	return func(objects []*watchcache.Object) {
 		for _, o := range objects {
@@ -102,7 +106,7 @@ func (l *lister) write(add appender) func([]*watchcache.Object) {
 	}
 }
 
-// copy is write with only copying.
+// copy returns the time of copying the texts to the buffer as write does, without encoding.
 func (l *lister) copy(texts [][]byte) time.Duration {
 	start := time.Now()
 	buffer, used := l.buffer[:cap(l.buffer)], 0
@@ -115,7 +119,7 @@ func (l *lister) copy(texts [][]byte) time.Duration {
 	return time.Since(start)
 }
 
-// texts returns the encoded objects.
+// texts returns the encoded objects, each in separate memory.
 func texts(objects []*watchcache.Object, add appender) (texts [][]byte) {
 	var scratch []byte
 	for _, o := range objects {

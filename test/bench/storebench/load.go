@@ -7,27 +7,28 @@ import (
 	"time"
 )
 
-// Load is a number of concurrent writers, each of which updates its own keys with one commit at a time, and of
+// Load is a number of concurrent writers, each of which updates its own keys with one commit at a time, and a number of
 // watchers of all keys.
 type Load struct {
 	Writers  int
 	Watchers int
-	// Labelled makes each watcher select a distinct label that no written object has. Only the cache supports labels.
+	// Labelled makes each watcher select a different label value that no written object has. Only the watch cache
+	// supports label selectors.
 	Labelled bool
 	// Warmup is the time under load before the measured Window.
 	Warmup time.Duration
 	Window time.Duration
 }
 
-// errTooShort is the error of a load without measured commits.
+// errTooShort is the error of a load in whose window no commit ended.
 var errTooShort = errors.New("no commit ended within the measured window; increase -time")
 
-// run is a load that runs on a target.
+// run is the state of a load that runs on a target.
 type run struct {
 	Load
 	target Target
 	fail   context.CancelCauseFunc
-	// created is done when all writers have created their keys; begin is closed when the window has been set.
+	// created is done when all writers have created their keys. begin is closed when the window has been set.
 	created  sync.WaitGroup
 	begin    chan struct{}
 	from, to time.Time
@@ -66,7 +67,7 @@ func (l Load) Run(ctx context.Context, target Target) (Result, error) {
 	return result, err
 }
 
-// expected returns the total number of events of all watchers.
+// expected returns the total number of events that the watchers together should receive.
 func (r *run) expected(writers []*writer) (events int64) {
 	if r.Labelled {
 		return 0
@@ -77,7 +78,7 @@ func (r *run) expected(writers []*writer) (events int64) {
 	return events
 }
 
-// startWriters starts the writers; wait waits until they have stopped.
+// startWriters starts the writers. wait waits until they have stopped.
 func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func()) {
 	r.created.Add(r.Writers)
 	var running sync.WaitGroup
@@ -93,7 +94,7 @@ func (r *run) startWriters(ctx context.Context) (writers []*writer, wait func())
 	return writers, running.Wait
 }
 
-// reading has the counters at a point in time.
+// reading contains the values of the counters at one point in time.
 type reading struct {
 	cpu    time.Duration
 	events int64

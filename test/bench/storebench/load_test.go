@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// fakeTarget takes a millisecond per commit, uses a quarter of a CPU, and sends its watchers ten events per
-// millisecond.
+// fakeTarget is a store whose commits take a millisecond each, which uses a quarter of a CPU, and which sends ten
+// events per millisecond to each watcher.
 type fakeTarget struct {
 	start time.Time
 	mu    sync.Mutex
 	items map[string]int64
 	last  int64
-	// failAt is the revision of which the commit fails.
+	// failAt is the revision whose commit fails; 0 for none.
 	failAt int64
-	// slow makes one watcher fail with errCutOff at once.
+	// slow makes one watcher fail with errCutOff immediately.
 	slow atomic.Bool
 }
 
@@ -28,7 +28,7 @@ var errFake = errors.New("no more")
 func newFakeTarget() *fakeTarget { return &fakeTarget{start: time.Now(), items: map[string]int64{}} }
 
 func (f *fakeTarget) Commit(_ context.Context, key string, expected int64, value []byte) (int64, error) {
-	time.Sleep(time.Millisecond) // fake time of synctest
+	time.Sleep(time.Millisecond) // virtual time of synctest
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.last++; f.last == f.failAt {
@@ -46,18 +46,20 @@ func (f *fakeTarget) Watch(ctx context.Context, w *Watcher) error {
 		return errCutOff
 	}
 	w.Ready()
-	// Half a tick late in the fake time of synctest, so that no event is at the edge of the window.
+	// The events are half a millisecond late, so that none of them coincides with an edge of the window. The time is
+	// the virtual time of synctest.
 	time.Sleep(time.Millisecond / 2)
 	for ctx.Err() == nil {
 		w.Count(10)
-		time.Sleep(time.Millisecond) // fake time of synctest
+		time.Sleep(time.Millisecond) // virtual time of synctest
 	}
 	return ctx.Err()
 }
 
 func (f *fakeTarget) CPU() (time.Duration, error) { return time.Since(f.start) / 4, nil }
 
-// TestLoad: only commits and events within the window count, not the creation of keys and the warm-up.
+// TestLoad checks that only commits and events within the window count, but neither the creation of keys nor the
+// warm-up.
 func TestLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		target := newFakeTarget()
@@ -69,10 +71,10 @@ func TestLoad(t *testing.T) {
 			t.Errorf("Run() = %+v, %v, want %+v", got, err, want)
 		}
 		if got.CPUPerEvent() != float64(25*time.Millisecond)/2000 {
-			t.Errorf("CPUPerEvent() = %v", got.CPUPerEvent())
+			t.Errorf("CPUPerEvent() = %v, want the CPU time divided by the number of events", got.CPUPerEvent())
 		}
 		if len(target.items) != 3*keysPerWriter {
-			t.Errorf("%d keys, want %d per writer", len(target.items), keysPerWriter)
+			t.Errorf("the target contains %d keys, want %d per writer", len(target.items), keysPerWriter)
 		}
 		if got.CommitRate() != 3000 || got.EventRate() != 20000 || got.CPUPerCommit() != float64(25*time.Millisecond)/300 {
 			t.Errorf("CommitRate() = %v, EventRate() = %v, CPUPerCommit() = %v", got.CommitRate(), got.EventRate(), got.CPUPerCommit())
@@ -83,7 +85,7 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// TestLoadFails: the first error ends the load, and no goroutine remains, which synctest checks.
+// TestLoadFails checks that the first error ends the load, and that no goroutine remains, which synctest verifies.
 func TestLoadFails(t *testing.T) {
 	const whileCreating, later = 20, 150
 	for _, failAt := range []int64{whileCreating, later} {

@@ -14,12 +14,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Ours is the side of our store. The store is a library, so that the load runs in its process.
-func Ours(ctx context.Context, folder string, l Load) (Result, error) {
-	return runChild[Result](ctx, localRole, order{Folder: folder, Load: l})
+// EmbeddedStore runs a load on Cadastre's embedded store. The store is a library, so that the load runs in the same
+// process.
+func EmbeddedStore(ctx context.Context, folder string, l Load) (Result, error) {
+	return runChild[Result](ctx, localRole, parameters{Folder: folder, Load: l})
 }
 
-// runLocal is the main function of the child process with our store: it returns a Result for an order.
+// runLocal is the main function of the child process with the embedded store. It reads its parameters from in, runs the
+// load, and writes a Result to out.
 func runLocal(in io.Reader, out io.Writer) (err error) {
 	o, s, err := openOrdered(in)
 	if err != nil {
@@ -33,11 +35,11 @@ func runLocal(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(result)
 }
 
-// openOrdered reads an order and opens the store in its folder.
-func openOrdered(in io.Reader) (order, *pebble.Store, error) {
-	var o order
+// openOrdered reads the parameters and opens the store in their folder.
+func openOrdered(in io.Reader) (parameters, *pebble.Store, error) {
+	var o parameters
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
-		return order{}, nil, err
+		return parameters{}, nil, err
 	}
 	s, err := openLocal(o.Folder)
 	return o, s, err
@@ -47,7 +49,7 @@ func openLocal(folder string) (*pebble.Store, error) {
 	return pebble.Open(pebble.Options{Folder: folder, Log: childLog()})
 }
 
-// childLog returns the logger of child processes, which logs warnings and errors.
+// childLog returns the logger of child processes, which writes warnings and errors to stderr.
 func childLog() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }

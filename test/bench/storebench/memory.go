@@ -8,18 +8,18 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Memory is the memory of a process, in bytes.
+// Memory contains figures of the memory of a process, in bytes.
 type Memory struct {
-	// Opened is the resident memory after opening the folder, OpenedPeak the peak until then.
+	// Opened is the resident memory after opening the data folder; OpenedPeak is the peak until then.
 	Opened, OpenedPeak int64
-	// Live is the size of Go's heap after a collection; Other is further memory of the runtime: stacks, metadata,
-	// free memory in spans.
+	// Live is the size of Go's heap after a garbage collection. Other is further memory of the runtime: stacks,
+	// metadata, and free memory in spans.
 	Live, Other int64
-	// Target is the heap size at which the next collection starts.
+	// Target is the heap size at which the next garbage collection starts.
 	Target int64
-	// Collected is the resident memory after a collection.
+	// Collected is the resident memory after a garbage collection.
 	Collected int64
-	// WorkPeak is the peak of the resident memory while garbage is allocated for two collections.
+	// WorkPeak is the peak of the resident memory while garbage is allocated, until two collections have started.
 	WorkPeak int64
 }
 
@@ -34,7 +34,7 @@ func measureMemory(use func() error) (m Memory, err error) {
 		return Memory{}, err
 	}
 	runtime.GC()
-	runtime.GC() // collects objects that finalizers retained
+	runtime.GC() // a second collection frees objects that finalizers retained
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	m.Live, m.Target = int64(stats.HeapAlloc), int64(stats.NextGC)
@@ -53,10 +53,10 @@ func measureMemory(use func() error) (m Memory, err error) {
 	return m, err
 }
 
-// garbage is a global variable, so that the compiler allocates on the heap.
+// garbage is a global variable, so that the compiler allocates its values on the heap.
 var garbage atomic.Pointer[[16 << 10]byte]
 
-// allocateGarbage allocates until the runtime has started a number of collections.
+// allocateGarbage allocates memory until the runtime has started the given number of garbage collections.
 func allocateGarbage(collections uint32) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
@@ -67,5 +67,5 @@ func allocateGarbage(collections uint32) {
 	}
 }
 
-// resetPeak resets the kernel's peak of the resident memory; see proc(5).
+// resetPeak resets the kernel's peak of the resident memory of this process; see proc(5).
 func resetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }

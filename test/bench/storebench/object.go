@@ -7,23 +7,24 @@ import (
 	"sync"
 )
 
-// ValueSize is the size of a value, about that of an encoded object.
+// ValueSize is the default size of a stored value in bytes, about that of an encoded object.
 const ValueSize = 3 << 10
 
-// kind is the resource of the objects in the cache.
+// kind is the resource under which the watch cache stores the objects.
 const kind = "core/pods"
 
-// objectSource generates pods in canonical JSON. Two fifths are managedFields and compress well; most of the rest is
-// random, so that compression gives neither side an advantage.
+// objectSource generates pods in canonical JSON. Two fifths of a pod are managedFields, which compress well; most of
+// the rest is random, so that compression favours neither store.
 type objectSource struct {
 	random *rand.Rand
 	size   int
-	// maxDeviation is the maximum deviation from the size, so that no side benefits from size classes of the allocator.
+	// maxDeviation is the maximum deviation from the mean size in bytes, so that no store benefits from the size
+	// classes of the allocator.
 	maxDeviation int
 	parts        podParts
 }
 
-// podParts are the constant parts of pods of a size:
+// podParts contains the constant parts of all pods of one size. The upper-case words are variable:
 //
 //	labels APP tail NAME namespace NAMESPACE uid FILLER end
 type podParts struct{ labels, tail, namespace, uid, end string }
@@ -32,7 +33,7 @@ func newObjectSource(seed uint64, size int) objectSource {
 	return objectSource{random: rand.New(rand.NewPCG(seed, ValueSize)), size: size, parts: newPodParts(size)}
 }
 
-// smallSize is the maximum size of pods with only required fields.
+// smallSize is the maximum size of pods that contain only required fields, in bytes.
 const smallSize = 1 << 10
 
 func newPodParts(size int) podParts {
@@ -51,12 +52,12 @@ func newPodParts(size int) podParts {
 	}
 }
 
-// managedFields returns managedFields of about the given size: those of one field manager, with as many containers as
+// managedFields returns managedFields of about the given size: one entry, with the fields of as many containers as
 // necessary.
 func managedFields(size int) string {
 	const start, end = `[{"apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:containers":{`,
 		`}}},"manager":"deployer","operation":"Apply"}]`
-	const entry = 60 // about
+	const entry = 60 // approximate size of the fields of one container
 	var containers []string
 	for length := len(start) + len(end); length < size-entry/2; {
 		c := fmt.Sprintf(`"k:{\"name\":\"c%02d\"}":{".":{},"f:image":{},"f:name":{}}`, len(containers))
@@ -66,7 +67,7 @@ func managedFields(size int) string {
 	return start + strings.Join(containers, ",") + end
 }
 
-// next returns a new pod; the caller may retain it.
+// next returns a new pod, which the caller may retain.
 func (s objectSource) next(namespace, name, app string) []byte {
 	p := &s.parts
 	fixed := len(p.labels) + len(app) + len(p.tail) + len(name) + len(p.namespace) + len(namespace) + len(p.uid) + len(p.end)
@@ -80,7 +81,7 @@ func (s objectSource) next(namespace, name, app string) []byte {
 	return append(pod, p.end...)
 }
 
-// text is random printable text, the same in every process.
+// text returns random printable text, which is the same in every process.
 var text = sync.OnceValue(func() []byte {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 	random := rand.New(rand.NewPCG(1, 2))

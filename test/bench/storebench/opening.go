@@ -13,13 +13,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench/proc"
 )
 
-// Opening is the cost of opening store and cache of a folder in a new process, and the memory of that process.
+// Opening is the cost of opening the store and the watch cache of a folder in a new process, and the memory of that
+// process.
 type Opening struct {
 	Objects int
 	Bytes   int64 // total size of the objects in JSON
-	// Store is the part of Time until the store was open.
+	// Time is the time until the watch cache is open, and Store is the part of it until the store is open. CPU is the
+	// CPU time of the process.
 	Time, Store, CPU time.Duration
-	// Paced reports whether the cache tuned the garbage collector; otherwise it had Go's default.
+	// Paced reports whether the watch cache tuned the garbage collector; otherwise it had Go's default settings.
 	Paced  bool
 	Memory Memory
 }
@@ -27,24 +29,27 @@ type Opening struct {
 // Seconds returns Time in seconds.
 func (o Opening) Seconds() float64 { return o.Time.Seconds() }
 
-// Ratio returns a number of bytes divided by the size of the objects.
+// Ratio returns a number of bytes divided by the total size of the objects.
 func (o Opening) Ratio(bytes int64) float64 { return float64(bytes) / float64(o.Bytes) }
 
-// PerObject returns the heap overhead per object: live bytes beyond the size of the objects.
+// PerObject returns the heap overhead per object: the live bytes beyond the size of the objects, divided by their
+// number.
 func (o Opening) PerObject() float64 { return float64(o.Memory.Live-o.Bytes) / float64(o.Objects) }
 
-// Open opens a folder with the fleet, with Go's default garbage collector or with one that the cache tunes.
+// Open opens the store and the watch cache of a folder that contains the fleet, in a child process. If paced is set,
+// the cache tunes the garbage collector.
 func (f Fleet) Open(ctx context.Context, folder string, paced bool) (Opening, error) {
-	o, err := runChild[Opening](ctx, openingRole, order{Folder: folder, Paced: paced})
+	o, err := runChild[Opening](ctx, openingRole, parameters{Folder: folder, Paced: paced})
 	if err == nil && o.Objects != f.Objects {
 		err = fmt.Errorf("opened store: expected %[2]d objects, received %[1]d", o.Objects, f.Objects)
 	}
 	return o, err
 }
 
-// runOpening is the main function of the child process that opens a folder: it returns an Opening for an order.
+// runOpening is the main function of the child process that opens a folder. It reads its parameters from in, and writes
+// an Opening to out.
 func runOpening(in io.Reader, out io.Writer) (err error) {
-	var o order
+	var o parameters
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return err
 	}
@@ -74,7 +79,8 @@ func runOpening(in io.Reader, out io.Writer) (err error) {
 	return json.NewEncoder(out).Encode(opening)
 }
 
-// untilIdle waits until the process is idle, because a cache reads its event history in the background after opening.
+// untilIdle waits until the process is idle, because a watch cache reads its event history in the background after
+// opening.
 func untilIdle() error {
 	const pause, little = 200 * time.Millisecond, 2 * proc.Tick
 	for before := time.Duration(-time.Hour); ; time.Sleep(pause) {
@@ -86,7 +92,7 @@ func untilIdle() error {
 	}
 }
 
-// count sets Objects and Bytes. The list is garbage when it returns.
+// count sets Objects and Bytes from a list of the cache. The list is garbage when count returns.
 func (o *Opening) count(c *watchcache.Cache) error {
 	list, err := c.List(context.Background(), watchcache.Query{Selection: watchcache.Selection{Kind: kind}})
 	o.Objects = len(list.Objects)

@@ -8,8 +8,8 @@ import (
 	"runtime/pprof"
 )
 
-// profileVariable is the environment variable with the folder of CPU profiles; child processes write none if it is
-// empty.
+// profileVariable is the environment variable with the folder for CPU profiles. If it is empty, child processes write
+// none.
 const profileVariable = "CADASTRE_STOREBENCH_PROFILES"
 
 // WriteProfiles makes all child processes that are started later write CPU profiles to a folder.
@@ -17,7 +17,7 @@ func WriteProfiles(folder string) error {
 	return errors.Join(os.MkdirAll(folder, 0o700), os.Setenv(profileVariable, folder))
 }
 
-// startProfile starts a CPU profile if the variable is set; end stops it.
+// startProfile starts a CPU profile if profileVariable is set. end stops the profile and closes its file.
 func startProfile(role string) (end func() error, err error) {
 	folder := os.Getenv(profileVariable)
 	if folder == "" {

@@ -7,16 +7,16 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Result is the result of a load within the window.
+// Result contains the measurements of a load within its window.
 type Result struct {
 	Load     Load
 	Commits  int
-	Events   int64 // received by all watchers
-	Calls    int64 // deliveries, each with one or more events
+	Events   int64 // number of events that all watchers received together
+	Calls    int64 // number of deliveries, each with one or more events
 	CPU      time.Duration
-	P50, P99 time.Duration // latency of a commit
-	// Missing is the number of events that watchers had not received at Lag after the last commit. CutOff is the
-	// number of times that a slow watcher was closed and had to restart.
+	P50, P99 time.Duration // percentiles of the latency of a commit
+	// Missing is the number of events that watchers had not received at the time Lag after the last commit. CutOff is
+	// the number of times that a watch failed because its watcher was too slow, and had to be restarted.
 	Missing int64
 	Lag     time.Duration
 	CutOff  int
@@ -42,22 +42,23 @@ func summarize(l Load, before, after reading, writers []*writer) (Result, error)
 	}, nil
 }
 
-// CommitRate returns commits per second.
+// CommitRate returns the number of commits per second.
 func (r Result) CommitRate() float64 { return float64(r.Commits) / r.Load.Window.Seconds() }
 
-// EventRate returns events per second, summed over all watchers.
+// EventRate returns the number of events per second, summed over all watchers.
 func (r Result) EventRate() float64 { return float64(r.Events) / r.Load.Window.Seconds() }
 
-// Delivered returns the received events per watcher divided by the commits: less than 1 if watchers were behind.
+// Delivered returns the number of received events per watcher divided by the number of commits. It is less than 1 if
+// watchers fell behind.
 func (r Result) Delivered() float64 {
 	return float64(r.Events) / float64(r.Commits*max(1, r.Load.Watchers))
 }
 
-// CPUPerCommit returns the CPU time of the target's process per commit, in nanoseconds.
+// CPUPerCommit returns the CPU time of the store's process per commit, in nanoseconds.
 func (r Result) CPUPerCommit() float64 { return float64(r.CPU) / float64(r.Commits) }
 
-// EventsPerCall returns the number of events per delivery: larger batches cost less per event.
+// EventsPerCall returns the number of events per delivery. Larger batches cost less per event.
 func (r Result) EventsPerCall() float64 { return float64(r.Events) / float64(max(1, r.Calls)) }
 
-// CPUPerEvent returns the CPU time of the target's process per received event, in nanoseconds.
+// CPUPerEvent returns the CPU time of the store's process per received event, in nanoseconds.
 func (r Result) CPUPerEvent() float64 { return float64(r.CPU) / float64(max(1, r.Events)) }

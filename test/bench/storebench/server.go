@@ -10,19 +10,19 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// startTimeout is the maximum time until etcd serves.
+// startTimeout is the maximum time until etcd serves requests.
 const startTimeout = 30 * time.Second
 
-// quota is larger than the data of any run; etcd's default is 2 GiB.
+// quota is etcd's maximum database size in bytes, which no run reaches; the default of 2 GiB would be too small.
 const quota = 64 << 30
 
-// address is the output of etcd's process when it is ready.
+// address is the JSON that the child process of etcd prints when it is ready.
 type address struct{ Endpoint string }
 
-// serveEtcd is the main function of the child process of the peer: it returns its address for an order, and serves
-// until stdin is closed, which also happens if the benchmark dies.
+// serveEtcd is the main function of the child process that runs etcd. It reads its parameters from in, writes its
+// address to out, and serves until stdin is closed, which happens too if the benchmark is killed.
 func serveEtcd(in io.Reader, out io.Writer) error {
-	var o order
+	var o parameters
 	if err := json.NewDecoder(in).Decode(&o); err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func serveEtcd(in io.Reader, out io.Writer) error {
 	case err := <-server.Err():
 		return err
 	case <-time.After(startTimeout):
-		return errors.New("etcd: not ready in time")
+		return errors.New("etcd: expected it to serve within 30s of its start, received no ready notification")
 	}
 	if err := json.NewEncoder(out).Encode(address{Endpoint: server.Clients[0].Addr().String()}); err != nil {
 		return err
@@ -45,7 +45,8 @@ func serveEtcd(in io.Reader, out io.Writer) error {
 	return err
 }
 
-// etcdConfig has etcd's defaults, including fsync, except for free ports, disabled logging and a larger quota.
+// etcdConfig returns etcd's default configuration, including fsync, except for free ports, disabled logging and a
+// larger quota.
 func etcdConfig(folder string) *embed.Config {
 	free := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	config := embed.NewConfig()
@@ -53,7 +54,7 @@ func etcdConfig(folder string) *embed.Config {
 	config.ListenClientUrls, config.AdvertiseClientUrls = free, free
 	config.ListenPeerUrls, config.AdvertisePeerUrls = free, free
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
-	config.LogLevel = "fatal" // errors at the start are returned; at the stop each listener would log one
+	config.LogLevel = "fatal" // errors of the start are returned; at the stop each listener would log an expected error
 	config.QuotaBackendBytes = quota
 	return config
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Target is a store under load.
+// Target is a store on which a load runs.
 type Target interface {
 	// Commit writes a key by compare-and-swap and returns its new revision when it is durable; expected is 0 for a
 	// key that does not exist. The target takes ownership of the value.
@@ -16,5 +16,6 @@ type Target interface {
 	CPU() (time.Duration, error)
 }
 
-// Side starts a store in an empty folder and in a separate process, runs a load on it and stops it.
-type Side func(ctx context.Context, folder string, l Load) (Result, error)
+// Implementation starts a store with an empty folder, runs a load on it, and stops the store. The store runs in a
+// separate process.
+type Implementation func(ctx context.Context, folder string, l Load) (Result, error)

@@ -8,30 +8,31 @@ import (
 	"time"
 )
 
-// errCutOff is the error of a watcher that was too slow: it has missed events and has to restart.
+// errCutOff is the error of a watch whose watcher was too slow: it has missed events and must be restarted.
 var errCutOff = errors.New("the watcher was cut off")
 
-// Watcher has the counters of one watcher.
+// Watcher counts the events that one watcher receives.
 type Watcher struct {
 	number int
 	once   sync.Once
 	ready  *sync.WaitGroup
-	// calls is the number of deliveries, each of which has one or more events.
+	// events is the number of received events. calls is the number of deliveries, each of which contains one or more
+	// events.
 	events, calls atomic.Int64
-	// Padding: counters of different watchers must not share a cache line.
+	// The padding prevents counters of different watchers from sharing a cache line.
 	_ [64]byte
 }
 
-// Ready marks the watcher as established: it will receive all later events.
+// Ready marks the watch as established: the watcher will receive all later events.
 func (w *Watcher) Ready() { w.once.Do(w.ready.Done) }
 
-// Count records the delivery of events.
+// Count records one delivery with the given number of events.
 func (w *Watcher) Count(events int) {
 	w.events.Add(int64(events))
 	w.calls.Add(1)
 }
 
-// watchers are the watchers of a run.
+// watchers are all watchers of a run.
 type watchers struct {
 	list   []*Watcher
 	ready  sync.WaitGroup
@@ -39,7 +40,7 @@ type watchers struct {
 	end    func()
 }
 
-// startWatchers starts the watchers, and returns when all are established or the run has failed.
+// startWatchers starts the watchers, and returns when all watches are established or the run has failed.
 func (r *run) startWatchers(ctx context.Context) {
 	watching, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -59,7 +60,7 @@ func (r *run) startWatchers(ctx context.Context) {
 	}
 }
 
-// watch restarts the watcher after errCutOff, as clients do.
+// watch runs one watcher, and restarts its watch after errCutOff, as clients do.
 func (r *run) watch(ctx context.Context, w *Watcher) {
 	for ctx.Err() == nil {
 		err := r.target.Watch(ctx, w)
@@ -74,7 +75,7 @@ func (r *run) watch(ctx context.Context, w *Watcher) {
 	}
 }
 
-// events returns the number of events of all watchers.
+// events returns the number of events that all watchers have received together.
 func (ws *watchers) events() (total int64) {
 	for _, w := range ws.list {
 		total += w.events.Load()
@@ -82,7 +83,7 @@ func (ws *watchers) events() (total int64) {
 	return total
 }
 
-// calls returns the number of deliveries of all watchers.
+// calls returns the number of deliveries to all watchers together.
 func (ws *watchers) calls() (total int64) {
 	for _, w := range ws.list {
 		total += w.calls.Load()
@@ -90,8 +91,8 @@ func (ws *watchers) calls() (total int64) {
 	return total
 }
 
-// drain waits until watchers have received the expected total of events, for at most limit. It returns the time
-// waited and the number of missing events.
+// drain waits until the watchers have received the expected total number of events, but at most for limit. It returns
+// the time that it waited and the number of missing events.
 func (ws *watchers) drain(ctx context.Context, expected int64, limit time.Duration) (lag time.Duration, missing int64) {
 	start := time.Now()
 	for {

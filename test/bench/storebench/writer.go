@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// keysPerWriter is the number of keys per writer. Writers do not share keys, so that no commit conflicts.
+// keysPerWriter is the number of keys of each writer. Writers do not share keys, so that no commit conflicts.
 const keysPerWriter = 16
 
-// writtenApp is the label of all written objects. Watchers with label selectors select others.
+// writtenApp is the value of the label app of all written objects. Watchers with label selectors select other values.
 const writtenApp = "written"
 
 type writer struct {
@@ -30,7 +30,7 @@ func newWriter(number int) *writer {
 	return w
 }
 
-// work creates the keys, and updates them until the end of the window.
+// work creates the keys of the writer, and updates them until the end of the window.
 func (w *writer) work(ctx context.Context, r *run) error {
 	if err := w.create(ctx, r); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (w *writer) create(ctx context.Context, r *run) error {
 	return nil
 }
 
-// commit writes the next key. Revisions start at 0, which creates the key.
+// commit writes the next key of the writer. The expected revision of a new key is 0.
 func (w *writer) commit(ctx context.Context, target Target) error {
 	i := w.commits % keysPerWriter
 	key := kind + "/" + w.namespace + "/" + w.names[i]

@@ -23,7 +23,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// options are the command's flags. The flag -server names the program after the change.
+// options are the flags of the command. The flag -server is the program after the change.
 type options struct {
 	serverbench.Options
 	before string
@@ -35,7 +35,7 @@ func main() {
 	flag.StringVar(&o.before, "before", "", "`program` of the server before the change; required")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
-		Cases: "apply/change, custom/change or watch", Window: 2 * time.Second, Sides: serverbench.OursFlag,
+		Cases: "apply/change, custom/change or watch", Window: 2 * time.Second, Implementations: serverbench.CadastreFlag,
 	})
 	if err == nil && o.before == "" {
 		err = errors.New("-before: expected the program of a server, received none; build an older commit with go build -tags grpcnotrace -o PROGRAM ./cmd/cadastre")
@@ -49,7 +49,7 @@ func main() {
 	})
 }
 
-// table is a group of cases with one geometric mean.
+// table is a named group of cases whose ratios are summarized in one geometric mean.
 type table struct {
 	name  string
 	cases []serverbench.Case
@@ -60,11 +60,11 @@ var tables = []table{{"server", serverbench.Cases}, {"custom", serverbench.Custo
 func compare(ctx context.Context, o options) error {
 	if o.Program == "" {
 		var err error
-		if o.Program, err = serverbench.BuildOurs(ctx, o.Folder); err != nil {
+		if o.Program, err = serverbench.BuildCadastre(ctx, o.Folder); err != nil {
 			return err
 		}
 	}
-	before, after := serverbench.Ours(o.before), serverbench.Ours(o.Program)
+	before, after := serverbench.Cadastre(o.before), serverbench.Cadastre(o.Program)
 	before.Name, after.Name = "before", "after"
 	fmt.Println(o.Title())
 	for _, t := range tables {
@@ -75,13 +75,13 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// compare measures the selected cases of the table on servers that only this table uses.
-func (t table) compare(ctx context.Context, o options, sides ...serverbench.Side) (err error) {
+// compare starts both builds for this table only, measures the selected cases on them, and prints one row per case.
+func (t table) compare(ctx context.Context, o options, implementations ...serverbench.Implementation) (err error) {
 	cases := slices.DeleteFunc(slices.Clone(t.cases), func(c serverbench.Case) bool { return !o.Selected.MatchString(c.Name) })
 	if len(cases) == 0 {
 		return nil
 	}
-	servers, err := serverbench.StartAll(ctx, filepath.Join(o.Folder, t.name), sides...)
+	servers, err := serverbench.StartAll(ctx, filepath.Join(o.Folder, t.name), implementations...)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,9 @@ func (t table) compare(ctx context.Context, o options, sides ...serverbench.Side
 	return nil
 }
 
-// measure runs one case on both servers, round by round, and returns the rounds of each. The order alternates.
-func measure(ctx context.Context, o options, servers []serverbench.Contender, c serverbench.Case) ([2][]serverbench.Result, error) {
+// measure runs one case on both servers, round by round, and returns the results of each server. The server that runs first
+// alternates between rounds.
+func measure(ctx context.Context, o options, servers []serverbench.RunningServer, c serverbench.Case) ([2][]serverbench.Result, error) {
 	var rounds [2][]serverbench.Result
 	for _, s := range servers {
 		if err := c.Prepare(ctx, s.Server, o.Load.Clients); err != nil {

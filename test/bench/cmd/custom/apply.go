@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Names of the sides in tables and findings.
+// Names of the servers in tables and findings.
 var (
-	oursName = serverbench.Ours("").Name
-	peerName = serverbench.Peer.Name
+	cadastreName      = serverbench.Cadastre("").Name
+	kubeAPIServerName = serverbench.KubeAPIServer.Name
 )
 
 const (
@@ -22,8 +22,8 @@ of the Deployment in bench-server: 1.5 KB, two containers, lists with keys, defa
 `
 )
 
-// compareApplies measures applies of custom resources, with the sides taking turns.
-func compareApplies(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
+// compareApplies measures applies of custom resources on the servers, which take turns.
+func compareApplies(ctx context.Context, o options, all []serverbench.RunningServer) (found []stat.Finding, err error) {
 	fmt.Printf("\n"+applyFormat, "case", "server", "op/s", "p50", "p99", "CPU", "etcd's", "RSS", "ours/it")
 	for _, c := range serverbench.CustomCases {
 		if !o.Selected.MatchString(c.Name) {
@@ -34,13 +34,13 @@ func compareApplies(ctx context.Context, o options, all []serverbench.Contender)
 			return nil, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		name := c.Name
-		for _, side := range all {
-			fmt.Printf(applyFormat, append([]any{name}, applyCells(side.Name, turns)...)...)
+		for _, server := range all {
+			fmt.Printf(applyFormat, append([]any{name}, applyCells(server.Name, turns)...)...)
 			name = ""
 		}
 		figure := stat.Over(turns[all[0].Name], serverbench.Result.CPUPerOperation)
 		if len(all) == 2 {
-			figure = stat.Ratio(turns[oursName], turns[peerName], serverbench.Result.CPUPerOperation)
+			figure = stat.Ratio(turns[cadastreName], turns[kubeAPIServerName], serverbench.Result.CPUPerOperation)
 		}
 		found = append(found, stat.Found(c.Name+" vs kube-apiserver", figure))
 	}
@@ -48,40 +48,40 @@ func compareApplies(ctx context.Context, o options, all []serverbench.Contender)
 	return found, nil
 }
 
-// takeTurns measures a case on all sides, round by round.
-func takeTurns(ctx context.Context, o options, all []serverbench.Contender, c serverbench.Case) (map[string][]serverbench.Result, error) {
+// takeTurns measures a case on all servers, round by round. It returns the results by the name of the server.
+func takeTurns(ctx context.Context, o options, all []serverbench.RunningServer, c serverbench.Case) (map[string][]serverbench.Result, error) {
 	turns := map[string][]serverbench.Result{}
-	for _, side := range all {
-		if err := c.Prepare(ctx, side.Server, o.Load.Clients); err != nil {
-			return nil, fmt.Errorf("%s: %w", side.Name, err)
+	for _, server := range all {
+		if err := c.Prepare(ctx, server.Server, o.Load.Clients); err != nil {
+			return nil, fmt.Errorf("%s: %w", server.Name, err)
 		}
 	}
 	for range o.Rounds {
-		for _, side := range all {
-			if err := side.Server.Settle(ctx); err != nil {
-				return nil, fmt.Errorf("%s: %w", side.Name, err)
+		for _, server := range all {
+			if err := server.Server.Settle(ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", server.Name, err)
 			}
-			r, err := c.Run(ctx, side.Server, o.Load)
+			r, err := c.Run(ctx, server.Server, o.Load)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", side.Name, err)
+				return nil, fmt.Errorf("%s: %w", server.Name, err)
 			}
-			turns[side.Name] = append(turns[side.Name], r)
+			turns[server.Name] = append(turns[server.Name], r)
 		}
 	}
 	return turns, nil
 }
 
-func applyCells(side string, turns map[string][]serverbench.Result) []any {
-	these := turns[side]
+func applyCells(server string, turns map[string][]serverbench.Result) []any {
+	these := turns[server]
 	store, ratio := "-", ""
-	if side == peerName {
+	if server == kubeAPIServerName {
 		store = stat.Shown(these, serverbench.Result.StoreCPUPerOperation, stat.Nanoseconds)
-		if ours := turns[oursName]; len(ours) > 0 {
+		if ours := turns[cadastreName]; len(ours) > 0 {
 			ratio = stat.Times2(stat.Ratio(ours, these, serverbench.Result.CPUPerOperation).Median)
 		}
 	}
 	return []any{
-		side, stat.Shown(these, serverbench.Result.Rate, stat.Count),
+		server, stat.Shown(these, serverbench.Result.Rate, stat.Count),
 		stat.Shown(these, func(r serverbench.Result) float64 { return float64(r.P50) }, stat.Nanoseconds),
 		stat.Shown(these, func(r serverbench.Result) float64 { return float64(r.P99) }, stat.Nanoseconds),
 		stat.Shown(these, serverbench.Result.CPUPerOperation, stat.Nanoseconds), store,

@@ -20,38 +20,38 @@ Each CRD has a schema of about a hundred fields with descriptions.
 `
 )
 
-// compareDefinitions measures the creation of many CRDs, once per side.
-func compareDefinitions(ctx context.Context, o options, all []serverbench.Contender) (found []stat.Finding, err error) {
+// compareDefinitions measures the creation of many CRDs, once per server.
+func compareDefinitions(ctx context.Context, o options, all []serverbench.RunningServer) (found []stat.Finding, err error) {
 	name := fmt.Sprintf("definitions/%d", o.definitions)
 	fmt.Printf("\n"+definitionsFormat, "case", "server", "served", "p50", "p99", "CPU", "etcd's", "before", "defined", "used", "index", "document", "kinds")
 	results := map[string]serverbench.DefinitionsResult{}
-	for _, side := range all {
-		r, err := serverbench.Definitions{Count: o.definitions}.Define(ctx, side.Server, o.Load.Clients)
+	for _, server := range all {
+		r, err := serverbench.Definitions{Count: o.definitions}.Define(ctx, server.Server, o.Load.Clients)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", side.Name, err)
+			return nil, fmt.Errorf("%s: %w", server.Name, err)
 		}
-		results[side.Name] = r
-		fmt.Printf(definitionsFormat, name, side.Name, duration(r.Wall), duration(r.P50), duration(r.P99), duration(r.CPU), duration(r.StoreCPU),
+		results[server.Name] = r
+		fmt.Printf(definitionsFormat, name, server.Name, duration(r.Wall), duration(r.P50), duration(r.P99), duration(r.CPU), duration(r.StoreCPU),
 			resident(r.Before), resident(r.Served), resident(r.Used), duration(r.Index), duration(r.Document), duration(r.Discovery))
 		name = ""
 	}
 	fmt.Print(definitionsFootnotes)
-	ours, theirs := results[oursName], results[peerName]
+	ours, divisor := results[cadastreName], results[kubeAPIServerName]
 	add := func(what string, our, their float64) {
 		if our > 0 && their > 0 {
 			found = append(found, stat.Found("definitions "+what, stat.Of([]float64{our / their})))
 		}
 	}
-	add("time", float64(ours.Wall), float64(theirs.Wall))
-	add("CPU", float64(ours.CPU), float64(theirs.CPU))
-	add("memory", grown(ours), grown(theirs))
-	if len(found) == 0 { // only one side was measured: no ratio
+	add("time", float64(ours.Wall), float64(divisor.Wall))
+	add("CPU", float64(ours.CPU), float64(divisor.CPU))
+	add("memory", grown(ours), grown(divisor))
+	if len(found) == 0 { // with only one server there is no ratio
 		found = append(found, stat.Found("definitions", stat.Of([]float64{float64(ours.Wall)})))
 	}
 	return found, nil
 }
 
-// grown returns the memory of the definitions with one object each.
+// grown returns the additional resident memory of the server for the CRDs with one object each, in bytes.
 func grown(r serverbench.DefinitionsResult) float64 {
 	return float64(r.Used.Resident - r.Before.Resident)
 }

@@ -6,12 +6,13 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Bounds of the goals.
+// Bounds of the goals. Except for late they are ratios.
 const (
 	tenth = 0.1
-	// late is the maximum p99 latency of an event, in seconds.
+	// late is the maximum 99th percentile of the time from the response to a write until its event is received, in
+	// seconds.
 	late = 0.001
-	// sameWork tolerates noise.
+	// sameWork is the maximum ratio of the CPU times of equal work; it allows for noise.
 	sameWork = 1.2
 )
 

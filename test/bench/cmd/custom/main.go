@@ -1,5 +1,5 @@
-// Command custom compares our server with kube-apiserver on custom resources: many CRDs, apply, and a watch during
-// load on another kind; it prints the tables and the goals.
+// Command custom compares Cadastre with kube-apiserver on custom resources: many CRDs, apply, and a watch during load
+// on another kind. It prints the tables and the goals.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// options are the command's flags.
+// options are the flags of the command.
 type options struct {
 	serverbench.Options
 	definitions int
@@ -28,7 +28,7 @@ func main() {
 	flag.IntVar(&o.definitions, "definitions", 500, "`number` of CRDs; the goals are for 500")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
-		Cases: "definitions, custom/change or beside", Window: 3 * time.Second, Sides: serverbench.OursFlag + "," + serverbench.PeerFlag,
+		Cases: "definitions, custom/change or beside", Window: 3 * time.Second, Implementations: serverbench.CadastreFlag + "," + serverbench.KubeAPIServerFlag,
 	})
 	if err == nil && o.definitions < 1 {
 		err = errors.New("-definitions must be positive")
@@ -42,15 +42,15 @@ func main() {
 	})
 }
 
-// parts are the comparisons, each with its own servers.
+// parts are the comparisons. Each of them starts its own servers.
 var parts = []struct {
 	name string
-	run  func(context.Context, options, []serverbench.Contender) ([]stat.Finding, error)
-}{{"definitions", compareDefinitions}, {"custom", compareApplies}, {"beside", compareBeside}}
+	run  func(context.Context, options, []serverbench.RunningServer) ([]stat.Finding, error)
+}{{"definitions", compareDefinitions}, {"custom", compareApplies}, {"beside", compareUnderLoad}}
 
 func compare(ctx context.Context, o options) error {
 	fmt.Println(o.Title())
-	sides, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.Peer)
+	implementations, missing, err := serverbench.FindImplementations(ctx, o.Implementations, o.Program, o.Folder, serverbench.KubeAPIServer)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func compare(ctx context.Context, o options) error {
 		if !o.selects(part.name) {
 			continue
 		}
-		all, err := serverbench.StartAll(ctx, filepath.Join(o.Folder, part.name), sides.Real()...)
+		all, err := serverbench.StartAll(ctx, filepath.Join(o.Folder, part.name), implementations.APIServers()...)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// selects reports whether a part has a selected case.
+// selects reports whether the -run flag selects a case of the part.
 func (o options) selects(part string) bool {
 	if part != "custom" {
 		return o.Selected.MatchString(part)

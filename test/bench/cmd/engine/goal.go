@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// goal is a bound on a ratio: on the mean of the cases, or on the worst of them.
+// goal bounds a ratio: its geometric mean over the cases if mean is set, and otherwise its worst value.
 type goal struct {
 	text  string
 	ratio func(result) float64
-	// bound is a minimum, or a maximum if most is set.
+	// bound is the maximum of the ratio if most is set, and otherwise the minimum.
 	bound float64
 	most  bool
 	mean  bool
-	// of are the operations of the goal.
+	// of lists the operations whose cases the goal covers.
 	of []bench.Operation
 }
 
@@ -25,7 +25,7 @@ var goals = []goal{
 	{text: "no case under 4x faster", ratio: result.faster, bound: 4, of: bench.Operations},
 	{text: "every no-op at least 30x faster", ratio: result.faster, bound: 30, of: []bench.Operation{bench.NoOp}},
 	{text: "allocations at most a twentieth", ratio: result.fewer, bound: 20, of: bench.Operations},
-	{text: "at most 3x the floor", ratio: result.aboveFloor, bound: 3, most: true, of: bench.Operations},
+	{text: "at most 3x the floor", ratio: result.aboveLowerBound, bound: 3, most: true, of: bench.Operations},
 	{text: "every patch made at least 10x faster", ratio: result.faster, bound: 10, of: []bench.Operation{bench.Make, bench.MakeThreeWay}},
 	{text: "every patch merged at least 10x faster", ratio: result.faster, bound: 10, of: []bench.Operation{bench.Merge}},
 }
@@ -37,7 +37,8 @@ func printGoals(results []result) {
 	}
 }
 
-// verdict reports whether the goal is met, with the mean and the worst case.
+// verdict returns a line with pass or FAIL, the geometric mean, and the worst case. The line says "not measured" if no
+// case of the goal was run.
 func (g goal) verdict(results []result) string {
 	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return !slices.Contains(g.of, r.operation) })
 	if len(results) == 0 {
@@ -56,7 +57,7 @@ func (g goal) verdict(results []result) string {
 	return fmt.Sprintf("%s  %-38s mean %s, worst %s (%s)", word, g.text, times(mean), times(g.ratio(worst)), worst.Name())
 }
 
-// compare orders ratios from worst to best.
+// compare orders ratios from worst to best. It returns a negative number if a is worse than b.
 func (g goal) compare(a, b float64) int {
 	switch {
 	case a == b:

@@ -7,8 +7,9 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// compareLengths prints how the cost of patches grows with the length of a list all of whose items change. The peer's
-// ordering is quadratic: long measurements are done once, and the longest one, which takes minutes, only on request.
+// compareLengths prints how the cost of strategic merge patches grows with the length of a list all of whose items
+// change. The time of strategicpatch is quadratic in the length: measurements that take longer than longTurn are done
+// once, and the longest list, which takes minutes, is measured only with -long.
 func compareLengths(o options) error {
 	printed := false
 	for i, operation := range bench.PatchOperations {
@@ -31,58 +32,58 @@ func compareLengths(o options) error {
 	return nil
 }
 
-// lengthRow is an operation at each length.
+// lengthRow contains the measurements of one operation, at each length of the list.
 type lengthRow struct {
-	cases []bench.PatchCase
-	ours  [][]bench.Sample // per length
-	peer  [][]bench.Sample // may have fewer lengths
-	ratio []float64        // the peer's time divided by ours, as far as measured
+	cases    []bench.PatchCase
+	cadastre [][]bench.Sample // samples by list length
+	upstream [][]bench.Sample // samples by list length; shorter if long lists were not measured
+	ratio    []float64        // strategicpatch's time divided by Cadastre's, by length, as far as measured
 }
 
-// longTurn is the maximum duration of work that is measured more than once.
+// longTurn is the duration above which one execution of strategicpatch is measured only once.
 const longTurn = time.Second
 
-// measure measures our side alone, which shows its growth, and then both sides in turns.
+// measure measures Cadastre alone, which shows how its time grows, and then Cadastre and strategicpatch in turns.
 func (r *lengthRow) measure(o options) error {
 	for i, c := range r.cases {
-		ours, err := c.Ours()
+		cadastre, err := c.Cadastre()
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		samples, err := bench.Measure(o.rounds, o.turn, ours)
+		samples, err := bench.Measure(o.rounds, o.turn, cadastre)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
-		r.ours = append(r.ours, samples[0])
+		r.cadastre = append(r.cadastre, samples[0])
 		if i == len(r.cases)-1 && !o.long {
 			return nil
 		}
-		if err := r.measurePeer(c, ours, o); err != nil {
+		if err := r.measureUpstream(c, cadastre, o); err != nil {
 			return fmt.Errorf("%s: %w", c.Name(), err)
 		}
 	}
 	return nil
 }
 
-// measurePeer measures the peer at the next length.
-func (r *lengthRow) measurePeer(c bench.PatchCase, ours bench.Work, o options) error {
+// measureUpstream measures strategicpatch at the next length and appends to r.upstream and r.ratio.
+func (r *lengthRow) measureUpstream(c bench.PatchCase, cadastre bench.Work, o options) error {
 	begun := time.Now()
-	peer, err := c.Peer() // runs the work once
+	upstream, err := c.Upstream() // Upstream executes the work once
 	if err != nil {
 		return err
 	}
 	if took := time.Since(begun); took > longTurn {
-		r.peer = append(r.peer, []bench.Sample{{Time: took}})
-		r.ratio = append(r.ratio, float64(took)/float64(bench.Typical(r.ours[len(r.ratio)]).Time))
+		r.upstream = append(r.upstream, []bench.Sample{{Time: took}})
+		r.ratio = append(r.ratio, float64(took)/float64(bench.Typical(r.cadastre[len(r.ratio)]).Time))
 		return nil
 	} else if took > o.turn {
 		o.rounds = min(o.rounds, 3)
 	}
-	both, err := bench.Measure(o.rounds, o.turn, ours, peer)
+	both, err := bench.Measure(o.rounds, o.turn, cadastre, upstream)
 	if err != nil {
 		return err
 	}
-	r.peer = append(r.peer, both[1])
+	r.upstream = append(r.upstream, both[1])
 	r.ratio = append(r.ratio, bench.TimeRatio(both[1], both[0]))
 	return nil
 }
@@ -96,18 +97,18 @@ func printLengthHeader() {
 }
 
 func (r *lengthRow) print(operation bench.Operation) {
-	r.printSide(string(operation), "ours", r.ours)
-	r.printSide(string(operation), "strategicpatch", r.peer)
+	r.printTimes(string(operation), "ours", r.cadastre)
+	r.printTimes(string(operation), "strategicpatch", r.upstream)
 	cells := []any{"", "faster"}
 	for i := range r.cases {
 		cells = append(cells, cell(i < len(r.ratio), func() string { return times(r.ratio[i]) }))
 	}
 	fmt.Printf(lengthFormat, append(cells, "")...)
-	fmt.Printf("  %s  %s grows linearly with the list, at most %.1f\n", verdict(r.growth(r.ours) <= maxGrowth), operation, maxGrowth)
+	fmt.Printf("  %s  %s grows linearly with the list, at most %.1f\n", verdict(r.growth(r.cadastre) <= maxGrowth), operation, maxGrowth)
 	fmt.Printf("  %s  %s is at least %dx faster at every length\n", verdict(r.slowest() >= minFaster), operation, minFaster)
 }
 
-// minFaster is the goal for the speedup of patches over strategicpatch.
+// minFaster is the minimum of strategicpatch's time divided by Cadastre's that the goal requires.
 const minFaster = 10
 
 func (r *lengthRow) slowest() float64 {
@@ -125,9 +126,9 @@ func verdict(holds bool) string {
 	return "FAIL"
 }
 
-// printSide prints the times of one side, as far as measured.
-func (r *lengthRow) printSide(operation, side string, all [][]bench.Sample) {
-	cells := []any{operation, side}
+// printTimes prints the times of one implementation by length, as far as measured, and their growth.
+func (r *lengthRow) printTimes(operation, implementation string, all [][]bench.Sample) {
+	cells := []any{operation, implementation}
 	for i := range r.cases {
 		cells = append(cells, cell(i < len(all), func() string { return duration(bench.Typical(all[i]).Time) }))
 	}
@@ -142,7 +143,8 @@ func cell(known bool, text func() string) string {
 	return text()
 }
 
-// growth returns the growth of the time divided by that of the input, between the two longest lists.
+// growth returns the ratio of the times for the two longest lists, divided by the ratio of their input sizes. It is 1
+// if the time is linear in the size.
 func (r *lengthRow) growth(all [][]bench.Sample) float64 {
 	last := len(r.cases) - 1
 	inBytes := float64(r.cases[last].Size()) / float64(r.cases[last-1].Size())

@@ -1,5 +1,6 @@
-// Command engine compares the apply engine with structured-merge-diff, strategic merge patches with strategicpatch,
-// and both with the floor, and prints the tables: every case, the goals, and the growth with the size of the object.
+// Command engine compares the apply engine with structured-merge-diff, strategic merge patches with strategicpatch, and
+// both with a lower bound (floor): only parsing the inputs and writing the output. It prints the tables of every case,
+// the goals, and the growth with the size of the object.
 package main
 
 import (
@@ -11,10 +12,10 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/test/bench"
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// options are the command's flags.
+// options are the flags of the command.
 type options struct {
 	selected *regexp.Regexp
 	turn     time.Duration
@@ -45,7 +46,7 @@ func main() {
 func compare(o options) error {
 	fmt.Printf("%s %s/%s, %d cores; %d rounds of %v a side, medians\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.rounds, o.turn)
 	fmt.Printf("smd is structured-merge-diff %s, strategicpatch is apimachinery's %s; floor: %s parses the inputs and writes the output\n\n",
-		moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), moduleVersion("k8s.io/apimachinery"), floor.Fastest().Name)
+		moduleVersion("sigs.k8s.io/structured-merge-diff/v6"), moduleVersion("k8s.io/apimachinery"), lowerbound.Fastest().Name)
 
 	var results []result
 	printHeader()

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/test/bench"
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
-// result has the samples of each side for a case.
+// result contains the samples of each implementation for one case.
 type result struct {
 	bench.Comparison
-	operation         bench.Operation
-	ours, peer, floor []bench.Sample
+	operation                      bench.Operation
+	cadastre, upstream, lowerBound []bench.Sample
 }
 
 func measure(c bench.Comparison, operation bench.Operation, o options) (result, error) {
@@ -24,15 +24,16 @@ func measure(c bench.Comparison, operation bench.Operation, o options) (result, 
 	return results[0], nil
 }
 
-// measureTogether measures cases whose times are compared with each other: all take turns.
+// measureTogether measures several cases whose times are compared with each other. All implementations of all cases
+// take turns.
 func measureTogether(cases []bench.Comparison, operation bench.Operation, o options) ([]result, error) {
 	var works []bench.Work
 	for _, c := range cases {
-		sides, err := allSides(c)
+		implementations, err := allWorks(c)
 		if err != nil {
 			return nil, err
 		}
-		works = append(works, sides...)
+		works = append(works, implementations...)
 	}
 	samples, err := bench.Measure(o.rounds, o.turn, works...)
 	if err != nil {
@@ -40,37 +41,37 @@ func measureTogether(cases []bench.Comparison, operation bench.Operation, o opti
 	}
 	var results []result
 	for i, c := range cases {
-		results = append(results, result{Comparison: c, operation: operation, ours: samples[3*i], peer: samples[3*i+1], floor: samples[3*i+2]})
+		results = append(results, result{Comparison: c, operation: operation, cadastre: samples[3*i], upstream: samples[3*i+1], lowerBound: samples[3*i+2]})
 	}
 	return results, nil
 }
 
-func allSides(c bench.Comparison) ([]bench.Work, error) {
-	ours, err := c.Ours()
+func allWorks(c bench.Comparison) ([]bench.Work, error) {
+	cadastre, err := c.Cadastre()
 	if err != nil {
 		return nil, fmt.Errorf("ours: %w", err)
 	}
-	peer, err := c.Peer()
+	upstream, err := c.Upstream()
 	if err != nil {
 		return nil, fmt.Errorf("peer: %w", err)
 	}
-	bottom, err := c.Floor(floor.Fastest())
+	bottom, err := c.LowerBound(lowerbound.Fastest())
 	if err != nil {
 		return nil, fmt.Errorf("floor: %w", err)
 	}
-	return []bench.Work{ours, peer, bottom}, nil
+	return []bench.Work{cadastre, upstream, bottom}, nil
 }
 
-// faster returns the peer's time divided by ours.
-func (r result) faster() float64 { return bench.TimeRatio(r.peer, r.ours) }
+// faster returns the upstream library's time divided by Cadastre's.
+func (r result) faster() float64 { return bench.TimeRatio(r.upstream, r.cadastre) }
 
-// fewer returns the peer's allocations divided by ours.
+// fewer returns the number of the upstream library's allocations divided by Cadastre's.
 func (r result) fewer() float64 {
-	return bench.Typical(r.peer).Allocs / max(1, bench.Typical(r.ours).Allocs)
+	return bench.Typical(r.upstream).Allocs / max(1, bench.Typical(r.cadastre).Allocs)
 }
 
-// aboveFloor returns our time divided by the floor's.
-func (r result) aboveFloor() float64 { return bench.TimeRatio(r.ours, r.floor) }
+// aboveLowerBound returns Cadastre's time divided by the time of the lower bound.
+func (r result) aboveLowerBound() float64 { return bench.TimeRatio(r.cadastre, r.lowerBound) }
 
 const rowFormat = "%-28s %10s %10s %8s %10s %10s %8s %10s %8s\n"
 
@@ -79,10 +80,10 @@ func printHeader() {
 }
 
 func (r result) print() {
-	ours, peer, bottom := bench.Typical(r.ours), bench.Typical(r.peer), bench.Typical(r.floor)
-	fmt.Printf(rowFormat, r.Name(), duration(ours.Time), duration(peer.Time), times(r.faster()),
-		fmt.Sprintf("%.0f", ours.Allocs), fmt.Sprintf("%.0f", peer.Allocs), times(r.fewer()),
-		duration(bottom.Time), times(r.aboveFloor()))
+	cadastre, upstream, bottom := bench.Typical(r.cadastre), bench.Typical(r.upstream), bench.Typical(r.lowerBound)
+	fmt.Printf(rowFormat, r.Name(), duration(cadastre.Time), duration(upstream.Time), times(r.faster()),
+		fmt.Sprintf("%.0f", cadastre.Allocs), fmt.Sprintf("%.0f", upstream.Allocs), times(r.fewer()),
+		duration(bottom.Time), times(r.aboveLowerBound()))
 }
 
 func printFootnotes() {
@@ -95,7 +96,7 @@ smd decodes with apimachinery's decoder for unstructured objects and encodes wit
 `)
 }
 
-// duration formats a duration with about three digits.
+// duration formats a duration with two or three significant digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < 10*time.Microsecond:
@@ -110,7 +111,7 @@ func duration(d time.Duration) string {
 
 func times(ratio float64) string { return fmt.Sprintf("%.1fx", ratio) }
 
-// moduleVersion returns the version of a dependency of this binary.
+// moduleVersion returns the version of a module that this binary depends on, or "" if it is unknown.
 func moduleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -6,11 +6,11 @@ import (
 	"github.com/cadastre/cadastre/test/bench"
 )
 
-// maxGrowth is the goal for the growth of time relative to size. It is more than 1 because caches are less effective
-// for large objects.
+// maxGrowth is the maximum growth of the time divided by the growth of the size that the goal allows. It is more than 1
+// because CPU caches are less effective for large objects.
 const maxGrowth = 1.5
 
-// compareScales prints how the cost grows with the length of the object's lists.
+// compareScales prints how the cost of apply and update grows with the length of the object's lists.
 func compareScales(o options) error {
 	byScale := bench.ScaledCases()
 	printed := false
@@ -47,31 +47,32 @@ func printScaleHeader(byScale [][]bench.Case) {
 }
 
 func printScaleRow(row []result) {
-	sides := []struct {
+	implementations := []struct {
 		name    string
 		samples func(result) []bench.Sample
 	}{
-		{"ours", func(r result) []bench.Sample { return r.ours }},
-		{"smd", func(r result) []bench.Sample { return r.peer }},
-		{"floor", func(r result) []bench.Sample { return r.floor }},
+		{"ours", func(r result) []bench.Sample { return r.cadastre }},
+		{"smd", func(r result) []bench.Sample { return r.upstream }},
+		{"floor", func(r result) []bench.Sample { return r.lowerBound }},
 	}
 	small, large := row[len(row)-2], row[len(row)-1]
-	for _, side := range sides {
-		cells := []any{string(large.operation), side.name}
+	for _, implementation := range implementations {
+		cells := []any{string(large.operation), implementation.name}
 		for _, r := range row {
-			cells = append(cells, duration(bench.Typical(side.samples(r)).Time))
+			cells = append(cells, duration(bench.Typical(implementation.samples(r)).Time))
 		}
-		growth := fmt.Sprintf("%.2f", growth(small, large, side.samples))
+		growth := fmt.Sprintf("%.2f", growth(small, large, implementation.samples))
 		fmt.Printf(scaleFormat, append(cells, growth)...)
 	}
 	word := "pass"
-	if growth(small, large, sides[0].samples) > maxGrowth {
+	if growth(small, large, implementations[0].samples) > maxGrowth {
 		word = "FAIL"
 	}
 	fmt.Printf("  %s  %s grows linearly with the object, at most %.1f\n", word, large.operation, maxGrowth)
 }
 
-// growth returns the growth of the time divided by that of the live object.
+// growth returns the ratio of the times of the large and the small object, divided by the ratio of their sizes. It is 1
+// if the time is linear in the size.
 func growth(small, large result, samples func(result) []bench.Sample) float64 {
 	inBytes := float64(large.Size()) / float64(small.Size())
 	return bench.TimeRatio(samples(large), samples(small)) / inBytes

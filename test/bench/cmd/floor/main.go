@@ -1,4 +1,5 @@
-// Command floor compares the JSON libraries that are candidates for the floor, on the cases of the benchmark.
+// Command floor compares JSON libraries on the cases of the benchmark. The fastest library is the lower bound (floor)
+// that engines are compared with.
 package main
 
 import (
@@ -13,7 +14,7 @@ import (
 	"time"
 
 	"github.com/cadastre/cadastre/test/bench"
-	"github.com/cadastre/cadastre/test/bench/floor"
+	"github.com/cadastre/cadastre/test/bench/lowerbound"
 )
 
 func main() {
@@ -32,9 +33,9 @@ func main() {
 	}
 }
 
-// compare prints the time of each library on each case, and the geometric means.
+// compare prints the time of each library for each selected case, and the geometric mean of each library.
 func compare(selected *regexp.Regexp, rounds int, turn time.Duration) error {
-	libraries := floor.Libraries()
+	libraries := lowerbound.Libraries()
 	logs := make([]float64, len(libraries))
 	cases := 0
 
@@ -73,14 +74,14 @@ func compare(selected *regexp.Regexp, rounds int, turn time.Duration) error {
 		return err
 	}
 	fastest := libraries[slices.Index(logs, slices.Min(logs))].Name
-	fmt.Printf("\nfastest: %s; the floor of bench-engine: %s\n", fastest, floor.Fastest().Name)
+	fmt.Printf("\nfastest: %s; the floor of bench-engine: %s\n", fastest, lowerbound.Fastest().Name)
 	return nil
 }
 
-func measure(c bench.Case, libraries []floor.Library, rounds int, turn time.Duration) ([]time.Duration, error) {
+func measure(c bench.Case, libraries []lowerbound.Library, rounds int, turn time.Duration) ([]time.Duration, error) {
 	var works []bench.Work
 	for _, library := range libraries {
-		work, err := c.Floor(library)
+		work, err := c.LowerBound(library)
 		if err != nil {
 			return nil, err
 		}

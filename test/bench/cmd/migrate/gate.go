@@ -17,23 +17,23 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// gate is a reverse proxy that passes a number of responses to writes. Further responses are held back until the gate
-// is opened, while the server still receives the requests: a process that is killed then is killed half-way, with
-// writes in flight, regardless of the speed of the machine.
+// gate is a reverse proxy between "cadastre migrate" and the server. It passes the responses to a number of writes and
+// then holds back further responses until it is released, while the server still receives requests. A process that is
+// killed at that moment is therefore killed half-way with writes in flight, regardless of the speed of the machine.
 type gate struct {
-	// kubeconfig is the path of a kubeconfig for clients of the gate.
+	// kubeconfig is the path of a kubeconfig with which clients connect to the gate.
 	kubeconfig string
-	// reached is closed when the responses have passed.
+	// reached is closed when the gate has passed the given number of responses.
 	reached chan struct{}
 
 	opened chan struct{}
 	open   sync.Once
-	left   atomic.Int64 // remaining responses to pass
+	left   atomic.Int64 // left is the number of responses to pass before the gate holds them back
 	server *http.Server
 }
 
-// newGate starts a gate in front of the server of a kubeconfig that passes the responses to a number of writes, at
-// least one. It writes its own kubeconfig to the folder.
+// newGate starts a gate in front of the server of a kubeconfig. The gate passes the responses to the first writes, of
+// which there must be at least one. It writes a kubeconfig for its clients to the folder.
 func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -53,19 +53,19 @@ func newGate(kubeconfig, folder string, writes int) (*gate, error) {
 		Transport:      transport,
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: g.pass,
-		ErrorLog:       log.New(io.Discard, "", 0),                                                      // aborted responses are expected
-		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // closes the connection
+		ErrorLog:       log.New(io.Discard, "", 0),                                                      // the log would contain only expected aborts of responses
+		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // the panic closes the connection
 	}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	go func() { _ = g.server.Serve(listener) }() // until close
+	go func() { _ = g.server.Serve(listener) }() // Serve returns an error after close
 	text := fmt.Sprintf("{clusters: [{name: gate, cluster: {server: http://%s}}], contexts: [{name: gate, context: {cluster: gate}}], current-context: gate}", listener.Addr())
 	return g, os.WriteFile(g.kubeconfig, []byte(text), 0o600)
 }
 
-// pass blocks the responses to writes after the first ones.
+// pass counts the response to a write, and blocks it if the gate has already passed enough of them.
 func (g *gate) pass(answer *http.Response) error {
 	if answer.Request.Method != http.MethodPatch {
 		return nil
@@ -79,10 +79,10 @@ func (g *gate) pass(answer *http.Response) error {
 	return nil
 }
 
-// release passes all responses.
+// release makes the gate pass all responses, including those that it has held back.
 func (g *gate) release() { g.open.Do(func() { close(g.opened) }) }
 
-// close passes all responses and stops the gate.
+// close releases the held responses and stops the proxy.
 func (g *gate) close() error {
 	g.release()
 	return g.server.Close()

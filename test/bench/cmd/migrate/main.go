@@ -1,6 +1,6 @@
 // Command migrate migrates many objects from client-side to server-side apply with "cadastre migrate", and prints the
-// duration. It migrates again, which must write nothing, and once more with the client and then the server killed
-// half-way. In the end every object must have one field manager, and unchanged values.
+// duration. A second run must write nothing. A further migration is interrupted twice, by killing first the client and
+// then the server. Finally every object must have exactly one field manager and unchanged values.
 package main
 
 import (
@@ -27,17 +27,17 @@ func main() {
 	serverbench.Main("", func(ctx context.Context, folder string) error { return run(ctx, folder, *program, *objects) })
 }
 
-// minObjects is the minimum number of objects: some must be left after two thirds are migrated, in addition to the eight
-// writes in flight when a process is killed.
+// minObjects is the minimum number of objects. After two thirds of the objects are migrated and a process is killed
+// with eight writes in flight, some objects must remain to be migrated.
 const minObjects = 60
 
 // formerManager is the field manager of kubectl's client-side apply.
 const formerManager = "kubectl-client-side-apply"
 
-// run runs all steps on one server, which is killed once.
+// run creates the objects and runs all migrations on one server, which is killed and restarted once.
 func run(ctx context.Context, folder, program string, objects int) (err error) {
 	if program == "" {
-		if program, err = serverbench.BuildOurs(ctx, folder); err != nil {
+		if program, err = serverbench.BuildCadastre(ctx, folder); err != nil {
 			return err
 		}
 	}

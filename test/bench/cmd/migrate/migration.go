@@ -15,38 +15,39 @@ import (
 
 const rowFormat = "%-34s %9s %9s  %s\n"
 
-// migration is a server with many objects that are migrated.
+// migration is the state of the test: a running server with many objects that are migrated.
 type migration struct {
 	program, folder string
 	objects         int
 	server          *serverbench.Server
-	// before is the state of the objects before the migration.
+	// before is the snapshot of the objects before the first migration.
 	before snapshot
 }
 
-// start starts the server. After an error m.server is still the previous one, which can be stopped.
+// start starts the server. On error, m.server remains the previous server, so that it can be stopped.
 func (m *migration) start(ctx context.Context) error {
-	started, err := serverbench.Ours(m.program).Start(ctx, m.folder)
+	started, err := serverbench.Cadastre(m.program).Start(ctx, m.folder)
 	if err == nil {
 		m.server = started
 	}
 	return err
 }
 
-// row prints a step that processed all objects.
+// row prints the duration, rate and outcome of a step that processed all objects.
 func (m *migration) row(step string, took time.Duration, outcome string) {
 	fmt.Printf(rowFormat, step, took.Round(time.Millisecond), fmt.Sprintf("%.0f", float64(m.objects)/took.Seconds()), outcome)
 }
 
-// event prints another step.
+// event prints the duration and outcome of a step that has no rate, such as killing a process.
 func event(what string, took time.Duration, outcome string) {
 	fmt.Printf(rowFormat, what, took.Round(time.Millisecond), "", outcome)
 }
 
-// kubeconfig returns the path of the administrator's kubeconfig.
+// kubeconfig returns the path of the administrator's kubeconfig, which the server writes.
 func (m *migration) kubeconfig() string { return filepath.Join(m.folder, "kubeconfig") }
 
-// command returns "cadastre migrate" for all objects, and its output.
+// command returns the command "cadastre migrate" for all Deployments, and the buffer that receives its stdout and
+// stderr.
 func (m *migration) command(ctx context.Context, kubeconfig string, args ...string) (cmd *exec.Cmd, out *bytes.Buffer) {
 	out = &bytes.Buffer{}
 	args = append([]string{"migrate", "deployments", "-A", "--yes", "--kubeconfig", kubeconfig}, args...)
@@ -55,7 +56,7 @@ func (m *migration) command(ctx context.Context, kubeconfig string, args ...stri
 	return cmd, out
 }
 
-// migrate runs the command and returns the last line of its output, which counts the outcomes.
+// migrate runs "cadastre migrate", prints a row, and returns the last line of the output, which counts the outcomes.
 func (m *migration) migrate(ctx context.Context, step string, args ...string) (said string, err error) {
 	cmd, out := m.command(ctx, m.kubeconfig(), args...)
 	begin := time.Now()
@@ -65,7 +66,8 @@ func (m *migration) migrate(ctx context.Context, step string, args ...string) (s
 	return said, err
 }
 
-// rerun runs the command after the migration: it must find nothing to do, and write nothing.
+// rerun runs "cadastre migrate" after a complete migration. It returns an error if the command finds an object to
+// migrate or writes anything.
 func (m *migration) rerun(ctx context.Context, args ...string) error {
 	before, err := revision(ctx, m.server)
 	if err != nil {
@@ -90,7 +92,7 @@ func lastLine(text string) string {
 	return text[strings.LastIndex(text, "\n")+1:]
 }
 
-// whole migrates all objects, and again.
+// whole migrates all objects to the field manager kubectl, runs the migration a second time, and checks the objects.
 func (m *migration) whole(ctx context.Context) error {
 	to := []string{"--to", "kubectl"}
 	if _, err := m.migrate(ctx, "migrated", to...); err != nil {
@@ -106,8 +108,8 @@ func (m *migration) whole(ctx context.Context) error {
 	return after.checkMigrated(m.before, "kubectl", m.objects)
 }
 
-// interrupted migrates to another manager, with the client killed after a third of the objects, and then the server
-// after another third.
+// interrupted migrates all objects to the field manager gitops. The client is killed after a third of the objects, the
+// server after another third, and a last run migrates the remaining objects.
 func (m *migration) interrupted(ctx context.Context) error {
 	from := []string{"--from", "kubectl", "--to", "gitops"}
 	begin := time.Now()
@@ -132,8 +134,8 @@ func (m *migration) interrupted(ctx context.Context) error {
 	return m.rerun(ctx, from...)
 }
 
-// killWhile starts the command, kills a process when a third of the objects is written, and waits for the command,
-// which must fail.
+// killWhile starts "cadastre migrate", calls kill when a third of the objects has been written, and waits for the
+// command to exit. It returns an error if the command succeeds or exits earlier, and the last line of its output.
 func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exec.Cmd) error) (said string, err error) {
 	g, err := newGate(m.kubeconfig(), m.folder, max(m.objects/3, 1))
 	if err != nil {
@@ -164,7 +166,7 @@ func (m *migration) killWhile(ctx context.Context, args []string, kill func(*exe
 	return lastLine(out.String()), err
 }
 
-// check compares the objects with those before the migration.
+// check returns an error unless all objects have the field manager gitops and the values of before the migration.
 func (m *migration) check(ctx context.Context) error {
 	now, err := takeSnapshot(ctx, m.server)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// program returns the path of cadastre, built once.
+// program returns the path of the cadastre binary, which is built once for all tests.
 func program(t *testing.T) string {
 	t.Helper()
 	file, err := build()
@@ -24,7 +24,7 @@ func program(t *testing.T) string {
 
 var folder string
 
-var build = sync.OnceValues(func() (string, error) { return serverbench.BuildOurs(context.Background(), folder) })
+var build = sync.OnceValues(func() (string, error) { return serverbench.BuildCadastre(context.Background(), folder) })
 
 func TestMain(m *testing.M) {
 	err := serverbench.InFolder("", func(made string) error {
@@ -39,15 +39,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestMigration runs all steps, including the kills, with the minimum number of objects.
+// TestMigration runs all migrations, including the killed processes, with the minimum number of objects.
 func TestMigration(t *testing.T) {
 	if err := run(context.Background(), t.TempDir(), program(t), minObjects); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestCommandEndsEarly: a command that ends before the kill is reported, a second run that writes is reported, and
-// after a failed start the previous server can be stopped.
+// TestCommandEndsEarly checks that killWhile reports a command that exits before the kill, that rerun reports a run
+// that still migrates objects, and that the previous server can be stopped after a failed start.
 func TestCommandEndsEarly(t *testing.T) {
 	m := &migration{program: program(t), folder: t.TempDir(), objects: 6}
 	if err := m.start(t.Context()); err != nil {

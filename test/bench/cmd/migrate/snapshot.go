@@ -12,23 +12,23 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// snapshot is a summary of the state of all objects.
+// snapshot summarizes the state of all Deployments at one revision.
 type snapshot struct {
-	// revision is the revision of the store.
+	// revision is the resourceVersion of the list.
 	revision string
-	// values is a hash of the objects without managedFields and resourceVersion.
+	// values is a hash of all objects without managedFields and resourceVersion.
 	values [sha256.Size]byte
-	// owners counts the objects by their field managers.
+	// owners maps the field managers of an object, with their operations, to the number of objects that have them.
 	owners map[string]int
 }
 
-// page is a page of a list.
+// page is the decoded response to a list request with a limit.
 type page struct {
 	Metadata struct{ ResourceVersion, Continue string }
 	Items    []map[string]any
 }
 
-// takeSnapshot lists all objects.
+// takeSnapshot lists all Deployments, page by page, and summarizes them.
 func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) {
 	c := s.NewClient()
 	defer c.Close()
@@ -58,7 +58,7 @@ func takeSnapshot(ctx context.Context, s *serverbench.Server) (snapshot, error) 
 	}
 }
 
-// revision returns the revision of the store.
+// revision returns the current revision of the store: the resourceVersion of a list.
 func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	c := s.NewClient()
 	defer c.Close()
@@ -73,7 +73,7 @@ func revision(ctx context.Context, s *serverbench.Server) (int64, error) {
 	return strconv.ParseInt(p.Metadata.ResourceVersion, 10, 64)
 }
 
-// add counts the field managers of an object, and returns the rest of it.
+// add counts the field managers of an object, and returns the object without managedFields and resourceVersion as JSON.
 func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -91,8 +91,8 @@ func (s *snapshot) add(object map[string]any) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// checkMigrated checks that the values are unchanged, and that the manager is the only field manager of each object, by
-// apply.
+// checkMigrated returns an error unless the values equal those of before, and each of the objects has the manager as
+// its only field manager, with operation Apply.
 func (s snapshot) checkMigrated(before snapshot, manager string, objects int) error {
 	if want := map[string]int{manager + " Apply;": objects}; !maps.Equal(s.owners, want) {
 		return fmt.Errorf("field managers: expected %v, received %v", want, s.owners)

@@ -18,7 +18,7 @@ func snap(t *testing.T, objects ...string) snapshot {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(s.values[:], rest) // a prefix is sufficient
+		copy(s.values[:], rest) // values is compared only for equality: a prefix of the JSON is sufficient
 	}
 	return s
 }
@@ -44,10 +44,10 @@ func TestSnapshotDetectsLoss(t *testing.T) {
 	} {
 		err := snap(t, test.now).checkMigrated(before, "new", test.objects)
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%s: want %q, received %v", test.name, test.want, err)
+			t.Errorf("%s: checkMigrated() = %[3]v, want an error that starts with %[2]q", test.name, test.want, err)
 		}
 	}
 	if _, err := (&snapshot{}).add(map[string]any{}); err == nil {
-		t.Error("take() of an object without metadata succeeded, want an error")
+		t.Error("add() of an object without metadata succeeded, want an error")
 	}
 }

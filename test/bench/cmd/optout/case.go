@@ -9,35 +9,37 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// The parameters of the cases.
+// The parameters of the cases: numbers of field managers, numbers of watchers, and media types.
 var (
 	managers = []int{1, 3, 8}
-	watchers = []int{1, fewWatchers, many, maxWatchers}
+	watchers = []int{1, fewWatchers, manyWatchers, maxWatchers}
 	media    = []serverbench.Media{serverbench.JSON, serverbench.Protobuf, serverbench.CBOR}
 )
 
-// fewWatchers is the minimum number of watchers whose CPU time exceeds that of the write; many watchers use more CPU, and
-// maxWatchers also more heap.
+// fewWatchers is the minimum number of watchers whose CPU time together exceeds that of the write. many is the number
+// from which the CPU time per watcher can be measured, and maxWatchers the number for which heap allocations are
+// compared too.
 const (
-	fewWatchers = 10
-	many        = 100
-	maxWatchers = 1000
+	fewWatchers  = 10
+	manyWatchers = 100
+	maxWatchers  = 1000
 )
 
-// The types of requests: whole objects, without managedFields, and, for watchers, half of each.
+// The request types: full requests whole objects, dropped requests objects without managedFields, and mixed watchers
+// are half full and half dropped.
 const (
 	full    = "full"
 	dropped = "dropped"
 	mixed   = "mixed"
 )
 
-// testCase is a case that is measured with every type of request on every server.
+// testCase is a read or a watch that is measured with every request type on every server.
 type testCase struct {
-	verb     string // get, list, watch; begin: a watch that ends after its initial events
-	detail   string // the media type, or the number of watchers
+	verb     string // get, list, watch, or begin: a watch that ends after its initial events
+	detail   string // the media type, or for watch the number of watchers
 	managers int
 	media    serverbench.Media
-	watchers int // for watch
+	watchers int // the number of watchers; 0 unless the verb is watch
 }
 
 func (c testCase) name() string { return caseName(c.verb, c.detail, c.managers) }
@@ -46,7 +48,7 @@ func caseName(verb, detail string, managers int) string {
 	return fmt.Sprintf("%s/%s/%d", verb, detail, managers)
 }
 
-// allCases returns the cases, ordered by the number of field managers.
+// allCases returns all cases, ordered by the number of field managers.
 func allCases() (all []testCase) {
 	for _, m := range managers {
 		for _, verb := range []string{"get", "list", "begin"} {
@@ -58,13 +60,14 @@ func allCases() (all []testCase) {
 			all = append(all, watchCase(serverbench.JSON, n, m))
 		}
 		for _, media := range media[1:] {
-			all = append(all, watchCase(media, many, m))
+			all = append(all, watchCase(media, manyWatchers, m))
 		}
 	}
 	return all
 }
 
-// watchCase returns a watch case. Its name has no media type for JSON.
+// watchCase returns a case with the given number of watchers. The name of the case includes the media type unless it is
+// JSON.
 func watchCase(media serverbench.Media, watchers, managers int) testCase {
 	detail := fmt.Sprint(watchers)
 	if media != serverbench.JSON {
@@ -82,26 +85,27 @@ func selectedCases(o options) (selected []testCase) {
 	return selected
 }
 
-// objects returns the objects of the case; for watch only a few, so that a watcher has few initial events.
-func (c testCase) objects(o options) serverbench.Managed {
+// objects returns the objects of the case. A watch uses only one object per client, so that a watcher receives few
+// initial events.
+func (c testCase) objects(o options) serverbench.ManagedObjects {
 	if c.verb == "watch" {
-		return serverbench.Managed{Managers: c.managers, Objects: o.Load.Clients}
+		return serverbench.ManagedObjects{Managers: c.managers, Objects: o.Load.Clients}
 	}
-	return c.many()
+	return c.manyWatchers()
 }
 
-// many returns enough objects for a list, and for a watch whose initial events cost more than its connection.
-func (c testCase) many() serverbench.Managed {
-	return serverbench.Managed{Managers: c.managers, Objects: serverbench.Listed}
+// many returns 2,000 objects: enough for a list, and for a watch whose initial events cost more than its connection.
+func (c testCase) manyWatchers() serverbench.ManagedObjects {
+	return serverbench.ManagedObjects{Managers: c.managers, Objects: serverbench.Listed}
 }
 
-// requestTypes returns the types of requests for a server: kube-apiserver supports only whole objects, the floor supports
-// only JSON and no initial events, and mixed needs several watchers.
+// requestTypes returns the request types that are measured on a server. kube-apiserver supports only whole objects, the
+// lower bound supports only JSON and no initial events, and mixed requires more than one watcher.
 func (c testCase) requestTypes(server string) []string {
 	switch {
-	case server == peerName:
+	case server == kubeAPIServerName:
 		return []string{full}
-	case server == floorName && (c.media != serverbench.JSON || c.verb == "begin"):
+	case server == lowerBoundName && (c.media != serverbench.JSON || c.verb == "begin"):
 		return nil
 	case c.watchers > 1:
 		return []string{full, dropped, mixed}
@@ -120,8 +124,8 @@ func (c testCase) formats(requestType string) []serverbench.Format {
 	return []serverbench.Format{whole, less}
 }
 
-// compare measures all types of requests on all servers, taking turns.
-func (c testCase) compare(ctx context.Context, o options, servers []serverbench.Contender) (*result, error) {
+// compare measures all request types on all servers, which take turns.
+func (c testCase) compare(ctx context.Context, o options, servers []serverbench.RunningServer) (*result, error) {
 	r := &result{testCase: c}
 	for _, s := range servers {
 		for _, requestType := range c.requestTypes(s.Name) {
@@ -140,16 +144,16 @@ func (c testCase) compare(ctx context.Context, o options, servers []serverbench.
 	return r, nil
 }
 
-// round runs one turn of each. The order of types alternates, so that none benefits from caches that the previous one
-// has filled.
-func (c testCase) round(ctx context.Context, o options, servers []serverbench.Contender, r *result, number int) error {
+// round measures one turn of each request type on each server. The order of the request types alternates, so that none
+// of them always benefits from caches that the previous one has filled.
+func (c testCase) round(ctx context.Context, o options, servers []serverbench.RunningServer, r *result, number int) error {
 	for _, s := range servers {
 		requestTypes := c.requestTypes(s.Name)
 		if number%2 == 1 {
 			slices.Reverse(requestTypes)
 		}
 		for _, requestType := range requestTypes {
-			// Pending work of another turn, such as garbage collection, must not be attributed to this one.
+			// Work that a previous turn left pending, such as garbage collection, must not be attributed to this turn.
 			if err := s.Server.Settle(ctx); err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
@@ -164,7 +168,7 @@ func (c testCase) round(ctx context.Context, o options, servers []serverbench.Co
 	return nil
 }
 
-// measure measures a turn.
+// measure measures one turn of the case with a request type.
 func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server, requestType string) (turn, error) {
 	load, objects, formats := o.Load, c.objects(o), c.formats(requestType)
 	load.Allocations = true
@@ -175,13 +179,13 @@ func (c testCase) measure(ctx context.Context, o options, s *serverbench.Server,
 	case "list":
 		what = objects.List(formats[0])
 	case "begin":
-		what, times = objects.Begin(formats[0]), float64(objects.Objects)
+		what, times = objects.InitialEvents(formats[0]), float64(objects.Objects)
 	}
 	r, err := what.Run(ctx, s, load)
 	return turn{cpu: r.CPUPerOperation() / times, change: math.NaN(), heap: r.Allocated / times, heapPerWatcher: math.NaN(), resident: math.NaN()}, err
 }
 
-// measureWatch measures a turn with watchers.
+// measureWatch measures one turn of a watch case.
 func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Server, formats []serverbench.Format) (turn, error) {
 	load := o.Load
 	load.Allocations = true
@@ -192,8 +196,9 @@ func (c testCase) measureWatch(ctx context.Context, o options, s *serverbench.Se
 	}, err
 }
 
-// measureOnce measures what is the same in every round: the size of responses, and the allocations of clients.
-func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Contender, row *row) (err error) {
+// measureOnce measures the values that are equal in every round: the size of responses, and the allocations of
+// client-go.
+func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.RunningServer, row *row) (err error) {
 	objects, format := c.objects(o), c.formats(row.requestType)[0]
 	if c.verb == "begin" {
 		row.event, err = objects.EventSize(ctx, s.Server, format)
@@ -209,12 +214,12 @@ func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Cont
 			row.answer = list
 		}
 	}
-	if s.Name == floorName || row.requestType == mixed || c.watchers > 1 {
+	if s.Name == lowerBoundName || row.requestType == mixed || c.watchers > 1 {
 		return nil
 	}
 	row.client, err = c.clientCost(ctx, s.Server, format)
-	if err == nil && s.Name == peerName {
-		format.Drop = true // done by the client, because kube-apiserver ignores it
+	if err == nil && s.Name == kubeAPIServerName {
+		format.Drop = true // the client removes managedFields, because kube-apiserver sends them in any case
 		var stripped serverbench.ClientCost
 		stripped, err = c.clientCost(ctx, s.Server, format)
 		row.stripped = &stripped
@@ -225,9 +230,9 @@ func (c testCase) measureOnce(ctx context.Context, o options, s serverbench.Cont
 func (c testCase) clientCost(ctx context.Context, s *serverbench.Server, format serverbench.Format) (serverbench.ClientCost, error) {
 	switch c.verb {
 	case "get":
-		return c.many().GetCost(ctx, s, format)
+		return c.manyWatchers().GetCost(ctx, s, format)
 	case "list":
-		return c.many().ListCost(ctx, s, format)
+		return c.manyWatchers().ListCost(ctx, s, format)
 	}
-	return c.many().EventCost(ctx, s, format)
+	return c.manyWatchers().EventCost(ctx, s, format)
 }

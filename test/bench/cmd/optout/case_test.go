@@ -14,11 +14,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	serverbench.ServeIfFloor()
+	serverbench.ServeIfLowerBound()
 	os.Exit(m.Run())
 }
 
-// TestAllCases: the table has every combination of verb, media type or number of watchers, and number of managers.
+// TestAllCases checks that the table contains every combination of verb, media type or number of watchers, and number
+// of field managers.
 func TestAllCases(t *testing.T) {
 	var names []string
 	for _, c := range allCases() {
@@ -53,16 +54,16 @@ func TestRequestTypes(t *testing.T) {
 		server string
 		want   string
 	}{
-		{get, oursName, "full dropped"},
-		{get, peerName, "full"},
-		{get, floorName, ""},
-		{watchless("get", serverbench.JSON), floorName, "full dropped"},
-		{one, oursName, "full dropped"},
-		{watchless("begin", serverbench.JSON), oursName, "full dropped"},
-		{watchless("begin", serverbench.JSON), floorName, ""},
-		{ten, oursName, "full dropped mixed"},
-		{ten, floorName, "full dropped mixed"},
-		{ten, peerName, "full"},
+		{get, cadastreName, "full dropped"},
+		{get, kubeAPIServerName, "full"},
+		{get, lowerBoundName, ""},
+		{watchless("get", serverbench.JSON), lowerBoundName, "full dropped"},
+		{one, cadastreName, "full dropped"},
+		{watchless("begin", serverbench.JSON), cadastreName, "full dropped"},
+		{watchless("begin", serverbench.JSON), lowerBoundName, ""},
+		{ten, cadastreName, "full dropped mixed"},
+		{ten, lowerBoundName, "full dropped mixed"},
+		{ten, kubeAPIServerName, "full"},
 	} {
 		if got := strings.Join(test.c.requestTypes(test.server), " "); got != test.want {
 			t.Errorf("request types of %s on %s = %q, want %q", test.c.name(), test.server, got, test.want)
@@ -86,21 +87,22 @@ const (
 	stripped = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"selector":{},"template":{}}}`
 )
 
-// floorFor starts a floor with the objects of cases, and returns it under two names.
-func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contender {
+// lowerBoundFor starts a lower-bound server with the objects of the cases. It returns the server twice, under the names
+// of Cadastre and of the lower bound.
+func lowerBoundFor(t *testing.T, o options, cases ...testCase) []serverbench.RunningServer {
 	t.Helper()
-	sample := serverbench.MadeSample()
+	sample := serverbench.SyntheticSample()
 	for _, c := range cases {
-		for _, objects := range []serverbench.Managed{c.objects(o), c.many()} {
+		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.manyWatchers()} {
 			for drop, object := range map[bool]string{false: whole, true: stripped} {
-				sample.Managed = append(sample.Managed, serverbench.ManagedSample{
-					Managed: objects, Format: serverbench.Format{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),
+				sample.ManagedObjects = append(sample.ManagedObjects, serverbench.ManagedSample{
+					ManagedObjects: objects, Format: serverbench.Format{Media: serverbench.JSON, Drop: drop}, Object: []byte(object),
 				})
 			}
 		}
 	}
-	// The context must outlive the test's, because the floor is stopped in a cleanup.
-	started, err := serverbench.StartAll(context.WithoutCancel(t.Context()), t.TempDir(), serverbench.Floor(sample))
+	// The context must not end with the test, because the server is stopped in a cleanup function.
+	started, err := serverbench.StartAll(context.WithoutCancel(t.Context()), t.TempDir(), serverbench.LowerBound(sample))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,20 +111,20 @@ func floorFor(t *testing.T, o options, cases ...testCase) []serverbench.Contende
 			t.Error(err)
 		}
 	})
-	return []serverbench.Contender{{Name: oursName, Server: started[0].Server}, {Name: floorName, Server: started[0].Server}}
+	return []serverbench.RunningServer{{Name: cadastreName, Server: started[0].Server}, {Name: lowerBoundName, Server: started[0].Server}}
 }
 
-// TestCompare compares the floor with itself, with every type of request.
+// TestCompare compares the lower bound with itself, with every request type.
 func TestCompare(t *testing.T) {
 	o := options{Rounds: 2, Load: serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 80 * time.Millisecond}}
 	get, watch := watchless("get", serverbench.JSON), watchCase(serverbench.JSON, 4, 3)
-	servers := floorFor(t, o, get, watch)
+	servers := lowerBoundFor(t, o, get, watch)
 	for _, c := range []testCase{get, watch} {
 		r, err := c.compare(t.Context(), o, servers)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name(), err)
 		}
-		if want := 2 * len(c.requestTypes(oursName)); len(r.rows) != want {
+		if want := 2 * len(c.requestTypes(cadastreName)); len(r.rows) != want {
 			t.Errorf("%s: %d rows, want %d", c.name(), len(r.rows), want)
 		}
 		for _, row := range r.rows {
@@ -131,20 +133,21 @@ func TestCompare(t *testing.T) {
 			}
 		}
 		checkBytes(t, r)
-		if cost := r.find(oursName, full).client; c.verb == "get" && cost.Allocations == 0 {
+		if cost := r.find(cadastreName, full).client; c.verb == "get" && cost.Allocations == 0 {
 			t.Error("client allocations = 0, want them measured")
 		}
 	}
 }
 
-// checkBytes checks that managedFields are not sent if they are dropped, and to half of mixed watchers.
+// checkBytes checks that responses without managedFields are smaller by their size, and that mixed events have the mean
+// size.
 func checkBytes(t *testing.T, r *result) {
 	t.Helper()
-	all, less := r.find(oursName, full).bytes(), r.find(oursName, dropped).bytes()
+	all, less := r.find(cadastreName, full).bytes(), r.find(cadastreName, dropped).bytes()
 	if want := float64(len(whole) - len(stripped)); all-less != want {
 		t.Errorf("%s: dropped saves %v bytes, want %v", r.name(), all-less, want)
 	}
-	if half := r.find(oursName, mixed); half != nil && half.bytes() != (all+less)/2 {
+	if half := r.find(cadastreName, mixed); half != nil && half.bytes() != (all+less)/2 {
 		t.Errorf("%s: mixed events have %v bytes, want the mean of %v and %v", r.name(), half.bytes(), all, less)
 	}
 }

@@ -5,23 +5,23 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Bounds of the goals.
+// Bounds of the goals, as ratios.
 const (
-	// less is the maximum cost of dropping managedFields, divided by that of sending them.
+	// less is the maximum CPU time of responses without managedFields, divided by that of whole objects.
 	less = 1.0
-	// mixedCost is the maximum cost of mixed watchers, divided by that of uniform ones.
+	// mixedCost is the maximum cost of mixed watchers, divided by that of watchers which all receive whole objects.
 	mixedCost = 1.05
-	// floorCost is the maximum cost of an event to many watchers, divided by the floor's.
-	floorCost = 1.5
-	// peerCost is the maximum cost of a binary response, divided by kube-apiserver's.
-	peerCost = 1.0 / 3
-	// wholeShare is the minimum share of the bytes of managedFields that must be omitted; brackets and commas around
-	// them are about 1%.
+	// lowerBoundCost is the maximum CPU time of an event to many watchers, divided by that of the lower bound.
+	lowerBoundCost = 1.5
+	// kubeAPIServerCost is the maximum CPU time of a protobuf or CBOR response, divided by kube-apiserver's.
+	kubeAPIServerCost = 1.0 / 3
+	// wholeShare is the minimum share of the bytes of managedFields that must be omitted. The brackets and commas
+	// around managedFields are about 1%.
 	wholeShare = 0.99
 )
 
-// goals returns the goals of cases. There are none for a single watcher, whose cost is below the noise of writes;
-// begin measures it.
+// goals returns the goals of the cases. A case with a single watcher has none, because its cost is lost in the noise of
+// the writes; the case begin measures it.
 func goals(cases []testCase) (all []stat.Goal) {
 	for _, c := range cases {
 		switch c.verb {
@@ -36,7 +36,7 @@ func goals(cases []testCase) (all []stat.Goal) {
 	return all
 }
 
-// goal returns a goal for a finding of the case.
+// goal returns a goal for the named finding of the case.
 func (c testCase) goal(finding, text string, bound stat.Bound) stat.Goal {
 	return stat.NewGoal(c.name()+": "+text, c.name()+" "+finding, bound, stat.Times2)
 }
@@ -51,13 +51,13 @@ func (c testCase) readGoals() []stat.Goal {
 		c.goal("share", "all of managedFields is left out", stat.AtLeast(wholeShare)),
 	}
 	if c.media != serverbench.JSON {
-		all = append(all, c.goal("vs kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(peerCost)))
+		all = append(all, c.goal("vs kube-apiserver", "a third of kube-apiserver's CPU", stat.AtMost(kubeAPIServerCost)))
 	}
 	return all
 }
 
-// watchGoals has goals for the heap per event and watcher only for many watchers, because otherwise the write
-// dominates.
+// watchGoals returns the goals of a watch case. The heap per event and watcher has a goal only with many watchers,
+// because otherwise the allocations of the write dominate.
 func (c testCase) watchGoals() (all []stat.Goal) {
 	if c.watchers < fewWatchers {
 		return nil
@@ -71,8 +71,8 @@ func (c testCase) watchGoals() (all []stat.Goal) {
 		return all
 	}
 	all = append(all, c.goal("mixed heap per watcher", "mixed: heap per event and watcher as for full", stat.AtMost(mixedCost)))
-	for _, requestType := range c.requestTypes(floorName) {
-		all = append(all, c.goal(requestType+" vs floor", requestType+": 1.5x the floor's CPU", stat.AtMost(floorCost)))
+	for _, requestType := range c.requestTypes(lowerBoundName) {
+		all = append(all, c.goal(requestType+" vs floor", requestType+": 1.5x the floor's CPU", stat.AtMost(lowerBoundCost)))
 	}
 	return all
 }

@@ -1,6 +1,6 @@
-// Command optout measures the benefit of omitting managedFields from responses: bytes, CPU and memory of the server
-// and allocations of clients, for get, list and watch, on our server, on kube-apiserver, which always sends them, and
-// on the floor, a minimal Go HTTPS server that transfers the same bytes.
+// Command optout measures the benefit of omitting managedFields from responses: bytes, CPU time and memory of the
+// server, and allocations of clients, for get, list and watch. It compares Cadastre, kube-apiserver, which always sends
+// managedFields, and a lower bound (floor): a minimal Go HTTPS server that transfers the same bytes.
 package main
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// options are the command's flags.
+// options are the flags of the command.
 type options = serverbench.Options
 
 func main() {
-	serverbench.ServeIfFloor()
+	serverbench.ServeIfLowerBound()
 	log.SetFlags(0)
 	// client-go reads the feature gate when the first client is created.
 	if err := os.Setenv("KUBE_FEATURE_ClientsAllowCBOR", "true"); err != nil {
@@ -29,7 +29,7 @@ func main() {
 	cpu := flag.Duration("cpu", 500*time.Millisecond, "minimum CPU time of the server per turn; turns are extended to reach it")
 	o, err := serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
 		Cases:  "get/json/8, list/cbor/3 or watch/100/1; the last number is the number of field managers",
-		Window: time.Second, Sides: serverbench.AllFlags,
+		Window: time.Second, Implementations: serverbench.AllFlags,
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -7,12 +7,12 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// turn is the result of one server in one round, per operation.
+// turn contains the costs per operation of one server in one round.
 type turn struct {
-	cpu            float64 // nanoseconds; for watch and begin per event and watcher
+	cpu            float64 // nanoseconds per operation; for watch and begin per event and watcher
 	change         float64 // nanoseconds per change, including its events to all watchers
-	heap           float64 // bytes that the server allocated; for watch per change, including its events to all watchers
-	heapPerWatcher float64 // allocated bytes per event and watcher: the difference to a change without watchers, divided by their number
+	heap           float64 // bytes that the server allocated per operation; for watch per change, including its events
+	heapPerWatcher float64 // bytes allocated per event and watcher: the difference to a change without watchers, divided by their number
 	bytes          float64 // bytes per event
 	resident       float64 // RSS of the server with all watchers, in bytes
 }
@@ -25,13 +25,13 @@ func (t turn) HeapPerWatcher() float64 { return t.heapPerWatcher }
 func (t turn) Bytes() float64          { return t.bytes }
 func (t turn) Resident() float64       { return t.resident }
 
-// row is the results of a server for one type of request.
+// row contains the results of one server for one request type.
 type row struct {
 	server, requestType string
-	answer              []byte  // the response; nil for watch
-	event               float64 // bytes of an initial event
+	answer              []byte  // the body of the response; nil for watch and begin
+	event               float64 // the mean size of an initial event in bytes; only for begin
 	client              serverbench.ClientCost
-	stripped            *serverbench.ClientCost // with managedFields removed by the client
+	stripped            *serverbench.ClientCost // the cost of a client that removes managedFields itself; nil unless measured
 	turns               []turn
 }
 
@@ -45,13 +45,13 @@ func (r *row) bytes() float64 {
 	return stat.Median(r.turns, turn.Bytes)
 }
 
-// result has all measurements of a case.
+// result contains all measurements of a case.
 type result struct {
 	testCase
 	rows []*row
 }
 
-// find returns a row; nil if there is none.
+// find returns the row of a server and request type, or nil if they were not measured.
 func (r *result) find(server, requestType string) *row {
 	for _, row := range r.rows {
 		if row.server == server && row.requestType == requestType {
@@ -61,25 +61,26 @@ func (r *result) find(server, requestType string) *row {
 	return nil
 }
 
-// ratio returns a figure of ours divided by that of another row, round by round.
+// ratio returns a figure of Cadastre with a request type, divided by that of a server with the request type other,
+// round by round. It returns false if one of them was not measured.
 func (r *result) ratio(requestType, server, other string, figure func(turn) float64) (stat.Spread, bool) {
-	ours, theirs := r.find(oursName, requestType), r.find(server, other)
-	if ours == nil || theirs == nil {
+	ours, divisor := r.find(cadastreName, requestType), r.find(server, other)
+	if ours == nil || divisor == nil {
 		return stat.Spread{}, false
 	}
-	return stat.Ratio(ours.turns, theirs.turns, figure), true
+	return stat.Ratio(ours.turns, divisor.turns, figure), true
 }
 
-// compared returns the CPU figure by which request types and servers are compared: the cost per watcher is measurable
-// only with many watchers.
+// compared returns the CPU figure by which request types and servers are compared. With few watchers it is the CPU time
+// per change, because the CPU time per event and watcher is measurable only with many watchers.
 func (c testCase) compared() func(turn) float64 {
-	if c.verb == "watch" && c.watchers < many {
+	if c.verb == "watch" && c.watchers < manyWatchers {
 		return turn.Change
 	}
 	return turn.CPU
 }
 
-// findings returns the figures that goals refer to.
+// findings returns the figures that goals refer to, named by the case and the figure.
 func (r *result) findings() (found []stat.Finding) {
 	add := func(what string, figure stat.Spread, ok bool) {
 		if ok {
@@ -90,22 +91,23 @@ func (r *result) findings() (found []stat.Finding) {
 		spread, ok := r.ratio(requestType, server, other, figure)
 		add(what, spread, ok)
 	}
-	by("dropped CPU", dropped, oursName, full, r.compared())
-	by("mixed CPU", mixed, oursName, full, r.compared())
-	by("mixed heap", mixed, oursName, full, turn.Heap)
-	by("mixed heap per watcher", mixed, oursName, full, turn.HeapPerWatcher)
-	by("vs kube-apiserver", full, peerName, full, r.compared())
+	by("dropped CPU", dropped, cadastreName, full, r.compared())
+	by("mixed CPU", mixed, cadastreName, full, r.compared())
+	by("mixed heap", mixed, cadastreName, full, turn.Heap)
+	by("mixed heap per watcher", mixed, cadastreName, full, turn.HeapPerWatcher)
+	by("vs kube-apiserver", full, kubeAPIServerName, full, r.compared())
 	for _, requestType := range []string{full, dropped, mixed} {
-		by(requestType+" vs floor", requestType, floorName, requestType, r.compared())
+		by(requestType+" vs floor", requestType, lowerBoundName, requestType, r.compared())
 	}
 	share, ok := r.droppedShare()
 	add("share", share, ok)
 	return found
 }
 
-// droppedShare returns the share of the bytes of managedFields that are omitted.
+// droppedShare returns the number of bytes that responses without managedFields save, divided by the size of
+// managedFields. It returns false for watches, and if the size cannot be determined.
 func (r *result) droppedShare() (stat.Spread, bool) {
-	whole, less := r.find(oursName, full), r.find(oursName, dropped)
+	whole, less := r.find(cadastreName, full), r.find(cadastreName, dropped)
 	if whole == nil || less == nil || whole.answer == nil {
 		return stat.Spread{}, false
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// turnsOf returns turns with the given CPU times, and ten times as many bytes of heap.
+// turnsOf returns one turn for each of the given CPU times. The allocated heap is ten times the CPU time.
 func turnsOf(cpu ...float64) (all []turn) {
 	for _, c := range cpu {
 		all = append(all, turn{cpu: c, change: 1000 + c, heap: 10 * c, heapPerWatcher: c / 10, bytes: 100, resident: 50 << 20})
@@ -19,16 +19,16 @@ func turnsOf(cpu ...float64) (all []turn) {
 	return all
 }
 
-// watched returns a result in which one round was slow for all sides.
+// watched returns a result in which the second round was slow on all servers.
 func watched() *result {
 	return &result{testCase: watchCase(serverbench.JSON, maxWatchers, 8), rows: []*row{
-		{server: oursName, requestType: full, turns: turnsOf(1000, 9000, 1000)},
-		{server: oursName, requestType: dropped, turns: turnsOf(500, 4500, 500)},
-		{server: oursName, requestType: mixed, turns: turnsOf(900, 8100, 900)},
-		{server: floorName, requestType: full, turns: turnsOf(800, 7200, 800)},
-		{server: floorName, requestType: dropped, turns: turnsOf(400, 3600, 400)},
-		{server: floorName, requestType: mixed, turns: turnsOf(600, 5400, 600)},
-		{server: peerName, requestType: full, turns: turnsOf(4000, 36000, 4000)},
+		{server: cadastreName, requestType: full, turns: turnsOf(1000, 9000, 1000)},
+		{server: cadastreName, requestType: dropped, turns: turnsOf(500, 4500, 500)},
+		{server: cadastreName, requestType: mixed, turns: turnsOf(900, 8100, 900)},
+		{server: lowerBoundName, requestType: full, turns: turnsOf(800, 7200, 800)},
+		{server: lowerBoundName, requestType: dropped, turns: turnsOf(400, 3600, 400)},
+		{server: lowerBoundName, requestType: mixed, turns: turnsOf(600, 5400, 600)},
+		{server: kubeAPIServerName, requestType: full, turns: turnsOf(4000, 36000, 4000)},
 	}}
 }
 
@@ -55,7 +55,8 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFewWatchers: with few watchers the CPU time per change, including its events, is compared.
+// TestFewWatchers checks that cases with few watchers are compared by the CPU time per change, which includes the
+// events.
 func TestFewWatchers(t *testing.T) {
 	r := watched()
 	r.testCase = watchCase(serverbench.JSON, fewWatchers, 8)
@@ -67,11 +68,11 @@ func TestFewWatchers(t *testing.T) {
 	}
 }
 
-// TestGoalsAreFound: every goal has a finding if all sides are measured.
+// TestGoalsAreFound checks that every goal has a finding if all servers are measured.
 func TestGoalsAreFound(t *testing.T) {
 	for _, c := range allCases() {
 		r := &result{testCase: c}
-		for _, server := range []string{oursName, floorName, peerName} {
+		for _, server := range []string{cadastreName, lowerBoundName, kubeAPIServerName} {
 			for _, requestType := range c.requestTypes(server) {
 				r.rows = append(r.rows, &row{server: server, requestType: requestType, turns: turnsOf(1, 2, 3)})
 			}
@@ -85,7 +86,7 @@ func TestGoalsAreFound(t *testing.T) {
 	}
 }
 
-// TestGoals: each type of case has its goals.
+// TestGoals checks which goals each type of case has.
 func TestGoals(t *testing.T) {
 	for _, test := range []struct {
 		c    testCase
@@ -113,8 +114,8 @@ func TestGoals(t *testing.T) {
 // TestDroppedShare: the share is the number of omitted bytes divided by the size of managedFields.
 func TestDroppedShare(t *testing.T) {
 	r := &result{testCase: watchless("get", serverbench.JSON), rows: []*row{
-		{server: oursName, requestType: full, answer: []byte(whole)},
-		{server: oursName, requestType: dropped, answer: []byte(stripped)},
+		{server: cadastreName, requestType: full, answer: []byte(whole)},
+		{server: cadastreName, requestType: dropped, answer: []byte(stripped)},
 	}}
 	if share, ok := r.droppedShare(); !ok || share.Median != 1 {
 		t.Errorf("droppedShare() = %v, %v, want 1", share, ok)

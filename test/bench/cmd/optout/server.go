@@ -9,46 +9,46 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// Names of the sides in tables and findings.
+// Names of the servers in tables and findings.
 var (
-	oursName  = serverbench.Ours("").Name
-	floorName = serverbench.Floor(serverbench.Sample{}).Name
-	peerName  = serverbench.Peer.Name
+	cadastreName      = serverbench.Cadastre("").Name
+	lowerBoundName    = serverbench.LowerBound(serverbench.Sample{}).Name
+	kubeAPIServerName = serverbench.KubeAPIServer.Name
 )
 
-// cborGate enables CBOR in kube-apiserver.
+// cborGate is the argument that enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// startServers starts the selected sides and creates the objects of the cases. The floor returns the responses of the
-// first real server.
-func startServers(ctx context.Context, o options, cases []testCase) (all []serverbench.Contender, err error) {
-	sides, missing, err := serverbench.FindSides(ctx, o.Sides, o.Program, o.Folder, serverbench.PeerWith(cborGate))
+// startServers starts the selected servers and creates the objects of the cases. The lower bound returns the responses
+// that it read from the first API server.
+func startServers(ctx context.Context, o options, cases []testCase) (all []serverbench.RunningServer, err error) {
+	implementations, missing, err := serverbench.FindImplementations(ctx, o.Implementations, o.Program, o.Folder, serverbench.KubeAPIServerWith(cborGate))
 	switch {
 	case err != nil:
 		return nil, err
 	case missing != nil:
 		fmt.Printf("%v; kube-apiserver is not measured\n", missing)
-	case sides.Peer != nil:
-		fmt.Printf("peer: kube-apiserver %s with etcd, durable, %s\n", serverbench.PeerVersion, cborGate)
+	case implementations.KubeAPIServer != nil:
+		fmt.Printf("peer: kube-apiserver %s with etcd, durable, %s\n", serverbench.KubernetesVersion, cborGate)
 	}
-	if all, err = serverbench.StartAll(ctx, o.Folder, sides.Real()...); err != nil {
+	if all, err = serverbench.StartAll(ctx, o.Folder, implementations.APIServers()...); err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
 		return nil, errors.New("-sides: expected ours or peer, because the floor has no objects of its own")
 	}
-	floor, err := prepareAll(ctx, o, cases, all)
+	lowerBound, err := prepareAll(ctx, o, cases, all)
 	if err != nil {
 		return nil, errors.Join(err, serverbench.StopAll(all))
 	}
-	return append(all, floor...), nil
+	return append(all, lowerBound...), nil
 }
 
-// prepareAll creates the objects, and starts the floor if it is selected.
-func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbench.Contender) ([]serverbench.Contender, error) {
-	var needed []serverbench.Managed
+// prepareAll creates the objects of the cases on all servers, and starts the lower bound if it is selected.
+func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbench.RunningServer) ([]serverbench.RunningServer, error) {
+	var needed []serverbench.ManagedObjects
 	for _, c := range cases {
-		for _, objects := range []serverbench.Managed{c.objects(o), c.many()} {
+		for _, objects := range []serverbench.ManagedObjects{c.objects(o), c.manyWatchers()} {
 			if !slices.Contains(needed, objects) && (c.watchers <= 1 || objects == c.objects(o)) {
 				needed = append(needed, objects)
 			}
@@ -61,10 +61,10 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 			}
 		}
 	}
-	if !slices.Contains(o.Sides, serverbench.FloorFlag) {
+	if !slices.Contains(o.Implementations, serverbench.LowerBoundFlag) {
 		return nil, nil
 	}
-	sample := serverbench.MadeSample()
+	sample := serverbench.SyntheticSample()
 	for _, objects := range needed {
 		for _, drop := range []bool{false, true} {
 			format := serverbench.Format{Media: serverbench.JSON, Drop: drop}
@@ -72,8 +72,8 @@ func prepareAll(ctx context.Context, o options, cases []testCase, all []serverbe
 			if err != nil {
 				return nil, err
 			}
-			sample.Managed = append(sample.Managed, serverbench.ManagedSample{Managed: objects, Format: format, Object: object, List: list})
+			sample.ManagedObjects = append(sample.ManagedObjects, serverbench.ManagedSample{ManagedObjects: objects, Format: format, Object: object, List: list})
 		}
 	}
-	return serverbench.StartAll(ctx, o.Folder, serverbench.Floor(sample))
+	return serverbench.StartAll(ctx, o.Folder, serverbench.LowerBound(sample))
 }

@@ -46,7 +46,7 @@ func (r *result) cells(row *row) []any {
 	if whole := r.find(row.server, full); whole != nil && row.requestType != full {
 		byFull = stat.Times2(stat.Ratio(row.turns, whole.turns, r.compared()).Median)
 	}
-	if cost, ok := r.ratio(row.requestType, row.server, row.requestType, r.compared()); ok && row.server != oursName {
+	if cost, ok := r.ratio(row.requestType, row.server, row.requestType, r.compared()); ok && row.server != cadastreName {
 		oursBy = stat.Times2(cost.Median)
 	}
 	return []any{
@@ -70,7 +70,7 @@ func clientTimes(c serverbench.ClientCost) string {
 	return stat.Count(c.Allocations)
 }
 
-// size formats a number of bytes with about three digits.
+// size formats a number of bytes; NaN is a dash.
 func size(bytes float64) string {
 	switch {
 	case bytes != bytes:

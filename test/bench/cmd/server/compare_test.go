@@ -21,9 +21,10 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// TestMain makes the test binary also the floor, and a fake server that is started like ours.
+// TestMain makes the test binary act as the lower bound, or as a fake server that is started like cadastre, if it is
+// started as one of them.
 func TestMain(m *testing.M) {
-	serverbench.ServeIfFloor()
+	serverbench.ServeIfLowerBound()
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		if err := serve(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve runs the fake server with the arguments --data DIR --listen ADDRESS --kubeconfig FILE.
+// serve runs the fake server. Its arguments are --data DIR --listen ADDRESS --kubeconfig FILE.
 func serve(arguments []string) error {
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
@@ -53,7 +54,7 @@ func serve(arguments []string) error {
 	return nil
 }
 
-// memory is a fake server that stores bodies by path and sends them to watchers.
+// memory is a fake API server that stores request bodies by path and sends them to watchers.
 type memory struct {
 	lock     sync.Mutex
 	objects  map[string][]byte
@@ -82,7 +83,7 @@ func (m *memory) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// under returns the object at a path, or those of a collection.
+// under returns the object at a path, or the objects of the collection at the path.
 func (m *memory) under(at string) (found [][]byte) {
 	for name, object := range m.objects {
 		if name == at || path.Dir(name) == at {
@@ -93,7 +94,7 @@ func (m *memory) under(at string) (found [][]byte) {
 }
 
 func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
-	events := make(chan []byte, 10_000) // large enough that no watcher is dropped
+	events := make(chan []byte, 10_000) // the buffer is large enough that no write blocks on a watcher
 	m.lock.Lock()
 	for _, object := range m.under(r.URL.Path) {
 		events <- object
@@ -111,7 +112,7 @@ func (m *memory) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestParts runs every part with the fake server and the floor, and checks that the findings exist.
+// TestParts runs every comparison with the fake server and the lower bound, and checks that the findings exist.
 func TestParts(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -120,15 +121,15 @@ func TestParts(t *testing.T) {
 	o := options{objects: 150, large: true, Options: serverbench.Options{
 		Selected: regexp.MustCompile("ready|apply/noop|watch|objects"),
 		Load:     serverbench.Load{Clients: 2, Warmup: 20 * time.Millisecond, Window: 100 * time.Millisecond},
-		Rounds:   2, Folder: t.TempDir(), Sides: []string{serverbench.OursFlag, serverbench.FloorFlag}, Program: program,
+		Rounds:   2, Folder: t.TempDir(), Implementations: []string{serverbench.CadastreFlag, serverbench.LowerBoundFlag}, Program: program,
 	}}
-	taking, err := o.prepareSides(t.Context())
+	implementations, err := o.prepareImplementations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []stat.Finding
 	for _, part := range parts {
-		f, err := part(t.Context(), o, taking)
+		f, err := part(t.Context(), o, implementations)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +143,7 @@ func TestParts(t *testing.T) {
 		"ready/empty time", "ready/empty memory", "apply/noop vs floor", "apply/noop vs kube-apiserver", "watch/100 vs floor",
 		"ready/150 time", "ready/150 memory", "apply/objects growth",
 	} {
-		// The differences between watchers are too small here to be positive.
+		// The cost per watcher may be negative here, because the fake server does almost no work per watcher.
 		if f, ok := figures[name]; !ok || f.Max <= 0 && !strings.HasPrefix(name, "watch") {
 			t.Errorf("finding %s = %v, %v, want a positive figure", name, f, ok)
 		}

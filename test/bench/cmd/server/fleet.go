@@ -11,17 +11,17 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// compareFleet fills a folder once and starts our server with it in every round.
-func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
+// compareFleet fills a data folder once, and starts Cadastre with it in every round.
+func compareFleet(ctx context.Context, o options, s serverbench.Implementations) ([]stat.Finding, error) {
 	name := fmt.Sprintf("ready/%d", o.objects)
-	if s.Ours == nil || !o.Selected.MatchString(name) {
+	if s.Cadastre == nil || !o.Selected.MatchString(name) {
 		return nil, nil
 	}
 	fleet := serverbench.Fleet{Objects: o.objects}
 	folder := filepath.Join(o.Folder, "fleet")
 	var bytes int64
 	began := time.Now()
-	err := withServer(ctx, *s.Ours, folder, func(server *serverbench.Server) (err error) {
+	err := withServer(ctx, *s.Cadastre, folder, func(server *serverbench.Server) (err error) {
 		bytes, err = fleet.Fill(ctx, server, 0)
 		return err
 	})
@@ -31,7 +31,7 @@ func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.F
 	fmt.Printf("\n%d objects were applied in %v\n", o.objects, time.Since(began).Round(time.Second))
 	var rounds []start
 	for range o.Rounds {
-		r, err := openOnce(ctx, *s.Ours, folder, func(server *serverbench.Server) (serverbench.Result, error) {
+		r, err := openOnce(ctx, *s.Cadastre, folder, func(server *serverbench.Server) (serverbench.Result, error) {
 			return fleet.Work(ctx, server, o.Load)
 		})
 		if err != nil {
@@ -41,17 +41,17 @@ func compareFleet(ctx context.Context, o options, s serverbench.Sides) ([]stat.F
 		rounds = append(rounds, r)
 	}
 	printStartHeader()
-	printStart(name, oursName, rounds)
+	printStart(name, cadastreName, rounds)
 	fmt.Print(startFootnotes)
 	return []stat.Finding{
 		stat.Found(name+" time", stat.Over(rounds, start.Seconds)),
-		stat.Found(name+" memory", stat.Over(rounds, start.ByJSON)),
+		stat.Found(name+" memory", stat.Over(rounds, start.PerJSON)),
 	}, nil
 }
 
-// withServer starts a server, calls use and stops the server.
-func withServer(ctx context.Context, side serverbench.Side, folder string, use func(*serverbench.Server) error) (err error) {
-	server, err := side.Start(ctx, folder)
+// withServer starts a server, calls use, and stops the server.
+func withServer(ctx context.Context, implementation serverbench.Implementation, folder string, use func(*serverbench.Server) error) (err error) {
+	server, err := implementation.Start(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -59,24 +59,25 @@ func withServer(ctx context.Context, side serverbench.Side, folder string, use f
 	return use(server)
 }
 
-// compareLarge compares applies with few and with many objects, which should cost the same.
+// The numbers of objects that compareLarge compares.
 const (
 	fewObjects = 1_000
-	// largeFactor is the factor of -objects with -large.
+	// largeFactor multiplies -objects if -large is set.
 	largeFactor = 10
 )
 
 const largeFormat = "%-16s %10s %9s %9s %9s %9s %9s\n"
 
-// compareLarge measures applies that change objects, with few and with many objects in the store.
-func compareLarge(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
+// compareLarge measures applies that change objects, first with few and then with many objects in the store. They
+// should cost the same.
+func compareLarge(ctx context.Context, o options, s serverbench.Implementations) ([]stat.Finding, error) {
 	const name = "apply/objects"
-	if s.Ours == nil || !o.large || !o.Selected.MatchString(name) {
+	if s.Cadastre == nil || !o.large || !o.Selected.MatchString(name) {
 		return nil, nil
 	}
 	all := largeFactor * o.objects
 	var few, many []turn
-	err := withServer(ctx, *s.Ours, filepath.Join(o.Folder, "large"), func(server *serverbench.Server) (err error) {
+	err := withServer(ctx, *s.Cadastre, filepath.Join(o.Folder, "large"), func(server *serverbench.Server) (err error) {
 		if few, err = fillAndChange(ctx, o, server, 0, fewObjects); err != nil {
 			return err
 		}

@@ -2,7 +2,7 @@ package main
 
 import "github.com/cadastre/cadastre/test/bench/stat"
 
-// sameCost tolerates noise where a cost should not grow.
+// sameCost is the maximum growth of a cost that should not grow; it allows for noise.
 const sameCost = 1.2
 
 var goals = []stat.Goal{

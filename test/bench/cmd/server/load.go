@@ -16,7 +16,7 @@ type loadCase struct {
 	measure func(context.Context, *serverbench.Server) (turn, error)
 }
 
-// watchers is the number of watchers per event.
+// watchers is the number of watchers in the watch case.
 const watchers = 100
 
 func loadCases(o options) (cases []loadCase) {
@@ -41,12 +41,12 @@ func loadCases(o options) (cases []loadCase) {
 			return watchTurn(r), nil
 		},
 	}
-	const reads = 2 // read cases come before those that add objects
+	const reads = 2 // the first two cases only read; the others add objects
 	return append(cases[:reads:reads], append([]loadCase{watch}, cases[reads:]...)...)
 }
 
-// compareLoads starts all servers once and measures the cases, with the sides taking turns.
-func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []stat.Finding, err error) {
+// compareLoads starts all servers once and measures the selected cases on them. The servers take turns.
+func compareLoads(ctx context.Context, o options, s serverbench.Implementations) (found []stat.Finding, err error) {
 	var selected []loadCase
 	for _, c := range loadCases(o) {
 		if o.Selected.MatchString(c.name) {
@@ -74,24 +74,24 @@ func compareLoads(ctx context.Context, o options, s serverbench.Sides) (found []
 	return found, nil
 }
 
-// compare measures the case, with the sides taking turns.
-func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Contender) (loadResult, error) {
+// compare measures the case on all servers, which take turns.
+func (c loadCase) compare(ctx context.Context, o options, all []serverbench.RunningServer) (loadResult, error) {
 	r := loadResult{name: c.name, turns: make([][]turn, len(all))}
-	for _, side := range all {
-		r.sides = append(r.sides, side.Name)
-		if err := c.prepare(ctx, side.Server); err != nil {
-			return r, fmt.Errorf("%s: %w", side.Name, err)
+	for _, server := range all {
+		r.servers = append(r.servers, server.Name)
+		if err := c.prepare(ctx, server.Server); err != nil {
+			return r, fmt.Errorf("%s: %w", server.Name, err)
 		}
 	}
 	for range o.Rounds {
-		for i, side := range all {
-			// Pending work of another turn, such as garbage collection, must not be attributed to this one.
-			if err := side.Server.Settle(ctx); err != nil {
-				return r, fmt.Errorf("%s: %w", side.Name, err)
+		for i, server := range all {
+			// Work that a previous turn left pending, such as garbage collection, must not be attributed to this turn.
+			if err := server.Server.Settle(ctx); err != nil {
+				return r, fmt.Errorf("%s: %w", server.Name, err)
 			}
-			t, err := c.measure(ctx, side.Server)
+			t, err := c.measure(ctx, server.Server)
 			if err != nil {
-				return r, fmt.Errorf("%s: %w", side.Name, err)
+				return r, fmt.Errorf("%s: %w", server.Name, err)
 			}
 			r.turns[i] = append(r.turns[i], t)
 		}
@@ -99,46 +99,47 @@ func (c loadCase) compare(ctx context.Context, o options, all []serverbench.Cont
 	return r, nil
 }
 
-// loadResult has the turns of each side on a case.
+// loadResult contains the turns of each server on a case. turns[i] belongs to the server sides[i].
 type loadResult struct {
-	name  string
-	sides []string
-	turns [][]turn
+	name    string
+	servers []string
+	turns   [][]turn
 }
 
-// of returns the turns of a side; nil if it was not measured.
+// of returns the turns of the named server, or nil if it was not measured.
 func (r loadResult) of(name string) []turn {
-	for i, side := range r.sides {
-		if side == name {
+	for i, server := range r.servers {
+		if server == name {
 			return r.turns[i]
 		}
 	}
 	return nil
 }
 
-// cost returns our CPU time divided by another side's.
+// cost returns Cadastre's CPU time divided by that of the named server. If kube-apiserver was not measured, its
+// reference CPU time is used. It returns false if there is no figure to divide by.
 func (r loadResult) cost(other string) (cost stat.Spread, ok bool) {
-	ours, theirs := r.of(oursName), r.of(other)
+	ours, divisor := r.of(cadastreName), r.of(other)
 	if len(ours) == 0 {
 		return cost, false
 	}
-	if len(theirs) > 0 {
-		return stat.Ratio(ours, theirs, turn.CPU), true
+	if len(divisor) > 0 {
+		return stat.Ratio(ours, divisor, turn.CPU), true
 	}
-	if cpu := reference[r.name]; other == peerName && cpu > 0 {
+	if cpu := reference[r.name]; other == kubeAPIServerName && cpu > 0 {
 		return stat.Over(ours, func(t turn) float64 { return t.cpu / float64(cpu) }), true
 	}
 	return cost, false
 }
 
-// findings returns our relative costs, named by the case and the other side.
+// findings returns Cadastre's CPU time divided by that of each other server, named by the case and the server.
 func (r loadResult) findings() (found []stat.Finding) {
-	for _, other := range []string{floorName, peerName} {
+	for _, other := range []string{lowerBoundName, kubeAPIServerName} {
 		if cost, ok := r.cost(other); ok {
 			found = append(found, stat.Found(r.name+" vs "+other, cost))
 		}
 	}
-	if len(found) == 0 { // only one side was measured: no ratio
+	if len(found) == 0 { // with only one server there is no ratio
 		found = append(found, stat.Found(r.name, stat.Over(r.turns[0], turn.CPU)))
 	}
 	return found

@@ -1,5 +1,6 @@
-// Command server compares our server with kube-apiserver and with the floor, a minimal Go HTTPS server that transfers
-// the same bytes, and prints the tables: requests, watchers, start and memory, many objects, and the goals.
+// Command server compares Cadastre with kube-apiserver and with a lower bound (floor), a minimal Go HTTPS server that
+// transfers the same bytes. It prints the tables of requests, watchers, start and memory, and many objects, and the
+// goals.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// options are the command's flags.
+// options are the flags of the command.
 type options struct {
 	serverbench.Options
 	objects int
@@ -23,14 +24,14 @@ type options struct {
 }
 
 func main() {
-	serverbench.ServeIfFloor()
+	serverbench.ServeIfLowerBound()
 	log.SetFlags(0)
 	var o options
 	flag.IntVar(&o.objects, "objects", 100_000, "`number` of objects that our server is started with; the goals are for 100000")
 	flag.BoolVar(&o.large, "large", false, "also measure applies with 1,000 and with ten times -objects objects; requires 8 GB of disk and of memory, and many minutes")
 	var err error
 	o.Options, err = serverbench.ParseFlags(flag.CommandLine, os.Args[1:], serverbench.Defaults{
-		Cases: "apply/change, watch or ready", Window: 3 * time.Second, Sides: serverbench.AllFlags,
+		Cases: "apply/change, watch or ready", Window: 3 * time.Second, Implementations: serverbench.AllFlags,
 	})
 	if err == nil && o.objects < 1 {
 		err = errors.New("-objects must be positive")
@@ -44,18 +45,19 @@ func main() {
 	})
 }
 
-// parts are the comparisons in order: start, requests and watchers, many objects, very many objects.
-var parts = []func(context.Context, options, serverbench.Sides) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
+// parts are the comparisons, in the order in which they run: start, requests and watchers, many objects, very many
+// objects.
+var parts = []func(context.Context, options, serverbench.Implementations) ([]stat.Finding, error){compareStarts, compareLoads, compareFleet, compareLarge}
 
 func compare(ctx context.Context, o options) error {
 	fmt.Println(o.Title())
-	taking, err := o.prepareSides(ctx)
+	implementations, err := o.prepareImplementations(ctx)
 	if err != nil {
 		return err
 	}
 	var findings []stat.Finding
 	for _, part := range parts {
-		found, err := part(ctx, o, taking)
+		found, err := part(ctx, o, implementations)
 		if err != nil {
 			return err
 		}

@@ -22,12 +22,12 @@ while; JSON: size of all objects in responses; RSS/JSON: the greater RSS divided
 `
 )
 
-// start is the result of one side in one round.
+// start contains the measurements of one start of a server.
 type start struct {
 	ready, cpu  time.Duration
 	idle, store proc.Memory
-	working     int64 // RSS after work; 0 without work
-	json        int64 // size of the objects
+	working     int64 // RSS in bytes after work; 0 if no work was done
+	json        int64 // total size of the objects in JSON, in bytes
 }
 
 func (s start) Seconds() float64  { return s.ready.Seconds() }
@@ -38,36 +38,36 @@ func (s start) Private() float64  { return float64(s.idle.Private) }
 func (s start) Store() float64    { return float64(s.store.Resident) }
 func (s start) Working() float64  { return float64(s.working) }
 func (s start) JSON() float64     { return float64(s.json) }
-func (s start) ByJSON() float64   { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
+func (s start) PerJSON() float64  { return float64(max(s.idle.Resident, s.working)) / float64(s.json) }
 
-// compareStarts starts servers with empty folders.
-func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.Finding, error) {
+// compareStarts starts servers with empty data folders.
+func compareStarts(ctx context.Context, o options, s serverbench.Implementations) ([]stat.Finding, error) {
 	const name = "ready/empty"
-	if !o.Selected.MatchString(name) || len(s.Real()) == 0 {
+	if !o.Selected.MatchString(name) || len(s.APIServers()) == 0 {
 		return nil, nil
 	}
 	rounds := map[string][]start{}
 	for round := range o.Rounds {
-		for _, side := range s.Real() {
-			folder := filepath.Join(o.Folder, fmt.Sprintf("%s-empty-%d", side.Name, round))
-			r, err := openOnce(ctx, side, folder, nil)
+		for _, implementation := range s.APIServers() {
+			folder := filepath.Join(o.Folder, fmt.Sprintf("%s-empty-%d", implementation.Name, round))
+			r, err := openOnce(ctx, implementation, folder, nil)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, side.Name, err)
+				return nil, fmt.Errorf("%s: %s: %w", name, implementation.Name, err)
 			}
-			rounds[side.Name] = append(rounds[side.Name], r)
+			rounds[implementation.Name] = append(rounds[implementation.Name], r)
 		}
 	}
 	printStartHeader()
-	for _, side := range s.Real() {
-		printStart(name, side.Name, rounds[side.Name])
+	for _, implementation := range s.APIServers() {
+		printStart(name, implementation.Name, rounds[implementation.Name])
 	}
-	if s.Peer == nil {
-		fmt.Printf(startFormat, "", bracketed(peerName), bracketed(referenceReady.String()), "", bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
+	if s.KubeAPIServer == nil {
+		fmt.Printf(startFormat, "", bracketed(kubeAPIServerName), bracketed(referenceReady.String()), "", bracketed(mebibytes(referenceMemory)), "", "", "", "", "")
 	}
 	fmt.Print(startFootnotes)
-	ours := rounds[oursName]
+	ours := rounds[cadastreName]
 	if len(ours) == 0 {
-		return []stat.Finding{stat.Found(name, stat.Over(rounds[peerName], start.Seconds))}, nil
+		return []stat.Finding{stat.Found(name, stat.Over(rounds[kubeAPIServerName], start.Seconds))}, nil
 	}
 	return []stat.Finding{
 		stat.Found(name+" time", stat.Over(ours, start.Seconds)),
@@ -75,9 +75,10 @@ func compareStarts(ctx context.Context, o options, s serverbench.Sides) ([]stat.
 	}, nil
 }
 
-// openOnce starts a server, calls work if it is not nil, and stops the server.
-func openOnce(ctx context.Context, side serverbench.Side, folder string, work func(*serverbench.Server) (serverbench.Result, error)) (r start, err error) {
-	opening, err := serverbench.Open(ctx, side, folder)
+// openOnce starts a server, calls work if it is not nil, and stops the server. It returns the startup time and the
+// memory.
+func openOnce(ctx context.Context, implementation serverbench.Implementation, folder string, work func(*serverbench.Server) (serverbench.Result, error)) (r start, err error) {
+	opening, err := serverbench.Open(ctx, implementation, folder)
 	if opening.Server == nil {
 		return start{}, err
 	}
@@ -100,18 +101,18 @@ func printStartHeader() {
 	fmt.Printf("\n"+startFormat, "case", "server", "ready", "CPU", "RSS", "private", "etcd's", "working", "JSON", "RSS/JSON")
 }
 
-func printStart(name, side string, rounds []start) {
+func printStart(name, implementation string, rounds []start) {
 	optional := func(figure func(start) float64, show func(float64) string) string {
 		if figure(rounds[0]) == 0 {
 			return "-"
 		}
 		return stat.Shown(rounds, figure, show)
 	}
-	byJSON := "-"
+	perJSON := "-"
 	if rounds[0].json > 0 {
-		byJSON = stat.Shown(rounds, start.ByJSON, stat.Times2)
+		perJSON = stat.Shown(rounds, start.PerJSON, stat.Times2)
 	}
-	fmt.Printf(startFormat, name, side, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.CPU, stat.Nanoseconds),
+	fmt.Printf(startFormat, name, implementation, stat.Shown(rounds, start.Ready, stat.Nanoseconds), stat.Shown(rounds, start.CPU, stat.Nanoseconds),
 		stat.Shown(rounds, start.Resident, mebibytes), stat.Shown(rounds, start.Private, mebibytes), optional(start.Store, mebibytes), optional(start.Working, mebibytes),
-		optional(start.JSON, mebibytes), byJSON)
+		optional(start.JSON, mebibytes), perJSON)
 }

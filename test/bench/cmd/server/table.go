@@ -8,15 +8,15 @@ import (
 	"github.com/cadastre/cadastre/test/bench/stat"
 )
 
-// Names of the sides in tables and findings.
+// Names of the servers in tables and findings.
 var (
-	oursName  = serverbench.Ours("").Name
-	floorName = serverbench.Floor(serverbench.Sample{}).Name
-	peerName  = serverbench.Peer.Name
+	cadastreName      = serverbench.Cadastre("").Name
+	lowerBoundName    = serverbench.LowerBound(serverbench.Sample{}).Name
+	kubeAPIServerName = serverbench.KubeAPIServer.Name
 )
 
-// reference is the peer's CPU time per operation on a reference machine (kube-apiserver 1.36.3 with etcd 3.6.5, 2
-// cores, 8 clients), used if the peer is not built.
+// reference contains the CPU time per operation of kube-apiserver on a reference machine (kube-apiserver 1.36.3 with
+// etcd 3.6.5, 2 cores, 8 clients) by case. It is used if kube-apiserver is not built.
 var reference = map[string]time.Duration{
 	"apply/create": 3900 * time.Microsecond,
 	"apply/change": 5900 * time.Microsecond,
@@ -26,7 +26,8 @@ var reference = map[string]time.Duration{
 	"watch/100":    108 * time.Microsecond,
 }
 
-// referenceReady and referenceMemory are the peer's startup time and memory with an empty folder on that machine.
+// referenceReady and referenceMemory are the startup time and memory of kube-apiserver with an empty data folder, on
+// the same reference machine.
 const (
 	referenceReady  = 2800 * time.Millisecond
 	referenceMemory = 310 << 20
@@ -50,31 +51,31 @@ func printLoadHeader() {
 
 func (r loadResult) print() {
 	name := r.name
-	for i, side := range r.sides {
-		fmt.Printf(loadFormat, append([]any{name}, r.cells(side, r.turns[i])...)...)
+	for i, server := range r.servers {
+		fmt.Printf(loadFormat, append([]any{name}, r.cells(server, r.turns[i])...)...)
 		name = ""
 	}
-	if cpu := reference[r.name]; r.of(peerName) == nil && cpu > 0 {
-		fmt.Printf(loadFormat, name, bracketed(peerName), "", "", "", bracketed(stat.Nanoseconds(float64(cpu))), "", "", "", bracketed(r.ratio(peerName)))
+	if cpu := reference[r.name]; r.of(kubeAPIServerName) == nil && cpu > 0 {
+		fmt.Printf(loadFormat, name, bracketed(kubeAPIServerName), "", "", "", bracketed(stat.Nanoseconds(float64(cpu))), "", "", "", bracketed(r.ratio(kubeAPIServerName)))
 	}
 }
 
-func (r loadResult) cells(side string, turns []turn) []any {
+func (r loadResult) cells(server string, turns []turn) []any {
 	store := "-"
-	if side == peerName {
+	if server == kubeAPIServerName {
 		store = stat.Shown(turns, turn.StoreCPU, stat.Nanoseconds)
 	}
 	return []any{
-		side, stat.Shown(turns, turn.Rate, stat.Count), stat.Shown(turns, turn.P50, stat.Nanoseconds), stat.Shown(turns, turn.P99, stat.Nanoseconds),
+		server, stat.Shown(turns, turn.Rate, stat.Count), stat.Shown(turns, turn.P50, stat.Nanoseconds), stat.Shown(turns, turn.P99, stat.Nanoseconds),
 		stat.Shown(turns, turn.CPU, stat.Nanoseconds), store,
-		stat.Shown(turns, turn.Resident, mebibytes), stat.Shown(turns, turn.Private, mebibytes), r.ratio(side),
+		stat.Shown(turns, turn.Resident, mebibytes), stat.Shown(turns, turn.Private, mebibytes), r.ratio(server),
 	}
 }
 
-// ratio returns our cost divided by a side's as text; empty if there is none.
-func (r loadResult) ratio(side string) string {
-	cost, ok := r.cost(side)
-	if !ok || side == oursName {
+// ratio formats Cadastre's CPU time divided by that of the named server. It returns "" if there is no such ratio.
+func (r loadResult) ratio(server string) string {
+	cost, ok := r.cost(server)
+	if !ok || server == cadastreName {
 		return ""
 	}
 	return stat.Times2(cost.Median)

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/serverbench"
 )
 
-// turns returns turns with the given CPU times in microseconds.
+// turns returns one turn for each of the given CPU times, in microseconds per operation.
 func turns(cpu ...float64) (all []turn) {
 	for _, c := range cpu {
 		t := requestTurn(serverbench.Result{
@@ -29,7 +29,7 @@ func words(cells []any) string { return strings.Join(strings.Fields(fmt.Sprintln
 
 func TestRows(t *testing.T) {
 	r := loadResult{
-		name: "get", sides: []string{oursName, floorName, peerName},
+		name: "get", servers: []string{cadastreName, lowerBoundName, kubeAPIServerName},
 		turns: [][]turn{turns(60, 50, 300), turns(40, 40, 150), turns(600, 500, 3000)},
 	}
 	for i, want := range []string{
@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 		"floor 50 2ms 9ms 40µs - 30MiB 20MiB 1.50x",
 		"kube-apiserver 50 2ms 9ms 600µs 200µs 30MiB 20MiB 0.10x",
 	} {
-		cells := r.cells(r.sides[i], r.turns[i])
+		cells := r.cells(r.servers[i], r.turns[i])
 		if got := words(cells); got != strings.TrimSpace(want) {
 			t.Errorf("row = %q, want %q", got, want)
 		}
@@ -47,21 +47,21 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestReference: the reference is used only if the peer was not measured.
+// TestReference checks that the reference figure is used only if kube-apiserver was not measured.
 func TestReference(t *testing.T) {
-	alone := loadResult{name: "get", sides: []string{oursName}, turns: [][]turn{turns(80)}}
-	if got, ok := alone.cost(peerName); !ok || math.Abs(got.Median-0.1) > 1e-9 {
+	alone := loadResult{name: "get", servers: []string{cadastreName}, turns: [][]turn{turns(80)}}
+	if got, ok := alone.cost(kubeAPIServerName); !ok || math.Abs(got.Median-0.1) > 1e-9 {
 		t.Errorf("cost(peer) = %v, %v, want 80/800", got, ok)
 	}
-	if _, ok := alone.cost(floorName); ok {
+	if _, ok := alone.cost(lowerBoundName); ok {
 		t.Error("cost(floor) exists although the floor was not measured")
 	}
-	measured := loadResult{name: "get", sides: []string{oursName, peerName}, turns: [][]turn{turns(80), turns(160)}}
-	if got, ok := measured.cost(peerName); !ok || got.Median != 0.5 {
+	measured := loadResult{name: "get", servers: []string{cadastreName, kubeAPIServerName}, turns: [][]turn{turns(80), turns(160)}}
+	if got, ok := measured.cost(kubeAPIServerName); !ok || got.Median != 0.5 {
 		t.Errorf("cost(peer) = %v, %v, want 80/160", got, ok)
 	}
-	unknown := loadResult{name: "update", sides: []string{oursName}, turns: [][]turn{turns(80)}}
-	if got, ok := unknown.cost(peerName); ok {
+	unknown := loadResult{name: "update", servers: []string{cadastreName}, turns: [][]turn{turns(80)}}
+	if got, ok := unknown.cost(kubeAPIServerName); ok {
 		t.Errorf("cost(peer) = %v, want none", got)
 	}
 	if got := unknown.findings(); len(got) != 1 || got[0].Name != "update" {
@@ -69,20 +69,20 @@ func TestReference(t *testing.T) {
 	}
 }
 
-func TestByJSON(t *testing.T) {
+func TestPerJSON(t *testing.T) {
 	s := start{idle: proc.Memory{Resident: 200}, working: 300, json: 100}
-	if got := s.ByJSON(); got != 3 {
-		t.Errorf("ByJSON() = %v, want 3", got)
+	if got := s.PerJSON(); got != 3 {
+		t.Errorf("PerJSON() = %v, want 3", got)
 	}
 }
 
-// TestGoalsAreMeasured: every goal and reference belongs to a case.
+// TestGoalsAreMeasured checks that every goal and every reference figure belongs to a case.
 func TestGoalsAreMeasured(t *testing.T) {
 	names := []string{
 		"ready/empty time", "ready/empty memory", "ready/100000 time", "ready/100000 memory", "apply/objects growth",
 	}
 	for _, c := range loadCases(options{}) {
-		names = append(names, c.name+" vs "+floorName, c.name+" vs "+peerName)
+		names = append(names, c.name+" vs "+lowerBoundName, c.name+" vs "+kubeAPIServerName)
 	}
 	for _, g := range goals {
 		if !slices.Contains(names, g.Of) {

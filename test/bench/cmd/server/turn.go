@@ -2,7 +2,8 @@ package main
 
 import "github.com/cadastre/cadastre/test/bench/serverbench"
 
-// turn is the result of one side in one round. CPU times are in nanoseconds per operation, or per event and watcher.
+// turn is the result of one server in one round. CPU times are in nanoseconds, per operation or, for watch, per event
+// and watcher.
 type turn struct {
 	rate, p50, p99 float64
 	cpu, storeCPU  float64
@@ -19,7 +20,7 @@ func requestTurn(r serverbench.Result) turn {
 func watchTurn(r serverbench.WatchResult) turn {
 	t := requestTurn(r.Watched)
 	t.cpu = r.CPUPerEvent()
-	t.storeCPU = 0 // watchers do not use the store
+	t.storeCPU = 0 // watchers do not read from etcd
 	return t
 }
 
@@ -29,6 +30,6 @@ func (t turn) P99() float64      { return t.p99 }
 func (t turn) CPU() float64      { return t.cpu }
 func (t turn) StoreCPU() float64 { return t.storeCPU }
 
-// Resident and Private are the server's memory at the end of the turn, in bytes.
+// Resident and Private return the memory of the server at the end of the turn, in bytes.
 func (t turn) Resident() float64 { return float64(t.after.Memory.Resident) }
 func (t turn) Private() float64  { return float64(t.after.Memory.Private) }

@@ -7,43 +7,44 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// benchCase is a named load for one of our sides, and usually for etcd.
+// benchCase is a named load on the embedded store or the watch cache and, unless skipEtcd is set, on etcd.
 type benchCase struct {
 	name              string
 	writers, watchers int
-	ours              storebench.Side
-	noPeer            bool
+	ours              storebench.Implementation
+	skipEtcd          bool
 }
 
 var (
 	commitCases = []benchCase{writers(1), writers(8), writers(64), writers(512)}
 	watchCases  = []benchCase{watchers(1), watchers(100)}
 	cacheCases  = []benchCase{
-		cacheWatchers(1, 64), cacheWatchers(10, 64).withoutPeer(), cacheWatchers(100, 64),
-		cacheWatchers(1000, 8).withoutPeer(), cacheWatchers(10_000, 8),
+		cacheWatchers(1, 64), cacheWatchers(10, 64).withoutEtcd(), cacheWatchers(100, 64),
+		cacheWatchers(1000, 8).withoutEtcd(), cacheWatchers(10_000, 8),
 	}
 )
 
 func writers(count int) benchCase {
-	return benchCase{name: fmt.Sprintf("writers/%d", count), writers: count, ours: storebench.Ours}
+	return benchCase{name: fmt.Sprintf("writers/%d", count), writers: count, ours: storebench.EmbeddedStore}
 }
 
-// watchers returns a case with the number of writers of the goals.
+// watchers returns a case with the given number of watchers and with 64 writers, as the goals require.
 func watchers(count int) benchCase {
-	return benchCase{name: fmt.Sprintf("watchers/%d", count), writers: 64, watchers: count, ours: storebench.Ours}
+	return benchCase{name: fmt.Sprintf("watchers/%d", count), writers: 64, watchers: count, ours: storebench.EmbeddedStore}
 }
 
-// cacheWatchers returns a case with watchers of the cache. A few writers are enough for many watchers.
+// cacheWatchers returns a case with the given number of watchers of the watch cache. With many watchers, few writers
+// cause enough events.
 func cacheWatchers(count, writers int) benchCase {
-	return benchCase{name: fmt.Sprintf("cache/watchers/%d", count), writers: writers, watchers: count, ours: storebench.Cached}
+	return benchCase{name: fmt.Sprintf("cache/watchers/%d", count), writers: writers, watchers: count, ours: storebench.WatchCache}
 }
 
-func (c benchCase) withoutPeer() benchCase {
-	c.noPeer = true
+func (c benchCase) withoutEtcd() benchCase {
+	c.skipEtcd = true
 	return c
 }
 
-// load returns the load of the case.
+// load returns the load of the case, with the duration of a turn from the options.
 func (c benchCase) load(o options) storebench.Load {
 	return storebench.Load{
 		Writers:  c.writers,

@@ -8,14 +8,14 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// fleetCase is a fleet with the measurements to make.
+// fleetCase selects what is measured with a fleet, a large number of stored objects.
 type fleetCase struct {
 	storebench.Fleet
-	name string // number and size of the objects
-	list bool   // list the objects; otherwise only open the store
+	name string // the number of objects and, unless it is the default, their size
+	list bool   // also list the objects; otherwise only open the store
 }
 
-// largeFactor is the factor of -objects with -large.
+// largeFactor multiplies -objects if -large is set.
 const largeFactor = 10
 
 func fleetCases(o options) []fleetCase {
@@ -27,7 +27,7 @@ func fleetCases(o options) []fleetCase {
 	return cases
 }
 
-// smallObject is a size at which the overhead per object dominates.
+// smallObject is an object size in bytes at which the memory overhead per object dominates.
 const smallObject = 500
 
 func newFleetCase(objects, size int) fleetCase {
@@ -41,7 +41,7 @@ func newFleetCase(objects, size int) fleetCase {
 func (c fleetCase) openName() string { return "cache/open/" + c.name }
 func (c fleetCase) listName() string { return "cache/list/" + c.name }
 
-// compareFleets fills a folder for each fleet with a selected case.
+// compareFleets fills a data folder with each fleet that has a selected case, and measures these cases.
 func compareFleets(ctx context.Context, o options) ([]stat.Finding, error) {
 	var all []stat.Finding
 	for _, c := range fleetCases(o) {
@@ -60,9 +60,9 @@ func compareFleets(ctx context.Context, o options) ([]stat.Finding, error) {
 }
 
 func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all []stat.Finding, err error) {
-	var peer []storebench.PeerFleet
+	var etcd []storebench.EtcdFleet
 	if c.list {
-		if peer, err = c.usePeer(ctx, o); err != nil {
+		if etcd, err = c.measureEtcd(ctx, o); err != nil {
 			return nil, err
 		}
 	}
@@ -71,14 +71,14 @@ func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all
 			return err
 		}
 		if open {
-			found, err := c.compareOpening(ctx, o, folder, peer)
+			found, err := c.compareOpening(ctx, o, folder, etcd)
 			if err != nil {
 				return err
 			}
 			all = append(all, found...)
 		}
 		if list {
-			found, err := c.compareListing(ctx, o, folder, peer)
+			found, err := c.compareListing(ctx, o, folder, etcd)
 			all = append(all, found...)
 			return err
 		}
@@ -87,8 +87,8 @@ func (c fleetCase) compare(ctx context.Context, o options, list, open bool) (all
 	return all, err
 }
 
-// usePeer measures etcd with the same objects.
-func (c fleetCase) usePeer(ctx context.Context, o options) (rounds []storebench.PeerFleet, err error) {
+// measureEtcd measures etcd with the same objects.
+func (c fleetCase) measureEtcd(ctx context.Context, o options) (rounds []storebench.EtcdFleet, err error) {
 	err = inFolder(o, func(folder string) error {
 		if err := c.FillEtcd(ctx, folder); err != nil {
 			return err

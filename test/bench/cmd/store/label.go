@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// labelWatchers is the number of watchers, labelWriters the number of writers of objects that no watcher selects.
+// labelWatchers is the number of watchers, and labelWriters the number of writers, of objects that no watcher selects.
 const (
 	labelWatchers = 10_000
 	labelWriters  = 64
-	labelRounds   = 4 // per round of other cases
+	labelRounds   = 4 // the number of rounds per round of the other cases
 )
 
 const labelFootnotes = `
@@ -20,20 +20,20 @@ CPU: CPU time of the process with writers, store and cache per commit. Each watc
 has. cost: CPU with watchers divided by CPU without, measured in adjacent turns.
 `
 
-// compareLabels measures the cost of watchers that receive no events.
+// compareLabels measures the cost of watchers whose label selectors match no written object.
 func compareLabels(ctx context.Context, o options) ([]stat.Finding, error) {
 	name := fmt.Sprintf("cache/labels/%d", labelWatchers)
 	if !o.selected.MatchString(name) {
 		return nil, nil
 	}
-	// The difference is a few percent, which many short rounds measure better than a few long ones.
+	// The difference is a few percent. Many short rounds measure it better than a few long ones.
 	rounds := labelRounds * o.rounds
 	o.turn /= labelRounds
 	var with, without []storebench.Result
 	load := benchCase{writers: labelWriters}.load(o)
 	watched := load
 	watched.Watchers, watched.Labelled = labelWatchers, true
-	err := takeTurns(ctx, o, rounds, []turn{{storebench.Cached, watched, &with}, {storebench.Cached, load, &without}})
+	err := takeTurns(ctx, o, rounds, []turn{{storebench.WatchCache, watched, &with}, {storebench.WatchCache, load, &without}})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// listRounds is the number of lists per round of other cases, because a list is fast.
+// listRounds is the number of lists per round of the other cases. It is more than one because a list is fast.
 const listRounds = 5
 
 const listFootnotes = `
@@ -19,7 +19,7 @@ by memcpy's. get: the part of the time for listing. There is no network. short: 
 connection, in pages of 500; its CPU is that of its process, without its client.
 `
 
-func (c fleetCase) compareListing(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]stat.Finding, error) {
+func (c fleetCase) compareListing(ctx context.Context, o options, folder string, etcd []storebench.EtcdFleet) ([]stat.Finding, error) {
 	l, err := c.List(ctx, folder, o.rounds*listRounds)
 	if err != nil {
 		return nil, err
@@ -37,10 +37,10 @@ func (c fleetCase) compareListing(ctx context.Context, o options, folder string,
 		func(r storebench.ListRound) time.Duration { return r.CopyWhole }, whole)
 	row(c.listName()+" short", l.Short, func(r storebench.ListRound) time.Duration { return r.Short },
 		func(r storebench.ListRound) time.Duration { return r.CopyShort }, short)
-	if len(peer) > 0 {
-		listed := func(p storebench.PeerFleet) time.Duration { return p.List }
-		fmt.Printf(format, "etcd", megabytes(peer[0].Bytes), duration(peer, listed), "", gigabytes(peer[0].Bytes, peer, listed), "", "")
-		fmt.Printf("etcd's process used %s of CPU for it.\n", duration(peer, func(p storebench.PeerFleet) time.Duration { return p.ListCPU }))
+	if len(etcd) > 0 {
+		listed := func(p storebench.EtcdFleet) time.Duration { return p.List }
+		fmt.Printf(format, "etcd", megabytes(etcd[0].Bytes), duration(etcd, listed), "", gigabytes(etcd[0].Bytes, etcd, listed), "", "")
+		fmt.Printf("etcd's process used %s of CPU for it.\n", duration(etcd, func(p storebench.EtcdFleet) time.Duration { return p.ListCPU }))
 	}
 	fmt.Print(listFootnotes)
 	return []stat.Finding{stat.Found(c.listName()+" whole", whole), stat.Found(c.listName()+" short", short)}, nil

@@ -19,7 +19,7 @@ func compareCommits(ctx context.Context, o options) (found []stat.Finding, err e
 func compareWatches(ctx context.Context, o options) (found []stat.Finding, err error) {
 	results, err := compareAll(ctx, o, watchTable, watchCases)
 	for _, r := range results {
-		found = append(found, stat.Found(r.name+" more", r.livelier()))
+		found = append(found, stat.Found(r.name+" more", r.eventRatio()))
 	}
 	return found, err
 }
@@ -37,16 +37,17 @@ func compareCache(ctx context.Context, o options) (found []stat.Finding, err err
 	return found, err
 }
 
-// fanOut is the minimum number of watchers for which the cost per event should be constant: with fewer watchers the
-// cost of the commit dominates.
-const fanOut = 100
+// fanOutWatchers is the number of watchers from which the CPU time per event should be constant. With fewer watchers the CPU
+// time of the commit dominates.
+const fanOutWatchers = 100
 
-// growth returns the maximum ratio of the CPU time per event with more watchers to that with fewer.
+// growth returns the maximum ratio of the CPU time per event of a case to that of a case with fewer watchers, at least
+// fanOutWatchers. It returns false if there are no two such cases.
 func growth(results []result) (stat.Spread, bool) {
 	var worst stat.Spread
 	for i, few := range results {
 		for _, many := range results[i+1:] {
-			if few.watchers < fanOut {
+			if few.watchers < fanOutWatchers {
 				continue
 			}
 			if g := stat.Ratio(many.ours, few.ours, storebench.Result.CPUPerEvent); g.Median > worst.Median {
@@ -57,7 +58,7 @@ func growth(results []result) (stat.Spread, bool) {
 	return worst, worst.Median > 0
 }
 
-// compareAll measures the selected cases and prints each row when it is measured.
+// compareAll measures the selected cases and prints the row of each case as soon as it is measured.
 func compareAll(ctx context.Context, o options, t table, cases []benchCase) ([]result, error) {
 	var results []result
 	for _, c := range cases {

@@ -1,5 +1,5 @@
-// Command store compares the embedded store, and the watch cache on top of it, with etcd on the same disk, both
-// durable, and prints the tables: commits by the number of writers, events by the number of watchers, listing,
+// Command store compares the embedded store, and the watch cache on top of it, with etcd on the same disk. Both are
+// durable. It prints the tables of commits by the number of writers, events by the number of watchers, and listing,
 // opening and memory of many objects, and the goals.
 package main
 
@@ -19,7 +19,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// options are the command's flags.
+// options are the flags of the command.
 type options struct {
 	selected *regexp.Regexp
 	turn     time.Duration
@@ -53,7 +53,7 @@ func main() {
 			log.Fatal(err)
 		}
 	}
-	// After an interrupt processes and data are removed.
+	// An interrupt cancels the context, so that child processes are stopped and data is removed.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err = compare(ctx, options{selected: selected, turn: *turn, rounds: *rounds, folder: *folder, objects: *objects, large: *large})
 	stop()
@@ -85,10 +85,10 @@ func compare(ctx context.Context, o options) error {
 	return nil
 }
 
-// inMemory is a rate of synced appends that only a memory file system reaches.
+// inMemory is a rate of synced appends per second that only a memory file system reaches.
 const inMemory = 100_000
 
-// compareDisk prints the rate of the disk, which limits a single writer.
+// compareDisk prints the rate of synced writes of the disk, which limits a single writer.
 func compareDisk(ctx context.Context, o options) error {
 	disk, err := storebench.MeasureDisk(ctx, o.folder, min(o.turn/4, time.Second), o.rounds)
 	if err != nil {

@@ -21,7 +21,7 @@ have one version each, written one namespace at a time; they can be selected by 
 `
 )
 
-func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, peer []storebench.PeerFleet) ([]stat.Finding, error) {
+func (c fleetCase) compareOpening(ctx context.Context, o options, folder string, etcd []storebench.EtcdFleet) ([]stat.Finding, error) {
 	fmt.Printf("\n"+openFormat, "case", "GC", "time", "store", "CPU", "bytes", "live", "/obj.", "left", "peak", "collected", "work", "target")
 	var found []stat.Finding
 	for _, paced := range []bool{false, true} {
@@ -40,8 +40,8 @@ func (c fleetCase) compareOpening(ctx context.Context, o options, folder string,
 			stat.Found(name+" resident", memory(rounds, workPeak)))
 	}
 	fmt.Print(openFootnotes)
-	if len(peer) > 0 {
-		start := time.Duration(stat.Median(peer, func(p storebench.PeerFleet) float64 { return float64(p.Start) }))
+	if len(etcd) > 0 {
+		start := time.Duration(stat.Median(etcd, func(p storebench.EtcdFleet) float64 { return float64(p.Start) }))
 		fmt.Printf("etcd with the same objects completes its first linearizable read %v after the start of its process.\n", stat.ThreeDigits(start))
 	}
 	return found, nil
@@ -49,8 +49,8 @@ func (c fleetCase) compareOpening(ctx context.Context, o options, folder string,
 
 func (c fleetCase) openRounds(ctx context.Context, folder string, paced bool, count int) (rounds []storebench.Opening, err error) {
 	if !paced {
-		// One more round, which is not counted: the machine may have to free memory, and the store to finish
-		// background work of the filling.
+		// The first round is not counted, because the machine may have to free memory, and the store may have to finish
+		// background work that filling it has caused.
 		count++
 	}
 	for range count {
@@ -88,7 +88,7 @@ func printOpening(name string, rounds []storebench.Opening) {
 func live(m storebench.Memory) int64     { return m.Live }
 func workPeak(m storebench.Memory) int64 { return m.WorkPeak }
 
-// memory returns a memory figure divided by the size of the objects.
+// memory returns a memory figure divided by the total size of the objects in JSON.
 func memory(rounds []storebench.Opening, of func(storebench.Memory) int64) stat.Spread {
 	return stat.Over(rounds, func(o storebench.Opening) float64 { return o.Ratio(of(o.Memory)) })
 }

@@ -11,31 +11,31 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// result has the rounds of a case; none of etcd if the case excludes it.
+// result contains the rounds of a case. etcd is nil if the case skips etcd.
 type result struct {
 	benchCase
 	ours, etcd []storebench.Result
 }
 
-// turn is a side with its load, and the destination of its result.
+// turn runs a load on an implementation and appends the result to the slice that to points to.
 type turn struct {
-	side storebench.Side
-	load storebench.Load
-	to   *[]storebench.Result
+	implementation storebench.Implementation
+	load           storebench.Load
+	to             *[]storebench.Result
 }
 
 func measure(ctx context.Context, c benchCase, o options) (result, error) {
 	r := result{benchCase: c}
 	turns := []turn{{c.ours, c.load(o), &r.ours}}
-	if !c.noPeer {
+	if !c.skipEtcd {
 		turns = append(turns, turn{storebench.Etcd, c.load(o), &r.etcd})
 	}
-	err := takeTurns(ctx, o, o.rounds, turns) // appends to r
+	err := takeTurns(ctx, o, o.rounds, turns) // takeTurns appends the results to r
 	return r, err
 }
 
-// takeTurns measures the sides in turns; the order alternates between rounds, because a turn may leave pending writes
-// of the disk.
+// takeTurns measures the turns of all implementations in every round. Their order alternates between rounds, because a
+// turn may leave pending disk writes to the next one.
 func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 	for range rounds {
 		for _, t := range turns {
@@ -52,7 +52,7 @@ func takeTurns(ctx context.Context, o options, rounds int, turns []turn) error {
 
 func (t turn) take(ctx context.Context, o options) (figures storebench.Result, err error) {
 	err = inFolder(o, func(folder string) error {
-		figures, err = t.side(ctx, folder, t.load)
+		figures, err = t.implementation(ctx, folder, t.load)
 		return err
 	})
 	return figures, err
@@ -65,27 +65,28 @@ func inFolder(o options, use func(folder string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	// Pending writes of other turns are flushed first.
+	// Disk writes that previous turns left pending are flushed first.
 	syscall.Sync()
 	return use(folder)
 }
 
-// faster returns our commit rate divided by etcd's.
+// faster returns the commit rate of Cadastre's store divided by etcd's.
 func (r result) faster() stat.Spread {
 	return stat.Ratio(r.ours, r.etcd, storebench.Result.CommitRate)
 }
 
-// cheaper returns etcd's CPU time per commit divided by ours.
+// cheaper returns etcd's CPU time per commit divided by that of Cadastre's store.
 func (r result) cheaper() stat.Spread {
 	return stat.Ratio(r.etcd, r.ours, storebench.Result.CPUPerCommit)
 }
 
-// livelier returns our event rate divided by etcd's.
-func (r result) livelier() stat.Spread {
+// livelier returns the event rate of Cadastre's store divided by etcd's.
+func (r result) eventRatio() stat.Spread {
 	return stat.Ratio(r.ours, r.etcd, storebench.Result.EventRate)
 }
 
-// lost returns the number of events that our watchers missed, plus the number of watches that failed with ErrTooOld.
+// lost returns the number of events that Cadastre's watchers did not receive, plus the number of watches that failed
+// with ErrTooOld.
 func (r result) lost() stat.Spread {
 	return stat.Over(r.ours, func(r storebench.Result) float64 { return float64(r.Missing) + float64(r.CutOff) })
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// table is the format of the results of similar cases.
+// table is the format of a table whose rows are the results of similar cases.
 type table struct {
 	format    string
 	columns   []any
@@ -42,7 +42,7 @@ var watchTable = table{
 	cells: func(r result) []any {
 		return []any{
 			r.name,
-			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), stat.Times(r.livelier().Median),
+			rate(r.ours, storebench.Result.EventRate), rate(r.etcd, storebench.Result.EventRate), stat.Times(r.eventRatio().Median),
 			rate(r.ours, storebench.Result.CommitRate), rate(r.etcd, storebench.Result.CommitRate),
 			percent(r.ours, storebench.Result.Delivered), percent(r.etcd, storebench.Result.Delivered),
 		}
@@ -78,15 +78,16 @@ that were not received during the measurement; cut off: watches that failed with
 `,
 }
 
-// more returns our event rate divided by etcd's as text; - if etcd was not measured.
+// more formats the event rate of Cadastre's store divided by etcd's. It returns "-" if etcd was not measured.
 func (r result) more() string {
 	if len(r.etcd) == 0 {
 		return "-"
 	}
-	return stat.Times(r.livelier().Median)
+	return stat.Times(r.eventRatio().Median)
 }
 
-// worst returns the maximum lag, and the maximum numbers of missing events and of failed watches.
+// worst returns three cells: the maximum lag, the maximum number of missing events, and the maximum number of failed
+// watches.
 func worst(rounds []storebench.Result) []any {
 	most := func(figure func(storebench.Result) float64) float64 { return stat.Over(rounds, figure).Max }
 	return []any{

@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/test/bench/storebench"
 )
 
-// rounds returns one round of two seconds; latencies and CPU are in milliseconds.
+// rounds returns one result with a window of two seconds. cpu, p50 and p99 are in milliseconds.
 func rounds(commits int, events int64, cpu, p50, p99 time.Duration) []storebench.Result {
 	return []storebench.Result{{
 		Load:    storebench.Load{Writers: 64, Watchers: 10, Window: 2 * time.Second},
@@ -43,9 +43,9 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestNoPeer: the cells of etcd are dashes if it was not measured.
-func TestNoPeer(t *testing.T) {
-	r := result{benchCase: cacheWatchers(10, 64).withoutPeer(), ours: rounds(8000, 80_000, 800, 2, 9)}
+// TestWithoutEtcd checks that the cells of etcd are dashes if it was not measured.
+func TestWithoutEtcd(t *testing.T) {
+	r := result{benchCase: cacheWatchers(10, 64).withoutEtcd(), ours: rounds(8000, 80_000, 800, 2, 9)}
 	r.ours[0].Lag, r.ours[0].Missing, r.ours[0].CutOff = time.Second, 2, 3
 	const want = "cache/watchers/10 40000 - - 4000 - 10µs - 4.0 100% - 1s 2 3"
 	if got := strings.Join(strings.Fields(fmt.Sprintln(cacheTable.cells(r)...)), " "); got != want {
@@ -53,7 +53,7 @@ func TestNoPeer(t *testing.T) {
 	}
 }
 
-// TestGrowth: growth considers only cases with many watchers.
+// TestGrowth checks that growth considers only cases with at least fanOutWatchers watchers.
 func TestGrowth(t *testing.T) {
 	results := func(cpu ...time.Duration) (results []result) {
 		for i, watchers := range []int{10, 100, 1000, 10_000} {
@@ -78,7 +78,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestGoalsAreMeasured: every goal belongs to a case.
+// TestGoalsAreMeasured checks that every goal belongs to a case.
 func TestGoalsAreMeasured(t *testing.T) {
 	var names []string
 	for _, cases := range [][]benchCase{commitCases, cacheCases} {

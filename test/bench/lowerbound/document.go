@@ -1,4 +1,4 @@
-package floor
+package lowerbound
 
 import (
 	"encoding/json"
@@ -10,7 +10,8 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// fast is fastjson: its own tree, in a buffer that the next parse reuses. Strings and numbers are decoded lazily.
+// fast uses fastjson, which parses to a tree in a buffer that the next parse reuses. Strings and numbers are decoded
+// lazily.
 type fast struct {
 	parser fastjson.Parser
 	holder fastjson.Parser
@@ -33,7 +34,7 @@ func (f *fast) write() ([]byte, error) {
 	return f.out, nil
 }
 
-// simd is simdjson-go: a tape, in a buffer that the next parse reuses.
+// simd uses simdjson-go, which parses to a tape in a buffer that the next parse reuses.
 type simd struct {
 	tape  *simdjson.ParsedJson
 	value *simdjson.ParsedJson
@@ -56,8 +57,8 @@ func (s *simd) write() (out []byte, err error) {
 	return s.out, err
 }
 
-// sonicTree is sonic's syntax tree for writing, and its visitor for parsing: the tree is lazy, so that loading it
-// would not parse most of the text.
+// sonicTree uses sonic: its syntax tree for writing, and its visitor for parsing, because the tree is lazy and loading
+// it would not parse most of the text.
 type sonicTree struct{ value ast.Node }
 
 func (s *sonicTree) parse(text []byte) error {

@@ -8,14 +8,15 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// PeerVersion is the Kubernetes version of the peer.
-const PeerVersion = peers.KubernetesVersion
+// KubernetesVersion is the version of the kube-apiserver that Cadastre is compared with.
+const KubernetesVersion = peers.KubernetesVersion
 
-// ErrNoPeer is the error if the peer has not been built.
-var ErrNoPeer = peers.ErrNotBuilt
+// ErrNotBuilt is the error if kube-apiserver or etcd has not been built.
+var ErrNotBuilt = peers.ErrNotBuilt
 
-// PeerBuilt returns nil if the peer can be started, and [ErrNoPeer] if its binaries are missing.
-func PeerBuilt() error {
+// CheckBuilt returns nil if kube-apiserver and etcd can be started, and [ErrNotBuilt] if one of their binaries is
+// missing.
+func CheckBuilt() error {
 	for _, program := range []string{peers.Etcd, peers.KubeAPIServer} {
 		if _, err := peers.Program(program); err != nil {
 			return err
@@ -24,12 +25,12 @@ func PeerBuilt() error {
 	return nil
 }
 
-// Peer is the side of kube-apiserver with etcd, with fsync as in production.
-var Peer = PeerWith()
+// KubeAPIServer is the implementation that starts kube-apiserver with etcd, with fsync as in production.
+var KubeAPIServer = KubeAPIServerWith()
 
-// PeerWith returns the peer with additional kube-apiserver arguments.
-func PeerWith(args ...string) Side {
-	return Side{"kube-apiserver", func(ctx context.Context, folder string) (*Server, error) {
+// KubeAPIServerWith returns KubeAPIServer with additional arguments of kube-apiserver.
+func KubeAPIServerWith(args ...string) Implementation {
+	return Implementation{"kube-apiserver", func(ctx context.Context, folder string) (*Server, error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}

@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// Begin returns a case with a watch that ends after the initial events of all objects of the namespace. It measures
-// events for one watcher, whose cost during changes would be below the noise.
-func (m Managed) Begin(format Format) Case {
+// InitialEvents returns a case that starts a watch and ends it after the initial events of all objects of the
+// namespace. It measures events to one watcher, whose cost would be lost in the noise of writes.
+func (m ManagedObjects) InitialEvents(format Format) Case {
 	return Case{Name: "begin", do: func(ctx context.Context, w *worker) error {
-		_, err := m.begin(ctx, w.Client, format)
+		_, err := m.readInitialEvents(ctx, w.Client, format)
 		return err
 	}}
 }
 
-// EventSize returns the mean size of the initial events of a watch.
-func (m Managed) EventSize(ctx context.Context, s *Server, format Format) (float64, error) {
+// EventSize returns the mean size of the initial events of a watch, in bytes.
+func (m ManagedObjects) EventSize(ctx context.Context, s *Server, format Format) (float64, error) {
 	c := s.NewClient()
 	defer c.Close()
-	bytes, err := m.begin(ctx, c, format)
+	bytes, err := m.readInitialEvents(ctx, c, format)
 	return float64(bytes) / float64(m.Objects), err
 }
 
-// begin returns the total size of the initial events.
-func (m Managed) begin(ctx context.Context, c *Client, format Format) (bytes int, err error) {
+// readInitialEvents starts a watch, and returns the total size of its initial events in bytes.
+func (m ManagedObjects) readInitialEvents(ctx context.Context, c *Client, format Format) (bytes int, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	response, err := c.send(ctx, Request{Method: "GET", Path: m.key(0).collection() + "?" + watchQuery, Accept: format.Accept()})

@@ -18,32 +18,33 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// The module, package and build tags of our server.
+// The module, package and build tags of the cadastre binary.
 const (
-	oursModule  = "github.com/cadastre/cadastre"
-	oursPackage = "./cmd/cadastre"
-	// oursTags are the build tags of releases.
-	oursTags = "grpcnotrace"
+	cadastreModule  = "github.com/cadastre/cadastre"
+	cadastrePackage = "./cmd/cadastre"
+	// cadastreTags are the build tags with which releases are built.
+	cadastreTags = "grpcnotrace"
 )
 
-// BuildOurs builds our server from the main module and returns the path of the binary in the folder.
-func BuildOurs(ctx context.Context, folder string) (program string, err error) {
-	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", oursModule).Output()
+// BuildCadastre builds the cadastre binary from the main module, and returns its path in the folder.
+func BuildCadastre(ctx context.Context, folder string) (program string, err error) {
+	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", cadastreModule).Output()
 	if err != nil {
-		return "", fmt.Errorf("locating module %s: %w", oursModule, err)
+		return "", fmt.Errorf("locating module %s: %w", cadastreModule, err)
 	}
 	program = filepath.Join(folder, "cadastre")
-	build := exec.CommandContext(ctx, "go", "build", "-tags", oursTags, "-o", program, oursPackage)
+	build := exec.CommandContext(ctx, "go", "build", "-tags", cadastreTags, "-o", program, cadastrePackage)
 	build.Dir = strings.TrimSpace(string(source))
 	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", oursPackage, err, output)
+		return "", fmt.Errorf("building %s: %w\n%s", cadastrePackage, err, output)
 	}
 	return program, nil
 }
 
-// Ours returns the side of our server. An error at the start includes its stderr.
-func Ours(program string) Side {
-	return Side{"ours", func(ctx context.Context, folder string) (*Server, error) {
+// Cadastre returns the implementation that starts the given cadastre binary. If the start fails, the error includes
+// stderr.
+func Cadastre(program string) Implementation {
+	return Implementation{"ours", func(ctx context.Context, folder string) (*Server, error) {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, err
 		}
@@ -68,7 +69,7 @@ func Ours(program string) Side {
 			return nil, fmt.Errorf("%s serve: %w: %s", program, errors.Join(err, s.stop()), stderr.Bytes())
 		}
 		s.Ready = time.Since(start)
-		go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+		go func() { _, _ = io.Copy(io.Discard, out) }() // the copy ends with the process
 		if err := s.trustKubeconfig(kubeconfig); err != nil {
 			return nil, errors.Join(err, s.stop())
 		}
@@ -76,20 +77,20 @@ func Ours(program string) Side {
 	}}
 }
 
-// stopTimeout is the maximum time for a graceful stop.
+// stopTimeout is the maximum time that a server may take to stop after SIGTERM.
 const stopTimeout = 20 * time.Second
 
-// terminate sends SIGTERM, and SIGKILL after stopTimeout.
+// terminate sends SIGTERM, and SIGKILL after stopTimeout, and waits until the process has exited.
 func terminate(cmd *exec.Cmd) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() }) // fails if the process has exited
+	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() }) // Kill returns an error if the process has exited
 	defer kill.Stop()
 	return cmd.Wait()
 }
 
-// readyLine reads lines up to one such as "ready https://127.0.0.1:6443" and returns its URL.
+// readyLine reads lines until one such as "ready https://127.0.0.1:6443", and returns its URL.
 func readyLine(out io.Reader) (string, error) {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -100,7 +101,7 @@ func readyLine(out io.Reader) (string, error) {
 	return "", errors.Join(errors.New(`expected a line "ready https://HOST:PORT", received end of output`), lines.Err())
 }
 
-// trustKubeconfig uses the CA and the token of a kubeconfig.
+// trustKubeconfig makes the clients of the server use the CA bundle and the token of a kubeconfig.
 func (s *Server) trustKubeconfig(file string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", file)
 	if err != nil {

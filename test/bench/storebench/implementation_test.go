@@ -13,17 +13,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestSides runs each side for a short time, in a separate process.
-func TestSides(t *testing.T) {
-	for name, side := range map[string]Side{"store": Ours, "cache": Cached, "etcd": Etcd} {
+// TestImplementations runs a short load on each store, in a child process.
+func TestImplementations(t *testing.T) {
+	for name, implementation := range map[string]Implementation{"store": EmbeddedStore, "cache": WatchCache, "etcd": Etcd} {
 		t.Run(name, func(t *testing.T) {
 			l := Load{Writers: 2, Watchers: 1, Warmup: testTime, Window: testTime}
-			r, err := side(t.Context(), t.TempDir(), l)
+			r, err := implementation(t.Context(), t.TempDir(), l)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r.Load != l || r.Commits == 0 || r.Events == 0 || r.CPU == 0 || r.P50 == 0 || r.P99 < r.P50 {
-				t.Errorf("result = %+v, want all figures", r)
+				t.Errorf("result = %+v, want positive figures", r)
 			}
 			if d := r.Delivered(); d < 0.2 || d > 5 {
 				t.Errorf("Delivered() = %.2f, want about 1", d)
@@ -35,8 +35,8 @@ func TestSides(t *testing.T) {
 	}
 }
 
-// TestSideFails: with an invalid folder the child process reports an error, and the side returns it.
-func TestSideFails(t *testing.T) {
+// TestImplementationFails checks that the error of a child process with an invalid folder is returned.
+func TestImplementationFails(t *testing.T) {
 	file, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +44,9 @@ func TestSideFails(t *testing.T) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for name, side := range map[string]Side{"store": Ours, "cache": Cached, "etcd": Etcd} {
-		if _, err := side(t.Context(), file.Name(), Load{Writers: 1, Window: time.Second}); err == nil {
-			t.Errorf("%s: no error", name)
+	for name, implementation := range map[string]Implementation{"store": EmbeddedStore, "cache": WatchCache, "etcd": Etcd} {
+		if _, err := implementation(t.Context(), file.Name(), Load{Writers: 1, Window: time.Second}); err == nil {
+			t.Errorf("%s: a load with a file as its folder succeeded, want an error", name)
 		}
 	}
 }
@@ -55,9 +55,9 @@ func TestMeasureDisk(t *testing.T) {
 	folder := t.TempDir()
 	disk, err := MeasureDisk(t.Context(), folder, 20*time.Millisecond, 1)
 	if err != nil || disk.Append <= 0 || disk.Overwrite <= 0 {
-		t.Errorf("MeasureDisk() = %+v, %v, want rates", disk, err)
+		t.Errorf("MeasureDisk() = %+v, %v, want positive rates", disk, err)
 	}
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
-		t.Errorf("remaining files %v, %v, want none", left, err)
+		t.Errorf("MeasureDisk() left the files %v, %v, want none", left, err)
 	}
 }

@@ -1,4 +1,4 @@
-package floor
+package lowerbound
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	segmentio "github.com/segmentio/encoding/json"
 )
 
-// tree is a library that decodes to maps and slices.
+// tree is a library that decodes JSON to maps and slices.
 type tree struct {
 	unmarshal func([]byte, any) error
 	marshal   func(any) ([]byte, error)

@@ -13,71 +13,71 @@ import (
 	"sync"
 )
 
-// floor returns the bytes of a path. For a write it reads the body, stores nothing, returns the object, and sends an
-// event to all watchers.
-type floor struct {
+// lowerBound is the handler of the lower bound: it returns the sampled bytes of a path. For a write it reads the body,
+// stores nothing, returns the sampled object, and sends an event to all watchers.
+type lowerBound struct {
 	answers map[responseKey][]byte
-	events  map[responseKey][]byte // by path of the collection; the default is event
+	events  map[responseKey][]byte // events by the path of their collection; event is used for other collections
 	object  []byte
 	event   []byte
 
 	lock     sync.Mutex
-	written  map[string]map[string]bool // paths of objects by path of the collection
-	watchers map[chan []byte][]byte     // the event of each watcher
+	written  map[string]map[string]bool // written maps the path of a collection to the paths of the objects that were written
+	watchers map[chan []byte][]byte     // watchers maps a watcher to the event that it receives
 }
 
-// responseKey is the path and the Accept header of a request.
+// responseKey identifies a response by the path and the Accept header of the request.
 type responseKey struct{ path, accept string }
 
-func newFloor(sample Sample) *floor {
-	f := &floor{
+func newLowerBound(sample Sample) *lowerBound {
+	f := &lowerBound{
 		answers: map[responseKey][]byte{}, events: map[responseKey][]byte{}, object: sample.Object, event: modified(sample.Object),
 		written: map[string]map[string]bool{}, watchers: map[chan []byte][]byte{},
 	}
 	f.add(listedKey, listed, jsonType, sample.Object, sample.List)
-	for _, m := range sample.Managed {
+	for _, m := range sample.ManagedObjects {
 		f.add(m.key, m.Objects, m.Accept(), m.Object, m.List)
 		f.events[responseKey{m.key(0).collection(), m.Accept()}] = modified(m.Object)
 	}
 	return f
 }
 
-// add adds the responses of get and list.
-func (f *floor) add(at func(int) objectKey, count int, accept string, object, list []byte) {
+// add adds the responses to a get of each of count objects, and to a list of them.
+func (f *lowerBound) add(at func(int) objectKey, count int, accept string, object, list []byte) {
 	for i := range count {
 		f.answers[responseKey{at(i).path(), accept}] = bytes.Clone(object) // separate memory per object, as in an API server
 	}
 	f.answers[responseKey{at(0).collection(), accept}] = list
 }
 
-// modified returns the MODIFIED event of an object in JSON; other media types are not watched.
+// modified returns the MODIFIED event of an object in JSON. Watches in other media types are not supported.
 func modified(object []byte) []byte {
 	return fmt.Appendf(nil, `{"type":"MODIFIED","object":%s}`+"\n", bytes.TrimSpace(object))
 }
 
-func (f *floor) listen() (floorAddress, error) {
+func (f *lowerBound) listen() (lowerBoundAddress, error) {
 	certificate, authority, err := selfSigned()
 	if err != nil {
-		return floorAddress{}, err
+		return lowerBoundAddress{}, err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return floorAddress{}, err
+		return lowerBoundAddress{}, err
 	}
 	server := &http.Server{
 		Handler:   f,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
-		ErrorLog:  log.New(io.Discard, "", 0), // clients close their connections
+		ErrorLog:  log.New(io.Discard, "", 0), // connections that clients close are not errors
 	}
-	go func() { log.Print(server.ServeTLS(listener, "", "")) }() // until the process ends
-	return floorAddress{URL: "https://" + listener.Addr().String(), Authority: authority}, nil
+	go func() { log.Print(server.ServeTLS(listener, "", "")) }() // the server runs until the process ends
+	return lowerBoundAddress{URL: "https://" + listener.Addr().String(), Authority: authority}, nil
 }
 
 // ServeHTTP implements http.Handler.
-func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *lowerBound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if r.Method != http.MethodGet {
-		_, _ = io.Copy(io.Discard, r.Body) // ignored: the client closed the connection
+		_, _ = io.Copy(io.Discard, r.Body) // an error means that the client closed the connection
 		answer(w, f.object)
 		f.broadcast(r.URL.Path)
 		return
@@ -96,11 +96,11 @@ func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func answer(w http.ResponseWriter, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // ignored: the client closed the connection
+	_, _ = w.Write(body) // an error means that the client closed the connection
 }
 
-// broadcast sends the event of a written object to all watchers.
-func (f *floor) broadcast(object string) {
+// broadcast sends the event for a written object to all watchers.
+func (f *lowerBound) broadcast(object string) {
 	collection := path.Dir(object)
 	f.lock.Lock()
 	defer f.lock.Unlock()
@@ -113,10 +113,10 @@ func (f *floor) broadcast(object string) {
 	}
 }
 
-// watch sends an event for each object that was written, and then all events of broadcast, several per flush if they
-// are pending.
-func (f *floor) watch(w http.ResponseWriter, r *http.Request) {
-	const capacity = 16 // for slow watchers
+// watch sends an event for each object that was written before, and then all events of broadcast. Pending events are
+// sent with one flush.
+func (f *lowerBound) watch(w http.ResponseWriter, r *http.Request) {
+	const capacity = 16 // the number of events that a slow watcher may have pending
 	events := make(chan []byte, capacity)
 	first, ok := f.events[responseKey{r.URL.Path, r.Header.Get("Accept")}]
 	if !ok {
@@ -148,8 +148,8 @@ func (f *floor) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget removes a watcher. It drains the channel meanwhile, because broadcast may be blocked on it.
-func (f *floor) forget(events chan []byte) {
+// forget removes a watcher. It drains the channel until then, because broadcast may be blocked on it.
+func (f *lowerBound) forget(events chan []byte) {
 	gone := make(chan struct{})
 	go func() {
 		f.lock.Lock()

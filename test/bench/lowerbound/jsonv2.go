@@ -1,6 +1,6 @@
 //go:build goexperiment.jsonv2
 
-package floor
+package lowerbound
 
 import "encoding/json/v2"
 

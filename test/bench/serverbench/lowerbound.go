@@ -12,21 +12,21 @@ import (
 	"time"
 )
 
-// Sample has responses of an API server, which the floor returns.
+// Sample contains responses of an API server, which the lower bound returns.
 type Sample struct {
 	Object, List []byte
-	// Managed has the responses that depend on a Format.
-	Managed []ManagedSample
+	// Managed contains the responses that depend on a Format.
+	ManagedObjects []ManagedSample
 }
 
-// ManagedSample has responses with objects of several field managers.
+// ManagedSample contains the responses for objects with several field managers, in one format.
 type ManagedSample struct {
-	Managed
+	ManagedObjects
 	Format
 	Object, List []byte
 }
 
-// TakeSample reads a sample from a server on which get and list are prepared.
+// TakeSample reads a sample from a server on which the cases get and list are prepared.
 func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {
 	c := s.NewClient()
 	defer c.Close()
@@ -43,8 +43,8 @@ func TakeSample(ctx context.Context, s *Server) (sample Sample, err error) {
 	return sample, nil
 }
 
-// MadeSample returns a sample without an API server: the applied objects are the responses.
-func MadeSample() Sample {
+// SyntheticSample returns a sample without an API server: its responses are the applied objects.
+func SyntheticSample() Sample {
 	var items []string
 	for i := range listed {
 		items = append(items, string(listedKey(i).body(0)))
@@ -53,21 +53,21 @@ func MadeSample() Sample {
 	return Sample{Object: append(listedKey(0).body(0), '\n'), List: []byte(list)}
 }
 
-// floorVariable is the environment variable that makes this binary the floor. Unlike an argument it also works for
-// test binaries.
-const floorVariable = "CADASTRE_SERVERBENCH_FLOOR"
+// lowerBoundVariable is the environment variable that makes this binary serve as the lower bound. Unlike an argument,
+// it works for test binaries too.
+const lowerBoundVariable = "CADASTRE_SERVERBENCH_FLOOR"
 
-// Floor returns the side of a minimal Go HTTPS server that returns the bytes of a sample. It runs as a child process
-// of this binary.
-func Floor(sample Sample) Side {
-	return Side{"floor", func(ctx context.Context, _ string) (*Server, error) {
+// LowerBound returns the lower bound: a minimal Go HTTPS server that returns the bytes of a sample. It runs as a child
+// process of this binary.
+func LowerBound(sample Sample) Implementation {
+	return Implementation{"floor", func(ctx context.Context, _ string) (*Server, error) {
 		start := time.Now()
 		binary, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
 		cmd := exec.CommandContext(ctx, binary)
-		cmd.Env = append(os.Environ(), floorVariable+"=1")
+		cmd.Env = append(os.Environ(), lowerBoundVariable+"=1")
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
 		if err != nil {
@@ -81,7 +81,7 @@ func Floor(sample Sample) Side {
 			return nil, err
 		}
 		s := newServer(cmd.Process.Pid, func() error { return errors.Join(in.Close(), cmd.Wait()) })
-		var address floorAddress
+		var address lowerBoundAddress
 		err = json.NewEncoder(in).Encode(sample)
 		if err == nil {
 			err = json.NewDecoder(out).Decode(&address)
@@ -90,38 +90,39 @@ func Floor(sample Sample) Side {
 			s.tls, err = trusting(address.Authority)
 		}
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("the floor did not start: %w", err), s.stop())
+			return nil, errors.Join(fmt.Errorf("lower-bound server did not start: %w", err), s.stop())
 		}
 		s.URL, s.Ready = address.URL, time.Since(start)
 		return s, nil
 	}}
 }
 
-// floorAddress is the output of the floor when it is ready.
-type floorAddress struct {
+// lowerBoundAddress is the JSON that the lower bound prints when it is ready.
+type lowerBoundAddress struct {
 	URL       string
-	Authority []byte // PEM
+	Authority []byte // CA bundle in PEM
 }
 
-// ServeIfFloor returns if this process is not the floor; otherwise it serves until stdin is closed, and exits.
-func ServeIfFloor() {
-	if os.Getenv(floorVariable) == "" {
+// ServeIfLowerBound returns if this process was not started as the lower bound. Otherwise it serves until stdin is
+// closed, and exits.
+func ServeIfLowerBound() {
+	if os.Getenv(lowerBoundVariable) == "" {
 		return
 	}
-	if err := serveFloor(os.Stdin, os.Stdout); err != nil {
+	if err := serveLowerBound(os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func serveFloor(in io.Reader, out io.Writer) error {
+func serveLowerBound(in io.Reader, out io.Writer) error {
 	input := json.NewDecoder(in)
 	var sample Sample
 	if err := input.Decode(&sample); err != nil {
 		return err
 	}
-	address, err := newFloor(sample).listen()
+	address, err := newLowerBound(sample).listen()
 	if err != nil {
 		return err
 	}

@@ -1,27 +1,27 @@
-package floor
+package lowerbound
 
 import "fmt"
 
-// Library is a JSON library.
+// Library is a JSON library that is a candidate for the lower bound.
 type Library struct {
 	Name string
 
-	// open returns a new codec; its cost is not measured.
+	// open returns a new codec. Its cost is not measured.
 	open func() codec
 }
 
-// codec parses and writes with reused buffers.
+// codec parses and writes JSON with one library. It may reuse its buffers.
 type codec interface {
 	// parse parses the complete text.
 	parse(text []byte) error
-	// load parses the document that write encodes.
+	// load parses a document, which write encodes later.
 	load(text []byte) error
 	// write encodes the document of the last call of load.
 	write() ([]byte, error)
 }
 
-// Work returns a function that parses the inputs and writes the output once. A nil output means that the operation
-// fails: nothing is written.
+// Work returns a function that parses the inputs and writes the output once. If output is nil, the function only
+// parses, as for an operation that fails.
 func (l Library) Work(inputs [][]byte, output []byte) (func() error, error) {
 	c := l.open()
 	if output != nil {
@@ -43,7 +43,7 @@ func (l Library) Work(inputs [][]byte, output []byte) (func() error, error) {
 	}, nil
 }
 
-// Libraries returns the candidates.
+// Libraries returns the libraries that are candidates for the lower bound.
 func Libraries() []Library {
 	return append([]Library{
 		{"encoding/json", func() codec { return &tree{unmarshal: stdUnmarshal, marshal: stdMarshal} }},
@@ -57,7 +57,7 @@ func Libraries() []Library {
 	}, experimental...)
 }
 
-// Fastest returns the candidate with the lowest mean over the benchmark's cases.
+// Fastest returns the library with the lowest mean time over the benchmark's cases, according to cmd/floor.
 func Fastest() Library {
 	for _, library := range Libraries() {
 		if library.Name == "valyala/fastjson" {
@@ -67,5 +67,5 @@ func Fastest() Library {
 	panic("unreachable")
 }
 
-// experimental are candidates that need a GOEXPERIMENT.
+// experimental lists the candidates that are built only with a GOEXPERIMENT.
 var experimental []Library
