@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// KubernetesVersion is the release that binaries/go.mod requires; TestVersionIsPinned compares the two.
+// KubernetesVersion is the Kubernetes release that binaries/go.mod requires. TestVersionIsPinned compares the two.
 const KubernetesVersion = "v1.36.3"
 
-// FolderVariable is the environment variable with the folder of the programs.
+// FolderVariable is the environment variable with the folder that contains the built programs.
 const FolderVariable = "CADASTRE_PEERS"
 
 // File names of the programs.
@@ -26,7 +26,8 @@ const (
 	KubeScheduler = "kube-scheduler"
 )
 
-// packages maps programs to their packages. The smallest one is built first, so that a failing build fails early.
+// packages lists the programs with the Go packages from which they are built. The smallest program is built first, so that a
+// failing build fails early.
 var packages = []struct{ program, source string }{
 	{Etcd, "go.etcd.io/etcd/server/v3"},
 	{KubeAPIServer, "k8s.io/kubernetes/cmd/kube-apiserver"},
@@ -34,28 +35,28 @@ var packages = []struct{ program, source string }{
 	{KubeScheduler, "k8s.io/kubernetes/cmd/kube-scheduler"},
 }
 
-// Usual are the programs that most tests need.
+// Usual lists the programs that most tests require.
 var Usual = []string{Etcd, KubeAPIServer, Kubectl}
 
-// targets are the make targets that build programs which are not among the usual ones.
+// targets maps programs that are not in Usual to the make targets that build them.
 var targets = map[string]string{KubeScheduler: "make scheduler"}
 
-// ErrNotBuilt is the error for a program that is not built. Tests skip on it.
+// ErrNotBuilt is the error for a program that is not built. Tests that require the program are then skipped.
 var ErrNotBuilt = errors.New("not built")
 
-// Folder returns the folder of the programs: CADASTRE_PEERS, or cadastre/peers in the user's cache folder.
+// Folder returns the folder of the built programs: CADASTRE_PEERS, or cadastre/peers in the user's cache folder.
 func Folder() (string, error) {
 	if folder := os.Getenv(FolderVariable); folder != "" {
 		return filepath.Abs(folder)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder for the programs; set %s: %w", FolderVariable, err)
+		return "", fmt.Errorf("folder of the programs: expected a cache folder, received an error; set %s: %w", FolderVariable, err)
 	}
 	return filepath.Join(cache, "cadastre", "peers"), nil
 }
 
-// Program returns the path of a program. It fails with [ErrNotBuilt] if the program is not built.
+// Program returns the path of a program. It returns [ErrNotBuilt] if the program is not built.
 func Program(name string) (string, error) {
 	folder, err := Folder()
 	if err != nil {
@@ -70,8 +71,8 @@ func Program(name string) (string, error) {
 	return file, nil
 }
 
-// Build compiles programs from the module in the folder source (binaries/) to [Folder]. Programs that are up to date are not
-// rebuilt.
+// Build compiles the programs from the module in the folder source (binaries/) to [Folder]. It does not rebuild programs that are
+// up to date.
 func Build(ctx context.Context, source string, programs ...string) error {
 	folder, err := Folder()
 	if err != nil {
@@ -97,8 +98,8 @@ func Build(ctx context.Context, source string, programs ...string) error {
 	return nil
 }
 
-// linkerFlags sets the version variables of Kubernetes' release build: a binary without them reports v0.0.0 and
-// selects its feature gates accordingly.
+// linkerFlags returns the linker flags that set the version variables of a Kubernetes release build. A binary without them
+// reports v0.0.0 and selects its feature gates accordingly.
 func linkerFlags(release string) string {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(release, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")

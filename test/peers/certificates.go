@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// File names that writeCertificates creates.
+// Names of the files that writeCertificates creates.
 const (
 	caFile            = "ca.crt"
 	serverCertificate = "server.crt"
@@ -23,7 +23,7 @@ const (
 )
 
 // writeCertificates creates a certificate authority, a serving certificate for the loopback address, and the key that
-// signs service account tokens. It returns the authority's certificate.
+// signs service account tokens, in a folder. It returns the CA certificate in PEM.
 func writeCertificates(folder string) ([]byte, error) {
 	caKey, err := newKey()
 	if err != nil {
@@ -79,7 +79,7 @@ func sign(certificate, authority *x509.Certificate, key, authorityKey *ecdsa.Pri
 func keyPEM(key *ecdsa.PrivateKey) []byte {
 	der, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
-		panic(err) // cannot happen: P-256 is supported
+		panic(err) // cannot fail: P-256 is supported
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Options configure a control plane. The zero value is suitable for tests.
+// Options configures a control plane. The zero value is suitable for tests.
 type Options struct {
-	// Durable makes etcd call fsync for every write, as in production. Without it tests are faster, and writes are
-	// lost if the machine fails.
+	// Durable makes etcd call fsync for every write, as in production. Without it tests are faster, but writes are lost
+	// if the machine fails.
 	Durable bool
 	// Folder is the folder for data, logs and certificates. The default is a temporary folder, which Stop removes.
 	Folder string
@@ -28,9 +28,9 @@ type Options struct {
 
 // ControlPlane is a running etcd and kube-apiserver, on ports of the loopback address.
 type ControlPlane struct {
-	Host      string // https://127.0.0.1:PORT
-	CA        []byte // certificate authority, PEM
-	Token     string // token of the user admin in system:masters
+	Host      string // the address, https://127.0.0.1:PORT
+	CA        []byte // the certificate authority in PEM
+	Token     string // the bearer token of the user admin in the group system:masters
 	Etcd      *Process
 	APIServer *Process
 
@@ -38,8 +38,8 @@ type ControlPlane struct {
 	isTemporary bool
 }
 
-// Start starts both programs and returns when kube-apiserver is ready and has created its namespaces. It fails with
-// [ErrNotBuilt] if a program is not built.
+// Start starts etcd and kube-apiserver, and returns when kube-apiserver is ready and has created its namespaces. It
+// returns [ErrNotBuilt] if a program is not built.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	etcd, err := Program(Etcd)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *ControlPlane) Stop() {
 		}
 	}
 	if c.isTemporary {
-		_ = os.RemoveAll(c.folder) // best effort: it is a temporary folder
+		_ = os.RemoveAll(c.folder) // errors are ignored, because the folder is temporary
 	}
 }
 
@@ -100,7 +100,7 @@ func (c *ControlPlane) start(ctx context.Context, etcd, server string, options O
 
 const tokenFile = "tokens.csv"
 
-// etcdArgs returns the arguments of etcd. File names are relative, because each program runs in the folder.
+// etcdArgs returns the arguments of etcd. File names in them are relative, because each program runs in the folder.
 func etcdArgs(client, peer string, options Options) []string {
 	args := []string{
 		"--data-dir=etcd",
@@ -126,7 +126,7 @@ func serverArgs(etcd string, port int, options Options) []string {
 		"--tls-private-key-file=" + serverKey,
 		"--token-auth-file=" + tokenFile,
 		"--authorization-mode=RBAC",
-		// The plugin requires service accounts, which are created by a controller that does not run.
+		// The plugin requires service accounts, which a controller creates that does not run here.
 		"--disable-admission-plugins=ServiceAccount",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=10.0.0.0/24",
@@ -136,7 +136,7 @@ func serverArgs(etcd string, port int, options Options) []string {
 	}, options.Args)
 }
 
-// wait returns when kube-apiserver is ready and the namespace default exists, which is created after that.
+// wait returns when kube-apiserver is ready and has created the namespace default, which it creates some time later.
 func (c *ControlPlane) wait(ctx context.Context) error {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(c.CA)
@@ -152,7 +152,7 @@ func (c *ControlPlane) wait(ctx context.Context) error {
 			case <-c.APIServer.ended:
 				return c.APIServer.failure()
 			case <-ctx.Done():
-				return fmt.Errorf("%s: GET %s does not succeed: %w; end of the log:\n%s", c.Host, path, ctx.Err(), c.APIServer.logTail())
+				return fmt.Errorf("kube-apiserver at %s: GET %s did not succeed: %w; end of the log:\n%s", c.Host, path, ctx.Err(), c.APIServer.logTail())
 			case <-time.After(20 * time.Millisecond):
 			}
 		}
@@ -160,7 +160,7 @@ func (c *ControlPlane) wait(ctx context.Context) error {
 	return nil
 }
 
-// succeeds reports whether a GET succeeds.
+// succeeds reports whether a GET request for the path returns status 200.
 func (c *ControlPlane) succeeds(ctx context.Context, client *http.Client, path string) bool {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Host+path, nil)
 	if err != nil {
@@ -176,7 +176,8 @@ func (c *ControlPlane) succeeds(ctx context.Context, client *http.Client, path s
 	return err == nil && response.StatusCode == http.StatusOK
 }
 
-// freePorts returns n unused ports. All listeners stay open until the last one is found, so that the ports differ.
+// freePorts returns n different unused ports. It keeps all listeners open until the last port is found, so that the
+// ports differ.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {

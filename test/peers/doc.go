@@ -1,4 +1,4 @@
-// Package peers starts etcd and kube-apiserver on this machine, as the reference of tests and the peer of benchmarks.
+// Package peers starts etcd and kube-apiserver on this machine, as the reference of tests and benchmarks.
 //
 // `make peers` builds the programs from their published Go modules into a folder outside of the repository (see
 // [Folder]). The module in binaries/ requires the releases: Kubernetes 1.36.3 with the etcd that it is tested with.

@@ -10,20 +10,18 @@ import (
 	"strings"
 )
 
-// Kubectls are the releases of kubectl that migrate from client-side to server-side apply, since 1.26: the latest
-// known patch release of each minor version.
+// Kubectls lists the releases of kubectl that can migrate from client-side to server-side apply: the latest known patch
+// release of each minor version since 1.26.
 var Kubectls = []string{
 	"v1.26.15", "v1.27.16", "v1.28.15", "v1.29.15", "v1.30.14", "v1.31.14",
 	"v1.32.13", "v1.33.13", "v1.34.13", "v1.35.10", "v1.36.3", "v1.37.2",
 }
 
-// kubectlMain is the source of the program: kubectl's module has no main function.
-//
-//go:embed kubectl.txt
+// kubectlMain is the source of the main function, which kubectl's module does not contain.
 var kubectlMain []byte
 
-// KubectlOf returns the path of a release of kubectl. It fails with [ErrNotBuilt] if the release is not built. That
-// of [KubernetesVersion] may be the one that Build has built.
+// KubectlOf returns the path of a release of kubectl. It returns [ErrNotBuilt] if the release is not built. For
+// [KubernetesVersion] it may be the kubectl that Build has built.
 func KubectlOf(release string) (string, error) {
 	if file, err := Program(Kubectl); err == nil && release == KubernetesVersion {
 		return file, nil
@@ -40,8 +38,8 @@ func KubectlOf(release string) (string, error) {
 	return file, nil
 }
 
-// BuildKubectls compiles releases of kubectl to [Folder] sequentially, without those that exist. After a failure the
-// other releases are built; the error lists all failures.
+// BuildKubectls compiles releases of kubectl to [Folder], one after another, and skips those that exist. After a
+// failure it continues with the other releases; the error lists all failures.
 func BuildKubectls(ctx context.Context, releases []string) error {
 	var failed []string
 	for _, release := range releases {
@@ -61,8 +59,8 @@ func BuildKubectls(ctx context.Context, releases []string) error {
 	return nil
 }
 
-// buildKubectl compiles a module whose only requirement is one release of kubectl, so that Go selects the versions of
-// dependencies that kubectl was released with.
+// buildKubectl compiles a module that requires only one release of kubectl, so that Go selects the versions of
+// dependencies with which kubectl was released.
 func buildKubectl(ctx context.Context, release string) error {
 	folder, err := Folder()
 	if err != nil {

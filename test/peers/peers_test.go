@@ -61,11 +61,11 @@ func TestStopCleansUp(t *testing.T) {
 	c.Stop()
 	for _, process := range []*Process{c.Etcd, c.APIServer} {
 		if err := syscall.Kill(process.PID, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d after Stop: %v, want ESRCH", process.PID, err)
+			t.Errorf("signal to process %d after Stop() = %v, want ESRCH", process.PID, err)
 		}
 	}
 	if _, err := os.Stat(c.folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("folder %s after Stop: %v, want ErrNotExist", c.folder, err)
+		t.Errorf("Stat(%s) after Stop() = %v, want ErrNotExist", c.folder, err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestFailureHasLog(t *testing.T) {
 		t.Fatal("Start() with an unknown flag succeeded, want an error")
 	}
 	if want := regexp.MustCompile(`(?s)kube-apiserver.* ended: exit status 1.*unknown flag: --no-such-flag`); !want.MatchString(err.Error()) {
-		t.Errorf("Start() = %q, want %s", err, want)
+		t.Errorf("Start() = %q, want an error with %s", err, want)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestNotBuilt(t *testing.T) {
 	}
 }
 
-// TestVersionIsPinned compares the constant with binaries/go.mod.
+// TestVersionIsPinned checks that KubernetesVersion is the version in binaries/go.mod.
 func TestVersionIsPinned(t *testing.T) {
 	module, err := os.ReadFile("binaries/go.mod")
 	if err != nil {
@@ -130,16 +130,17 @@ func get(t *testing.T, c *ControlPlane, path string) []byte {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s, %v: %s", path, response.Status, err, body)
+		t.Fatalf("GET %s: got status %s, %v: %s; want 200", path, response.Status, err, body)
 	}
 	return body
 }
 
-// TestKubectls: the releases are in order, one for each minor version, including that of kube-apiserver.
+// TestKubectls checks that the releases are in ascending order, one for each minor version, and include that of
+// kube-apiserver.
 func TestKubectls(t *testing.T) {
 	for i, release := range Kubectls {
 		if want := fmt.Sprintf("v1.%d.", 26+i); !strings.HasPrefix(release, want) {
-			t.Errorf("release %s, want %sx", release, want)
+			t.Errorf("Kubectls contains release %s, want %sx at this position", release, want)
 		}
 	}
 	if !slices.Contains(Kubectls, KubernetesVersion) {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// gracePeriod is the time between SIGTERM and SIGKILL.
+// gracePeriod is the time that a program has to exit after SIGTERM, before SIGKILL is sent.
 const gracePeriod = 10 * time.Second
 
-// Process is a running program.
+// Process is a running program with its log.
 type Process struct {
 	PID int
 
 	log   string        // path of the log file
-	ended chan struct{} // closed when the process has ended
-	err   error         // result of Wait; valid after ended is closed
+	ended chan struct{} // a channel that is closed when the process has exited
+	err   error         // the result of Wait, valid after ended is closed
 }
 
-// startProcess runs a program with its log in the folder.
+// startProcess starts a program in the folder, with its log in the folder.
 func startProcess(folder, program string, args []string) (*Process, error) {
 	p := &Process{log: filepath.Join(folder, filepath.Base(program)+".log"), ended: make(chan struct{})}
 	log, err := os.Create(p.log)
@@ -37,7 +37,8 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 
 	started := make(chan error)
 	go func() {
-		// Pdeathsig is sent when the thread that started the child exits: the thread has to wait for the child.
+		// The kernel sends Pdeathsig when the thread that started the child exits. Therefore this thread must wait for
+		// the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer log.Close()
@@ -55,14 +56,14 @@ func startProcess(folder, program string, args []string) (*Process, error) {
 	return p, nil
 }
 
-// stop sends SIGTERM, and SIGKILL after the grace period, and waits until the process has ended.
+// stop sends SIGTERM, and SIGKILL after the grace period, and waits until the process has exited.
 func (p *Process) stop() {
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		select {
 		case <-p.ended:
 			return
 		default:
-			_ = syscall.Kill(p.PID, signal) // the process may have ended already
+			_ = syscall.Kill(p.PID, signal) // the process may have exited already
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), gracePeriod)
 		select {
@@ -73,12 +74,12 @@ func (p *Process) stop() {
 	}
 }
 
-// failure returns the error of a process that ended unexpectedly.
+// failure returns the error for a process that exited unexpectedly, with the end of its log.
 func (p *Process) failure() error {
-	return fmt.Errorf("%s ended: %v; end of the log:\n%s", filepath.Base(p.log), p.err, p.logTail())
+	return fmt.Errorf("process with log %s exited unexpectedly: %v; end of the log:\n%s", filepath.Base(p.log), p.err, p.logTail())
 }
 
-// logTail returns the end of the log.
+// logTail returns the last 4 KiB of the log.
 func (p *Process) logTail() []byte {
 	const maxBytes = 4 << 10
 	log, err := os.ReadFile(p.log)

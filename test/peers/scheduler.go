@@ -1,7 +1,7 @@
 package peers
 
-// StartScheduler starts the real kube-scheduler for the server that a kubeconfig names, with its log in a folder. The error is
-// [ErrNotBuilt] if the program is missing. The caller must stop it.
+// StartScheduler starts the real kube-scheduler for the server of a kubeconfig, with its log in a folder. It returns
+// [ErrNotBuilt] if the program is not built. The caller must stop the process.
 func StartScheduler(folder, kubeconfig string) (*Process, error) {
 	scheduler, err := Program(KubeScheduler)
 	if err != nil {
@@ -12,12 +12,12 @@ func StartScheduler(folder, kubeconfig string) (*Process, error) {
 		"--authentication-kubeconfig=" + kubeconfig,
 		"--authorization-kubeconfig=" + kubeconfig,
 		"--leader-elect=false",
-		"--secure-port=0", // it serves nothing
+		"--secure-port=0", // the scheduler serves no requests
 	})
 }
 
-// Stop ends the process and waits until it has ended.
+// Stop stops the process and waits until it has exited.
 func (p *Process) Stop() { p.stop() }
 
-// LogTail returns the end of the log.
+// LogTail returns the last 4 KiB of the log.
 func (p *Process) LogTail() string { return string(p.logTail()) }

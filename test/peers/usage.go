@@ -19,7 +19,7 @@ type Usage struct {
 	Peak int64         // maximum resident memory, in bytes
 }
 
-// UsageOf reads the usage of a process from /proc; it works on Linux only.
+// UsageOf reads the usage of a process from /proc. It works only on Linux.
 func UsageOf(pid int) (Usage, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -36,8 +36,8 @@ func UsageOf(pid int) (Usage, error) {
 	return Usage{CPU: cpu, RSS: sizeIn(status, "VmRSS:"), Peak: sizeIn(status, "VmHWM:")}, nil
 }
 
-// cpuTime adds utime and stime, fields 14 and 15. Field 2, the program's name, is in parentheses and may contain
-// spaces and parentheses, so that fields are counted from the last parenthesis.
+// cpuTime returns the sum of utime and stime, fields 14 and 15 of /proc/PID/stat. Field 2, the name of the program, is
+// in parentheses and may contain spaces and parentheses, so that fields are counted from the last parenthesis.
 func cpuTime(stat []byte) (time.Duration, error) {
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const utime, stime = 14 - 3, 15 - 3
@@ -55,7 +55,8 @@ func cpuTime(stat []byte) (time.Duration, error) {
 	return time.Duration(ticks) * clockTick, nil
 }
 
-// sizeIn returns the size in a line such as "VmRSS:   1234 kB"; 0 if there is none, as for a process that is exiting.
+// sizeIn returns the size in bytes of a line such as "VmRSS: 1234 kB". It returns 0 if there is no such line, as for a
+// process that is exiting.
 func sizeIn(status []byte, name string) int64 {
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, name); ok {

@@ -17,15 +17,15 @@ import (
 
 var update = flag.Bool("update", false, "write the API listings in docs/api")
 
-// publicPackages are the packages that users import. Their exported API is listed in docs/api, so that a change to it
-// is deliberate, and `go doc` of each fits on two screens.
+// publicPackages lists the packages that users import. Their exported API is listed in docs/api, so that changes of it
+// are deliberate, and `go doc` of each package fits on two screens.
 var publicPackages = []string{
 	"document", "fieldset", "schema", "apply", "strategic", "ownership", "client", "cadastretest", "applytest",
 	"apiserver", "apiserver/admission",
 }
 
-// maxPackageDoc is the maximum number of lines of a public package comment: with the list of declarations that go doc
-// prints it fits on two screens.
+// maxPackageDoc is the maximum number of lines of the package comment of a public package. Together with the
+// declarations that go doc prints, such a comment fits on two screens.
 const maxPackageDoc = 75
 
 func TestAPI(t *testing.T) {
@@ -49,10 +49,11 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// listingName returns the file name of a package's listing: apiserver/admission has apiserver.admission.txt.
+// listingName returns the name of the file in docs/api that lists the API of a package, such as apiserver.admission.txt
+// for apiserver/admission.
 func listingName(pkg string) string { return strings.ReplaceAll(pkg, "/", ".") + ".txt" }
 
-// compareAPI reports the lines that were removed from a listing and those that were added.
+// compareAPI reports the lines that were removed from a listing, and the lines that were added to it.
 func compareAPI(t *testing.T, file string, want, got []string) {
 	t.Helper()
 	for _, line := range want {
@@ -70,7 +71,8 @@ func compareAPI(t *testing.T, file string, want, got []string) {
 	}
 }
 
-// TestPublicDocs checks that each public package comment has an example and the guarantees, and no file map.
+// TestPublicDocs checks that the package comment of each public package contains an example and the guarantees, and no
+// file map.
 func TestPublicDocs(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if !slices.Contains(publicPackages, file.folder()) || file.isTest() || file.syntax.Doc == nil {
@@ -124,7 +126,7 @@ func exportedAPI(pkg *types.Package) []string {
 	return lines
 }
 
-// typeAPI returns the lines of a type, its exported fields and its exported methods.
+// typeAPI returns the lines of a type: the type itself, its exported fields and its exported methods.
 func typeAPI(object *types.TypeName, qualify types.Qualifier) []string {
 	name := object.Name()
 	named, ok := object.Type().(*types.Named)

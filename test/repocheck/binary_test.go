@@ -10,17 +10,19 @@ import (
 	"testing"
 )
 
-// binaryTags are the build tags of releases; see docs/decisions/0008-binary-size.md.
+// binaryTags are the build tags with which releases are built; see docs/decisions/0008-binary-size.md.
 const binaryTags = "grpcnotrace"
 
-// maxBinaryBytes is the maximum size of cadastre as it is released: with binaryTags and without debug information.
+// maxBinaryBytes is the maximum size of the released cadastre binary: built with binaryTags and without debug
+// information.
 const maxBinaryBytes = 60_000_000
 
-// methodLookups are the packages whose import links functions that look up methods by a computed name.
+// methodLookups lists packages that contain functions which look up methods by a computed name. If such a function is
+// linked, the linker keeps every exported method.
 var methodLookups = []string{"html/template", "golang.org/x/net/trace", "net/rpc"}
 
-// TestNoMethodLookupImported: with the tags of releases, cadastre imports no package that makes the linker keep every
-// exported method.
+// TestNoMethodLookupImported checks that cadastre, with the build tags of releases, imports none of the packages in
+// methodLookups.
 func TestNoMethodLookupImported(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-tags", binaryTags, "./cmd/cadastre")
 	list.Dir = root
@@ -38,8 +40,8 @@ func TestNoMethodLookupImported(t *testing.T) {
 	}
 }
 
-// TestBinary: with the tags of releases, no function that looks up methods by a computed name is linked, so that the
-// linker drops unused methods, and cadastre stays within its size.
+// TestBinary checks that cadastre, with the build tags of releases, contains no function that looks up methods by a
+// computed name, so that the linker drops unused methods, and that its size is within the limit.
 func TestBinary(t *testing.T) {
 	skipIfShort(t)
 	binary := filepath.Join(t.TempDir(), "cadastre")
@@ -49,7 +51,7 @@ func TestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go build: %v\n%s", err, dump[:min(len(dump), 1000)])
 	}
-	// A line is FROM <attributes> -> TO <attributes>, in the order in which the linker finds symbols.
+	// Each line is FROM <attributes> -> TO <attributes>. The lines are in the order in which the linker finds symbols.
 	lines := bufio.NewScanner(bytes.NewReader(dump))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {

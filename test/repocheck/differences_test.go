@@ -16,12 +16,12 @@ const (
 
 var (
 	listedTest = regexp.MustCompile("`([a-z]+\\.Test[A-Za-z0-9]+)`")
-	// TestDifferential and TestDifferences… are not tests of single differences.
+	// TestDifferential and TestDifferences… do not match, because they are not tests of single differences.
 	namedForDifference = regexp.MustCompile(`\.TestDifference[A-Z]`)
 )
 
-// TestDifferencesAreTested: every entry of docs/differences.md names tests that exist, and so does docs/not-implemented.md; every
-// TestDifference… is named in one of them.
+// TestDifferencesAreTested checks that every entry of docs/differences.md names existing tests, that the tests which
+// docs/not-implemented.md names exist, and that every TestDifference… is named on one of these pages.
 func TestDifferencesAreTested(t *testing.T) {
 	declared := declaredTests(t)
 	listed := map[string]bool{}
@@ -50,7 +50,8 @@ func TestDifferencesAreTested(t *testing.T) {
 	}
 }
 
-// difference is an entry of docs/differences.md: the line of its heading, and the line of each test that it names.
+// difference is an entry of docs/differences.md. It contains the line of the heading, and the line of each test that the entry
+// names.
 type difference struct {
 	line  int
 	tests map[string]int
@@ -77,7 +78,7 @@ func differences(t *testing.T) []difference {
 	return entries
 }
 
-// declaredFunc is a function with its file.
+// declaredFunc is a function declaration and the file that contains it.
 type declaredFunc struct {
 	file   *goFile
 	syntax *ast.FuncDecl
@@ -93,7 +94,7 @@ func declaredTests(t *testing.T) map[string]declaredFunc {
 	return declared
 }
 
-// testFunctions returns the functions in test files of the root module whose name has a prefix.
+// testFunctions returns the functions in test files of the root module whose names have the prefix.
 func testFunctions(t *testing.T, prefix string) []declaredFunc {
 	t.Helper()
 	var functions []declaredFunc

@@ -35,7 +35,7 @@ func TestPackageDocs(t *testing.T) {
 	}
 }
 
-// packageDocOpening returns the start of a package comment by godoc's convention: "Package NAME", or "Command" for a program.
+// packageDocOpening returns the required start of a package comment: "Package NAME", or "Command" for a program.
 func packageDocOpening(file *goFile) string {
 	if file.syntax.Name.Name == "main" {
 		return "Command "
@@ -43,13 +43,13 @@ func packageDocOpening(file *goFile) string {
 	return "Package " + file.syntax.Name.Name + " "
 }
 
-// mapped are the packages whose doc.go names every file. In public packages the map is below the package clause, so that it is not
-// part of the documentation for users.
+// mapped lists the packages whose doc.go names every file. In public packages the file map is below the package clause, so that
+// it is not part of the documentation for users.
 var mapped = []string{"document", "schema", "fieldset", "apply", "strategic", "ownership", "client", "applytest", "test/peers", "test/clients/target", "test/clients/script", "test/clients/differential", "test/clients/material"}
 
 var goFileName = regexp.MustCompile(`\b[a-z0-9_]+\.go\b`)
 
-// TestFileMaps: a file map names every file of its package, and only existing files.
+// TestFileMaps checks that a file map names every file of its package, and only existing files.
 func TestFileMaps(t *testing.T) {
 	files := map[string][]*goFile{}
 	for _, file := range goFiles(t) {
@@ -71,7 +71,7 @@ func TestFileMaps(t *testing.T) {
 	}
 }
 
-// namedFiles returns the names of Go files in a file, with their line.
+// namedFiles returns the names of Go files that a text mentions, with the line of each.
 func namedFiles(t *testing.T, name string) map[string]int {
 	t.Helper()
 	named := map[string]int{}
@@ -87,7 +87,8 @@ func namedFiles(t *testing.T, name string) map[string]int {
 
 var benchmarkName = regexp.MustCompile(`\bBenchmark[A-Z][A-Za-z0-9]*`)
 
-// TestNamedBenchmarks: the benchmarks that comments name as the reason for an optimization exist, in any module.
+// TestNamedBenchmarks checks that the benchmarks exist which comments name as the reason for an optimization. They may be in any
+// module.
 func TestNamedBenchmarks(t *testing.T) {
 	declared := map[string]bool{}
 	files := goFiles(t)

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// layers lists the folders of the product from the top to the bottom. A package imports only packages of its own
-// layer and of those below it, so that every package can be read, tested and replaced without its callers: the
-// storage is independent of the API, the API of HTTP, and the library at the bottom does no I/O and is
-// usable without the server. A package belongs to the longest entry that contains it.
+// layers lists the folders of the product from top to bottom. A package imports only packages of its own layer and of
+// lower layers, so that every package can be read, tested and replaced without its callers: storage is independent of
+// the API, the API is independent of HTTP, and the library at the bottom does no I/O and is usable without the server.
+// A package belongs to the longest entry that contains its folder.
 var layers = []string{
 	"cmd",
 	"internal/cli",
@@ -52,14 +52,15 @@ var layers = []string{
 	"internal/lib/testwait",
 }
 
-// outsideLayers lists the folders that serve development. They may import anything; the product imports none of them.
+// outsideLayers lists the folders that are used only in development. They may import any package, but the product must
+// not import them.
 var outsideLayers = map[string]string{
 	"docs":           "runs the commands and the code that the documentation shows",
 	"test/repocheck": "checks the repository itself",
 }
 
-// oracles are the packages that tests and benchmarks compare the product with. The product itself must not call
-// them: comparing an engine with itself proves nothing.
+// oracles lists the packages with which tests and benchmarks compare the product. The product must not call them,
+// because comparing an engine with itself proves nothing.
 var oracles = []string{
 	"sigs.k8s.io/structured-merge-diff",
 	"k8s.io/apimachinery/pkg/util/strategicpatch",
@@ -119,7 +120,7 @@ func TestLayerOf(t *testing.T) {
 	}
 }
 
-// layerOf returns the index in layers of the longest entry that contains the folder, or -1.
+// layerOf returns the index in layers of the longest entry that contains the folder, or -1 if there is none.
 func layerOf(folder string) int {
 	found := -1
 	for i, layer := range layers {
@@ -130,13 +131,13 @@ func layerOf(folder string) int {
 	return found
 }
 
-// within reports whether path is parent or below it.
+// within reports whether path is parent or is below it.
 func within(path, parent string) bool {
 	rest, ok := strings.CutPrefix(path, parent)
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// productFiles returns the files that users compile: those of the root module without tests.
+// productFiles returns the files that are compiled into users' programs: those of the root module without tests.
 func productFiles(t *testing.T) []*goFile {
 	t.Helper()
 	return slices.DeleteFunc(goFiles(t), func(f *goFile) bool { return f.isTest() || !f.inRootModule() })
@@ -145,7 +146,7 @@ func productFiles(t *testing.T) []*goFile {
 func importPath(spec *ast.ImportSpec) string {
 	path, err := strconv.Unquote(spec.Path.Value)
 	if err != nil {
-		panic(err) // the parser has checked it
+		panic(err) // cannot fail: the parser has checked the literal
 	}
 	return path
 }

@@ -28,7 +28,8 @@ func TestVet(t *testing.T) {
 	lint(t, "go", "vet", "./...")
 }
 
-// TestStaticcheck runs the release that test/tools/go.mod pins. The first run fetches and builds it.
+// TestStaticcheck runs the release of staticcheck that test/tools/go.mod requires. The first run downloads and builds
+// it.
 func TestStaticcheck(t *testing.T) {
 	skipIfShort(t)
 	if _, err := os.Stat(filepath.Join(root, "test", "tools", "go.mod")); err != nil {
@@ -43,7 +44,7 @@ func TestStaticcheck(t *testing.T) {
 	lint(t, strings.TrimSpace(string(binary)), "./...")
 }
 
-// lint runs a linter on the root module and fails with its output, which is file:line: finding.
+// lint runs a linter on the root module, and fails the test with its output if it reports a finding.
 func lint(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)

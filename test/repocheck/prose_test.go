@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// vagueProse matches words in comments and messages that stand for a mechanism without naming it. The pattern spells a letter as a
-// class so that it does not match its own source.
+// vagueProse matches words in comments and messages that stand for a mechanism without naming it. The pattern spells one letter
+// of each word as a character class, so that it does not match its own source.
 var vagueProse = regexp.MustCompile(`(?i)\b(nobod[y]|somebod[y]|anybod[y]|everybod[y]|whoeve[r]|who[m]?|(is|are|was|were|be) tol[d]|tells|has a sa[y]|in vai[n]|hear[s]?|what they ma[y])\b`)
 
-// allowedProse are the occurrences of vague words that are right, by file, each with a part of its line and the reason.
+// allowedProse maps files to the vague words in them that are correct, each with a part of its line and the reason.
 var allowedProse = map[string][]allowance{
 	"apply/kep555_test.go":                {{"managers who manage", "quotes KEP-555"}},
 	"internal/cli/reference/reference.go": {{"the user who generates", "users are people"}},
@@ -22,10 +22,10 @@ var allowedProse = map[string][]allowance{
 	"test/repocheck/prose_test.go":        {{"", "this list"}},
 }
 
-// allowance is an occurrence of vague words that is right: a part of its line, and the reason.
+// allowance is a vague word that is correct: a part of its line, and the reason.
 type allowance struct{ text, reason string }
 
-// TestProse: comments and messages name the mechanism, in the terms of Kubernetes, etcd and Go.
+// TestProse checks that comments and messages name the mechanism, in the terms of Kubernetes, etcd and Go.
 func TestProse(t *testing.T) {
 	for _, file := range goFiles(t) {
 		for _, group := range file.syntax.Comments {
@@ -47,7 +47,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// checkProse reports vague words in a text that starts at a position of the file.
+// checkProse reports the vague words in a text that starts at the position pos of the file.
 func (f *goFile) checkProse(t *testing.T, pos token.Pos, text string) {
 	t.Helper()
 	for i, line := range strings.Split(text, "\n") {
@@ -68,7 +68,7 @@ func (f *goFile) isAllowed(line string) bool {
 	return false
 }
 
-// messageFunctions are the functions whose string arguments are messages: errors, logs and test failures.
+// messageFunctions lists the functions whose string arguments are messages: errors, logs and test failures.
 var messageFunctions = map[string]bool{
 	"Errorf": true, "New": true, "Error": true, "Fatalf": true, "Fatal": true, "Logf": true, "Log": true, "Skipf": true, "Skip": true,
 	"Debug": true, "Info": true, "Warn": true, "NewBadRequest": true, "NewInternalError": true,
@@ -79,8 +79,8 @@ func isMessage(call *ast.CallExpr) bool {
 	return ok && messageFunctions[selector.Sel.Name]
 }
 
-// TestDocComments: the doc comment of a function or type starts with its name. Examples, and tests of deliberate differences, which
-// state the behaviour of Kubernetes, are exempt.
+// TestDocComments checks that the doc comment of a function or type starts with its name. Examples are exempt, and tests of
+// deliberate differences, whose comments state the behaviour of Kubernetes.
 func TestDocComments(t *testing.T) {
 	for _, file := range goFiles(t) {
 		for _, decl := range file.syntax.Decls {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestReadmeExamples: each block of Go code in README.md and docs/ is the body of an example that go test runs, including its
-// output, or a whole test of a file example_test.go.
+// TestReadmeExamples checks that each block of Go code in README.md and docs/ is the body of an example, which go test runs and
+// whose output it checks, or a whole test in a file example_test.go.
 func TestReadmeExamples(t *testing.T) {
 	examples := shownCode(t)
 	shown := 0
@@ -35,7 +35,7 @@ func TestReadmeExamples(t *testing.T) {
 
 const architecture = "docs/architecture.md"
 
-// TestArchitectureFolders: docs/architecture.md names every folder of the repository and of internal/.
+// TestArchitectureFolders checks that docs/architecture.md names every folder of the repository and of internal/.
 func TestArchitectureFolders(t *testing.T) {
 	page := readFile(t, architecture)
 	folders := map[string]bool{"docs": true}
@@ -56,7 +56,7 @@ func TestArchitectureFolders(t *testing.T) {
 
 var shownPath = regexp.MustCompile("`([a-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*)`")
 
-// TestGuidePaths: the paths in CONTRIBUTING.md and docs/architecture.md exist. Names in capitals are placeholders.
+// TestGuidePaths checks that the paths in CONTRIBUTING.md and docs/architecture.md exist. Names in capitals are placeholders.
 func TestGuidePaths(t *testing.T) {
 	for _, page := range []string{"CONTRIBUTING.md", architecture} {
 		for _, found := range shownPath.FindAllSubmatch(readFile(t, page), -1) {
@@ -74,7 +74,7 @@ func TestGuidePaths(t *testing.T) {
 
 var layerRow = regexp.MustCompile("(?m)^\\| `([^`]+)/` \\|")
 
-// TestArchitectureLayers: the table of layers in docs/architecture.md equals the import rule.
+// TestArchitectureLayers checks that the table of layers in docs/architecture.md equals the import rule.
 func TestArchitectureLayers(t *testing.T) {
 	_, table, _ := strings.Cut(string(readFile(t, architecture)), "<!-- layers -->")
 	table, _, _ = strings.Cut(table, "<!-- end -->")
@@ -92,8 +92,8 @@ var (
 	shownLink  = regexp.MustCompile(`\]\(([^)]*)\)`)
 )
 
-// TestReadmeProofs: each row of the README's comparison with other servers has links, and each link leads to a Go test, a folder of
-// scripts, or the conformance report.
+// TestReadmeProofs checks that each row of the README's comparison with other servers has links, and that each link leads to a Go
+// test, a folder of scripts, or the conformance report.
 func TestReadmeProofs(t *testing.T) {
 	_, text, found := strings.Cut(string(readFile(t, "README.md")), "## Comparison")
 	text, _, ended := strings.Cut(text, "\n## ")
@@ -130,7 +130,7 @@ func isProof(t *testing.T, name string) bool {
 
 var shownTarget = regexp.MustCompile(`\bmake ([a-z]+-[-a-z]+|ci|help|kill|soak|peers)\b`)
 
-// TestReadmeTargets: the make targets in Markdown files exist.
+// TestReadmeTargets checks that the make targets that Markdown files mention exist.
 func TestReadmeTargets(t *testing.T) {
 	makefile := readFile(t, "Makefile")
 	for _, name := range trackedFiles(t) {
@@ -145,7 +145,8 @@ func TestReadmeTargets(t *testing.T) {
 	}
 }
 
-// shownCode returns the code that documentation may show: bodies of examples, and tests of files example_test.go.
+// shownCode returns the code that documentation may contain: the bodies of examples, and the tests in files named
+// example_test.go.
 func shownCode(t *testing.T) map[string]bool {
 	t.Helper()
 	code := map[string]bool{}
@@ -160,12 +161,12 @@ func shownCode(t *testing.T) map[string]bool {
 	return code
 }
 
-// source returns the source text between two positions.
+// source returns the source text of the function's file between two positions.
 func (f declaredFunc) source(from, to token.Pos) string {
 	return string(f.file.source[f.file.fset.Position(from).Offset:f.file.fset.Position(to).Offset])
 }
 
-// goBlocks returns the blocks of Go code in a Markdown file by their first line.
+// goBlocks returns the blocks of Go code in a Markdown file. The keys are the numbers of their first lines.
 func goBlocks(t *testing.T, name string) map[int]string {
 	t.Helper()
 	blocks := map[int]string{}
@@ -184,7 +185,7 @@ func goBlocks(t *testing.T, name string) map[int]string {
 	return blocks
 }
 
-// outdented returns a function's body with one level of indentation removed.
+// outdented returns the body of a function with one level of indentation removed.
 func outdented(body string) string {
 	lines := strings.Split(strings.TrimPrefix(body, "\n"), "\n")
 	for i := range lines {

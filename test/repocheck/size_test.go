@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Maximum numbers of lines. Tables make tests long without making them hard to read, so test functions may be longer, and test
-// files have no limit.
+// The maximum numbers of lines. Tables make tests long without making them hard to read. Therefore test functions may be longer,
+// and test files have no limit.
 const (
 	maxFileLines         = 450
 	maxFunctionLines     = 80

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSleepsHaveReasons: a test waits for a condition, with internal/lib/testwait or testing/synctest. A time.Sleep in a
-// test has a comment, on its line or on the one before, that gives the reason for the duration.
+// TestSleepsHaveReasons checks that a test waits for a condition, with internal/lib/testwait or testing/synctest. A
+// time.Sleep in a test needs a comment, on the same line or on the line before, that gives the reason for the duration.
 func TestSleepsHaveReasons(t *testing.T) {
 	for _, file := range goFiles(t) {
 		if !file.isTest() {
@@ -14,8 +14,8 @@ func TestSleepsHaveReasons(t *testing.T) {
 		}
 		commented := map[int]bool{}
 		for _, group := range file.syntax.Comments {
-			commented[file.line(group.Pos())] = true   // behind the call
-			commented[file.line(group.End())+1] = true // above the call
+			commented[file.line(group.Pos())] = true   // a comment on the line of the call
+			commented[file.line(group.End())+1] = true // a comment on the line before the call
 		}
 		ast.Inspect(file.syntax, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok && isSleep(call) && !commented[file.line(call.Pos())] {

@@ -16,12 +16,12 @@ import (
 
 const modulePath = "github.com/cadastre/cadastre"
 
-// root is the path of the repository's root from this package's folder, in which go test runs.
+// root is the path of the repository's root, relative to the folder of this package, in which go test runs.
 var root = filepath.Join("..", "..")
 
 // goFile is a parsed Go file of the repository, in any of its modules.
 type goFile struct {
-	name   string // slash-separated, from the root
+	name   string // path from the root, separated by slashes
 	source []byte
 	fset   *token.FileSet
 	syntax *ast.File
@@ -31,7 +31,7 @@ func (f *goFile) folder() string    { return path.Dir(f.name) }
 func (f *goFile) isTest() bool      { return strings.HasSuffix(f.name, "_test.go") }
 func (f *goFile) isGenerated() bool { return strings.HasPrefix(path.Base(f.name), "zz_") }
 
-// inRootModule reports whether the file belongs to the root module: no folder above it has its own go.mod.
+// inRootModule reports whether the file belongs to the root module, which is the case if no folder above it has its own go.mod.
 func (f *goFile) inRootModule() bool {
 	for folder := f.folder(); folder != "."; folder = path.Dir(folder) {
 		if _, err := os.Stat(filepath.Join(root, folder, "go.mod")); err == nil {
@@ -68,7 +68,8 @@ func goFiles(t *testing.T) []*goFile {
 	return files
 }
 
-// trackedFiles returns the names of the files that git tracks or does not ignore; of all files without git, as in a source archive.
+// trackedFiles returns the names of the files that git tracks or does not ignore. Without git, as in a source archive, it returns
+// the names of all files.
 func trackedFiles(t *testing.T) []string {
 	t.Helper()
 	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -88,8 +89,8 @@ func trackedFiles(t *testing.T) []string {
 	return names
 }
 
-// noticeNewFiles reads the folders of the files, so that the go command does not use a cached test result after a file was added: it
-// tracks the files that the test opens, but not those that git reads.
+// noticeNewFiles reads the folders of the files, so that the go command does not use a cached test result after a file was added:
+// the go command tracks the files that the test opens, but not those that git reads.
 func noticeNewFiles(names []string) {
 	listed := map[string]bool{}
 	for _, name := range names {

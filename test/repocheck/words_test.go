@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Patterns have a character class instead of a letter, so that they do not match their own source.
+// The patterns contain a character class instead of one letter, so that they do not match their own source.
 var (
 	noteToSelf  = regexp.MustCompile(`\b(TOD[O]|FIXM[E]|XX[X])\b`)
 	machinePath = regexp.MustCompile(`(^|[^\w.])/(wor[k]|roo[t]|hom[e]|User[s])/`)
@@ -58,7 +58,7 @@ func report(t *testing.T, name string, pattern *regexp.Regexp, advice string) {
 	t.Helper()
 	content := readFile(t, name)
 	if bytes.IndexByte(content, 0) >= 0 {
-		return // not text
+		return // a file with a NUL byte is not text
 	}
 	line := 0
 	for text := range bytes.Lines(content) {

@@ -13,16 +13,16 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// testCase is a test case: webhooks, and requests, one per line: VERB PATH BODY. A path is relative to the namespace of
-// the trial unless it begins with a slash.
+// testCase is a test case: webhooks to install, and requests, one per line in the form VERB PATH BODY. A path is
+// relative to the namespace of the test case unless it begins with a slash.
 type testCase struct {
 	name  string
 	hooks []hook
 	steps string
 }
 
-// hook is a webhook in a webhook configuration of its own. Its name begins with m for mutating or v for validating;
-// its path selects the behaviour of the test webhook; more has further fields as YAML.
+// hook is a webhook with a webhook configuration of its own. Its name begins with m for mutating or v for validating,
+// its path selects the behaviour of the test webhook, and more contains further fields of the webhook as YAML.
 type hook struct{ name, path, more string }
 
 const (
@@ -39,7 +39,8 @@ func TestWebhooks(t *testing.T) {
 	}
 }
 
-// environment is the environment of a trial: a server, a namespace, and a webhook that only this trial uses.
+// environment is the environment of one test case: a server, a namespace, and a webhook server that no other test case
+// uses.
 type environment struct {
 	server
 	webhook   *webhook
@@ -50,7 +51,7 @@ func newEnvironment(t *testing.T) environment {
 	t.Helper()
 	env := environment{connect(t), startWebhook(t), "admission-" + rand.String(8)}
 	if a := env.call(t, "POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":%q}}`, env.namespace)); a.code != 201 {
-		t.Fatalf("create the namespace: %d %s", a.code, a.body)
+		t.Fatalf("creating the namespace: got status %d %s, want 201", a.code, a.body)
 	}
 	return env
 }
@@ -84,7 +85,7 @@ func (test testCase) run(t *testing.T, env environment) {
 	log.check(t)
 }
 
-// install creates the configuration of a webhook, and waits until the server calls it.
+// install creates the configuration of the webhook, and waits until the server calls it.
 func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 	t.Helper()
 	kind, resource := "MutatingWebhookConfiguration", "mutatingwebhookconfigurations"
@@ -115,19 +116,19 @@ func (h hook) install(t *testing.T, s server, w *webhook, namespace string) {
 		t.Fatal(err)
 	}
 	if a := s.call(t, "POST", registration+resource, string(text)); a.code != 201 {
-		t.Fatalf("create %s: %d %s", name, a.code, a.body)
+		t.Fatalf("creating %s: got status %d %s, want 201", name, a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", registration+resource+"/"+name, "") })
 	s.wait(t, w, namespace, kind, resource)
 }
 
-// wait returns when the server has observed all configurations of a kind that were created before. kube-apiserver
-// observes them in order, but after responding: when a sentinel that is created last denies a request, all others are
-// active.
+// wait returns when the server has observed all webhook configurations of a kind that were created before.
+// kube-apiserver observes them in the order of their creation, but after it has responded to it. When a sentinel
+// webhook that is created last denies a request, all others are therefore active.
 func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string) {
 	t.Helper()
 	if target.Implementation() == target.Cadastre {
-		return // a configuration is active when its write is acknowledged
+		return // in Cadastre a configuration is active when its write is acknowledged
 	}
 	name := namespace + "-sentinel"
 	s.call(t, "POST", registration+resource, fmt.Sprintf(`{"apiVersion":"admissionregistration.k8s.io/v1","kind":%q,"metadata":{"name":%q},"webhooks":[{
@@ -144,7 +145,7 @@ func (s server) wait(t *testing.T, w *webhook, namespace, kind, resource string)
 
 const configMap = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1"}}`
 
-// testCases are the test cases for built-in resources.
+// testCases lists the test cases for built-in resources.
 var testCases = []testCase{
 	{"mutate", []hook{{"m", "/x", ""}}, `
 		POST configmaps ` + configMap + `

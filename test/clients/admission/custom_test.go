@@ -8,8 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// definition is a CustomResourceDefinition with two versions, the second of which has an additional field with a
-// default. Its group contains the namespace of the trial.
+// definition is a CustomResourceDefinition with two versions, of which the second has an additional field with a
+// default. Its group contains the namespace of the test case.
 const definition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.NAMESPACE.example.com"},
 	"spec":{"group":"NAMESPACE.example.com","scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget","listKind":"WidgetList"},CONVERSION
 	"versions":[
@@ -36,17 +36,17 @@ func TestWebhooksOfCustomResources(t *testing.T) {
 	}
 }
 
-// customTestCase is a trial with a custom resource. conversion is spec.conversion of its definition; "" means strategy
-// None.
+// customTestCase is a test case with a custom resource. conversion is the field spec.conversion of its
+// CustomResourceDefinition; "" means strategy None.
 type customTestCase struct {
 	testCase
 	conversion string
 }
 
-// byWebhook is the conversion by the trial's webhook.
+// byWebhook is a spec.conversion that calls the webhook server of the test case.
 const byWebhook = `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"url":"URL/convert","caBundle":"BUNDLE"}}},`
 
-// define creates the CustomResourceDefinition of a trial, and waits until it is served.
+// define creates the CustomResourceDefinition of a test case, and waits until its resource is served.
 func (p environment) define(t *testing.T, conversion string) {
 	t.Helper()
 	s, w, namespace := p.server, p.webhook, p.namespace
@@ -54,7 +54,7 @@ func (p environment) define(t *testing.T, conversion string) {
 	conversion = strings.NewReplacer("URL", w.URL, "BUNDLE", w.bundle()).Replace(conversion)
 	body := strings.NewReplacer("NAMESPACE", namespace, "CONVERSION", conversion).Replace(definition)
 	if a := s.call(t, "POST", definitions, body); a.code != 201 {
-		t.Fatalf("create the CustomResourceDefinition: %d %s", a.code, a.body)
+		t.Fatalf("creating the CustomResourceDefinition: got status %d %s, want 201", a.code, a.body)
 	}
 	t.Cleanup(func() { s.call(t, "DELETE", definitions+"/widgets."+namespace+".example.com", "") })
 	testwait.For(t, "the kind to be served", func() bool {
@@ -71,7 +71,7 @@ const (
 	widgets2   = "NAMESPACE.example.com/v2:widgets"
 )
 
-// customTestCases are the test cases for custom resources.
+// customTestCases lists the test cases for custom resources.
 var customTestCases = []customTestCase{
 	{testCase{"webhook sets newer apiVersion", []hook{{"m", "/v2", onWidgets}, {"v", "/allow", onWidgets}}, `
 		POST ` + widgets1 + `?fieldManager=alice ` + widget1 + `

@@ -16,17 +16,17 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// timeout is the timeout of a request.
+// timeout is the maximum duration of a request.
 const timeout = 45 * time.Second
 
-// mediaTypes are the patch types of the verbs that are not HTTP methods.
+// mediaTypes maps the verbs of requests that are not HTTP methods to the media types of their patches.
 var mediaTypes = map[string]string{
 	"APPLY":     "application/apply-patch+yaml",
 	"MERGE":     "application/merge-patch+json",
 	"JSONPATCH": "application/json-patch+json",
 }
 
-// server is the API server under test.
+// server is a plain HTTP client of the API server under test.
 type server struct {
 	client *http.Client
 	host   string
@@ -42,7 +42,7 @@ func connect(t *testing.T) server {
 	return server{client, config.Host}
 }
 
-// apiResponse is a complete HTTP response.
+// apiResponse is an HTTP response with its complete body.
 type apiResponse struct {
 	code     int
 	warnings []string

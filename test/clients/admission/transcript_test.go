@@ -18,20 +18,20 @@ import (
 
 var record = flag.Bool("record", false, "record transcripts of kube-apiserver to testdata")
 
-// transcript is the text of a trial's requests, webhook calls and responses.
+// transcript is the text of the requests, webhook calls and responses of a test case.
 type transcript struct {
 	strings.Builder
 	replacer *strings.Replacer
 }
 
-// add appends a request, the webhook calls that it caused, and the response.
+// add appends a request, the webhook calls that it caused, and its response to the transcript.
 func (s *transcript) add(request string, calls []webhookCall, a apiResponse) {
 	fmt.Fprintf(s, "# %s\n", s.replacer.Replace(request))
 	var reviews []string
 	for _, one := range calls {
 		reviews = append(reviews, fmt.Sprintf("asked %s %s\n", s.clean(one.path), s.clean(indented(one.review))))
 	}
-	slices.Sort(reviews) // webhooks that are called concurrently are in any order
+	slices.Sort(reviews) // the order of webhooks that are called concurrently varies
 	for _, review := range reviews {
 		s.WriteString(review)
 	}
@@ -49,8 +49,8 @@ func parsed(text string) any {
 	return v
 }
 
-// indented returns a value as indented JSON. userInfo is removed because it differs between servers; managedFields are
-// sorted because their order depends on the second in which they were written.
+// indented returns a value as indented JSON. It removes userInfo, which differs between servers, and sorts
+// managedFields, whose order depends on the second in which they were written.
 func indented(v any) string {
 	sortManagedFields(v)
 	if review, ok := v.(map[string]any); ok {
@@ -70,7 +70,7 @@ func indented(v any) string {
 	return string(text)
 }
 
-// sortManagedFields sorts managedFields anywhere in a value, ignoring their times.
+// sortManagedFields sorts all managedFields within a value, ignoring their times.
 func sortManagedFields(v any) {
 	switch v := v.(type) {
 	case []any:
@@ -95,10 +95,10 @@ func withoutTime(entry any) string {
 	}
 	fields = maps.Clone(fields)
 	delete(fields, "time")
-	return fmt.Sprint(fields) // fmt sorts maps by key
+	return fmt.Sprint(fields) // fmt prints maps sorted by key
 }
 
-// masks lists patterns that differ between runs, and their placeholders.
+// masks lists the patterns of texts that differ between runs, and the placeholders that replace them.
 var masks = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -108,8 +108,8 @@ var masks = []struct {
 	{regexp.MustCompile(`"resourceVersion": "\d+"`), `"resourceVersion": "RV"`},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "HOST"},
 	{regexp.MustCompile(`timeout=\d+s`), "timeout=SECONDS"},
-	{regexp.MustCompile(`: the field is .*, its owner has written it since TIME`), ""}, // an addition of Cadastre
-	{regexp.MustCompile(`(please fix your requests): .*`), "$1"},                       // the reason has another wording
+	{regexp.MustCompile(`: the field is .*, its owner has written it since TIME`), ""}, // Cadastre adds this text to the message of a conflict
+	{regexp.MustCompile(`(please fix your requests): .*`), "$1"},                       // the servers word the reason differently
 	{regexp.MustCompile(`generated-[a-z0-9]{5}`), "generated-NAME"},
 	{regexp.MustCompile(`lookup ([a-z.]+) on [0-9.:]+`), "lookup $1 on DNS"},
 }
@@ -122,13 +122,13 @@ func (s *transcript) clean(text string) string {
 	return text
 }
 
-// check compares the transcript with the one in testdata, or records it.
+// check compares the transcript with the one in testdata. With -record it writes the transcript to testdata instead.
 func (s *transcript) check(t *testing.T) {
 	t.Helper()
 	file := filepath.Join("testdata", strings.ReplaceAll(filepath.Base(t.Name()), " ", "-")+".txt")
 	if *record {
 		if target.Implementation() != target.KubeAPIServer {
-			t.Fatalf("expected %s=%s; only transcripts of kube-apiserver are recorded", target.Variable, target.KubeAPIServer)
+			t.Fatalf("-record: expected %s=%s, because only transcripts of kube-apiserver are recorded", target.Variable, target.KubeAPIServer)
 		}
 		if err := os.WriteFile(file, []byte(s.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -145,12 +145,12 @@ func (s *transcript) check(t *testing.T) {
 	got, expected := strings.Split(s.String(), "\n"), strings.Split(string(want), "\n")
 	for i := range max(len(got), len(expected)) {
 		if i >= len(got) || i >= len(expected) || got[i] != expected[i] {
-			t.Fatalf("%s:%d: first difference; received:\n%s\nwant:\n%s", file, i+1, excerpt(got, i), excerpt(expected, i))
+			t.Fatalf("%s:%d: first difference; got:\n%s\nwant:\n%s", file, i+1, excerpt(got, i), excerpt(expected, i))
 		}
 	}
 }
 
-// excerpt returns the lines around line i.
+// excerpt returns the lines around the line with index i.
 func excerpt(lines []string, i int) string {
 	return strings.Join(lines[min(len(lines), max(0, i-4)):min(len(lines), i+12)], "\n")
 }

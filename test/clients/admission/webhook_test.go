@@ -15,14 +15,15 @@ import (
 	"testing"
 )
 
-// webhook is the test webhook. The elements of its URL path select its behaviour, see words; slow never responds.
+// webhook is the webhook server of the tests. The elements of its URL path select its behaviour, see behaviours; with
+// the element slow it never responds.
 type webhook struct {
 	*httptest.Server
 	mu    sync.Mutex
 	calls []webhookCall
 }
 
-// webhookCall is a request that the webhook has received.
+// webhookCall is a request that the webhook server has received.
 type webhookCall struct {
 	path   string
 	review map[string]any
@@ -36,12 +37,12 @@ func startWebhook(t *testing.T) *webhook {
 	return w
 }
 
-// bundle returns the caBundle that verifies the webhook's certificate.
+// bundle returns the caBundle with which an API server verifies the webhook's certificate.
 func (w *webhook) bundle() string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: w.Certificate().Raw}))
 }
 
-// take returns the requests since the last call of take.
+// take returns the requests that were received since the last call of take.
 func (w *webhook) take() []webhookCall {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,12 +57,12 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client has disconnected
 	}
-	var review, recorded map[string]any // a copy, because the transcript modifies it
+	var review, recorded map[string]any // recorded is a copy, because the transcript modifies it
 	if err := errors.Join(json.Unmarshal(text, &review), json.Unmarshal(text, &recorded)); err != nil {
 		http.Error(out, err.Error(), http.StatusBadRequest)
 		return
 	}
-	if review["kind"] == "AdmissionReview" { // the number of conversions differs between servers
+	if review["kind"] == "AdmissionReview" { // conversion reviews are not recorded, because their number differs between servers
 		w.mu.Lock()
 		w.calls = append(w.calls, webhookCall{r.URL.RequestURI(), recorded})
 		w.mu.Unlock()
@@ -70,7 +71,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	response := map[string]any{"uid": request["uid"], "allowed": true}
 	answer := map[string]any{"apiVersion": review["apiVersion"], "kind": "AdmissionReview", "response": response}
 	if strings.Contains(r.URL.Path, "/slow") {
-		<-r.Context().Done() // until the client times out
+		<-r.Context().Done() // blocks until the client times out
 		return
 	}
 	for word := range strings.SplitSeq(strings.Trim(r.URL.Path, "/"), "/") {
@@ -92,7 +93,7 @@ func (w *webhook) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(out).Encode(answer)
 }
 
-// behaviours are the behaviours that a path element selects.
+// behaviours maps path elements to the behaviours of the webhook that they select.
 var behaviours = map[string]func(answer, response, request map[string]any){
 	"deny": func(_, response, _ map[string]any) { response["allowed"] = false },
 	"why": func(_, response, _ map[string]any) {
@@ -198,7 +199,7 @@ var behaviours = map[string]func(answer, response, request map[string]any){
 	},
 }
 
-// groupOf returns the API group of a review's object with a trailing slash; "" for the core group.
+// groupOf returns the API group of the object in a review, with a trailing slash. It returns "" for the core group.
 func groupOf(request map[string]any) string {
 	kind, _ := request["kind"].(map[string]any)
 	if kind["group"] == "" {
@@ -221,7 +222,7 @@ func patch(response map[string]any, operations ...map[string]any) {
 func encode(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: built from marshallable values
+		panic(err) // cannot fail: the values are built from types that can be encoded
 	}
 	return base64.StdEncoding.EncodeToString(text)
 }

@@ -16,7 +16,7 @@ import (
 	applymeta "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
-// webDeployment returns a complete apply configuration of a Deployment.
+// webDeployment returns the apply configuration of a complete Deployment.
 func webDeployment(namespace string, replicas int32) *applyapps.DeploymentApplyConfiguration {
 	labels := map[string]string{"app": "web"}
 	return applyapps.Deployment("web", namespace).WithSpec(applyapps.DeploymentSpec().
@@ -41,10 +41,11 @@ func TestApplyAndExtract(t *testing.T) {
 	again, err := deployments.Apply(ctx, webDeployment(namespace, 2), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	if again.ResourceVersion != created.ResourceVersion {
-		t.Errorf("the same configuration again changed resourceVersion to %s, want no-op at %s", again.ResourceVersion, created.ResourceVersion)
+		t.Errorf("applying the same configuration again changed resourceVersion to %s, want a no-op at %s", again.ResourceVersion, created.ResourceVersion)
 	}
 
-	// Extract, change, apply: the extracted configuration has the fields that the manager owns, without defaults.
+	// A client extracts its configuration, changes it and applies it. The extracted configuration contains the fields
+	// that the field manager owns, without defaults.
 	mine, err := applyapps.ExtractDeployment(again, "ci")
 	check(t, err)
 	if *mine.Spec.Replicas != 2 || mine.Spec.Strategy != nil || mine.Spec.Template.Spec.Containers[0].ImagePullPolicy != nil {
@@ -83,10 +84,10 @@ func TestApplyConflict(t *testing.T) {
 	if got := owners(forced.ManagedFields, `"f:replicas"`); !slices.Equal(got, []string{"scaler"}) {
 		t.Errorf("owners of spec.replicas after force = %v, want scaler", got)
 	}
-	// Applying the same value makes ci a co-owner.
+	// Applying the same value makes ci a co-owner of the field.
 	_, err = deployments.Apply(ctx, webDeployment(namespace, 5), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
-	// When scaler releases the field, the value is retained.
+	// When scaler releases the field, the value remains, because ci owns it too.
 	released, err := deployments.Apply(ctx, applyapps.Deployment("web", namespace), metav1.ApplyOptions{FieldManager: "scaler"})
 	check(t, err)
 	if *released.Spec.Replicas != 5 || !slices.Equal(owners(released.ManagedFields, `"f:replicas"`), []string{"ci"}) {
@@ -110,10 +111,10 @@ func TestApplyPrunesRemovedFields(t *testing.T) {
 	apply("two", map[string]string{"both": "x", "two": "2"})
 	left := apply("one", map[string]string{})
 	if len(left.Data) != 2 || left.Data["both"] != "x" || left.Data["two"] != "2" {
-		t.Errorf("data = %v, want both and two", left.Data)
+		t.Errorf("data after one field manager removed its fields = %v, want both and two", left.Data)
 	}
 	if left := apply("two", nil); len(left.Data) != 0 {
-		t.Errorf("data = %v, want none", left.Data)
+		t.Errorf("data after both field managers removed their fields = %v, want none", left.Data)
 	}
 }
 
@@ -126,7 +127,7 @@ func TestApplyStatus(t *testing.T) {
 	_, err := deployments.Apply(ctx, webDeployment(namespace, 2), metav1.ApplyOptions{FieldManager: "ci"})
 	check(t, err)
 	status := applyapps.Deployment("web", namespace).
-		WithSpec(applyapps.DeploymentSpec().WithReplicas(9)). // a reset field of this endpoint
+		WithSpec(applyapps.DeploymentSpec().WithReplicas(9)). // spec is a reset field of the status endpoint
 		WithStatus(applyapps.DeploymentStatus().WithReplicas(2).WithReadyReplicas(2).WithConditions(
 			applyapps.DeploymentCondition().WithType(appsv1.DeploymentAvailable).WithStatus(corev1.ConditionTrue)))
 	object, err := deployments.ApplyStatus(ctx, status, metav1.ApplyOptions{FieldManager: "controller"})
@@ -140,7 +141,7 @@ func TestApplyStatus(t *testing.T) {
 	mine, err := applyapps.ExtractDeploymentStatus(object, "controller")
 	check(t, err)
 	if mine.Spec != nil || *mine.Status.ReadyReplicas != 2 || len(mine.Status.Conditions) != 1 {
-		t.Errorf("extracted = %+v, want only the status", mine)
+		t.Errorf("ExtractDeploymentStatus() = %+v, want only the status", mine)
 	}
 
 	// The main endpoint ignores changes of the status.
@@ -213,23 +214,23 @@ func TestApplyIsRejected(t *testing.T) {
 	plain := func() *applycore.ConfigMapApplyConfiguration { return applycore.ConfigMap("refused", namespace) }
 
 	if err := apply(plain(), metav1.ApplyOptions{}); !errors.IsBadRequest(err) && !errors.IsInvalid(err) {
-		t.Errorf("without fieldManager: %v, want BadRequest or Invalid", err)
+		t.Errorf("apply without fieldManager = %v, want BadRequest or Invalid", err)
 	}
 	if err := apply(plain().WithUID("1"), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsConflict(err) {
-		t.Errorf("with a uid, object does not exist: %v, want Conflict", err)
+		t.Errorf("apply with a uid of an object that does not exist = %v, want Conflict", err)
 	}
-	// A resourceVersion does not prevent creation.
+	// A resourceVersion in the configuration does not prevent the creation of the object.
 	if err := apply(plain().WithResourceVersion("1"), metav1.ApplyOptions{FieldManager: "m"}); err != nil {
-		t.Errorf("with a resourceVersion, object does not exist: %v, want success", err)
+		t.Errorf("apply with a resourceVersion of an object that does not exist = %v, want success", err)
 	}
 	if err := apply(plain().WithUID("1"), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsInvalid(err) {
-		t.Errorf("with another uid: %v, want Invalid", err)
+		t.Errorf("apply with another uid = %v, want Invalid", err)
 	}
 	if err := apply(plain().WithResourceVersion("1").WithData(map[string]string{"a": "1"}), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsConflict(err) {
-		t.Errorf("with another resourceVersion: %v, want Conflict", err)
+		t.Errorf("apply with another resourceVersion = %v, want Conflict", err)
 	}
 	if err := apply(applycore.ConfigMap("Not_A_Name", namespace), metav1.ApplyOptions{FieldManager: "m"}); !errors.IsInvalid(err) {
-		t.Errorf("with an invalid name: %v, want Invalid", err)
+		t.Errorf("apply with an invalid name = %v, want Invalid", err)
 	}
 }
 
@@ -242,7 +243,8 @@ func conflictCauses(t *testing.T, err error) []metav1.StatusCause {
 	return status.Status().Details.Causes
 }
 
-// owners returns the field managers, with their subresource, whose fieldsV1 contain a text.
+// owners returns the field managers, each with its subresource, of the managed fields entries whose fieldsV1 contains
+// the text field.
 func owners(entries []metav1.ManagedFieldsEntry, field string) []string {
 	var owners []string
 	for _, entry := range entries {

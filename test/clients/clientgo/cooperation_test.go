@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// TestRetryOnConflict increments a counter with concurrent writers: a lost update would lose a count.
+// TestRetryOnConflict increments a counter with concurrent writers, and checks that no increment is lost.
 func TestRetryOnConflict(t *testing.T) {
 	t.Parallel()
 	const writers, each = 4, 5
@@ -64,7 +64,8 @@ func TestRetryOnConflict(t *testing.T) {
 	}
 }
 
-// TestLeaderElection: a Lease is acquired by one candidate and, after its release, by the next.
+// TestLeaderElection checks that one candidate acquires a Lease and, after it has released the Lease, the next
+// candidate acquires it.
 func TestLeaderElection(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
@@ -118,7 +119,7 @@ func expectLeader(t *testing.T, leaders <-chan string, want string) {
 	}
 }
 
-// TestEventRecorders: events that are recorded through v1 and events.k8s.io/v1 are the same objects.
+// TestEventRecorders checks that events that are recorded through v1 and through events.k8s.io/v1 are the same objects.
 func TestEventRecorders(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
@@ -150,11 +151,11 @@ func TestEventRecorders(t *testing.T) {
 	regarding, err := client.EventsV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=subject"})
 	check(t, err)
 	if len(regarding.Items) != 2 {
-		t.Errorf("%d events through events.k8s.io, want 2", len(regarding.Items))
+		t.Errorf("List() of events.k8s.io returned %d events, want 2", len(regarding.Items))
 	}
 }
 
-// recorded waits for the only event that the field selector matches.
+// recorded waits for the only event that matches the field selector, and returns it.
 func recorded(t *testing.T, client kubernetes.Interface, namespace, selector string) corev1.Event {
 	t.Helper()
 	var found *corev1.EventList

@@ -17,7 +17,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// definition returns a CustomResourceDefinition with one field.
+// definition returns a CustomResourceDefinition whose schema has one field.
 func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{
 		ObjectMeta: metav1.ObjectMeta{Name: "widgets." + group},
@@ -34,7 +34,7 @@ func definition(group string) *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// isEstablished reports whether the definition has the condition Established.
+// isEstablished reports whether the CustomResourceDefinition has the condition Established with status True.
 func isEstablished(d *apiextensionsv1.CustomResourceDefinition) bool {
 	for _, condition := range d.Status.Conditions {
 		if condition.Type == apiextensionsv1.Established {
@@ -44,7 +44,8 @@ func isEstablished(d *apiextensionsv1.CustomResourceDefinition) bool {
 	return false
 }
 
-// TestDefinitions: the clientset of CustomResourceDefinitions, which prefers protobuf by default, and its informers.
+// TestDefinitions checks the clientset for CustomResourceDefinitions, which prefers protobuf by default, and its
+// informers.
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	config, ctx := target.Config(t), t.Context()
@@ -70,7 +71,7 @@ func TestDefinitions(t *testing.T) {
 	read, err := all.Get(ctx, made.Name, metav1.GetOptions{})
 	check(t, err)
 	if read.UID != made.UID || read.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["size"].Type != "integer" {
-		t.Errorf("definition = %+v, want the created one", read)
+		t.Errorf("Get() = %+v, want the created CustomResourceDefinition", read)
 	}
 	if list, err := all.List(ctx, metav1.ListOptions{}); err != nil || len(list.Items) == 0 {
 		t.Errorf("List() = %v, %v, want items", list, err)
@@ -86,8 +87,8 @@ func TestDefinitions(t *testing.T) {
 	})
 }
 
-// TestCustomResourcesWithoutProtobuf: clients that prefer protobuf get custom resources in another media type that
-// they accept.
+// TestCustomResourcesWithoutProtobuf checks that clients that prefer protobuf receive custom resources in another media
+// type that they accept.
 func TestCustomResourcesWithoutProtobuf(t *testing.T) {
 	t.Parallel()
 	config, ctx, namespace := target.Config(t), t.Context(), target.Namespace(t)
@@ -117,6 +118,6 @@ func TestCustomResourcesWithoutProtobuf(t *testing.T) {
 	_, err = widgets.Create(ctx, widget, metav1.CreateOptions{})
 	check(t, err)
 	if event := next(t, events); event.Type != watch.Added || event.Object.(*unstructured.Unstructured).GetName() != "w" {
-		t.Errorf("event = %v, want w added", event)
+		t.Errorf("event = %v, want ADDED of object w", event)
 	}
 }

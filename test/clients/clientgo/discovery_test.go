@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// TestDiscovery: aggregated and legacy discovery agree.
+// TestDiscovery checks that aggregated and legacy discovery return the same resources.
 func TestDiscovery(t *testing.T) {
 	t.Parallel()
 	aggregated, err := discovery.NewDiscoveryClientForConfig(target.Config(t))
@@ -31,21 +31,21 @@ func TestDiscovery(t *testing.T) {
 		if deployments == nil || !deployments.Namespaced || deployments.Kind != "Deployment" || deployments.SingularName != "deployment" ||
 			!slices.Equal(deployments.ShortNames, []string{"deploy"}) || !slices.Equal(deployments.Categories, []string{"all"}) ||
 			!slices.Equal(deployments.Verbs, []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}) {
-			t.Errorf("%s discovery: unexpected deployments: %+v", form, deployments)
+			t.Errorf("%s discovery: deployments = %+v, want a namespaced resource with all verbs, its short name and category", form, deployments)
 		}
 		scale := find(lists, "apps/v1", "deployments/scale")
 		if scale == nil || scale.Kind != "Scale" || scale.Group != "autoscaling" || scale.Version != "v1" ||
 			!slices.Equal(scale.Verbs, []string{"get", "patch", "update"}) {
-			t.Errorf("%s discovery: unexpected deployments/scale: %+v", form, scale)
+			t.Errorf("%s discovery: deployments/scale = %+v, want kind Scale of autoscaling/v1 with get, patch and update", form, scale)
 		}
 		if namespaces := find(lists, "v1", "namespaces"); namespaces == nil || namespaces.Namespaced || slices.Contains(namespaces.Verbs, "deletecollection") {
-			t.Errorf("%s discovery: unexpected namespaces: %+v", form, namespaces)
+			t.Errorf("%s discovery: namespaces = %+v, want a cluster-scoped resource without the verb deletecollection", form, namespaces)
 		}
 	}
 
 	groups, err := aggregated.ServerGroups()
 	check(t, err)
-	// Clients use the order of groups: the core group first.
+	// Clients rely on the order of groups, in which the core group is first.
 	if groups.Groups[0].Name != "" || groups.Groups[0].PreferredVersion.Version != "v1" {
 		t.Errorf("first group = %+v, want the core group", groups.Groups[0])
 	}
@@ -77,7 +77,7 @@ func TestRESTMapper(t *testing.T) {
 		{"configmap", schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}},
 		{"ing", schema.GroupVersionResource{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}},
 		{"endpoints", schema.GroupVersionResource{Version: "v1", Resource: "endpoints"}},
-		{"events", schema.GroupVersionResource{Version: "v1", Resource: "events"}}, // not those of events.k8s.io
+		{"events", schema.GroupVersionResource{Version: "v1", Resource: "events"}}, // the resource of the core group, not that of events.k8s.io
 		{"hpa", schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}},
 	} {
 		got, err := mapper.ResourceFor(schema.GroupVersionResource{Resource: test.resource})
@@ -92,7 +92,7 @@ func TestRESTMapper(t *testing.T) {
 	}
 }
 
-// TestOpenAPI: OpenAPI v2 and v3 have the built-in kinds.
+// TestOpenAPI checks that OpenAPI v2 and v3 contain the built-in kinds.
 func TestOpenAPI(t *testing.T) {
 	t.Parallel()
 	client, err := discovery.NewDiscoveryClientForConfig(target.Config(t))
@@ -102,20 +102,20 @@ func TestOpenAPI(t *testing.T) {
 	check(t, err)
 	apps := paths["apis/apps/v1"]
 	if apps == nil {
-		t.Fatal("OpenAPI v3 has no apis/apps/v1")
+		t.Fatal("OpenAPI v3 index does not contain apis/apps/v1")
 	}
 	for _, contentType := range []string{"application/json", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"} {
 		content, err := apps.Schema(contentType)
 		check(t, err)
 		if !strings.Contains(string(content), "io.k8s.api.apps.v1.Deployment") {
-			t.Errorf("OpenAPI v3 of apps/v1 as %s has no Deployment", contentType)
+			t.Errorf("OpenAPI v3 of apps/v1 as %s does not contain Deployment", contentType)
 		}
 	}
 	if url := apps.ServerRelativeURL(); !strings.Contains(url, "hash=") {
-		t.Errorf("URL %s has no hash: clients cannot cache it", url)
+		t.Errorf("URL %s has no hash, want one so that clients can cache the document", url)
 	}
 
-	// OpenAPISchema reads version 2 as protobuf.
+	// OpenAPISchema requests OpenAPI v2 as protobuf.
 	document, err := client.OpenAPISchema()
 	check(t, err)
 	found := false
@@ -123,7 +123,7 @@ func TestOpenAPI(t *testing.T) {
 		found = found || definition.Name == "io.k8s.api.apps.v1.Deployment"
 	}
 	if !found {
-		t.Error("OpenAPI v2 has no Deployment")
+		t.Error("OpenAPI v2 does not contain Deployment")
 	}
 	version, err := client.ServerVersion()
 	check(t, err)

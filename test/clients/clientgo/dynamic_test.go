@@ -48,7 +48,7 @@ func TestDynamicClient(t *testing.T) {
 	}
 	_, err = client.Apply(ctx, "dynamic", unstructuredConfigMap("dynamic", map[string]any{"a": "3"}), metav1.ApplyOptions{FieldManager: "dynamic"})
 	if !errors.IsConflict(err) {
-		t.Errorf("apply of a field that Update owns: %v, want Conflict", err)
+		t.Errorf("Apply() of a field that the manager of Update owns = %v, want Conflict", err)
 	}
 
 	list, err := client.List(ctx, metav1.ListOptions{})
@@ -64,7 +64,7 @@ func TestDynamicClient(t *testing.T) {
 	}
 }
 
-// TestMetadataClient: PartialObjectMetadata in responses, lists and watches.
+// TestMetadataClient checks that a metadata client receives PartialObjectMetadata in responses, lists and watches.
 func TestMetadataClient(t *testing.T) {
 	t.Parallel()
 	all, err := metadata.NewForConfig(target.Config(t))
@@ -91,7 +91,7 @@ func TestMetadataClient(t *testing.T) {
 	check(t, client.Delete(ctx, "map-1", metav1.DeleteOptions{}))
 	event := next(t, events)
 	if got, ok := event.Object.(*metav1.PartialObjectMetadata); event.Type != watch.Deleted || !ok || got.Name != "map-1" {
-		t.Errorf("event = %s %+v, want map-1 deleted", event.Type, event.Object)
+		t.Errorf("event = %s %+v, want DELETED of map-1", event.Type, event.Object)
 	}
 
 	configuration, err := json.Marshal(map[string]any{
@@ -106,6 +106,6 @@ func TestMetadataClient(t *testing.T) {
 	}
 	check(t, client.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "name"}))
 	if _, err := client.Get(ctx, "map-0", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("get after delete: %v, want NotFound", err)
+		t.Errorf("Get() after Delete() = %v, want NotFound", err)
 	}
 }

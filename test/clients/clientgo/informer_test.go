@@ -62,7 +62,7 @@ func TestSharedInformers(t *testing.T) {
 	}
 }
 
-// start runs the factory's informers until the end of the test, and waits for their initial sync.
+// start runs the factory's informers until the end of the test, and waits until they have synced.
 func start(t *testing.T, factory informers.SharedInformerFactory) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func start(t *testing.T, factory informers.SharedInformerFactory) {
 	}
 }
 
-// TestInitialEvents: a watch with sendInitialEvents, the default of informers.
+// TestInitialEvents checks a watch with sendInitialEvents, which informers use by default.
 func TestInitialEvents(t *testing.T) {
 	t.Parallel()
 	client, namespace := typed(t)
@@ -90,7 +90,7 @@ func TestInitialEvents(t *testing.T) {
 	defer events.Stop()
 	for _, want := range []string{"map-0", "map-1"} {
 		if event := next(t, events); event.Type != watch.Added || event.Object.(*corev1.ConfigMap).Name != want {
-			t.Errorf("event = %v, want %s added", event, want)
+			t.Errorf("event = %v, want ADDED of %s", event, want)
 		}
 	}
 	bookmark := nextOrBookmark(t, events)
@@ -104,12 +104,12 @@ func TestInitialEvents(t *testing.T) {
 	_, err = client.CoreV1().ConfigMaps(namespace).Create(t.Context(), configMap("late", nil), metav1.CreateOptions{})
 	check(t, err)
 	if event := next(t, events); event.Type != watch.Added || event.Object.(*corev1.ConfigMap).Name != "late" {
-		t.Errorf("event = %v, want late added", event)
+		t.Errorf("event = %v, want ADDED of late", event)
 	}
 }
 
-// TestInformerUsesInitialEvents: the informer does not fall back to a list, as it would silently for a server without
-// sendInitialEvents.
+// TestInformerUsesInitialEvents checks that an informer watches with sendInitialEvents. With a server that does not
+// support it, the informer would silently fall back to a list.
 func TestInformerUsesInitialEvents(t *testing.T) {
 	t.Parallel()
 	var streams, lists atomic.Int32
@@ -132,7 +132,8 @@ func TestInformerUsesInitialEvents(t *testing.T) {
 	}
 }
 
-// TestInformerAfterGone: an informer whose resumed watch fails with 410 Expired lists again and misses no object.
+// TestInformerAfterGone checks that an informer whose resumed watch fails with 410 Expired lists again and misses no
+// object.
 func TestInformerAfterGone(t *testing.T) {
 	t.Parallel()
 	const gone = `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",` +
@@ -172,7 +173,8 @@ func TestInformerAfterGone(t *testing.T) {
 	})
 }
 
-// intercepted returns a client whose requests are passed to see, which may respond itself.
+// intercepted returns a client whose requests are passed to intercept, which may respond instead of the server, and a
+// namespace.
 func intercepted(t *testing.T, intercept func(*http.Request) (*http.Response, bool)) (*kubernetes.Clientset, string) {
 	t.Helper()
 	config := target.Config(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// timeout is the timeout of waiting for events and conditions.
+// timeout is the maximum time that tests wait for events and conditions.
 const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// configMap returns a ConfigMap with a label for selectors.
+// configMap returns a ConfigMap with a label that selectors of the tests use.
 func configMap(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"name": name}},

@@ -28,16 +28,16 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// These tests check package client: programs never see managedFields, of a server that can omit them and of
-// kube-apiserver, which always sends them.
+// These tests check that programs with package client never receive managedFields, neither from a server that can omit
+// them nor from kube-apiserver, which always sends them.
 
-// cborGate enables CBOR in kube-apiserver.
+// cborGate is the argument that enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// allMedia are the media types of client-go; CBOR is behind a feature gate, see TestMain.
+// allMedia lists the media types that client-go supports. CBOR requires a feature gate, see TestMain.
 var allMedia = []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"}
 
-// wantNoManagedFields fails the test if an object has managedFields.
+// wantNoManagedFields fails the test if an object has no name, or has managedFields.
 func wantNoManagedFields(t *testing.T, context string, o runtime.Object) {
 	t.Helper()
 	accessor, err := meta.Accessor(o)
@@ -52,9 +52,9 @@ func wantNoManagedFields(t *testing.T, context string, o runtime.Object) {
 	}
 }
 
-// TestOptOut sends requests in every media type, and checks the media type of the responses. Dynamic clients select
-// it themselves: CBOR if it is enabled, otherwise JSON; never protobuf, which needs types. Metadata clients use
-// protobuf.
+// TestOptOut sends requests in every media type, and checks the media types of the responses. Dynamic clients select
+// the media type themselves: CBOR if it is enabled and otherwise JSON, but never protobuf, which requires types.
+// Metadata clients use protobuf.
 func TestOptOut(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	for _, media := range allMedia {
@@ -75,7 +75,7 @@ func TestOptOut(t *testing.T) {
 	}
 }
 
-// withStream returns a media type and that of its watches.
+// withStream returns a media type, and the media type of watches in it if that is different.
 func withStream(media string) []string {
 	if media == "application/cbor" {
 		return []string{media, "application/cbor-seq"}
@@ -83,8 +83,8 @@ func withStream(media string) []string {
 	return []string{media}
 }
 
-// withRecordedMedia runs a test with a config without managedFields, and checks the Accept headers of its requests and
-// the media types of the responses.
+// withRecordedMedia runs a test with a config that opts out of managedFields, and checks the Accept headers of its
+// requests and the media types of the responses.
 func withRecordedMedia(t *testing.T, server *rest.Config, media string, expected []string, test func(t *testing.T, config *rest.Config)) {
 	var recorder target.MediaRecorder
 	config := client.WithoutManagedFields(recorder.Config(server))
@@ -102,7 +102,8 @@ func withRecordedMedia(t *testing.T, server *rest.Config, media string, expected
 	}
 }
 
-// optOutTyped: every verb of a typed client returns objects without managedFields, while the server retains them.
+// optOutTyped checks that every verb of a typed client returns objects without managedFields, while the server retains
+// them.
 func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
 	maps := kubernetes.NewForConfigOrDie(config).CoreV1().ConfigMaps(namespace)
 	events, err := maps.Watch(t.Context(), metav1.ListOptions{LabelSelector: "name=typed"})
@@ -124,7 +125,7 @@ func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
 	there, err := kubernetes.NewForConfigOrDie(whole).CoreV1().ConfigMaps(namespace).Get(t.Context(), "typed", metav1.GetOptions{})
 	check(t, err)
 	if len(there.ManagedFields) == 0 {
-		t.Errorf("object on the server = %v, want managedFields", there)
+		t.Errorf("Get() without the opt-out = %v, want managedFields", there)
 	}
 	check(t, maps.Delete(t.Context(), "typed", metav1.DeleteOptions{}))
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
@@ -136,7 +137,7 @@ func optOutTyped(t *testing.T, config, whole *rest.Config, namespace string) {
 	}
 }
 
-// optOutInformers: informers receive existing and new objects without managedFields.
+// optOutInformers checks that informers receive existing and new objects without managedFields.
 func optOutInformers(t *testing.T, config *rest.Config, namespace string) {
 	clients := kubernetes.NewForConfigOrDie(config)
 	create := func(name string) {
@@ -152,7 +153,7 @@ func optOutInformers(t *testing.T, config *rest.Config, namespace string) {
 	wantBothObjects(t, informer, namespace)
 }
 
-// wantBothObjects waits until an informer has both objects, and checks that they have no managedFields.
+// wantBothObjects waits until the informer contains both objects, and checks that they have no managedFields.
 func wantBothObjects(t *testing.T, informer cache.SharedInformer, namespace string) {
 	t.Helper()
 	for _, name := range []string{"before", "later"} {
@@ -181,7 +182,7 @@ func optOutDynamic(t *testing.T, config *rest.Config, namespace string) {
 	list, err := maps.List(t.Context(), metav1.ListOptions{LabelSelector: "some=dynamic"})
 	check(t, err)
 	if len(list.Items) != 1 {
-		t.Fatalf("List() = %d objects, want 1", len(list.Items))
+		t.Fatalf("List() returned %d objects, want 1", len(list.Items))
 	}
 	wantNoManagedFields(t, "list", &list.Items[0])
 }
@@ -191,7 +192,7 @@ func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
 	list, err := client.Resource(configMaps).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 	check(t, err)
 	if len(list.Items) == 0 {
-		t.Fatal("List() = no objects, want some")
+		t.Fatal("List() returned no objects, want at least one")
 	}
 	wantNoManagedFields(t, "list", &list.Items[0])
 	got, err := client.Resource(configMaps).Namespace(namespace).Get(t.Context(), "before", metav1.GetOptions{})
@@ -204,7 +205,7 @@ func optOutMetadata(t *testing.T, config *rest.Config, namespace string) {
 	wantBothObjects(t, informer, namespace)
 }
 
-// TestOptOutOfOneInformer: of two informers of one client, one can opt out of managedFields.
+// TestOptOutOfOneInformer checks that one of two informers of the same client can opt out of managedFields.
 func TestOptOutOfOneInformer(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	for _, media := range allMedia {
@@ -247,7 +248,8 @@ func TestOptOutOfOneInformer(t *testing.T) {
 	}
 }
 
-// TestExtractWithoutManagedFields: extracting a configuration from an object that was read without managedFields fails.
+// TestExtractWithoutManagedFields checks that extracting an apply configuration from an object that was read without
+// managedFields fails.
 func TestExtractWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	apply := applycore.ConfigMap("extracted", "default").WithData(map[string]string{"a": "1"})
@@ -266,7 +268,7 @@ func TestExtractWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// TestOptOutGate: the feature gate in the environment disables the opt-out only with "false".
+// TestOptOutGate checks that the feature gate in the environment disables the opt-out only if its value is "false".
 func TestOptOutGate(t *testing.T) {
 	server := target.Config(t)
 	for gate, want := range map[string]bool{"false": true, "true": false, "": false} {
@@ -276,10 +278,10 @@ func TestOptOutGate(t *testing.T) {
 		got, err := clients.CoreV1().Namespaces().Patch(t.Context(), "default", types.MergePatchType, []byte(`{"metadata":{"labels":{"gate":"x`+gate+`"}}}`), metav1.PatchOptions{})
 		check(t, err)
 		if hasManagedFields := len(got.ManagedFields) > 0; hasManagedFields != want {
-			t.Errorf("gate %q: object has managedFields: %v, want %v", gate, hasManagedFields, want)
+			t.Errorf("feature gate %q: object has managedFields = %v, want %v", gate, hasManagedFields, want)
 		}
 		if requested := strings.Contains(strings.Join(recorder.Accepts(), ","), "drop="); requested == want {
-			t.Errorf("gate %q: Accept has drop=: %v, want %v", gate, requested, !want)
+			t.Errorf("feature gate %q: Accept contains drop= = %v, want %v", gate, requested, !want)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestObjectLifecycle(t *testing.T) {
 	updated, err := maps.Update(ctx, created, metav1.UpdateOptions{})
 	check(t, err)
 	if updated.ResourceVersion == created.ResourceVersion || updated.UID != created.UID {
-		t.Errorf("after Update: resourceVersion %s and uid %s, before: %s and %s",
+		t.Errorf("after Update: resourceVersion %s and uid %s, want another resourceVersion and the same uid as before: %s and %s",
 			updated.ResourceVersion, updated.UID, created.ResourceVersion, created.UID)
 	}
 	if _, err := maps.Update(ctx, created, metav1.UpdateOptions{}); !errors.IsConflict(err) {
@@ -46,15 +46,15 @@ func TestObjectLifecycle(t *testing.T) {
 	same, err := maps.Update(ctx, updated, metav1.UpdateOptions{})
 	check(t, err)
 	if same.ResourceVersion != updated.ResourceVersion {
-		t.Errorf("no-op Update() changed resourceVersion to %s from %s", same.ResourceVersion, updated.ResourceVersion)
+		t.Errorf("no-op Update(): got resourceVersion %s, want %s unchanged", same.ResourceVersion, updated.ResourceVersion)
 	}
 
 	check(t, maps.Delete(ctx, "one", metav1.DeleteOptions{}))
 	if _, err := maps.Get(ctx, "one", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("get after delete: %v, want NotFound", err)
+		t.Errorf("Get() after Delete() = %v, want NotFound", err)
 	}
 	if err := maps.Delete(ctx, "one", metav1.DeleteOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("delete after delete: %v, want NotFound", err)
+		t.Errorf("second Delete() = %v, want NotFound", err)
 	}
 }
 
@@ -79,7 +79,7 @@ func TestUpdateManagers(t *testing.T) {
 	}
 	want := map[string]string{
 		"creator": `{"f:data":{".":{},"f:a":{}},"f:metadata":{"f:labels":{".":{},"f:name":{}}}}`,
-		"clients": `{"f:data":{"f:b":{}}}`, // the User-Agent up to the first slash
+		"clients": `{"f:data":{"f:b":{}}}`, // the default field manager is the User-Agent up to the first slash
 	}
 	if fmt.Sprint(fields) != fmt.Sprint(want) {
 		t.Errorf("fieldsV1 by manager = %v\nwant %v", fields, want)
@@ -99,7 +99,7 @@ func TestPreconditions(t *testing.T) {
 		{ResourceVersion: ptr.To("1")},
 	} {
 		if err := maps.Delete(ctx, "guarded", metav1.DeleteOptions{Preconditions: wrong}); !errors.IsConflict(err) {
-			t.Errorf("delete with %v: %v, want Conflict", wrong, err)
+			t.Errorf("Delete() with preconditions %v = %v, want Conflict", wrong, err)
 		}
 	}
 	right := &metav1.Preconditions{UID: &object.UID, ResourceVersion: &object.ResourceVersion}
@@ -160,7 +160,7 @@ func TestOrphansAndForegroundDeletion(t *testing.T) {
 		}
 		check(t, err)
 		if object.DeletionTimestamp == nil || fmt.Sprint(object.Finalizers) != "["+test.finalizer+"]" {
-			t.Errorf("deleted with %s: %v, %v, want the finalizer %s for the garbage collector",
+			t.Errorf("after Delete() with %s: got %v, %v, want the finalizer %s for the garbage collector",
 				test.policy, object.DeletionTimestamp, object.Finalizers, test.finalizer)
 		}
 	}
@@ -178,7 +178,7 @@ func TestListInPages(t *testing.T) {
 	if len(first.Items) != 2 || first.Continue == "" || first.RemainingItemCount == nil || *first.RemainingItemCount != 3 {
 		t.Fatalf("first page: %d items, continue %q, remaining %v; want 2 items and 3 remaining", len(first.Items), first.Continue, first.RemainingItemCount)
 	}
-	// Objects that are created after the first page are not on later pages.
+	// Objects that are created after the first page was read are not on later pages.
 	_, err = maps.Create(ctx, configMap("map-9", nil), metav1.CreateOptions{})
 	check(t, err)
 	rest, err := maps.List(ctx, metav1.ListOptions{Limit: 10, Continue: first.Continue})
@@ -253,18 +253,18 @@ func TestWatch(t *testing.T) {
 	check(t, err)
 	check(t, maps.Delete(ctx, "seen", metav1.DeleteOptions{}))
 
-	// A watch from an earlier resourceVersion receives every event since.
+	// A watch from an earlier resourceVersion receives all events after it.
 	all, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion})
 	check(t, err)
 	defer all.Stop()
 	for _, want := range []watch.EventType{watch.Added, watch.Modified, watch.Modified, watch.Deleted} {
 		event := next(t, all)
 		if got := event.Object.(*corev1.ConfigMap); event.Type != want || got.Name != "seen" {
-			t.Errorf("event = %s %s, want %s seen", event.Type, got.Name, want)
+			t.Errorf("event = %s of %s, want %s of seen", event.Type, got.Name, want)
 		}
 	}
 
-	// A watch with a selector receives DELETED when the object stops matching.
+	// A watch with a selector receives DELETED when the object no longer matches.
 	selected, err := maps.Watch(ctx, metav1.ListOptions{ResourceVersion: before.ResourceVersion, LabelSelector: "name=seen"})
 	check(t, err)
 	defer selected.Stop()
@@ -305,7 +305,7 @@ func TestDryRun(t *testing.T) {
 		t.Errorf("dry run: uid %q, resourceVersion %q; want a uid and no resourceVersion", object.UID, object.ResourceVersion)
 	}
 	if _, err := maps.Get(ctx, "maybe", metav1.GetOptions{}); !errors.IsNotFound(err) {
-		t.Errorf("get after a dry run: %v, want NotFound", err)
+		t.Errorf("Get() after a dry run = %v, want NotFound", err)
 	}
 }
 
@@ -326,7 +326,7 @@ func names(list *corev1.ConfigMapList) []string {
 	return names
 }
 
-// TestProtobuf uses protobuf, which Kubernetes' own components prefer.
+// TestProtobuf checks requests and responses in protobuf, which Kubernetes' own components prefer.
 func TestProtobuf(t *testing.T) {
 	t.Parallel()
 	config := target.Config(t)
@@ -352,7 +352,7 @@ func TestProtobuf(t *testing.T) {
 	}
 	event := next(t, events)
 	if got, ok := event.Object.(*appsv1.Deployment); event.Type != watch.Modified || !ok || *got.Spec.Replicas != 1 {
-		t.Errorf("event = %s %+v, want web modified", event.Type, event.Object)
+		t.Errorf("event = %s %+v, want MODIFIED of web", event.Type, event.Object)
 	}
 	if _, err := deployments.Get(ctx, "none", metav1.GetOptions{}); !errors.IsNotFound(err) {
 		t.Errorf("Get(none) = %v, want NotFound", err)

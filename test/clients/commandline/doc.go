@@ -1,3 +1,3 @@
-// Package commandline tests the product's command line next to kubectl, on any server: the scripts in testdata run
-// its verbs on objects that real clients wrote.
+// Package commandline tests Cadastre's command line together with kubectl, on any server: the scripts in testdata run
+// its commands on objects that real clients wrote.
 package commandline

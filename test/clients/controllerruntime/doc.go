@@ -1,4 +1,4 @@
-// Package controllerruntime has a controller-runtime manager with two small reconcilers that share objects by apply,
+// Package controllerruntime contains a controller-runtime manager with two small reconcilers that share objects by apply,
 // as operators do, and tests that run it against the server.
 //
 // A ConfigMap with the label website=true specifies a website: image and replicas. The website reconciler applies a

@@ -22,7 +22,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// timeout is the timeout of waiting for the reconcilers.
+// timeout is the maximum time that a test waits for the reconcilers.
 const timeout = 30 * time.Second
 
 func TestMain(m *testing.M) {
@@ -63,7 +63,7 @@ func TestManager(t *testing.T) {
 	var deployment appsv1.Deployment
 	check(t, direct.Get(t.Context(), key, &deployment))
 	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "shop:2" || deployment.Generation != 2 {
-		t.Errorf("image %s, generation %d, want shop:2 and 2", got, deployment.Generation)
+		t.Errorf("deployment has image %s and generation %d, want shop:2 and 2", got, deployment.Generation)
 	}
 	if owner := metav1.GetControllerOf(&deployment); owner == nil || owner.Name != "shop" {
 		t.Errorf("controller reference of the deployment = %v, want shop", owner)
@@ -73,7 +73,7 @@ func TestManager(t *testing.T) {
 		t.Errorf("field managers of the deployment = %v, want %v", got, want)
 	}
 
-	// In the steady state no object is written: a no-op apply triggers no event.
+	// In the steady state no object is written, because a no-op apply causes no event.
 	eventually(t, "no more writes", func() bool {
 		before := deployment.ResourceVersion
 		time.Sleep(300 * time.Millisecond) // reconcilers react within milliseconds
@@ -81,7 +81,7 @@ func TestManager(t *testing.T) {
 		return before == deployment.ResourceVersion
 	})
 
-	// The user deletes the ConfigMap, including the field of the website reconciler.
+	// The test deletes the ConfigMap, which includes the field that the website reconciler owns.
 	check(t, direct.Delete(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "shop"}}))
 	eventually(t, "the ConfigMap to be removed from the cache", func() bool {
 		return client.IgnoreNotFound(manager.GetClient().Get(t.Context(), key, &corev1.ConfigMap{})) == nil &&
@@ -109,7 +109,7 @@ func startManager(t *testing.T, namespace string) ctrl.Manager {
 	return manager
 }
 
-// run starts a runnable, and stops it at the end of the test.
+// run starts a runnable in the background, and stops it at the end of the test.
 func run(t *testing.T, name string, runnable interface{ Start(context.Context) error }) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,12 +118,12 @@ func run(t *testing.T, name string, runnable interface{ Start(context.Context) e
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("%s ended: %v", name, err)
+			t.Errorf("%s ended with error %v, want it to run until the end of the test", name, err)
 		}
 	})
 }
 
-// writers returns the field managers of an object, with their subresource.
+// writers returns the field managers of an object, each with its subresource.
 func writers(object client.Object) []string {
 	names := map[string]bool{}
 	for _, entry := range object.GetManagedFields() {

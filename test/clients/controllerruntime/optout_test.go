@@ -18,7 +18,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// cborGate enables CBOR in kube-apiserver.
+// cborGate is the argument that enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
 const (
@@ -27,9 +27,10 @@ const (
 	inCBOR     = "application/cbor"
 )
 
-// TestCacheWithoutManagedFields: a cache with a config that opts out never has managedFields, regardless of the
-// server. It also checks the media type: typed objects use that of the config, protobuf by default (for CBOR see
-// TestNoTypedCBOR); unstructured objects use CBOR if it is enabled, metadata uses protobuf.
+// TestCacheWithoutManagedFields checks that the objects in a cache have no managedFields if its config opts out of
+// them, whether or not the server supports that. It also checks the media type of the requests: typed objects use that
+// of the config, which is protobuf by default (for CBOR see TestNoTypedCBOR); unstructured objects use CBOR if it is
+// enabled; metadata uses protobuf.
 func TestCacheWithoutManagedFields(t *testing.T) {
 	server := target.ConfigWith(t, cborGate)
 	clients := kubernetes.NewForConfigOrDie(server)
@@ -59,7 +60,8 @@ func TestCacheWithoutManagedFields(t *testing.T) {
 	}
 }
 
-// wantInCache checks that a cache has an existing and a new object, without managedFields.
+// wantInCache checks that a cache contains an object that existed before it started, and an object that is created
+// later, both without managedFields.
 func wantInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInterface, object client.Object, namespace string) {
 	objects, err := cache.New(config, cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	check(t, err)
@@ -77,8 +79,8 @@ func wantInCache(t *testing.T, config *rest.Config, maps typedcore.ConfigMapInte
 	}
 }
 
-// TestNoTypedCBOR: controller-runtime has no CBOR serializer for typed objects. If it gets one, add a case to
-// TestCacheWithoutManagedFields.
+// TestNoTypedCBOR checks that controller-runtime has no CBOR serializer for typed objects. If the test fails because it
+// has one, add a case to TestCacheWithoutManagedFields.
 func TestNoTypedCBOR(t *testing.T) {
 	config := optout.WithoutManagedFields(target.ConfigWith(t, cborGate))
 	config.ContentType = inCBOR

@@ -9,14 +9,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// rolloutReconciler reports every Deployment as rolled out.
+// rolloutReconciler sets the status of every Deployment to rolled out, in place of the Deployment controller.
 type rolloutReconciler struct{ client client.Client }
 
 func (r *rolloutReconciler) register(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("rollout").For(&appsv1.Deployment{}).Complete(r)
 }
 
-// Reconcile updates the status. After a conflict, controller-runtime retries it.
+// Reconcile updates the status of a Deployment. It returns a conflict as an error, after which controller-runtime
+// retries it.
 func (r *rolloutReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var deployment appsv1.Deployment
 	if err := r.client.Get(ctx, request.NamespacedName, &deployment); err != nil {

@@ -19,10 +19,10 @@ import (
 // websiteLabel marks the ConfigMaps that specify a website.
 const websiteLabel = "website"
 
-// websiteManager is the field manager of the reconciler.
+// websiteManager is the field manager of the website reconciler.
 const websiteManager client.FieldOwner = "website"
 
-// websiteReconciler applies a Deployment for a ConfigMap.
+// websiteReconciler applies a Deployment for each ConfigMap that specifies a website.
 type websiteReconciler struct{ client client.Client }
 
 func (r *websiteReconciler) register(manager ctrl.Manager) error {
@@ -33,7 +33,7 @@ func (r *websiteReconciler) register(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile applies the Deployment and then its number of ready replicas.
+// Reconcile applies the Deployment of a ConfigMap, and then the number of ready replicas to the ConfigMap.
 func (r *websiteReconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var website corev1.ConfigMap
 	if err := r.client.Get(ctx, request.NamespacedName, &website); err != nil {
@@ -51,7 +51,7 @@ func (r *websiteReconciler) Reconcile(ctx context.Context, request reconcile.Req
 	}
 	var live appsv1.Deployment
 	if err := r.client.Get(ctx, request.NamespacedName, &live); err != nil {
-		// The cache does not have the Deployment yet; its event triggers another call.
+		// The cache does not contain the Deployment yet. The event that adds it triggers another call.
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	ready := applycore.ConfigMap(website.Name, website.Namespace).

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// parts draws between one and maxParts parts.
+// parts draws between one and maxParts random parts from the given ones, and replaces their placeholders.
 func (g *generator) parts(from []document.Value, maxParts int) []document.Value {
 	var parts []document.Value
 	for range 1 + g.IntN(maxParts) {
@@ -17,12 +17,12 @@ func (g *generator) parts(from []document.Value, maxParts int) []document.Value 
 	return parts
 }
 
-// object returns a valid object with some parts.
+// object returns a valid object: the base of the version with the given parts merged into it.
 func (g *generator) object(v version, parts []document.Value) document.Value {
 	return g.named(v, merged(v.base, parts...))
 }
 
-// named adds apiVersion, kind and name.
+// named returns the body with apiVersion, kind and metadata.name.
 func (g *generator) named(v version, body document.Value) document.Value {
 	meta := document.NewMap()
 	if given := body.Get("metadata"); !given.IsAbsent() {
@@ -32,7 +32,8 @@ func (g *generator) named(v version, body document.Value) document.Value {
 		With("metadata", meta.With("name", document.NewString(g.kind.name())))
 }
 
-// substituted replaces each <s:a|b> and <v:1|2> in a part by one of its choices: s is a string, v an integer if possible.
+// substituted replaces each placeholder <s:a|b> or <v:1|2> in a part by one of its choices. The choices of s are
+// strings; those of v are integers if they can be parsed as such.
 func (g *generator) substituted(part document.Value) document.Value {
 	switch part.Kind() {
 	case document.Map:
@@ -69,7 +70,7 @@ func (g *generator) choiceOf(word document.Value) document.Value {
 
 const unknownField = "nobodyKnows"
 
-// withUnknown adds an unknown field at a random path.
+// withUnknown adds an unknown field at a random path of a body.
 func (g *generator) withUnknown(body document.Value) document.Value {
 	var maps []fieldPath
 	for _, p := range fieldPaths(body) {
@@ -81,7 +82,7 @@ func (g *generator) withUnknown(body document.Value) document.Value {
 	return withValue(body, p, valueAt(body, p).With(unknownField, document.NewInt(1)))
 }
 
-// hasArbitraryKeys reports whether a field is a map with arbitrary keys.
+// hasArbitraryKeys reports whether a field is a map whose keys are not defined by the schema.
 func hasArbitraryKeys(name string) bool {
 	switch name {
 	case "labels", "annotations", "data", "binaryData", "stringData", "nodeSelector", "matchLabels", "selector", "hard", "used",
@@ -92,7 +93,8 @@ func hasArbitraryKeys(name string) bool {
 	return false
 }
 
-// keyFields identify the items of lists: the first one that an item has.
+// keyFields lists fields that identify the items of lists. An item is identified by the first of these fields that it
+// has.
 var keyFields = []string{"uid", "name", "containerPort", "port", "mountPath", "type", "key", "ip", "host", "topologyKey"}
 
 func keyOf(item document.Value) (string, document.Value) {
@@ -104,7 +106,7 @@ func keyOf(item document.Value) (string, document.Value) {
 	return "", document.Value{}
 }
 
-// merged merges parts into a base: maps by field, list items by key. The last value wins.
+// merged merges parts into a base: maps by field, and list items by their key. The last value of a field wins.
 func merged(base document.Value, parts ...document.Value) document.Value {
 	for _, part := range parts {
 		base = mergeValues(base, part)
@@ -143,8 +145,8 @@ func withItem(items []document.Value, item document.Value) []document.Value {
 	return append(items, item)
 }
 
-// withNulls often replaces a field by null. Key fields are excluded, because patches of items without a key are a
-// separate topic, and so are fields within lists that patches replace as a whole.
+// withNulls often replaces a field of a patch by null. It excludes key fields, because patches of items without a key
+// are not tested here, and fields within lists that patches replace as a whole.
 func (g *generator) withNulls(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		name := p[len(p)-1]
@@ -156,7 +158,7 @@ func (g *generator) withNulls(body document.Value) document.Value {
 	return body
 }
 
-// isInReplacedList reports whether a path is within a list without merge keys.
+// isInReplacedList reports whether a path is within a list without merge keys, which a patch replaces as a whole.
 func isInReplacedList(p fieldPath) bool {
 	for i, name := range p {
 		if isIndex(name) && mergeKeys[p[i-1]] == nil {
@@ -166,8 +168,8 @@ func isInReplacedList(p fieldPath) bool {
 	return false
 }
 
-// withoutContainers sometimes replaces all labels, or another field of the spec, by null. Removing the last entry of a
-// map in an edit would send an empty map, which Cadastre retains.
+// withoutContainers sometimes replaces all labels, or another field of the spec, by null. An edit that removed only the
+// last entry of a map would send an empty map, which Cadastre retains.
 func (g *generator) withoutContainers(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldsOf(body), func(p fieldPath) bool {
 		return len(p) > 2 || len(p) == 1 && (p[0] == "spec" || p[0] == "metadata") || len(p) == 2 && p[0] != "spec" && p[0] != "metadata"
@@ -178,7 +180,7 @@ func (g *generator) withoutContainers(body document.Value) document.Value {
 	return body
 }
 
-// operations returns a JSON patch that adds, replaces, removes or tests parts of a body.
+// operations returns a JSON patch with random operations that add, replace, remove or test parts of a body.
 func (g *generator) operations(body document.Value) document.Value {
 	var operations []document.Value
 	candidates := fieldPaths(body)[1:]
@@ -212,7 +214,7 @@ func (g *generator) transfer() document.Value {
 		With("from", document.NewString(pick(g, places))).With("path", document.NewString(pick(g, places)))
 }
 
-// without returns a copy of a list without item i; of the whole list if i is its length.
+// without returns a copy of a list without the item i. If i is the length of the list, it copies the whole list.
 func without[T any](list []T, i int) []T {
 	if i == len(list) {
 		return slices.Clone(list)

@@ -13,16 +13,17 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// Finding is the result of comparing a history.
+// Finding is the result of comparing the responses to one history.
 type Finding struct {
 	History History
-	// Script has the responses of the first server. Failure is the difference of the second one; nil if there is none.
+	// Script is the history as a script with the responses of kube-apiserver. Failure is the step at which the response
+	// of Cadastre differs; it is nil if there is none.
 	Script  []byte
 	Failure *applytest.Failure
-	// Unusable is the reason why the history could not be compared; empty if it was.
+	// Unusable is the reason for which the history could not be compared. It is empty if the history was compared.
 	Unusable string
-	// Known are the deliberate differences that it contains, by their titles in docs/differences.md. Compared is the
-	// number of steps before the first one that they affect.
+	// Known lists the deliberate differences in the responses, by their titles in docs/differences.md. Compared is the
+	// number of steps before the first step whose response cannot be compared because of them.
 	Known    []string
 	Compared int
 }
@@ -30,35 +31,35 @@ type Finding struct {
 // Differs reports whether the responses of the servers differ.
 func (f Finding) Differs() bool { return f.Failure != nil }
 
-// objectNeverCreated is the Unusable reason of a history with a variable of an object that was not created.
+// objectNeverCreated is the Unusable reason of a history that uses a variable of an object that was never created.
 const objectNeverCreated = "a variable of an object that was never made"
 
-// Pair is two servers that are compared.
+// Pair is a pair of servers whose responses are compared.
 type Pair interface {
-	// Compare sends histories to both servers concurrently, and returns the findings in the same order.
+	// Compare sends the histories to both servers concurrently, and returns the findings in the order of the histories.
 	Compare(ctx context.Context, histories []History) ([]Finding, error)
 }
 
-// Servers are the reference server and the server under test.
+// Servers contains the client configs of the reference server, kube-apiserver, and of the server under test, Cadastre.
 type Servers struct {
-	Theirs, Ours *rest.Config
-	// Parallel is the number of concurrent histories per server; 0 means 8.
+	KubeAPIServer, Cadastre *rest.Config
+	// Parallel is the number of histories that are sent to a server concurrently; 0 means 8.
 	Parallel int
 }
 
 // Compare implements Pair.
 func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, error) {
 	findings := make([]Finding, len(histories))
-	asked := fstest.MapFS{}
+	compared := fstest.MapFS{}
 	for i, h := range histories {
 		findings[i].History = h
-		asked[fileName(i)] = &fstest.MapFile{Data: h.script()}
+		compared[fileName(i)] = &fstest.MapFile{Data: h.script()}
 	}
-	expected, err := s.record(ctx, asked, findings)
+	expected, err := s.record(ctx, compared, findings)
 	if err != nil || len(expected) == 0 {
 		return findings, err
 	}
-	report, err := applytest.Run(ctx, applytest.Options{Config: s.Ours, Scripts: expected, Parallel: s.Parallel})
+	report, err := applytest.Run(ctx, applytest.Options{Config: s.Cadastre, Scripts: expected, Parallel: s.Parallel})
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 		f := &findings[numberOf(result.Name)]
 		switch {
 		case result.Outcome == applytest.Skip:
-			return nil, fmt.Errorf("seed %d: only the second server skipped the script: %s", f.History.Seed, result.Reason)
+			return nil, fmt.Errorf("seed %d: only Cadastre skipped the script: %s", f.History.Seed, result.Reason)
 		case result.Failure != nil && !isStep(result.Failure.Step):
 			return nil, fmt.Errorf("seed %d: %s", f.History.Seed, result.Failure)
 		case result.Failure != nil && strings.HasPrefix(result.Failure.Complaints[0], "$"):
@@ -82,13 +83,13 @@ func (s Servers) Compare(ctx context.Context, histories []History) ([]Finding, e
 	return findings, nil
 }
 
-// record runs the scripts on the first server, and returns them with its responses, with permitted differences
-// loosened.
+// record runs the scripts on kube-apiserver and returns the scripts with its responses, in which deliberate differences
+// are loosened.
 func (s Servers) record(ctx context.Context, scripts fstest.MapFS, findings []Finding) (fstest.MapFS, error) {
 	var mu sync.Mutex
 	texts := map[string][]byte{}
 	report, err := applytest.Run(ctx, applytest.Options{
-		Config: s.Theirs, Scripts: scripts, Parallel: s.Parallel,
+		Config: s.KubeAPIServer, Scripts: scripts, Parallel: s.Parallel,
 		Record: func(name string, text []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -125,6 +126,6 @@ func fileName(i int) string { return fmt.Sprintf("random/%06d.txtar", i) }
 
 func numberOf(name string) int {
 	var i int
-	_, _ = fmt.Sscanf(name, "random/%d", &i) // names are created by fileName
+	_, _ = fmt.Sscanf(name, "random/%d", &i) // cannot fail: fileName creates the names
 	return i
 }

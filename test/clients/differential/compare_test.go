@@ -13,12 +13,12 @@ import (
 	"github.com/cadastre/cadastre/cadastretest"
 )
 
-// TestCompare: two Cadastre servers do not differ, and a server with a modified response does, for each part of
-// responses.
+// TestCompare checks that two Cadastre servers do not differ, and that a server with a modified response does, for each
+// part of a response.
 func TestCompare(t *testing.T) {
 	servers := Servers{
-		Theirs: cadastretest.Start(t, cadastretest.WithoutControllers()),
-		Ours:   cadastretest.Start(t, cadastretest.WithoutControllers()),
+		KubeAPIServer: cadastretest.Start(t, cadastretest.WithoutControllers()),
+		Cadastre:      cadastretest.Start(t, cadastretest.WithoutControllers()),
 	}
 	forget, err := servers.Define(t.Context())
 	if err != nil {
@@ -36,7 +36,7 @@ func TestCompare(t *testing.T) {
 	usable := 0
 	for _, f := range compared(t, servers, histories) {
 		if f.Differs() {
-			t.Errorf("seed %d: %s", f.History.Seed, f.Failure)
+			t.Errorf("seed %d: got a difference between two Cadastre servers, want none: %s", f.History.Seed, f.Failure)
 		}
 		if f.Unusable == "" {
 			usable++
@@ -53,8 +53,8 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(tampered.complaint, func(t *testing.T) {
 			t.Parallel()
-			withTampering := Servers{Theirs: servers.Theirs, Ours: rest.CopyConfig(servers.Ours)}
-			withTampering.Ours.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			withTampering := Servers{KubeAPIServer: servers.KubeAPIServer, Cadastre: rest.CopyConfig(servers.Cadastre)}
+			withTampering.Cadastre.Wrap(func(next http.RoundTripper) http.RoundTripper {
 				tampered.RoundTripper = next
 				return tampered
 			})
@@ -63,19 +63,19 @@ func TestCompare(t *testing.T) {
 					return
 				}
 			}
-			t.Error("the modified response was not detected")
+			t.Error("Compare() found no difference, want the modified response")
 		})
 	}
 }
 
-// TestUnusable: a history that cannot be compared has the reason.
+// TestUnusable checks that the finding for a history that cannot be compared contains the reason.
 func TestUnusable(t *testing.T) {
 	same := cadastretest.Start(t)
 	histories := []History{
 		{Steps: []Step{{Verb: "EDIT", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `data: {a: "1"}`)}}},
 		{Steps: []Step{{Verb: "UPDATE", Address: "configmaps/shared", Manager: "alice", Body: parsed(t, `metadata: {uid: $uid}`)}}},
 	}
-	findings := compared(t, Servers{Theirs: same, Ours: same}, histories)
+	findings := compared(t, Servers{KubeAPIServer: same, Cadastre: same}, histories)
 	for i, want := range []string{"/configmaps/shared: 404", objectNeverCreated} {
 		if f := findings[i]; f.Differs() || !strings.Contains(f.Unusable, want) {
 			t.Errorf("Unusable = %q, Failure = %v, want Unusable %q", f.Unusable, f.Failure, want)
@@ -92,10 +92,10 @@ func compared(t *testing.T, servers Servers, histories []History) []Finding {
 	return findings
 }
 
-// tamperedTransport is a round tripper that modifies responses about namespaced objects.
+// tamperedTransport is a round tripper that modifies responses with namespaced objects.
 type tamperedTransport struct {
 	http.RoundTripper
-	complaint          string // the expected complaint
+	complaint          string // the complaint that the modification must cause
 	code, replacedCode int
 	original, modified string
 }

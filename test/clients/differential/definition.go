@@ -15,9 +15,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// widgets is the CustomResourceDefinition that some histories use.
-//
-//go:embed definitions/widgets.yaml
+// widgets is the CustomResourceDefinition of the custom resource that some histories use.
 var widgets []byte
 
 const (
@@ -26,15 +24,15 @@ const (
 	widgetsPath     = "/apis/" + customGroup + "/"
 )
 
-// Define creates the CustomResourceDefinitions of the histories on both servers. forget deletes them; it may also be
-// called if only one server has them.
+// Define creates the CustomResourceDefinitions of the histories on both servers. forget deletes them; it succeeds too
+// if only one of the servers has them.
 func (s Servers) Define(ctx context.Context) (forget func(context.Context) error, err error) {
 	definition, err := document.ParseYAML(widgets)
 	if err != nil {
 		return nil, err
 	}
 	definition = withOlder(definition, "v1beta1")
-	both := []*rest.Config{s.Theirs, s.Ours}
+	both := []*rest.Config{s.KubeAPIServer, s.Cadastre}
 	forget = func(ctx context.Context) (err error) {
 		for _, config := range both {
 			err = errors.Join(err, undefine(ctx, config, definition))
@@ -49,20 +47,20 @@ func (s Servers) Define(ctx context.Context) (forget func(context.Context) error
 	return forget, nil
 }
 
-// withOlder adds a version with the same schema as the first.
+// withOlder returns the CustomResourceDefinition with another version, which has the same schema as the first.
 func withOlder(definition document.Value, name string) document.Value {
 	versions := itemsOf(definition.Lookup("spec", "versions"))
 	older := versions[0].With("name", document.NewString(name)).With("storage", document.NewBool(false))
 	return definition.With("spec", definition.Get("spec").With("versions", document.NewList(append(versions, older)...)))
 }
 
-// define creates a definition, unless it exists, and waits until all its versions are served.
+// define creates a CustomResourceDefinition unless it exists, and waits until all its versions are served.
 func define(ctx context.Context, config *rest.Config, definition document.Value) error {
 	switch code, err := sendRequest(ctx, config, http.MethodPost, definitionsPath, definition.JSON()); {
 	case err != nil:
-		return fmt.Errorf("create a definition at %s: %w", config.Host, err)
+		return fmt.Errorf("creating a CustomResourceDefinition at %s: %w", config.Host, err)
 	case code != http.StatusCreated && code != http.StatusConflict:
-		return fmt.Errorf("create a definition at %s: expected status 201 or 409, received %d", config.Host, code)
+		return fmt.Errorf("creating a CustomResourceDefinition at %s: expected status 201 or 409, received %d", config.Host, code)
 	}
 	for _, version := range definition.Lookup("spec", "versions").Items() {
 		path := widgetsPath + version.Get("name").Text() + "/" + definition.Lookup("spec", "names", "plural").Text()
@@ -73,7 +71,7 @@ func define(ctx context.Context, config *rest.Config, definition document.Value)
 			}
 			select {
 			case <-ctx.Done():
-				return fmt.Errorf("wait until %s is served at %s: %w", path, config.Host, ctx.Err())
+				return fmt.Errorf("waiting until %s is served at %s: %w", path, config.Host, ctx.Err())
 			case <-time.After(100 * time.Millisecond):
 			}
 		}
@@ -81,19 +79,19 @@ func define(ctx context.Context, config *rest.Config, definition document.Value)
 	return nil
 }
 
-// undefine deletes a definition, unless it does not exist.
+// undefine deletes a CustomResourceDefinition; it succeeds if the definition does not exist.
 func undefine(ctx context.Context, config *rest.Config, definition document.Value) error {
 	code, err := sendRequest(ctx, config, http.MethodDelete, definitionsPath+"/"+definition.Lookup("metadata", "name").Text(), "")
 	if err == nil && code != http.StatusOK && code != http.StatusNotFound {
 		err = fmt.Errorf("expected status 200 or 404, received %d", code)
 	}
 	if err != nil {
-		return fmt.Errorf("delete a definition at %s: %w", config.Host, err)
+		return fmt.Errorf("deleting a CustomResourceDefinition at %s: %w", config.Host, err)
 	}
 	return nil
 }
 
-// sendRequest sends a request, and returns the status code.
+// sendRequest sends a request and returns the status code of the response.
 func sendRequest(ctx context.Context, config *rest.Config, method, path, body string) (int, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

@@ -24,23 +24,24 @@ func generated(t *testing.T, seed uint64) History {
 	return h
 }
 
-// TestSeedsAreDeterministic: a seed always generates the same history, and different seeds generate different ones.
+// TestSeedsAreDeterministic checks that a seed always generates the same history, and that different seeds generate different
+// ones.
 func TestSeedsAreDeterministic(t *testing.T) {
 	seen := map[string]uint64{}
 	for seed := range uint64(500) {
 		script := string(generated(t, seed).script())
 		if again := string(generated(t, seed).script()); again != script {
-			t.Fatalf("seed %d generates two histories:\n%s\n%s", seed, script, again)
+			t.Fatalf("seed %d generates two histories, want one:\n%s\n%s", seed, script, again)
 		}
 		_, steps, _ := strings.Cut(script, "\n")
 		if other, ok := seen[steps]; ok {
-			t.Errorf("seeds %d and %d generate the same history", seed, other)
+			t.Errorf("seeds %d and %d generate the same history, want different ones", seed, other)
 		}
 		seen[steps] = seed
 	}
 }
 
-// TestHistoriesAreScripts: applytest parses every history, and all verbs, features and resources occur.
+// TestHistoriesAreScripts checks that applytest parses every history, and that all verbs, features and resources occur.
 func TestHistoriesAreScripts(t *testing.T) {
 	kinds, err := vocabulary()
 	if err != nil {
@@ -67,7 +68,7 @@ func TestHistoriesAreScripts(t *testing.T) {
 	}
 	for _, verb := range []string{"APPLY", "CREATE", "UPDATE", "EDIT", "MERGE", "STRATEGIC", "JSONPATCH", "DELETE", "GET"} {
 		if verbs[verb] == 0 {
-			t.Errorf("no history has verb %s: %v", verb, verbs)
+			t.Errorf("no history has verb %s; got the verbs %v", verb, verbs)
 		}
 	}
 	for _, text := range []string{
@@ -76,17 +77,17 @@ func TestHistoriesAreScripts(t *testing.T) {
 		`resourceVersion: "$resourceVersion"`, "uid: $uid", "managedFields: []", "managedFields:\n", "manager: dave",
 	} {
 		if !strings.Contains(texts.String(), text) {
-			t.Errorf("no history contains %q", text)
+			t.Errorf("no history contains %q, want at least one", text)
 		}
 	}
 	for _, k := range kinds {
 		if resources[k.resource] == 0 {
-			t.Errorf("no history uses resource %s: %v", k.resource, resources)
+			t.Errorf("no history uses resource %s; got the resources %v", k.resource, resources)
 		}
 	}
 }
 
-// pairOf is a fake Pair: it returns the difference of a history; nil if there is none.
+// pairOf is a fake Pair. The function returns the failure of a history, or nil if the servers do not differ.
 type pairOf func(History) *applytest.Failure
 
 func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, error) {
@@ -97,7 +98,7 @@ func (p pairOf) Compare(_ context.Context, histories []History) ([]Finding, erro
 	return findings, nil
 }
 
-// losesLabel is the difference of a server that loses labels.x in a merge patch after a forced apply.
+// losesLabel returns the failure of a server that loses labels.x in a merge patch after a forced apply.
 func losesLabel(h History) *applytest.Failure {
 	applied := false
 	for i, s := range h.Steps {
@@ -109,7 +110,7 @@ func losesLabel(h History) *applytest.Failure {
 	return nil
 }
 
-// TestShrink: a shrunk history has only the steps and fields that the difference needs.
+// TestShrink checks that a shrunk history has only the steps and fields that cause the difference.
 func TestShrink(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(3000) {
@@ -149,7 +150,7 @@ func countLeaves(body document.Value) int {
 	return n
 }
 
-// TestShrinkKeepsTheDifference: a history is not shrunk to one with another difference.
+// TestShrinkKeepsTheDifference checks that a history is not shrunk to a history with another difference.
 func TestShrinkKeepsTheDifference(t *testing.T) {
 	pair := pairOf(func(h History) *applytest.Failure {
 		s := h.Steps[len(h.Steps)-1]
@@ -166,7 +167,7 @@ func TestShrinkKeepsTheDifference(t *testing.T) {
 	}
 }
 
-// TestStateAfter: writes are counted from the creation of the object, or the last update of its status.
+// TestStateAfter checks that writes are counted from the creation of the object, or from the last update of its status.
 func TestStateAfter(t *testing.T) {
 	object := parsed(t, "metadata: {name: a}")
 	steps := []struct {
@@ -190,13 +191,13 @@ func TestStateAfter(t *testing.T) {
 		step.a.before, step.a.writes = state.object, state.writes
 		state = step.a.stateAfter(step.s)
 		if exists := i < len(steps)-1; state.writes != step.want || state.object.IsAbsent() == exists {
-			t.Errorf("after step %d: want %d writes, received %d, object %s", i, step.want, state.writes, state.object.JSON())
+			t.Errorf("after step %[1]d: got %[3]d writes, want %[2]d; object %[4]s", i, step.want, state.writes, state.object.JSON())
 		}
 	}
 }
 
-// TestKnownDifferencesAreListed: every difference that is excluded from the comparison is a heading of docs/differences.md
-// or a row of docs/not-implemented.md.
+// TestKnownDifferencesAreListed checks that every difference that is excluded from the comparison is a heading of
+// docs/differences.md or a row of docs/not-implemented.md.
 func TestKnownDifferencesAreListed(t *testing.T) {
 	page := func(name string) string {
 		text, err := os.ReadFile("../../../docs/" + name)
@@ -217,7 +218,8 @@ func TestKnownDifferencesAreListed(t *testing.T) {
 	}
 }
 
-// TestLeavesResidue: only directives and nulls within new maps or items of a patch get into the object.
+// TestLeavesResidue checks that leavesResidue reports only directives and nulls within new maps or list items of a patch, which
+// kube-apiserver stores in the object.
 func TestLeavesResidue(t *testing.T) {
 	const live = `{spec: {containers: [{name: app, env: [{name: A}]}], topologySpreadConstraints: [{topologyKey: a}]}}`
 	for patch, want := range map[string]bool{
@@ -245,7 +247,7 @@ func TestLeavesResidue(t *testing.T) {
 	}
 }
 
-// TestOrderOfErrors: the message is masked only if several errors are in one map.
+// TestOrderOfErrors checks that the message is masked only if several errors are in one map.
 func TestOrderOfErrors(t *testing.T) {
 	for causes, masks := range map[string]bool{
 		`[{field: "a[0].b[x].c"}, {field: "a[0].b[y].c"}]`:           true,
@@ -279,7 +281,7 @@ func parsed(t *testing.T, text string) document.Value {
 	return v
 }
 
-// TestOnlyAdditionalWarnings: an additional warning of Cadastre is a known difference; a missing one is not.
+// TestOnlyAdditionalWarnings checks that an additional warning of Cadastre is a known difference, but a missing warning is not.
 func TestOnlyAdditionalWarnings(t *testing.T) {
 	const ours = `".spec.strategy: type was applied, but rollingUpdate is set (owned by \"bob\") and requires type x; apply x"`
 	for complaint, want := range map[string]bool{
@@ -295,7 +297,7 @@ func TestOnlyAdditionalWarnings(t *testing.T) {
 	}
 }
 
-// TestRecorded: errors replace objects, deliberate differences are removed, and current times are masked.
+// TestRecorded checks that errors replace objects, that deliberate differences are removed, and that current times are masked.
 func TestRecorded(t *testing.T) {
 	now := time.Now().UTC().Format(time.RFC3339)
 	h := History{Steps: []Step{{Verb: "APPLY", Address: "batch/v1 jobs/shared"}, {Verb: "APPLY"}, {Verb: "JSONPATCH"}, {Verb: "APPLY"}}}
@@ -373,7 +375,7 @@ reason: Conflict
 	}
 }
 
-// TestWithoutKnownEnds: steps after a difference that changes the object are neither compared nor searched for
+// TestWithoutKnownEnds checks that steps after a difference that changes the object are neither compared nor searched for further
 // differences.
 func TestWithoutKnownEnds(t *testing.T) {
 	const steps = `
@@ -400,6 +402,6 @@ message: the server rejected our request due to an error in our request
 		t.Errorf("withoutKnown() = %q, %d steps; want %q, 1 step", titles, compared, want)
 	}
 	if left := string(txtar.Format(r.archive)); strings.Contains(left, "-- 2 apply --") {
-		t.Errorf("script has steps after the first:\n%s", left)
+		t.Errorf("the script contains steps after the first, want none:\n%s", left)
 	}
 }

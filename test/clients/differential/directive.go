@@ -7,23 +7,23 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file draws directives of strategic merge patches.
+// This file generates directives of strategic merge patches.
 
-// mergeKeys maps lists to the possible merge keys of their items.
+// mergeKeys maps the names of lists to the possible merge keys of their items.
 var mergeKeys = map[string][]string{
 	"containers": {"name"}, "initContainers": {"name"}, "env": {"name"}, "volumes": {"name"}, "volumeMounts": {"mountPath"},
 	"ports": {"containerPort", "port"}, "imagePullSecrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
 	"ownerReferences": {"uid"}, "conditions": {"type"},
 }
 
-// withDirectives sometimes replaces an item by a $patch: delete directive. Lists at the top of an object have no
-// merge keys.
+// withDirectives sometimes replaces a list item by a $patch: delete directive. It skips lists at the top level of an
+// object, which have no merge keys.
 func (g *generator) withDirectives(body document.Value) document.Value {
 	for _, p := range fieldPaths(body) {
 		if len(p) < 3 || !isIndex(p[len(p)-1]) || !g.chance(20) {
 			continue
 		}
-		inNew := valueAt(body, p[:len(p)-2]).Get("name").Text() == "side" // a new item has nothing to delete
+		inNew := valueAt(body, p[:len(p)-2]).Get("name").Text() == "side" // the container "side" is new in the patch, so that its lists contain nothing to delete
 		for _, name := range mergeKeys[p[len(p)-2]] {
 			if key := valueAt(body, p).Get(name); !key.IsAbsent() && !inNew && !isInReplacedList(p[:len(p)-1]) {
 				return withValue(body, p, field(name, key).With("$patch", document.NewString("delete")))
@@ -33,8 +33,8 @@ func (g *generator) withDirectives(body document.Value) document.Value {
 	return body
 }
 
-// withContainerDirectives sometimes adds a directive for a whole map or list. Lists at the top of an object have no
-// merge keys.
+// withContainerDirectives sometimes adds a directive for a whole map or list. It skips lists at the top level of an
+// object, which have no merge keys.
 func (g *generator) withContainerDirectives(body document.Value) document.Value {
 	places := slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool {
 		return isInReplacedList(p) || isDirective(p) || valueAt(body, p).Len() == 0 || valueAt(body, p[:1]).Kind() == document.List
@@ -90,7 +90,7 @@ func (g *generator) withListDirective(body document.Value, p fieldPath) document
 	return withValue(body, p[:len(p)-1], around.With("$setElementOrder/"+name, document.NewList(order...)))
 }
 
-// identityOf returns a map with only the merge key of an item; absent if it has none.
+// identityOf returns a map with only the merge key of a list item. The map is absent if the item has no merge key.
 func identityOf(keys []string, item document.Value) document.Value {
 	for _, key := range keys {
 		if value := item.Get(key); !value.IsAbsent() {
@@ -100,7 +100,7 @@ func identityOf(keys []string, item document.Value) document.Value {
 	return document.Value{}
 }
 
-// isDirective reports whether a path of a patch leads to or through a directive.
+// isDirective reports whether a path in a patch contains a directive.
 func isDirective(p fieldPath) bool {
 	return slices.ContainsFunc(p, func(name string) bool { return strings.HasPrefix(name, "$") })
 }

@@ -7,43 +7,44 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// History is a sequence of requests about one object.
+// History is a sequence of requests for one object.
 type History struct {
 	Seed uint64
-	// Resource is the resource name in paths.
+	// Resource is the name of the resource in request paths.
 	Resource string
 	Steps    []Step
 }
 
-// Step is a request.
+// Step is one request of a history.
 type Step struct {
 	Verb, Address, Manager string
 	Force, DryRun          bool
-	// Validation is the fieldValidation parameter; empty if it is not sent.
+	// Validation is the fieldValidation parameter. It is empty if the parameter is not sent.
 	Validation string
-	// Agent is the User-Agent. It determines the field manager if Manager is empty.
+	// Agent is the User-Agent header. It determines the field manager if Manager is empty.
 	Agent string
-	// Media is the Content-Type and Accept the Accept header; empty means the default of the verb.
+	// Media is the Content-Type header, and Accept the Accept header. If they are empty, the default of the verb is
+	// used.
 	Media, Accept string
 	Body          document.Value
 }
 
-// objectName is the name of the object of every history; each history has its own namespace.
+// objectName is the name of the object of every history. Each history has its own namespace.
 const objectName = "shared"
 
 var managers = []string{"alice", "bob", "carol"}
 
 var vocabulary = sync.OnceValues(readKinds)
 
-// generator draws a history from one random source, so that the seed determines the history.
+// generator generates a history from one random source, so that the seed determines the history.
 type generator struct {
 	*rand.Rand
 	kind kind
-	// exists is set after the first request.
+	// exists reports whether the first request has been generated, after which the object exists.
 	exists bool
-	// scales is set if the object is scaled; it is created with apply then.
+	// scales reports whether the history scales the object; it then creates the object with apply.
 	scales bool
-	// applied has the parts of a manager's last apply: "MANAGER APIVERSION" → parts.
+	// applied maps a field manager and an API version, as "MANAGER APIVERSION", to the parts of its last apply.
 	applied map[string][]document.Value
 }
 
@@ -77,7 +78,7 @@ func (g *generator) first() Step {
 	return g.send("CREATE", g.kind.address(v, ""), g.object(v, g.parts(v.parts, 4)))
 }
 
-// weightedStep is a type of step and its relative frequency.
+// weightedStep is a kind of step and its relative frequency.
 type weightedStep struct {
 	weight int
 	step   func(version) Step
@@ -111,7 +112,7 @@ func (g *generator) step() Step {
 	panic("unreachable: at is less than the total of the weights")
 }
 
-// send returns a request of a random manager.
+// send returns a request with a random field manager.
 func (g *generator) send(verb, address string, body document.Value) Step {
 	s := Step{Verb: verb, Address: address, Manager: pick(g, managers), Body: body, DryRun: g.chance(5)}
 	if g.chance(8) {
@@ -123,8 +124,8 @@ func (g *generator) send(verb, address string, body document.Value) Step {
 	return s
 }
 
-// varied sometimes adds preconditions or managedFields, replaces the manager by a User-Agent, or changes the media
-// type.
+// varied sometimes adds preconditions or managedFields to a request, replaces the field manager by a User-Agent, or
+// changes the media type.
 func (g *generator) varied(s Step) Step {
 	s = g.withMediaType(g.withManagedFields(g.withPrecondition(s)))
 	if s.Verb != "APPLY" && s.Manager != "" && g.chance(8) {
@@ -135,10 +136,11 @@ func (g *generator) varied(s Step) Step {
 
 var validations = []string{"Strict", "Warn", "Ignore"}
 
-// objectAddress returns the address of the object.
+// objectAddress returns the address of the object at a version, in the format of scripts.
 func (g *generator) objectAddress(v version) string { return g.kind.address(v, g.kind.name()) }
 
-// apply returns an apply of the manager's last parts with one more or less, or of new parts.
+// apply returns an apply of the parts that the field manager applied last with one part more or less, or an apply of
+// new parts.
 func (g *generator) apply(v version) Step {
 	s := g.send("APPLY", g.objectAddress(v), document.Value{})
 	s.Force = g.chance(40)
@@ -155,7 +157,7 @@ func (g *generator) apply(v version) Step {
 	g.applied[key] = parts
 	s.Body = g.object(v, parts)
 	if g.chance(15) {
-		s.Body = g.named(v, merged(document.NewMap(), parts...)) // without required fields
+		s.Body = g.named(v, merged(document.NewMap(), parts...)) // a partial configuration may lack required fields
 	}
 	return s
 }

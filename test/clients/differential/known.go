@@ -12,27 +12,27 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// difference is a deliberate difference of Cadastre.
+// difference is a deliberate difference between Cadastre and kube-apiserver, for which expectations are loosened.
 type difference struct {
-	// title is the title of its entry in docs/differences.md.
+	// title is the title of its entry in docs/differences.md or docs/not-implemented.md.
 	title string
-	// applies reports whether the response to a step is affected.
+	// applies reports whether the difference affects the response to a step.
 	applies func(s Step, a answer) bool
-	// loosened returns the expectations that still hold.
+	// loosened returns the expectations that hold in spite of the difference.
 	loosened func(expected []txtar.File) []txtar.File
-	// ends is set if the object differs from this step on, so that later steps cannot be compared; nor can this step
-	// if loosened returns nothing.
+	// ends reports whether the object differs from this step on, so that later steps cannot be compared. If loosened
+	// returns nothing, this step cannot be compared either.
 	ends bool
 }
 
-// answer is a response of the reference server: the status code, and the object with its managedFields, or the error
-// message. before is the object before the request; absent if there was none.
+// answer is a response of kube-apiserver: the status code, and either the object with its managedFields or the error
+// message. before is the object before the request; it is absent if the object did not exist.
 type answer struct {
 	code                 int
 	message              string
 	object, before       document.Value
 	owners, ownersBefore string
-	// writes is the number of writes since the object was created, or since its status was updated.
+	// writes is the number of writes since the object was created, or since its status was last updated.
 	writes int
 }
 
@@ -71,7 +71,7 @@ var differences = []difference{
 		loosened: expectBadRequest,
 	},
 	{
-		title: "Invalid strategic merge patches return 400, 413 or 422, not 500", // with another message
+		title: "Invalid strategic merge patches return 400, 413 or 422, not 500", // the messages differ too
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "STRATEGIC" && a.code == 400 && a.messageContains("invalid patch format of retainKeys")
 		},
@@ -100,7 +100,7 @@ var differences = []difference{
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title:    "CBOR is served without a feature gate", // the list of accepted media types differs
+		title:    "CBOR is served without a feature gate", // the lists of accepted media types in error messages differ
 		applies:  func(s Step, a answer) bool { return s.Verb == "STRATEGIC" && a.code == 415 },
 		loosened: expectStatus,
 	},
@@ -112,7 +112,7 @@ var differences = []difference{
 		loosened: ignoreChanged,
 	},
 	{
-		title:    "Applying the same configuration again does not reorder managedFields", // visible only if the writes are in different seconds
+		title:    "Applying the same configuration again does not reorder managedFields", // the order differs only if the writes are in different seconds
 		applies:  func(_ Step, a answer) bool { return a.code == 200 && isUnchanged(a) },
 		loosened: allowNoOp,
 	},
@@ -138,7 +138,7 @@ var differences = []difference{
 		loosened: expectNothing, ends: true,
 	},
 	{
-		title: "Applying at another API version keeps all fields, their order and their owners", // for maps that become empty
+		title: "Applying at another API version keeps all fields, their order and their owners", // applies to maps that become empty
 		applies: func(s Step, a answer) bool {
 			return s.Verb == "APPLY" && a.code == 200 && hasSeveralVersions(a.object) && losesEmptiedContainer(a)
 		},
@@ -164,7 +164,7 @@ var differences = []difference{
 		loosened: expectObject, ends: true,
 	},
 	{
-		title: "Equal values inside atomic lists are no change", // absent and emptied lists and maps
+		title: "Equal values inside atomic lists are no change", // applies to absent and to emptied lists and maps
 		applies: func(s Step, a answer) bool {
 			return a.code == 200 && mayEmptyContainer(s) && document.Equal(a.object, a.before) && a.owners != a.ownersBefore
 		},
@@ -191,14 +191,14 @@ var differences = []difference{
 		loosened: withoutProtection,
 	},
 	{
-		title: "StorageObjectInUseProtection", // removing or restoring the finalizers is a change
+		title: "StorageObjectInUseProtection", // a request that removes or restores the finalizers is a change
 		applies: func(_ Step, a answer) bool {
 			return isProtected(a.object) && !document.Equal(a.object.Lookup("metadata", "finalizers"), a.before.Lookup("metadata", "finalizers"))
 		},
 		loosened: ignoreChanged,
 	},
 	{
-		title:    "StorageObjectInUseProtection", // the finalizers have no field manager
+		title:    "StorageObjectInUseProtection", // no field manager owns the finalizers
 		applies:  func(_ Step, a answer) bool { return isProtected(a.object) && strings.Contains(a.owners, "-protection") },
 		loosened: withoutOwners,
 	},
@@ -229,10 +229,11 @@ var differences = []difference{
 	},
 }
 
-// additionalWarning is the title of the difference that is visible only in Cadastre's response, as a warning.
+// additionalWarning is the title of the only difference that is visible as a warning in the response of Cadastre, and
+// not in that of kube-apiserver.
 const additionalWarning = "Applying a second member of a one-of returns a warning"
 
-// onlyAdditionalWarnings reports whether all complaints are about such additional warnings.
+// onlyAdditionalWarnings reports whether all complaints are about additional warnings of this kind.
 func onlyAdditionalWarnings(complaints []string) bool {
 	for _, complaint := range complaints {
 		lists := warningsIn.FindStringSubmatch(complaint)
@@ -261,13 +262,13 @@ func quotedIn(list string) []string {
 	}
 }
 
-// siblingIn matches the warning about a field that requires another value than the applied one.
+// siblingIn matches the warning about a field that requires another value of a field than the applied one.
 var siblingIn = regexp.MustCompile(`^"\.\S+: \S+ was applied, but (\S+ is set|requires )`)
 
 var warningsIn = regexp.MustCompile(`^warnings: expected (\[.*\]), received (\[.*\])$`)
 
-// withoutKnown removes deliberate differences from the expectations. It returns the titles of those in the history,
-// and the number of steps that can be compared.
+// withoutKnown loosens the expectations for the deliberate differences in the history. It returns the titles of these
+// differences, and the number of steps that can be compared.
 func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	compared = len(h.Steps)
 	var state answer
@@ -299,7 +300,7 @@ func (r recorded) withoutKnown(h History) (titles []string, compared int) {
 	return slices.Compact(titles), compared
 }
 
-// stateAfter returns the object after a step with this response, its managedFields and the number of writes.
+// stateAfter returns the state after a step with this response: the object, its managedFields and the number of writes.
 func (a answer) stateAfter(s Step) answer {
 	switch {
 	case s.DryRun, a.object.IsAbsent() && s.Verb != "DELETE":

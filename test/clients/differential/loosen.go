@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// This file has functions that loosen expectations for deliberate differences.
+// This file contains functions that loosen expectations for deliberate differences.
 
 func expectNothing([]txtar.File) []txtar.File { return nil }
 
@@ -19,7 +19,8 @@ func withoutOwners(expected []txtar.File) []txtar.File {
 	return slices.DeleteFunc(expected, func(f txtar.File) bool { return f.Name == "owners" })
 }
 
-// withoutProtection removes the finalizers from the expected object; protected kinds have only those of Kubernetes.
+// withoutProtection removes the finalizers from the expected object. The finalizers of protected kinds are only those
+// that Kubernetes adds.
 func withoutProtection(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		if object, err := document.ParseYAML(file.Data); err == nil && file.Name == "object" {
@@ -39,7 +40,7 @@ func ignoreChanged(expected []txtar.File) []txtar.File {
 	return expected
 }
 
-// allowNoOp accepts a no-op where the reference server has written, but not the reverse.
+// allowNoOp accepts a no-op where kube-apiserver has written the object, but not a write where kube-apiserver has not.
 func allowNoOp(expected []txtar.File) []txtar.File {
 	if strings.TrimSpace(string(expected[0].Data)) == "200 changed" {
 		return ignoreChanged(expected)
@@ -47,10 +48,10 @@ func allowNoOp(expected []txtar.File) []txtar.File {
 	return expected
 }
 
-// expectObject removes the managedFields, and "changed" from the status.
+// expectObject removes the expected managedFields, and "changed" from the expected status.
 func expectObject(expected []txtar.File) []txtar.File { return ignoreChanged(withoutOwners(expected)) }
 
-// maskValues masks maps and diffs in error messages.
+// maskValues masks the maps and diffs in the expected error messages.
 func maskValues(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
 		if status, err := document.ParseYAML(file.Data); err == nil && file.Name == "error" {

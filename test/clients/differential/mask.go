@@ -10,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// masked masks values that each server chooses: uids, addresses, ports, current times, the order of errors within a
+// masked masks values that each server chooses: UIDs, addresses, ports, current times, the order of errors within a
 // map, and storage keys.
 func masked(expected []txtar.File) []txtar.File {
 	for i, file := range expected {
@@ -31,15 +31,15 @@ func masked(expected []txtar.File) []txtar.File {
 	return expected
 }
 
-// withoutOrder masks the errors in the message if several are in one map, which kube-apiserver validates in the
-// random order of Go maps. They are compared as causes, whose order is ignored.
+// withoutOrder masks the errors in the message of a Status if several of them are in one map, which kube-apiserver
+// validates in the random order of Go maps. The errors are still compared as causes, whose order is ignored.
 func withoutOrder(text []byte) []byte {
 	status, err := document.ParseYAML(text)
 	name, _, ok := strings.Cut(status.Get("message").Text(), " is invalid: [")
 	if err != nil || !ok {
 		return text
 	}
-	keys := map[string]string{} // path of a map → key of its first error
+	keys := map[string]string{} // maps the path of a map to the key of its first error
 	for _, cause := range status.Get("causes").Items() {
 		path := keyIn.FindStringSubmatch(cause.Get("field").Text())
 		if path == nil {
@@ -54,14 +54,15 @@ func withoutOrder(text []byte) []byte {
 }
 
 var (
-	// keyIn matches the first map key of an error's path, and the path before it. List indexes are numeric.
+	// keyIn matches the first map key in the path of an error, and the path before it. List indexes are numeric and do
+	// not match.
 	keyIn  = regexp.MustCompile(`^(.*?)\[([^\]]*[^\]\d][^\]]*)\]`)
 	timeIn = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
-	// addressIn matches cluster IPs.
+	// addressIn matches cluster IPs in YAML.
 	addressIn = regexp.MustCompile(`(clusterIP: |clusterIPs:\n  - )\d+\.\d+\.\d+\.\d+`)
 	// networkIn matches an address of kube-apiserver's service network.
 	networkIn = regexp.MustCompile(`10\.0\.0\.\d+`)
-	// storeIn matches the prefix of the storage layer before a failed precondition.
+	// storeIn matches the prefix that kube-apiserver's storage layer adds to the message of a failed precondition.
 	storeIn = regexp.MustCompile(`StorageError: invalid object, Code: 4, Key: \S+, ResourceVersion: 0, AdditionalErrorMsg: `)
 	portIn  = regexp.MustCompile(`((?:nodePort|healthCheckNodePort): )\d+`)
 	uidIn   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)

@@ -2,13 +2,14 @@ package differential
 
 import "slices"
 
-// Media types of bodies and responses.
+// Media types of request bodies and responses.
 const (
 	mediaYAML     = "application/yaml"
 	mediaProtobuf = "application/vnd.kubernetes.protobuf"
 )
 
-// withMediaType sometimes sends a complete object as YAML or protobuf, or requests such a response.
+// withMediaType sometimes makes a step send a complete object as YAML or protobuf, or request a response in these media
+// types.
 func (g *generator) withMediaType(s Step) Step {
 	media := []string{mediaYAML}
 	if !g.kind.isCustom() {
@@ -23,7 +24,7 @@ func (g *generator) withMediaType(s Step) Step {
 	return s
 }
 
-// hasUnknown reports whether the body has an unknown field, which protobuf cannot encode.
+// hasUnknown reports whether the body contains an unknown field, which protobuf cannot encode.
 func (s Step) hasUnknown() bool {
 	return slices.ContainsFunc(fieldPaths(s.Body), func(p fieldPath) bool { return len(p) > 0 && p[len(p)-1] == unknownField })
 }

@@ -2,9 +2,10 @@ package differential
 
 import "github.com/cadastre/cadastre/document"
 
-// This file draws parts of bodies that refer to the existing object: preconditions and managedFields.
+// This file generates parts of bodies that refer to the existing object: preconditions and managedFields.
 
-// withPrecondition sometimes adds a uid or resourceVersion to the metadata; if the object exists, often its own.
+// withPrecondition sometimes adds a uid or resourceVersion to the metadata. If the object exists, it is often that of
+// the object.
 func (g *generator) withPrecondition(s Step) Step {
 	if s.Body.Kind() != document.Map || !g.chance(6) {
 		return s
@@ -21,8 +22,8 @@ func (g *generator) withPrecondition(s Step) Step {
 	return s.withMetadata(pick(g, conditions))
 }
 
-// withManagedFields sometimes sets managedFields: to an empty list, or to another entry. Apply configurations must not
-// have them.
+// withManagedFields sometimes sets managedFields to an empty list, or to another entry. It skips apply configurations,
+// which must not contain managedFields.
 func (g *generator) withManagedFields(s Step) Step {
 	if s.Body.Kind() != document.Map || s.Verb == "APPLY" || !g.chance(6) {
 		return s

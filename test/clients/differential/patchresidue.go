@@ -9,8 +9,8 @@ import (
 
 // This file detects the difference "Directives and nulls of strategic merge patches are never stored".
 
-// replacesWithResidue reports whether a patch has a null or directive within a map that it replaces. kube-apiserver
-// stores the null as "", and the directive as a field.
+// replacesWithResidue reports whether a patch contains a null or directive within a map that it replaces.
+// kube-apiserver stores the null as "", and the directive as a field.
 func replacesWithResidue(s Step) bool {
 	selector := s.Body.Lookup("spec", "selector")
 	isReplaced := strings.HasPrefix(s.Address, "policy/v1 poddisruptionbudgets/")
@@ -21,7 +21,7 @@ func replacesWithResidue(s Step) bool {
 		})
 }
 
-// hasNullIn reports whether a map in a selector has a null.
+// hasNullIn reports whether a map within a selector contains a null.
 func hasNullIn(selector document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(selector), func(p fieldPath) bool { return len(p) > 1 && valueAt(selector, p).IsNull() })
 }
@@ -31,8 +31,8 @@ func hasPatchSyntax(v document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(v), func(p fieldPath) bool { return isDirective(p) || valueAt(v, p).IsNull() })
 }
 
-// leavesResidue reports whether a directive of a patch gets into the object with a new value, or, in an item, a null in
-// a map of strings, which kube-apiserver stores as "".
+// leavesResidue reports whether kube-apiserver would store a directive of the patch together with a new value, or a
+// null of a map of strings in a new list item, which it stores as "".
 func leavesResidue(live, patch document.Value) bool {
 	for name, value := range patch.Fields() {
 		old := live.Get(name)
@@ -48,13 +48,13 @@ func leavesResidue(live, patch document.Value) bool {
 	return false
 }
 
-// hasElementOrder reports whether a patch has $setElementOrder for a list: kube-apiserver then merges it even if the
-// object has no such list.
+// hasElementOrder reports whether a patch contains $setElementOrder for a list. kube-apiserver then merges the list
+// even if the object does not contain it.
 func hasElementOrder(patch document.Value, name string) bool {
 	return !patch.Get("$setElementOrder/" + name).IsAbsent()
 }
 
-// hasStoredDirective reports whether a new value has directives that kube-apiserver stores as fields.
+// hasStoredDirective reports whether a new value contains directives that kube-apiserver stores as fields.
 func hasStoredDirective(patch document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(patch), func(p fieldPath) bool { return isDirective(p) && valueAt(patch, p).Text() != "delete" })
 }
@@ -71,8 +71,8 @@ func leavesResidueInItems(keys []string, live, patch document.Value) bool {
 	return false
 }
 
-// matchingItem returns the live item that an item of a patch is merged into; absent if there is none. It returns false if
-// the item has no merge key.
+// matchingItem returns the live item into which an item of a patch is merged; the value is absent if there is none. It
+// returns false if the item of the patch has no merge key.
 func matchingItem(keys []string, live, item document.Value) (document.Value, bool) {
 	for _, key := range keys {
 		id := item.Get(key)
@@ -89,7 +89,7 @@ func matchingItem(keys []string, live, item document.Value) (document.Value, boo
 	return document.Value{}, false
 }
 
-// hasResidue reports whether a new item contains a directive, or a null in a map with arbitrary keys.
+// hasResidue reports whether a new list item contains a directive, or a null in a map with arbitrary keys.
 func hasResidue(item document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(item), func(p fieldPath) bool {
 		return isDirective(p) || len(p) > 1 && valueAt(item, p).IsNull() && hasArbitraryKeys(p[len(p)-2])

@@ -8,10 +8,10 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// fieldPath is a path to a value: field names, and indexes with a mark.
+// fieldPath is the path of a value in a body. Its elements are field names, and list indexes with the prefix indexMark.
 type fieldPath = []string
 
-// indexMark is the prefix of indexes; no field name starts with it.
+// indexMark is the prefix of list indexes in a path; no field name starts with it.
 const indexMark = "\x00"
 
 func isIndex(name string) bool { return strings.HasPrefix(name, indexMark) }
@@ -21,7 +21,7 @@ func indexIn(name string) int {
 	return i
 }
 
-// fieldPaths returns the paths of all values in a body in preorder; the first one is empty.
+// fieldPaths returns the paths of all values in a body in preorder. The first path is empty.
 func fieldPaths(body document.Value) []fieldPath {
 	all := []fieldPath{nil}
 	switch body.Kind() {
@@ -45,7 +45,7 @@ func below(name string, value document.Value) []fieldPath {
 	return all
 }
 
-// fieldsOf returns the paths of fields, without those of items.
+// fieldsOf returns the paths of all fields in a body, without the paths of list items.
 func fieldsOf(body document.Value) []fieldPath {
 	return slices.DeleteFunc(fieldPaths(body)[1:], func(p fieldPath) bool { return isIndex(p[len(p)-1]) })
 }
@@ -61,7 +61,7 @@ func valueAt(body document.Value, p fieldPath) document.Value {
 	return body
 }
 
-// withValue returns the body with another value at a path; an absent value removes it.
+// withValue returns the body with another value at a path. An absent value removes the field or item.
 func withValue(body document.Value, p fieldPath, value document.Value) document.Value {
 	if len(p) == 0 {
 		return value
@@ -76,8 +76,8 @@ func withValue(body document.Value, p fieldPath, value document.Value) document.
 	return document.NewList(items...)
 }
 
-// withoutValue removes the value at a path, and containers that become empty, because Cadastre treats empty maps and
-// lists differently.
+// withoutValue returns the body without the value at a path, and without the containers that become empty, because the
+// servers treat empty maps and lists differently.
 func withoutValue(body document.Value, p fieldPath) document.Value {
 	for len(p) > 1 && valueAt(body, p[:len(p)-1]).Len() == 1 {
 		p = p[:len(p)-1]

@@ -13,30 +13,31 @@ import (
 
 // This file detects steps whose responses differ deliberately.
 
-// isWrittenTwice reports whether kube-apiserver writes an object of the resource again, unchanged, at the first write
-// after its creation or after an update of its status.
+// isWrittenTwice reports whether kube-apiserver writes an unchanged object of the resource once more, at the first
+// write after its creation or after an update of its status.
 func isWrittenTwice(address string) bool {
 	return strings.HasPrefix(address, "batch/v1 jobs/") || strings.HasPrefix(address, "persistentvolumeclaims/")
 }
 
-// isUnchanged reports whether neither the object nor the field sets of managers changed, with several managers, whose
-// order may have changed; scripts have a fixed order.
+// isUnchanged reports whether the request changed neither the object nor the field sets of its field managers, of which
+// there are several. The order of their entries may have changed; scripts have a fixed order.
 func isUnchanged(a answer) bool {
 	owners := parseOwners(a.owners)
 	return len(owners) > 1 && maps.Equal(owners, parseOwners(a.ownersBefore)) && document.Equal(a.object, a.before)
 }
 
-// isCustomResource reports whether a step is about a custom resource.
+// isCustomResource reports whether the request of a step is for a custom resource.
 func isCustomResource(s Step) bool { return strings.HasPrefix(s.Address, customGroup+"/") }
 
-// hasSeveralVersions reports whether managed fields entries of the object may have other versions than the written one.
+// hasSeveralVersions reports whether managed fields entries of the object may have other API versions than the written
+// one.
 func hasSeveralVersions(object document.Value) bool {
 	version := object.Get("apiVersion").Text()
 	return strings.HasPrefix(version, "autoscaling/") || strings.HasPrefix(version, customGroup+"/")
 }
 
-// viewAt removes from an object what the version of an address does not show: autoscaling/v1 has in annotations what
-// autoscaling/v2 has in fields.
+// viewAt returns an object without the fields that the API version of an address does not show. autoscaling/v1 has
+// annotations for some fields of autoscaling/v2.
 func viewAt(address string, object document.Value) document.Value {
 	metadata := object.Get("metadata")
 	annotations := metadata.Get("annotations")
@@ -69,12 +70,13 @@ func isProtected(object document.Value) bool {
 	return strings.HasPrefix(object.Get("kind").Text(), "PersistentVolume")
 }
 
-// isCreatedByStatus reports whether kube-apiserver creates an object by a write to this status.
+// isCreatedByStatus reports whether kube-apiserver creates the object if a request writes the status at this address.
 func isCreatedByStatus(address string) bool {
 	return address == "services/"+objectName+"/status" || strings.HasSuffix(address, "/validatingadmissionpolicies/$NAMESPACE-"+objectName+"/status")
 }
 
-// isRespelled reports whether a quantity of a list that is replaced as a whole is in a body with another spelling.
+// isRespelled reports whether a body contains a quantity of the list with another spelling. The list is one that
+// patches replace as a whole.
 func isRespelled(body, list document.Value) bool {
 	there := quantitiesIn(list)
 	for text, quantity := range quantitiesIn(body) {
@@ -87,18 +89,18 @@ func isRespelled(body, list document.Value) bool {
 	return false
 }
 
-// mayEmptyContainer reports whether a JSON patch may remove the last entry of a list or map within an item.
+// mayEmptyContainer reports whether a JSON patch may remove the last entry of a list or map within a list item.
 func mayEmptyContainer(s Step) bool {
 	return s.Verb == "JSONPATCH" && slices.ContainsFunc(itemsOf(s.Body), func(operation document.Value) bool {
 		return operation.Get("op").Text() == "remove" && inItem.MatchString(operation.Get("path").Text())
 	})
 }
 
-// inItem matches JSON pointers to an entry of a list or map within an item.
+// inItem matches JSON pointers to an entry of a list or map within a list item.
 var inItem = regexp.MustCompile(`/\d+/.+/[^/]+$`)
 
-// incrementsGenerationWithoutChange reports whether generation was incremented without a change of spec or webhooks, as
-// kube-apiserver does for kinds whose decoded values it compares.
+// incrementsGenerationWithoutChange reports whether generation was incremented although neither spec nor webhooks
+// changed, as kube-apiserver does for kinds whose decoded values it compares.
 func incrementsGenerationWithoutChange(a answer) bool {
 	isSame := func(path ...string) bool { return document.Equal(a.object.Lookup(path...), a.before.Lookup(path...)) }
 	switch a.object.Get("kind").Text() {
@@ -121,7 +123,7 @@ func quantitiesIn(v document.Value) map[string]resource.Quantity {
 	return found
 }
 
-// hasEmpty reports whether a body has an empty map, or an empty list.
+// hasEmpty reports whether a body contains an empty map or an empty list, according to kind.
 func hasEmpty(body document.Value, kind document.Kind) bool {
 	return slices.ContainsFunc(fieldPaths(body), func(p fieldPath) bool {
 		value := valueAt(body, p)
@@ -129,8 +131,8 @@ func hasEmpty(body document.Value, kind document.Kind) bool {
 	})
 }
 
-// isScaledByUpdate reports whether an Update entry owns spec.replicas. owners has the format of scripts: an entry
-// starts at the beginning of a line and continues in indented lines.
+// isScaledByUpdate reports whether a managed fields entry with operation Update contains spec.replicas. owners has the
+// format of scripts: an entry starts at the beginning of a line and continues in indented lines.
 func isScaledByUpdate(owners string) bool {
 	isUpdate := false
 	for line := range strings.Lines(owners) {
@@ -145,8 +147,8 @@ func isScaledByUpdate(owners string) bool {
 	return false
 }
 
-// removesResetFields reports whether a write to one endpoint of a custom resource removed fields from an entry that was
-// written at the other endpoint, at another version.
+// removesResetFields reports whether a write to one endpoint of a custom resource removed fields from a managed fields
+// entry that was written at the other endpoint, at another API version.
 func removesResetFields(s Step, a answer) bool {
 	if !isCustomResource(s) {
 		return false
@@ -163,7 +165,8 @@ func removesResetFields(s Step, a answer) bool {
 	return false
 }
 
-// appliedAtOtherVersion reports whether the manager of an apply has an entry at another version of the autoscaler.
+// appliedAtOtherVersion reports whether the field manager of an apply has a managed fields entry at another API version
+// of the HorizontalPodAutoscaler.
 func appliedAtOtherVersion(s Step, owners string) bool {
 	version, path, _ := strings.Cut(s.Address, " ")
 	if s.Verb != "APPLY" || !strings.HasPrefix(version, "autoscaling/") {
@@ -179,8 +182,9 @@ func appliedAtOtherVersion(s Step, owners string) bool {
 	return false
 }
 
-// changesMetrics reports whether an autoscaler has other metrics than were applied, or, if none were applied, than
-// before. At autoscaling/v1 their order is unknown, so that only several metrics count.
+// changesMetrics reports whether the metrics of a HorizontalPodAutoscaler differ from the applied metrics or, if none
+// were applied, from those before. At autoscaling/v1 the order of the metrics is unknown, so that only changes of
+// several metrics count.
 func changesMetrics(s Step, a answer) bool {
 	is, expected := a.object.Lookup("spec", "metrics"), s.Body.Lookup("spec", "metrics")
 	if expected.IsAbsent() && a.before.Get("apiVersion").Text() == "autoscaling/v1" {
@@ -192,14 +196,15 @@ func changesMetrics(s Step, a answer) bool {
 	return !is.IsAbsent() && !document.Equal(expected, is)
 }
 
-// hasCurrentMetrics reports whether an autoscaler has current metrics, to which autoscaling/v1 adds values that were
-// not sent.
+// hasCurrentMetrics reports whether the status of a HorizontalPodAutoscaler contains current metrics, to which
+// autoscaling/v1 adds values that were not sent.
 func hasCurrentMetrics(autoscaler document.Value) bool {
 	return autoscaler.Lookup("status", "currentMetrics").Len() > 0 || !autoscaler.Lookup("status", "currentCPUUtilizationPercentage").IsAbsent() ||
 		!autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics").IsAbsent()
 }
 
-// losesEmptiedContainer reports whether an entry has lost a map or list of the metadata that was removed.
+// losesEmptiedContainer reports whether a managed fields entry has lost the path of a map or list in the metadata that
+// was removed.
 func losesEmptiedContainer(a answer) bool {
 	after := parseOwners(a.owners)
 	for entry, fields := range parseOwners(a.ownersBefore) {
@@ -214,7 +219,7 @@ func losesEmptiedContainer(a answer) bool {
 	return false
 }
 
-// testsNull reports whether a JSON patch has a test operation whose value contains null.
+// testsNull reports whether a JSON patch contains a test operation whose value contains null.
 func testsNull(patch document.Value) bool {
 	return slices.ContainsFunc(itemsOf(patch), func(operation document.Value) bool {
 		value := operation.Get("value")
@@ -222,7 +227,8 @@ func testsNull(patch document.Value) bool {
 	})
 }
 
-// parseOwners parses managedFields in the format of scripts: entry → fields.
+// parseOwners parses managedFields in the format of scripts, and returns a map from the manager of each entry to its
+// fields.
 func parseOwners(owners string) map[string]string {
 	entries, entry := map[string]string{}, ""
 	for line := range strings.Lines(owners) {
@@ -239,7 +245,8 @@ func ownerUIDs(metadata document.Value) document.Value {
 	return valuesOf(metadata.Get("ownerReferences"), "uid")
 }
 
-// conditionsIn returns the types of an autoscaler's conditions, which autoscaling/v1 has in an annotation.
+// conditionsIn returns the types of the conditions of a HorizontalPodAutoscaler. At autoscaling/v1 the conditions are
+// in an annotation.
 func conditionsIn(autoscaler document.Value) document.Value {
 	conditions := autoscaler.Lookup("status", "conditions")
 	annotation := autoscaler.Lookup("metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions")
@@ -249,7 +256,7 @@ func conditionsIn(autoscaler document.Value) document.Value {
 	return valuesOf(conditions, "type")
 }
 
-// touchesDuplicates reports whether a patch has a list of which two items in an object have the same merge key.
+// touchesDuplicates reports whether a patch contains a list of which the object has two items with the same merge key.
 func touchesDuplicates(object, patch document.Value) bool {
 	for _, p := range fieldPaths(object)[1:] {
 		name, list := p[len(p)-1], valueAt(object, p)
@@ -262,14 +269,14 @@ func touchesDuplicates(object, patch document.Value) bool {
 	return false
 }
 
-// replacesNothing reports whether a patch replaces a map that the object lacks.
+// replacesNothing reports whether a patch replaces a map that the object does not contain.
 func replacesNothing(object, patch document.Value) bool {
 	return slices.ContainsFunc(fieldPaths(patch)[1:], func(p fieldPath) bool {
 		return valueAt(patch, p).Get("$patch").Text() == "replace" && !slices.ContainsFunc(p, isIndex) && valueAt(object, p).IsAbsent()
 	})
 }
 
-// valuesOf returns the values of a field in the items of a list.
+// valuesOf returns a list with the values of a field in the items of a list.
 func valuesOf(list document.Value, key string) document.Value {
 	var values []document.Value
 	for _, item := range itemsOf(list) {
@@ -280,8 +287,8 @@ func valuesOf(list document.Value, key string) document.Value {
 	return document.NewList(values...)
 }
 
-// addsDuplicateOwner reports whether a JSON patch adds an owner reference with an existing uid. If both are equal, one is
-// dropped later.
+// addsDuplicateOwner reports whether a JSON patch adds an ownerReference with a UID that another ownerReference has. If
+// both are equal, one of them is removed later.
 func addsDuplicateOwner(s Step, metadata document.Value) bool {
 	if s.Verb != "JSONPATCH" {
 		return false
@@ -306,7 +313,7 @@ func hasItemWithoutName(list document.Value) bool {
 	return slices.ContainsFunc(itemsOf(list), func(item document.Value) bool { return item.Get("name").IsAbsent() })
 }
 
-// isFinallyDeleted reports whether an object is the last version of a deleted object without finalizers.
+// isFinallyDeleted reports whether an object is the last state of a deleted object without finalizers.
 func isFinallyDeleted(object document.Value) bool {
 	metadata := object.Get("metadata")
 	return !metadata.Get("deletionTimestamp").IsAbsent() && metadata.Get("finalizers").IsAbsent() &&

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestScaledByUpdate: only an Update entry with spec.replicas counts.
+// TestScaledByUpdate checks that only a managed fields entry with operation Update and spec.replicas counts.
 func TestScaledByUpdate(t *testing.T) {
 	for owners, want := range map[string]bool{
 		"":                                    false,
@@ -23,7 +23,7 @@ func TestScaledByUpdate(t *testing.T) {
 	}
 }
 
-// TestConditions: conditions are found at both versions of an autoscaler.
+// TestConditions checks that conditions are found at both API versions of a HorizontalPodAutoscaler.
 func TestConditions(t *testing.T) {
 	for object, want := range map[string]string{
 		`{}`: `[]`,
@@ -37,7 +37,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestFinallyDeleted: a deleted object exists as long as it has finalizers or a grace period.
+// TestFinallyDeleted checks that an object with a deletionTimestamp exists as long as it has finalizers or a grace
+// period.
 func TestFinallyDeleted(t *testing.T) {
 	for metadata, want := range map[string]bool{
 		`{deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 0}`:                    true,
@@ -46,7 +47,7 @@ func TestFinallyDeleted(t *testing.T) {
 		`{name: x}`: false,
 	} {
 		if got := isFinallyDeleted(field("metadata", parsed(t, metadata))); got != want {
-			t.Errorf("metadata %s: %t, want %t", metadata, got, want)
+			t.Errorf("isFinallyDeleted() with metadata %s = %t, want %t", metadata, got, want)
 		}
 	}
 }
@@ -58,7 +59,7 @@ func TestHasEmpty(t *testing.T) {
 	} {
 		got := [2]bool{hasEmpty(parsed(t, body), document.Map), hasEmpty(parsed(t, body), document.List)}
 		if got != want {
-			t.Errorf("hasEmpty(%s): want %v for maps and lists, received %v", body, want, got)
+			t.Errorf("hasEmpty(%[1]s) for maps and lists = %[3]v, want %[2]v", body, want, got)
 		}
 	}
 }
@@ -79,7 +80,7 @@ func TestTouchesDuplicates(t *testing.T) {
 		{"metadata: {finalizers: [a/a, a/b]}", "metadata: {finalizers: [a/b]}", false},
 	} {
 		if got := touchesDuplicates(parsed(t, test.object), parsed(t, test.patch)); got != test.want {
-			t.Errorf("object %s, patch %s: %t, want %t", test.object, test.patch, got, test.want)
+			t.Errorf("touchesDuplicates(%s, %s) = %t, want %t", test.object, test.patch, got, test.want)
 		}
 	}
 }
@@ -99,7 +100,7 @@ func TestRespelled(t *testing.T) {
 	}
 }
 
-// TestRemovesResetFields: only entries of the other endpoint, at another version, count.
+// TestRemovesResetFields checks that only managed fields entries of the other endpoint, at another API version, count.
 func TestRemovesResetFields(t *testing.T) {
 	const group = "differential.example.com"
 	before := "carol Apply " + group + "/v1beta1 status: .status.a\nbob Update " + group + "/v1: .spec.a\n"
@@ -115,12 +116,13 @@ func TestRemovesResetFields(t *testing.T) {
 		{"apps/v1 deployments/shared", "", false},
 	} {
 		if got := removesResetFields(Step{Address: c.address}, answer{owners: c.owners, ownersBefore: before}); got != c.want {
-			t.Errorf("address %s, owners %q: unexpected %t", c.address, c.owners, got)
+			t.Errorf("removesResetFields() at %[1]s with owners %[2]q = %[3]t, want %[4]t", c.address, c.owners, got, c.want)
 		}
 	}
 }
 
-// TestAllowNoOp: only unchanged objects count, and only a write of the reference server may be a no-op.
+// TestAllowNoOp checks that only unchanged objects count, and that only a write of kube-apiserver may be a no-op of
+// Cadastre.
 func TestAllowNoOp(t *testing.T) {
 	const before = "alice Apply v1: .data.a\nbob Apply v1: .data.b"
 	for _, test := range []struct {
@@ -134,21 +136,21 @@ func TestAllowNoOp(t *testing.T) {
 	} {
 		a := answer{code: 200, before: parsed(t, `{data: {a: x}}`), ownersBefore: before, object: parsed(t, test.object), owners: test.owners}
 		if got := isUnchanged(a); got != test.want {
-			t.Errorf("object %s, owners %q: %t, want %t", test.object, test.owners, got, test.want)
+			t.Errorf("isUnchanged() with object %s and owners %q = %t, want %t", test.object, test.owners, got, test.want)
 		}
 	}
 	for answer, want := range map[string]string{"200 changed\n": "200\n", "200 unchanged\n": "200 unchanged\n"} {
 		if got := string(allowNoOp([]txtar.File{{Name: "answer", Data: []byte(answer)}})[0].Data); got != want {
-			t.Errorf("answer %q became %q, want %q", answer, got, want)
+			t.Errorf("allowNoOp(%q) = %q, want %q", answer, got, want)
 		}
 	}
 	const alone = "alice Apply v1: .data.a"
 	if isUnchanged(answer{code: 200, before: parsed(t, `{}`), object: parsed(t, `{}`), owners: alone, ownersBefore: alone}) {
-		t.Error("want false for a single field manager")
+		t.Error("isUnchanged() with a single field manager = true, want false")
 	}
 }
 
-// TestMayEmptyContainer: only removals from a list or map within an item count.
+// TestMayEmptyContainer checks that only removals from a list or map within a list item count.
 func TestMayEmptyContainer(t *testing.T) {
 	for patch, want := range map[string]bool{
 		"[{op: remove, path: /subsets/0/addresses/0}]":                                               true,
@@ -159,16 +161,16 @@ func TestMayEmptyContainer(t *testing.T) {
 		"[{op: replace, path: /subsets/0/addresses/0, value: {}}]":                                   false,
 	} {
 		if got := mayEmptyContainer(Step{Verb: "JSONPATCH", Body: parsed(t, patch)}); got != want {
-			t.Errorf("patch %s: %t, want %t", patch, got, want)
+			t.Errorf("mayEmptyContainer(%s) = %t, want %t", patch, got, want)
 		}
 	}
 	if mayEmptyContainer(Step{Verb: "MERGE", Body: parsed(t, "[{op: remove, path: /subsets/0/addresses/0}]")}) {
-		t.Error("want false for a merge patch")
+		t.Error("mayEmptyContainer() of a merge patch = true, want false")
 	}
 }
 
-// TestIncrementsGenerationWithoutChange: only an incremented generation without a change of the spec counts, for
-// certain kinds.
+// TestIncrementsGenerationWithoutChange checks that only an incremented generation without a change of the spec counts,
+// and only for certain kinds.
 func TestIncrementsGenerationWithoutChange(t *testing.T) {
 	before := parsed(t, `{kind: NetworkPolicy, metadata: {generation: 4, labels: {x: "1"}}, spec: {x: 1}}`)
 	for after, want := range map[string]bool{
@@ -180,15 +182,15 @@ func TestIncrementsGenerationWithoutChange(t *testing.T) {
 		`{kind: Deployment, metadata: {generation: 5, labels: {x: "1"}}, spec: {x: 1}}`:                 false,
 	} {
 		if got := incrementsGenerationWithoutChange(answer{before: before, object: parsed(t, after)}); got != want {
-			t.Errorf("object %s: %t, want %t", after, got, want)
+			t.Errorf("incrementsGenerationWithoutChange() with object %s = %t, want %t", after, got, want)
 		}
 	}
 	if incrementsGenerationWithoutChange(answer{object: before}) {
-		t.Error("want false for a new object")
+		t.Error("incrementsGenerationWithoutChange() of a new object = true, want false")
 	}
 }
 
-// TestViewAt: only the annotations of autoscaling/v1 are removed, and only at autoscaling/v2.
+// TestViewAt checks that only the annotations of autoscaling/v1 are removed, and only at autoscaling/v2.
 func TestViewAt(t *testing.T) {
 	const metrics = `autoscaling.alpha.kubernetes.io/metrics: "[]"`
 	for object, want := range map[string]string{
@@ -198,15 +200,16 @@ func TestViewAt(t *testing.T) {
 		`{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`: `{apiVersion: autoscaling/v1, metadata: {name: a}, spec: {maxReplicas: 3, metrics: null}}`,
 	} {
 		if got := viewAt("autoscaling/v2 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, want)) {
-			t.Errorf("at autoscaling/v2: %s became %s, want %s", object, got.JSON(), want)
+			t.Errorf("viewAt() at autoscaling/v2 of %s = %s, want %s", object, got.JSON(), want)
 		}
 		if got := viewAt("autoscaling/v1 horizontalpodautoscalers/shared", parsed(t, object)); !document.Equal(got, parsed(t, object)) {
-			t.Errorf("at autoscaling/v1: %s became %s, want it unchanged", object, got.JSON())
+			t.Errorf("viewAt() at autoscaling/v1 of %s = %s, want it unchanged", object, got.JSON())
 		}
 	}
 }
 
-// TestAppliedAtOtherVersion: the manager must have applied at the same endpoint, at another version.
+// TestAppliedAtOtherVersion checks that the field manager must have applied at the same endpoint and at another API
+// version.
 func TestAppliedAtOtherVersion(t *testing.T) {
 	applied := Step{Verb: "APPLY", Manager: "bob", Address: "autoscaling/v2 horizontalpodautoscalers/shared"}
 	for owners, want := range map[string]bool{
@@ -219,17 +222,18 @@ func TestAppliedAtOtherVersion(t *testing.T) {
 		"bob Apply autoscaling/v2: .a\nalice Apply autoscaling/v1: .spec.b\n": false,
 	} {
 		if got := appliedAtOtherVersion(applied, owners); got != want {
-			t.Errorf("owners %s: %t, want %t", owners, got, want)
+			t.Errorf("appliedAtOtherVersion() with owners %s = %t, want %t", owners, got, want)
 		}
 	}
 	patched := applied
 	patched.Verb = "MERGE"
 	if appliedAtOtherVersion(patched, "bob Apply autoscaling/v1: .a") {
-		t.Error("want false for a merge patch")
+		t.Error("appliedAtOtherVersion() of a merge patch = true, want false")
 	}
 }
 
-// TestChangesMetrics: the metrics are compared with the applied ones, otherwise with those before.
+// TestChangesMetrics checks that the metrics are compared with the applied ones and, if none were applied, with those
+// before.
 func TestChangesMetrics(t *testing.T) {
 	for _, c := range []struct {
 		body, before, object string
@@ -251,7 +255,7 @@ func TestChangesMetrics(t *testing.T) {
 	}
 }
 
-// TestLosesEmptied: only a map or list that existed before and was removed counts.
+// TestLosesEmptied checks that only a map or list that existed before and was removed counts.
 func TestLosesEmptied(t *testing.T) {
 	const owned = "alice Update autoscaling/v1: .metadata.annotations .spec.maxReplicas"
 	before := parsed(t, `{metadata: {annotations: {x: "1"}}}`)
@@ -272,7 +276,7 @@ func TestLosesEmptied(t *testing.T) {
 	}
 }
 
-// TestTestsNull: only test operations count, at any depth of their value.
+// TestTestsNull checks that only test operations count, with a null at any depth of their value.
 func TestTestsNull(t *testing.T) {
 	for patch, want := range map[string]bool{
 		`[{op: add, path: /a, value: null}, {op: test, path: /a, value: {c: null}}]`: true,
@@ -286,7 +290,8 @@ func TestTestsNull(t *testing.T) {
 	}
 }
 
-// TestHasCurrentMetrics: each version has current metrics in other fields.
+// TestHasCurrentMetrics checks that current metrics are found at each API version, which have different fields for
+// them.
 func TestHasCurrentMetrics(t *testing.T) {
 	for object, want := range map[string]bool{
 		`{status: {currentMetrics: [{type: Pods}]}}`:                                         true,
@@ -296,7 +301,7 @@ func TestHasCurrentMetrics(t *testing.T) {
 		`{status: {currentMetrics: null, currentReplicas: 1}}`:                               false,
 	} {
 		if got := hasCurrentMetrics(parsed(t, object)); got != want {
-			t.Errorf("object %s: %t, want %t", object, got, want)
+			t.Errorf("hasCurrentMetrics(%s) = %t, want %t", object, got, want)
 		}
 	}
 }

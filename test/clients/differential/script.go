@@ -29,7 +29,7 @@ func stepName(i int, s Step) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", i+1, strings.ToLower(s.Verb), s.Manager))
 }
 
-// stepNumber returns the index of a step from its name.
+// stepNumber returns the index of the step with the given name. It returns false if the name is not that of a step.
 func stepNumber(name string) (int, bool) {
 	number, _, _ := strings.Cut(name, " ")
 	n, err := strconv.Atoi(number)
@@ -64,7 +64,7 @@ func (s Step) request() []byte {
 	return text.Bytes()
 }
 
-// expectations are the parts of the response that are recorded: only the status for a deletion.
+// expectations lists the parts of the response that are recorded. For a deletion it is only the status.
 func (s Step) expectations() []string {
 	if s.Verb == "DELETE" {
 		return []string{"answer"}
@@ -72,7 +72,7 @@ func (s Step) expectations() []string {
 	return []string{"answer", "object", "owners", "warnings"}
 }
 
-// recorded is the archive of a script with the responses of a server.
+// recorded is a script that contains the responses of a server, as a txtar archive.
 type recorded struct{ archive *txtar.Archive }
 
 // each replaces the expectations of every step by the result of f.
@@ -87,7 +87,7 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 		}
 		code := 0
 		if end > i+1 {
-			_, _ = fmt.Sscan(string(r.archive.Files[i+1].Data), &code) // code stays 0 without a response
+			_, _ = fmt.Sscan(string(r.archive.Files[i+1].Data), &code) // without a response, code remains 0
 		}
 		files = append(files, f(step, code, r.archive.Files[i+1:end])...)
 		i = end
@@ -95,7 +95,7 @@ func (r recorded) each(f func(step int, code int, expected []txtar.File) []txtar
 	r.archive.Files = files
 }
 
-// cut removes the steps after last.
+// cut removes all steps after the step with index last.
 func (r recorded) cut(last int) {
 	i := slices.IndexFunc(r.archive.Files, func(f txtar.File) bool {
 		step, ok := stepNumber(f.Name)
@@ -111,7 +111,7 @@ func isStep(name string) bool {
 	return ok
 }
 
-// withErrors replaces the objects and managedFields of rejected requests by their errors.
+// withErrors replaces the expected object and managedFields of rejected requests by the expected error.
 func (r recorded) withErrors() {
 	r.each(func(_, code int, expected []txtar.File) []txtar.File {
 		if code < 400 || len(expected) < 2 {
@@ -126,7 +126,7 @@ func (r recorded) withErrors() {
 	})
 }
 
-// errorOf returns the expected error of a Status.
+// errorOf returns the expected error of a Status, in the format of scripts.
 func errorOf(status document.Value) document.Value {
 	expected := document.NewMap()
 	for _, name := range []string{"reason", "message"} {
@@ -147,7 +147,8 @@ func errorOf(status document.Value) document.Value {
 	return expected
 }
 
-// ownerIn returns the message of a conflict up to the field manager and its version: causes are sorted by it.
+// ownerIn returns the part of a conflict message up to the field manager and its API version, by which causes are
+// sorted.
 func ownerIn(message string) string {
 	owner, _, _ := strings.Cut(message, ": ")
 	return owner

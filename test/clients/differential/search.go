@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Options configure a search.
+// Options configures a search.
 type Options struct {
-	// Time is the duration of the search, without time during which the process was stopped. A search also ends with
-	// its context.
+	// Time is the duration of the search, without the time during which the process was stopped. A search also ends
+	// when its context is cancelled.
 	Time time.Duration
-	// Seed is the seed of the first history; it is incremented for each further one.
+	// Seed is the seed of the first history. It is incremented for each further history.
 	Seed uint64
-	// Kind is the resource of the histories; empty for all.
+	// Kind is the resource of the histories. If it is empty, histories use all resources.
 	Kind string
 	// Batch is the number of histories that are compared concurrently; 0 means 32.
 	Batch int
-	// NoShrink disables shrinking, which is faster.
+	// NoShrink makes the search faster by reporting differences without shrinking their histories.
 	NoShrink bool
-	// Found is called with each difference of a new kind, shrunk unless Whole is set.
+	// Found is called with each difference of a new kind. Its history is shrunk unless NoShrink is set.
 	Found func(Finding) error
 	// Lost is called with each difference that was not reproducible.
 	Lost func(Finding)
@@ -32,23 +32,23 @@ type Options struct {
 // Progress is the state of a search.
 type Progress struct {
 	Histories, Requests int
-	// Compared is the number of requests whose responses were compared. The others follow a deliberate difference, or
-	// are of Unusable histories.
+	// Compared is the number of requests whose responses were compared. Other requests follow a deliberate difference,
+	// or belong to unusable histories.
 	Compared int
-	// Known maps titles of deliberate differences to the number of histories that contain them.
+	// Known maps the titles of deliberate differences to the number of histories that contain them.
 	Known map[string]int
-	// Unusable maps reasons why histories could not be compared to their numbers.
+	// Unusable maps the reasons for which histories could not be compared to the number of these histories.
 	Unusable map[string]int
-	// Differing is the number of histories that differ, Sorts the number of kinds of differences, Lost the number of
-	// histories whose difference was not reproducible.
+	// Differing is the number of histories with a difference, Kinds the number of kinds of differences, and Lost the
+	// number of histories whose difference was not reproducible.
 	Differing, Kinds, Lost int
-	// Next is the seed to continue with.
+	// Next is the seed with which a search can be continued.
 	Next uint64
-	// Time is the running time of the search.
+	// Time is the time for which the search has been running.
 	Time time.Duration
 }
 
-// Search compares random histories until the time is up.
+// Search compares random histories until the time of the options is over or the context is cancelled.
 func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	if options.Batch == 0 {
 		options.Batch = 32
@@ -67,7 +67,7 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 		}
 		findings, err := compare(ctx, pair, histories)
 		if ctx.Err() != nil {
-			break // interrupted: return the findings so far
+			break // the search was interrupted: the findings so far are returned
 		}
 		if err != nil {
 			return progress, err
@@ -86,7 +86,8 @@ func Search(ctx context.Context, pair Pair, options Options) (Progress, error) {
 	return progress, nil
 }
 
-// A comparison that fails, such as by a timeout on a busy machine, is retried, so that it does not end a long search.
+// A comparison that fails, for instance with a timeout on a busy machine, is retried, so that it does not end a long
+// search.
 const (
 	maxAttempts = 5
 	retryDelay  = 5 * time.Second
@@ -106,7 +107,7 @@ func compare(ctx context.Context, pair Pair, histories []History) (findings []Fi
 	return nil, err
 }
 
-// checkKind rejects a resource that no history has, for which no history would ever be drawn.
+// checkKind returns an error if no history uses the resource, because the search would never generate one.
 func checkKind(resource string) error {
 	kinds, err := vocabulary()
 	if err != nil || resource == "" {
@@ -122,7 +123,7 @@ func checkKind(resource string) error {
 	return fmt.Errorf("kind: expected one of %s, received %q", strings.Join(known, ", "), resource)
 }
 
-// draw generates the next n histories of a resource, or of any.
+// draw generates the next n histories of a resource, or of all resources if kind is empty.
 func (p *Progress) draw(n int, kind string) ([]History, error) {
 	var histories []History
 	for len(histories) < n {
@@ -141,10 +142,11 @@ func (p *Progress) draw(n int, kind string) ([]History, error) {
 	return histories, nil
 }
 
-// requestIn extracts the method and status of the failed request from a reason; the object is random.
+// requestIn extracts the method and status code of the failed request from a reason, because the rest of the reason is
+// random.
 var requestIn = regexp.MustCompile(`(?s)^.*?(GET|PUT|POST|PATCH|DELETE) \S+: (\d+).*$`)
 
-// count adds a finding to the counters.
+// count adds a finding to the counters of the progress.
 func (p *Progress) count(f Finding) {
 	if f.Unusable != "" {
 		p.Unusable[requestIn.ReplaceAllString(f.Unusable, "$1 $2")]++
@@ -156,9 +158,9 @@ func (p *Progress) count(f Finding) {
 	}
 }
 
-// handle shrinks and reports a finding, if it is of a new kind before and after shrinking. A difference that is not
-// reproducible depends on time, such as the order of managedFields within a second or a timeout, and is counted as
-// Lost. A finding whose shrinking is interrupted is reported unshrunk.
+// handle shrinks and reports a difference if its kind is new, both before and after shrinking. A difference that is not
+// reproducible depends on time, for instance on the order of managedFields within a second or on a timeout, and is
+// counted as Lost. If shrinking is interrupted, the difference is reported with its whole history.
 func (p *Progress) handle(ctx context.Context, pair Pair, f Finding, seen map[string]bool, options Options) error {
 	if !f.Differs() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// TestSearch: each kind of difference is reported once.
+// TestSearch checks that each kind of difference is reported once.
 func TestSearch(t *testing.T) {
 	var found []Finding
 	var last Progress
@@ -26,31 +26,33 @@ func TestSearch(t *testing.T) {
 		},
 	})
 	if err != nil || !reflect.DeepEqual(progress, last) {
-		t.Fatalf("Search() = %+v, %v; last progress %+v", progress, err, last)
+		t.Fatalf("Search() = %+v, %v; last progress %+v; want the same progress and no error", progress, err, last)
 	}
 	signatures := map[string]bool{}
 	for _, f := range found {
 		if signatures[f.Signature()] {
-			t.Errorf("%s was reported twice", f.Signature())
+			t.Errorf("difference %s was reported twice, want once", f.Signature())
 		}
 		signatures[f.Signature()] = true
 	}
 	if len(found) == 0 || len(found) != progress.Kinds || progress.Differing <= progress.Kinds {
-		t.Errorf("%d findings, progress %+v", len(found), progress)
+		t.Errorf("got %d findings and progress %+v, want as many findings as kinds of differences", len(found), progress)
 	}
 }
 
-// TestSearchIsInterrupted: a difference that is found when the context ends is reported unshrunk.
+// TestSearchIsInterrupted checks that a difference that is found when the context is cancelled is reported without
+// shrinking.
 func TestSearchIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var found []Finding
 	progress, err := Search(ctx, cancellingPair{pairOf(losesLabel), cancel}, Options{Time: time.Minute, Seed: 1, Found: func(f Finding) error { found = append(found, f); return nil }})
 	if err != nil || len(found) == 0 || progress.Kinds != len(found) {
-		t.Errorf("%d findings, progress %+v, %v; want the findings so far", len(found), progress, err)
+		t.Errorf("got %d findings, progress %+v, %v; want the findings so far", len(found), progress, err)
 	}
 }
 
-// cancellingPair is a Pair that cancels the search when a single history is compared again.
+// cancellingPair is a Pair that cancels the search when a single history is compared again, which is the first step of
+// shrinking.
 type cancellingPair struct {
 	Pair
 	cancel func()
@@ -64,14 +66,14 @@ func (p cancellingPair) Compare(ctx context.Context, histories []History) ([]Fin
 	return p.Pair.Compare(ctx, histories)
 }
 
-// TestSearchCountsLost: differences that are not reproducible, and unusable histories, are counted.
+// TestSearchCountsLost checks that differences that are not reproducible, and unusable histories, are counted.
 func TestSearchCountsLost(t *testing.T) {
-	asked := map[uint64]bool{}
+	compared := map[uint64]bool{}
 	pair := pairOf(func(h History) *applytest.Failure {
-		if asked[h.Seed] || h.Seed != 7 {
+		if compared[h.Seed] || h.Seed != 7 {
 			return nil
 		}
-		asked[h.Seed] = true
+		compared[h.Seed] = true
 		return &applytest.Failure{Step: stepName(0, h.Steps[0]), Complaints: []string{"owners: alice"}}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +83,7 @@ func TestSearchCountsLost(t *testing.T) {
 		Found: func(f Finding) error { return fmt.Errorf("found seed %d", f.History.Seed) },
 	})
 	if err != nil || lost != 1 || progress.Lost != 1 || progress.Differing != 0 || progress.Unusable["GET 404"] != 1 {
-		t.Errorf("Search() = %+v, %v; Lost was called %d times", progress, err, lost)
+		t.Errorf("Search() = %+v, %v; Lost was called %d times; want one call of Lost and one unusable history with reason GET 404", progress, err, lost)
 	}
 }
 
@@ -98,7 +100,7 @@ func (u unusablePair) Compare(ctx context.Context, histories []History) ([]Findi
 	return findings, err
 }
 
-// TestSearchCounts: steps and known differences of usable histories are counted.
+// TestSearchCounts checks that steps and known differences of usable histories are counted.
 func TestSearchCounts(t *testing.T) {
 	progress := Progress{Known: map[string]int{}, Unusable: map[string]int{}}
 	for _, f := range []Finding{
@@ -114,7 +116,7 @@ func TestSearchCounts(t *testing.T) {
 	}
 }
 
-// TestSearchForUnknownKind: an unknown resource is rejected with the list of known ones.
+// TestSearchForUnknownKind checks that an unknown resource is rejected with the list of known ones.
 func TestSearchForUnknownKind(t *testing.T) {
 	_, err := Search(t.Context(), pairOf(losesLabel), Options{Time: time.Minute, Kind: "deployment"})
 	if err == nil || !strings.Contains(err.Error(), "deployments") || !strings.Contains(err.Error(), `received "deployment"`) {

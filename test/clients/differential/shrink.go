@@ -9,8 +9,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Shrink makes a history that differs smaller as long as the difference is of the same kind: it removes the steps
-// after the difference, then other steps, then parts of bodies.
+// Shrink makes a history with a difference smaller as long as the difference remains of the same kind: it removes the
+// steps after the difference, then other steps, and then parts of bodies.
 func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 	for {
 		smaller, err := shrinkOnce(ctx, pair, found)
@@ -24,7 +24,7 @@ func Shrink(ctx context.Context, pair Pair, found Finding) (Finding, error) {
 // batch is the number of smaller histories that are compared concurrently.
 const batch = 16
 
-// shrinkOnce returns the first smaller history with a difference of the same kind; nil if there is none.
+// shrinkOnce returns the first smaller history with a difference of the same kind, or nil if there is none.
 func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error) {
 	for candidates := range slices.Chunk(smaller(found), batch) {
 		findings, err := compare(ctx, pair, candidates)
@@ -40,7 +40,7 @@ func shrinkOnce(ctx context.Context, pair Pair, found Finding) (*Finding, error)
 	return nil, nil
 }
 
-// smaller returns candidates with one part removed, larger parts first.
+// smaller returns candidates for smaller histories, each without one part of the history, larger parts first.
 func smaller(found Finding) []History {
 	h := found.History
 	var all []History
@@ -72,19 +72,20 @@ func smaller(found Finding) []History {
 	return all
 }
 
-// plain returns the step with only its verb, address, manager and body.
+// plain returns the step with only its verb, address, field manager, User-Agent and body.
 func (s Step) plain() Step {
 	return Step{Verb: s.Verb, Address: s.Address, Manager: s.Manager, Agent: s.Agent, Body: s.Body}
 }
 
-// with returns the history with another step i.
+// with returns the history with s as step i.
 func (h History) with(i int, s Step) History {
 	steps := slices.Clone(h.Steps)
 	steps[i] = s
 	return History{h.Seed, h.Resource, steps}
 }
 
-// isIdentity reports whether a path identifies the object of a body, which must not be removed.
+// isIdentity reports whether a path belongs to the fields that identify the object of a body, which must not be
+// removed.
 func isIdentity(p fieldPath) bool {
 	switch strings.Join(p, ".") {
 	case "apiVersion", "kind", "metadata", "metadata.name":
@@ -93,7 +94,8 @@ func isIdentity(p fieldPath) bool {
 	return false
 }
 
-// complaintKinds returns the complaints without random parts: the status codes, or else the fields.
+// complaintKinds returns the complaints without their random parts: the status codes or, if these do not differ, the
+// fields.
 func (f Finding) complaintKinds() []string {
 	var kinds []string
 	for _, complaint := range f.Failure.Complaints {
@@ -117,7 +119,7 @@ var (
 	randomParts = regexp.MustCompile(`alice|bob|carol|dave|erin|applytest-[a-z0-9]+|\[[0-9]+\]|was [0-9]+ and is [0-9]+|is [0-9]+ as`)
 )
 
-// isSameKind reports whether a finding has no complaints that found lacks, and the same verb.
+// isSameKind reports whether a finding has the same verb as found, and no kind of complaint that found does not have.
 func (f Finding) isSameKind(found Finding) bool {
 	before := found.complaintKinds()
 	for _, way := range f.complaintKinds() {
@@ -134,8 +136,8 @@ func (f Finding) last() Step {
 	return f.History.Steps[i]
 }
 
-// Signature returns the request and the complaints without random parts. Findings with the same signature are likely
-// the same defect.
+// Signature returns the request and the complaints, without their random parts. Findings with the same signature are
+// probably caused by the same defect.
 func (f Finding) Signature() string {
 	resource, rest, _ := strings.Cut(f.last().Address, "/"+objectName)
 	return f.last().Verb + " " + resource + rest + ": " + strings.Join(f.complaintKinds(), "; ")

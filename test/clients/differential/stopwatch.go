@@ -15,7 +15,7 @@ type stopwatch struct {
 	end     chan struct{}
 }
 
-// tickInterval is the interval of ticks, maxGap the maximum time that is counted between two ticks.
+// tickInterval is the interval between ticks. maxGap is the maximum time that is counted between two ticks.
 const (
 	tickInterval = time.Second
 	maxGap       = 5 * tickInterval
@@ -38,10 +38,10 @@ func startStopwatch() *stopwatch {
 	return w
 }
 
-// stop stops the ticks.
+// stop ends the goroutine that ticks.
 func (w *stopwatch) stop() { close(w.end) }
 
-// elapsed returns the time that the process has been running since the start.
+// elapsed returns the time for which the process has been running since the start of the stopwatch.
 func (w *stopwatch) elapsed() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestStopwatch: a long gap between ticks counts as maxGap.
+// TestStopwatch checks that a long gap between ticks counts as maxGap.
 func TestStopwatch(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	w := &stopwatch{now: func() time.Time { return now }, last: now}

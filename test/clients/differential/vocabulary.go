@@ -17,32 +17,32 @@ var folder embed.FS
 type kind struct {
 	resource string
 	scale    bool
-	// cluster is set for cluster-scoped kinds.
+	// cluster reports whether the kind is cluster-scoped.
 	cluster bool
-	// protected is set for kinds that get a protection finalizer from Kubernetes.
+	// protected reports whether Kubernetes adds a protection finalizer to objects of the kind.
 	protected bool
-	// neverDeleted is set for kinds that are never deleted in histories, because a garbage collector would have to finish
-	// the deletion.
+	// neverDeleted reports whether histories never delete objects of the kind, because a garbage collector would have
+	// to complete the deletion.
 	neverDeleted bool
 	versions     []version
 }
 
-// version is the vocabulary of a kind at one API version.
+// version is the vocabulary of a kind at one API version: the parts of which bodies are composed.
 type version struct {
 	apiVersion, kind string
-	// base is a minimal valid object; parts are merged into it.
+	// base is a minimal valid object, into which parts are merged.
 	base   document.Value
 	parts  []document.Value
 	status []document.Value
 }
 
-// Files with parts of several kinds.
+// Files with parts that several kinds use.
 const (
 	commonFile   = "common.yaml"
 	templateFile = "template.yaml"
 )
 
-// readKinds reads the vocabulary in the order of file names.
+// readKinds reads the vocabulary of all kinds, in the order of their file names.
 func readKinds() ([]kind, error) {
 	common, err := readFile(commonFile)
 	if err != nil {
@@ -82,7 +82,7 @@ func readFile(name string) (document.Value, error) {
 	return value, nil
 }
 
-// newKind returns a kind with its own parts, the common ones, and, if it has a pod template, those of a pod spec.
+// newKind returns a kind with its own parts, the common parts and, if it has a pod template, the parts of pod specs.
 func newKind(text document.Value, common, template []document.Value) kind {
 	k := kind{
 		resource: text.Get("resource").Text(), scale: text.Get("scale").Bool(), cluster: text.Get("cluster").Bool(),
@@ -114,7 +114,7 @@ func newKind(text document.Value, common, template []document.Value) kind {
 // isCustom reports whether the kind is a custom resource, which has no protobuf encoding.
 func (k kind) isCustom() bool { return strings.HasPrefix(k.versions[0].apiVersion, customGroup+"/") }
 
-// name returns the name of the object: fixed, or derived from the namespace for cluster-scoped kinds.
+// name returns the name of the object: objectName or, for a cluster-scoped kind, a name that contains the namespace.
 func (k kind) name() string {
 	if k.cluster {
 		return "$NAMESPACE-" + objectName
@@ -122,7 +122,7 @@ func (k kind) name() string {
 	return objectName
 }
 
-// address returns the address of an object, or of the collection, in the format of scripts.
+// address returns the address of an object in the format of scripts, or that of the collection if name is empty.
 func (k kind) address(v version, name string) string {
 	place := strings.TrimSuffix(k.resource+"/"+name, "/")
 	switch {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// TestEnvironment: envtest starts our server, installs CRDs, adds users, and stops it.
+// TestEnvironment checks that envtest can start Cadastre, install CRDs, add users, and stop Cadastre.
 func TestEnvironment(t *testing.T) {
 	environment := &envtest.Environment{
 		BinaryAssetsDirectory: assets(t),
@@ -52,7 +52,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// assets builds cadastre, and lets it write the programs that envtest starts.
+// assets builds cadastre, runs `cadastre envtest`, and returns the folder with the programs that envtest starts.
 func assets(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

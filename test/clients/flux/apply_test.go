@@ -65,15 +65,15 @@ kustomize-controller Apply apps/v1:
 	all = settings + "---" + web + "---" + front + "---" + key
 )
 
-// patch sends a merge patch as another field manager.
+// patch sends a merge patch with the field manager by.
 func (f fluxEnv) patch(by string, object client.Object, merge string) {
 	f.t.Helper()
 	patch := client.RawPatch(types.MergePatchType, []byte(merge))
 	check(f.t, f.client.Patch(f.t.Context(), object, patch, client.FieldOwner(by)))
 }
 
-// TestSet: a second apply of a set is a no-op: Flux compares the result of a dry run with the live object, so that
-// both must be equal, including defaults.
+// TestSet checks that a second apply of a set of objects is a no-op. Flux compares the result of a dry run with the
+// live object, so that both must be equal, including defaults.
 func TestSet(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -101,7 +101,8 @@ kustomize-controller Apply v1:
 	}
 }
 
-// TestDrift: fields that other managers changed are detected and corrected; fields that they added are retained.
+// TestDrift checks that Flux detects and corrects fields that other field managers changed, and retains fields that
+// they added.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -124,7 +125,7 @@ tuner Update v1: .data.added
 `)
 	f.apply(settings, options(), "ConfigMap/settings unchanged")
 
-	// A field that is removed from the manifest is removed from the object.
+	// Flux removes a field from the object if it is removed from the manifest.
 	f.apply(`
 apiVersion: v1
 kind: ConfigMap
@@ -144,7 +145,7 @@ tuner Update v1: .data.added
 `)
 }
 
-// TestDriftOfSecrets: a diff of a Secret shows a difference without the values.
+// TestDriftOfSecrets checks that a diff of a Secret shows that it differs, without its values.
 func TestDriftOfSecrets(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -165,7 +166,7 @@ tuner Update v1: .data.password
 `)
 }
 
-// TestIgnoredDrift: fields that an ignore rule excludes are not corrected.
+// TestIgnoredDrift checks that Flux does not correct fields that an ignore rule excludes.
 func TestIgnoredDrift(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -184,7 +185,8 @@ func TestIgnoredDrift(t *testing.T) {
 	}
 }
 
-// TestPrune: objects of Flux are deleted; objects of other owners, or with pruning disabled, are not.
+// TestPrune checks that Flux deletes the objects that it owns by its labels, but neither objects without these labels
+// nor objects that disable pruning.
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	f := start(t)

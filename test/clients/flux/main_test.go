@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 // manager is the field manager of Flux' controller.
 const manager = "kustomize-controller"
 
-// fluxEnv is Flux' apply library with a namespace.
+// fluxEnv is Flux' apply library, with a namespace on the server under test.
 type fluxEnv struct {
 	t         *testing.T
 	flux      *ssa.ResourceManager
@@ -53,7 +53,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// read parses manifests as Flux does, and sets the namespace.
+// read parses manifests as Flux does, and sets the namespace of the objects.
 func (f fluxEnv) read(manifests string) []*unstructured.Unstructured {
 	f.t.Helper()
 	objects, err := utils.ReadObjects(strings.NewReader(manifests))
@@ -65,7 +65,7 @@ func (f fluxEnv) read(manifests string) []*unstructured.Unstructured {
 	return objects
 }
 
-// options returns the options of Flux' controller with a shorter interval.
+// options returns the apply options of Flux' controller, with a shorter polling interval.
 func options() ssa.ApplyOptions {
 	o := ssa.DefaultApplyOptions()
 	o.WaitInterval = 20 * time.Millisecond
@@ -81,7 +81,8 @@ func options() ssa.ApplyOptions {
 	return o
 }
 
-// apply applies a set, and compares the actions with want, such as "ConfigMap/settings created".
+// apply applies the manifests as one set, and compares the actions that Flux reports with want, such as
+// "ConfigMap/settings created".
 func (f fluxEnv) apply(manifests string, o ssa.ApplyOptions, want ...string) {
 	f.t.Helper()
 	changes, err := f.flux.ApplyAllStaged(f.t.Context(), f.read(manifests), o)
@@ -97,7 +98,7 @@ func (f fluxEnv) actions(changes *ssa.ChangeSet, want ...string) {
 	}
 }
 
-// live returns the current object.
+// live returns the current state of an object on the server.
 func (f fluxEnv) live(apiVersion, kind, name string) *unstructured.Unstructured {
 	f.t.Helper()
 	object := &unstructured.Unstructured{}
@@ -107,7 +108,8 @@ func (f fluxEnv) live(apiVersion, kind, name string) *unstructured.Unstructured 
 	return object
 }
 
-// wantOwners compares the managedFields of an object with lines such as "alice Apply v1: .data.a".
+// wantOwners fails the test if the managedFields of an object differ from want, which contains lines such as "alice
+// Apply v1: .data.a".
 func wantOwners(t *testing.T, object *unstructured.Unstructured, want string) {
 	t.Helper()
 	got, err := owners.Lines(object.GetManagedFields())
@@ -117,7 +119,7 @@ func wantOwners(t *testing.T, object *unstructured.Unstructured, want string) {
 	}
 }
 
-// at returns a value in an object; nil if there is none.
+// at returns the value of a field of an object, or nil if it is not set.
 func at(t *testing.T, object *unstructured.Unstructured, path ...string) any {
 	t.Helper()
 	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)

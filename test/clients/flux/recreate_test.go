@@ -33,8 +33,8 @@ spec: {containers: [{name: main, image: "busybox:1", command: [sleep, "1"]}]}
 `
 )
 
-// TestRecreate: a change of an immutable field is rejected in the dry run; with force the object is deleted and
-// created again.
+// TestRecreate checks that the dry run rejects a change of an immutable field, and that Flux deletes and creates the
+// object again if force is set.
 func TestRecreate(t *testing.T) {
 	for _, test := range []struct {
 		name, apiVersion, kind, object, manifest, from, to, message string
@@ -53,7 +53,7 @@ func TestRecreate(t *testing.T) {
 			changed := strings.ReplaceAll(test.manifest, test.from, test.to)
 			_, err := f.flux.ApplyAll(t.Context(), f.read(changed), options())
 			if err == nil || !strings.HasPrefix(strings.ReplaceAll(err.Error(), f.namespace+"/", ""), test.message) {
-				t.Fatalf("ApplyAll() = %v, want %s", err, test.message)
+				t.Fatalf("ApplyAll() = %v, want an error with %s", err, test.message)
 			}
 			entry, _, _, err := f.flux.Diff(t.Context(), f.read(changed)[0], ssa.DiffOptions{Force: true})
 			check(t, err)

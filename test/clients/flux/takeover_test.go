@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestTakeOver: fields that kubectl has applied, client-side, server-side or by edit, become Flux' by a patch of
-// managedFields, so that Flux can remove fields that its manifest lacks.
+// TestTakeOver checks that Flux takes over fields that kubectl has applied, client-side, server-side or by edit: it
+// patches managedFields so that it owns the fields, and can remove those that its manifest does not contain.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -61,7 +61,8 @@ tuner Update v1: .data.tuned
 	f.apply(settings, options(), "ConfigMap/settings unchanged")
 }
 
-// TestTakeOverUntracked: the fields of an object without managedFields are owned by before-first-apply, and taken over.
+// TestTakeOverUntracked checks that the fields of an object without managedFields belong to the field manager
+// before-first-apply, and that Flux takes them over.
 func TestTakeOverUntracked(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -122,8 +123,8 @@ spec:
 `
 )
 
-// TestNewVersion: a manager that applies at a later API version owns the fields of that version only. Flux can
-// migrate the versions of all entries first.
+// TestNewVersion checks that a field manager that applies at a later API version owns only the fields of that version.
+// Flux can first migrate the API versions of all managed fields entries.
 func TestNewVersion(t *testing.T) {
 	t.Parallel()
 	f := start(t)

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestWait: Flux polls until all objects of a set are ready. The test writes the status in place of the Deployment
-// controller.
+// TestWait checks that Flux polls until all objects of a set are ready. The test writes the status in place of the
+// Deployment controller.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	f := start(t)
@@ -21,7 +21,7 @@ func TestWait(t *testing.T) {
 	check(t, f.flux.Wait(f.read(settings+"---"+front+"---"+key), quick))
 	err = f.flux.WaitForSet(changes.ToObjMetadataSet(), quick)
 	if want := "timeout waiting for: [Deployment/" + f.namespace + "/web status: 'InProgress']"; err == nil || err.Error() != want {
-		t.Errorf("WaitForSet() = %v, want %s", err, want)
+		t.Errorf("WaitForSet() = %v, want an error with %s", err, want)
 	}
 
 	deployment := f.live("apps/v1", "Deployment", "web")
@@ -49,10 +49,10 @@ func TestWait(t *testing.T) {
   .status.replicas
   .status.updatedReplicas
 `)
-	f.apply(web, options(), "Deployment/web unchanged") // a status is not drift
+	f.apply(web, options(), "Deployment/web unchanged") // Flux does not treat a status as drift
 }
 
-// TestWaitForTermination: Flux waits for objects with finalizers.
+// TestWaitForTermination checks that Flux waits for the deletion of objects with finalizers.
 func TestWaitForTermination(t *testing.T) {
 	t.Parallel()
 	f := start(t)

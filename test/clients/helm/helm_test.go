@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { script.Run(t, filepath.Dir(program(t))) }
 
-// program builds Helm, unless it is cached, and returns its path.
+// program builds Helm unless a cached build exists, and returns the path of the binary.
 func program(t *testing.T) string {
 	t.Helper()
 	build := exec.CommandContext(t.Context(), "go", "-C", "program", "tool", "-n", "helm")

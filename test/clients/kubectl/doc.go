@@ -1,2 +1,2 @@
-// Package kubectl is kubectl, linked from its published module, so that the scripts in testdata run the real client.
+// Package kubectl links kubectl from its published module, so that the scripts in testdata run the real client.
 package kubectl

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 )
 
-// Main is kubectl's main function. It never returns.
+// Main is the main function of kubectl. It exits the process and never returns.
 func Main() {
 	command := cmd.NewDefaultKubectlCommand()
 	if err := cli.RunNoErrOutput(command); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// quickstart is the page with the transcript.
+// quickstart is the path of the page whose commands are tested.
 const quickstart = "../../../docs/quickstart.md"
 
-// TestQuickstart runs the commands of the blocks in docs/quickstart.md that begin with ```console kubectl, in order, and
-// compares their output with the page. Ages and times may differ. CADASTRE_UPDATE=1 writes the received output into the page.
+// TestQuickstart runs the commands of the blocks in docs/quickstart.md that begin with ```console kubectl, in order, and compares
+// their output with the page. Ages and times may differ. CADASTRE_UPDATE=1 writes the actual output into the page.
 func TestQuickstart(t *testing.T) {
 	if target.Implementation() != target.Cadastre {
 		t.Skip("docs/quickstart.md is about Cadastre")
@@ -27,7 +27,7 @@ func TestQuickstart(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	// The page starts with an empty server.
+	// The page assumes an empty server.
 	if err := target.WriteKubeconfig(filepath.Join(folder, "kubeconfig"), cadastretest.Start(t), ""); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestQuickstart(t *testing.T) {
 		got := run(t, folder, command)
 		if masked(got) != masked(strings.Join(want, "\n")) {
 			if os.Getenv("CADASTRE_UPDATE") == "" {
-				t.Errorf("%s: $ %s\nreceived:\n%s\nwant:\n%s", quickstart, command, got, strings.Join(want, "\n"))
+				t.Errorf("%s: $ %s\ngot:\n%s\nwant:\n%s", quickstart, command, got, strings.Join(want, "\n"))
 			}
 			want = strings.Split(got, "\n")
 		}
@@ -78,7 +78,8 @@ func TestQuickstart(t *testing.T) {
 	}
 }
 
-// run executes a command of the page and returns its output. The folder /tmp/demo of the page is a temporary folder.
+// run executes a command of the page and returns its output. It replaces the folder /tmp/demo of the page with a temporary
+// folder.
 func run(t *testing.T, folder, command string) string {
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", strings.ReplaceAll(command, "/tmp/demo", folder))
@@ -99,7 +100,7 @@ var (
 	timePattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 )
 
-// masked returns text with placeholders for ages and times.
+// masked returns the text with placeholders instead of ages and times.
 func masked(text string) string {
 	return strings.TrimSpace(timePattern.ReplaceAllString(agePattern.ReplaceAllString(text, " AGE"), "TIME"))
 }

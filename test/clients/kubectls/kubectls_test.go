@@ -27,7 +27,7 @@ func TestKubectls(t *testing.T) {
 			}
 			version, err := exec.CommandContext(t.Context(), program, "version", "--client").Output()
 			if err != nil || !strings.Contains(string(version), release) {
-				t.Fatalf("%s version --client = %s, %v", program, version, err)
+				t.Fatalf("%s version --client = %s, %v, want the version for which the program was built", program, version, err)
 			}
 			folder := t.TempDir()
 			if err := os.Symlink(program, filepath.Join(folder, "kubectl")); err != nil {

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// catalog observes what the server publishes about the kinds: discovery, OpenAPI, kubectl explain.
+// catalog observes the documents that the server publishes for the kinds: discovery, OpenAPI, and the output of kubectl
+// explain.
 func (o *observer) catalog(ctx context.Context) error {
 	groups := map[string][]string{}
 	for _, d := range o.manifest.Definitions {
@@ -39,7 +40,8 @@ func (o *observer) catalog(ctx context.Context) error {
 	return o.explain(ctx)
 }
 
-// published waits until OpenAPI has all versions of a kind. kube-apiserver publishes it after the kind is served.
+// published waits until OpenAPI contains all versions of a kind. kube-apiserver publishes them some time after the kind
+// is served.
 func (o *observer) published(ctx context.Context, d Definition) error {
 	for _, version := range d.servedVersions() {
 		gv := d.Typed.Spec.Group + "/" + version
@@ -63,7 +65,7 @@ func (o *observer) published(ctx context.Context, d Definition) error {
 	return nil
 }
 
-// group observes a group in aggregated discovery.
+// group observes an API group in aggregated discovery.
 func (o *observer) group(ctx context.Context, group string) error {
 	a, err := o.request(ctx, http.MethodGet, "/apis", aggregated, nil)
 	if err != nil {
@@ -83,7 +85,8 @@ func (o *observer) group(ctx context.Context, group string) error {
 	return nil
 }
 
-// resources observes a group version in legacy discovery, sorted, because kube-apiserver has no fixed order.
+// resources observes a group version in legacy discovery. It sorts the resources, because kube-apiserver returns them
+// in no fixed order.
 func (o *observer) resources(ctx context.Context, gv string) error {
 	a, err := o.request(ctx, http.MethodGet, "/apis/"+gv, "application/json", nil)
 	if err != nil {
@@ -99,8 +102,8 @@ func (o *observer) resources(ctx context.Context, gv string) error {
 	return nil
 }
 
-// openAPI observes the paths with their methods, and the schemas of the kinds. Media types and parameter descriptions
-// differ between servers.
+// openAPI observes the paths with their methods, and the schemas of the kinds. It omits media types and descriptions of
+// parameters, which differ between servers.
 func (o *observer) openAPI(ctx context.Context, gv string) error {
 	a, err := o.request(ctx, http.MethodGet, "/openapi/v3/apis/"+gv, "application/json", nil)
 	if err != nil {
@@ -111,7 +114,7 @@ func (o *observer) openAPI(ctx context.Context, gv string) error {
 	published, _ := a.body["paths"].(map[string]any)
 	for path, operations := range published {
 		resource := strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"+gv+"/"), "namespaces/{namespace}/")
-		if o.defines(group, resource) { // only paths of resources: Cadastre also has the path of the group
+		if o.defines(group, resource) { // only paths of resources are compared, because Cadastre has a path of the group too
 			paths[path] = slices.Sorted(maps.Keys(operations.(map[string]any)))
 		}
 	}
@@ -129,7 +132,8 @@ func (o *observer) openAPI(ctx context.Context, gv string) error {
 	return nil
 }
 
-// defines reports whether the project defines a resource or its subresource; several projects share groups.
+// defines reports whether the project defines a resource, or the resource of a subresource. Several projects share API
+// groups.
 func (o *observer) defines(group, resource string) bool {
 	resource, _, _ = strings.Cut(resource, "/")
 	return slices.ContainsFunc(o.manifest.Definitions, func(d Definition) bool {
@@ -137,12 +141,13 @@ func (o *observer) defines(group, resource string) bool {
 	})
 }
 
-// ownResources returns the resources that the project defines; field is the member with their name.
+// ownResources returns the resources that the project defines. field is the name of the member that contains the
+// resource name.
 func (o *observer) ownResources(group string, resources []map[string]any, field string) []map[string]any {
 	return slices.DeleteFunc(resources, func(r map[string]any) bool { return !o.defines(group, fmt.Sprint(r[field])) })
 }
 
-// withoutMetadata removes descriptions of metadata, and of apiVersion and kind of embedded resources, because their
+// withoutMetadata removes the descriptions of metadata, and of apiVersion and kind of embedded resources, because their
 // wording differs between servers.
 func withoutMetadata(schema any) any {
 	switch s := schema.(type) {
@@ -169,7 +174,7 @@ func withoutMetadata(schema any) any {
 	return schema
 }
 
-// explain runs kubectl explain for every kind.
+// explain observes the output of kubectl explain for every kind.
 func (o *observer) explain(ctx context.Context) error {
 	for _, d := range o.manifest.Definitions {
 		for _, version := range d.servedVersions() {
@@ -185,7 +190,7 @@ func (o *observer) explain(ctx context.Context) error {
 
 func (d Definition) resource() string { return d.Typed.Spec.Names.Plural + "." + d.Typed.Spec.Group }
 
-// listOf returns the objects of a list.
+// listOf returns the objects of a decoded JSON array.
 func listOf(value any) (objects []map[string]any) {
 	items, _ := value.([]any)
 	for _, item := range items {

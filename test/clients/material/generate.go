@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// generate adds two samples for each version of each kind: one with the required properties, and one with all
+// generate adds two samples for each version of each kind: one with only the required properties, and one with all
 // properties.
 func (m *Manifest) generate() {
 	for _, d := range m.Definitions {
@@ -24,14 +24,15 @@ func (m *Manifest) generate() {
 	}
 }
 
-// generator generates a value from a schema. It considers one schema at a time: rules and alternatives over several
-// fields are followed only in simple cases; otherwise the server rejects the object.
+// generator generates a value from a schema. It considers one schema at a time: rules and oneOf or anyOf alternatives
+// over several fields are followed only in simple cases. In other cases the server rejects the generated object.
 type generator struct {
 	name string
-	all  bool // all properties, not only the required ones
+	all  bool // generate all properties, not only the required ones
 }
 
-// maxDepth is the maximum depth of optional properties. Some schemas contain complete pod specs.
+// maxDepth is the maximum nesting depth at which optional properties are generated. Some schemas contain complete pod
+// specs.
 const maxDepth = 7
 
 func (g generator) object(d *apiextensionsv1.CustomResourceDefinition, version apiextensionsv1.CustomResourceDefinitionVersion) *unstructured.Unstructured {
@@ -78,7 +79,7 @@ func (g generator) value(s *apiextensionsv1.JSONSchemaProps, depth int) any {
 	}
 }
 
-// fields generates a map.
+// fields generates a map with the properties of a schema.
 func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[string]any {
 	fields := map[string]any{}
 	if s.XEmbeddedResource {
@@ -99,8 +100,8 @@ func (g generator) fields(s *apiextensionsv1.JSONSchemaProps, depth int) map[str
 	return fields
 }
 
-// requiredAndExcluded returns the required properties, and those that are excluded if the first of all alternatives is
-// selected.
+// requiredAndExcluded returns the properties that are required, and those that are excluded, if the first of the oneOf
+// and anyOf alternatives is selected.
 func requiredAndExcluded(s *apiextensionsv1.JSONSchemaProps) (required, excluded []string) {
 	required = slices.Clone(s.Required)
 	for _, part := range s.AllOf {
@@ -147,7 +148,7 @@ func number(s *apiextensionsv1.JSONSchemaProps) float64 {
 	return value
 }
 
-// formats has a string for each format that servers validate.
+// formats maps each format that servers validate to a valid string.
 var formats = map[string]string{
 	"date": "2020-02-29", "date-time": "2020-02-29T12:00:00Z", "duration": "1h", "byte": "YQ==",
 	"uri": "https://example.org/", "hostname": "example.org", "email": "a@example.org", "uuid": "8d9a4b9c-0a3c-4c53-9d3b-2f8a6b1c7e10",
@@ -172,7 +173,7 @@ func text(s *apiextensionsv1.JSONSchemaProps) string {
 func decode(raw []byte) any {
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
-		panic(err) // cannot happen: parsed with the definition
+		panic(err) // cannot fail: the value was parsed together with the definition
 	}
 	return value
 }

@@ -16,10 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// maxSamplesPerKind is the maximum number of objects of a kind that are read from a module. Some modules have thousands.
+// maxSamplesPerKind is the maximum number of objects of a kind that are read from a module, because some modules
+// contain thousands.
 const maxSamplesPerKind = 6
 
-// Manifest has the definitions to install, and the samples to apply.
+// Manifest contains the CustomResourceDefinitions to install, and the samples to apply.
 type Manifest struct {
 	Definitions []Definition
 	Samples     []Sample
@@ -31,13 +32,13 @@ type Definition struct {
 	Typed  *apiextensionsv1.CustomResourceDefinition
 }
 
-// Sample is an object to apply. Its name is its origin.
+// Sample is an object to apply. Its name is the file from which it was read, or describes how it was generated.
 type Sample struct {
 	Name   string
 	Object *unstructured.Unstructured
 }
 
-// Read returns the definitions and samples of a project.
+// Read returns the CustomResourceDefinitions and samples of a project.
 func (p Project) Read(files fs.FS) (*Manifest, error) {
 	names, err := yamlFiles(files)
 	if err != nil {
@@ -95,7 +96,8 @@ func (m *Manifest) readDefinitions(files fs.FS, name string) error {
 	return nil
 }
 
-// readSamples adds the objects of the definitions' kinds. Files that are not YAML, such as templates, are skipped.
+// readSamples adds the objects in a file whose kinds are defined by the definitions. Files that are not YAML, such as
+// templates, are skipped.
 func (m *Manifest) readSamples(files fs.FS, name string) error {
 	content, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -114,14 +116,16 @@ func (m *Manifest) readSamples(files fs.FS, name string) error {
 	return nil
 }
 
-// mentions is a fast check whether a document may be a sample: most files are unrelated to the definitions.
+// mentions reports whether a document may be a sample. It is a fast check, because most files are unrelated to the
+// definitions.
 func (m *Manifest) mentions(document []byte) bool {
 	return slices.ContainsFunc(m.Definitions, func(d Definition) bool {
 		return bytes.Contains(document, []byte("apiVersion: "+d.Typed.Spec.Group+"/"))
 	})
 }
 
-// definition returns the definition of an object's kind; nil if it is not served at the object's version.
+// definition returns the CustomResourceDefinition of an object's kind, or nil if there is none that serves the object's
+// version.
 func (m *Manifest) definition(object *unstructured.Unstructured) *Definition {
 	i := slices.IndexFunc(m.Definitions, func(d Definition) bool { return d.serves(object.GroupVersionKind()) })
 	if i < 0 {
@@ -153,7 +157,7 @@ func (m *Manifest) count(object *unstructured.Unstructured) (n int) {
 	return n
 }
 
-// documents splits a YAML file.
+// documents splits a YAML file into its documents.
 func documents(content []byte) (found [][]byte) {
 	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
@@ -162,13 +166,13 @@ func documents(content []byte) (found [][]byte) {
 			return found
 		}
 		if err != nil {
-			return found // a line is too long: not a sample
+			return found // a document with such a long line is not a sample
 		}
 		found = append(found, document)
 	}
 }
 
-// parse returns an object; nil if the document is something else.
+// parse returns the object of a document, or nil if the document is not an object.
 func parse(document []byte) (*unstructured.Unstructured, error) {
 	var content map[string]any
 	if err := yaml.Unmarshal(document, &content); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// asKubectl is the environment variable that makes the test binary run kubectl.
+// asKubectl is the environment variable that makes the test binary run as kubectl.
 const asKubectl = "MATERIAL_AS_KUBECTL"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(target.Suite{M: m}.Run())
 }
 
-// TestProjects installs the definitions of each project, and compares the observations with the recorded ones.
+// TestProjects installs the CustomResourceDefinitions of each project, and compares the observations with those that
+// were recorded with kube-apiserver.
 func TestProjects(t *testing.T) {
 	for _, project := range material.Projects {
 		t.Run(project.Name, func(t *testing.T) { testProject(t, project) })
@@ -42,21 +43,22 @@ func testProject(t *testing.T, project material.Project) {
 	answers := material.Recorded(record)
 	for _, o := range observations {
 		if want := answers[o.Name]; want != o.Answer() {
-			t.Errorf("%s: observation %s, want %s as kube-apiserver; make oracle-material prints both in full", o.Name, o.Answer(), want)
+			t.Errorf("%s: got observation %s, want that of kube-apiserver, %s; make oracle-material prints both in full", o.Name, o.Answer(), want)
 		}
-		// kube-apiserver writes some objects again, which is a deliberate difference: see docs/differences.md.
+		// kube-apiserver writes some objects again at the second apply. This is a deliberate difference: see
+		// docs/differences.md.
 		if target.Implementation() == target.Cadastre && o.Again != "" && o.Again != material.Unchanged {
-			t.Errorf("%s: second apply: %s, want unchanged", o.Name, o.Again)
+			t.Errorf("%s: result of the second apply = %s, want unchanged", o.Name, o.Again)
 		}
 		delete(answers, o.Name)
 	}
 	for name := range answers {
-		t.Errorf("%s: recorded for kube-apiserver, but not observed", name)
+		t.Errorf("%s: no observation, want the one that is recorded for kube-apiserver", name)
 	}
 	wantAllApplied(t, manifest, observations)
 }
 
-// wantAllApplied fails the test if no sample of a kind could be applied.
+// wantAllApplied fails the test if there is a kind of which no sample could be applied.
 func wantAllApplied(t *testing.T, manifest *material.Manifest, observations []material.Observation) {
 	t.Helper()
 	for _, d := range manifest.Definitions {

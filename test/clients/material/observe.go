@@ -16,29 +16,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// timeout is the timeout for a kind to be served.
+// timeout is the maximum time until a kind must be served.
 const timeout = time.Minute
 
-// Unchanged is the expected result of a second apply.
+// Unchanged is the result of a second apply that did not change the object.
 const Unchanged = "unchanged"
 
-// Observation is the response of a server to a request.
+// Observation is a response of a server, in a form that can be compared between servers.
 type Observation struct {
-	Name    string // the request
-	Outcome string // a summary
-	Text    string // the complete response
-	Again   string // the result of a second apply
+	Name    string // describes the request
+	Outcome string // a summary of the response
+	Text    string // the complete response without times and revisions
+	Again   string // the result of a second apply, or "" if there was none
 }
 
-// observer collects the observations of a server.
+// observer collects the observations of one server.
 type observer struct {
 	*Server
 	manifest     *Manifest
 	observations []Observation
-	listed       map[string]bool // definitions whose objects kubectl has listed
+	listed       map[string]bool // definitions whose objects kubectl has already listed
 }
 
-// Observe installs the definitions, observes them, and applies the samples.
+// Observe installs the CustomResourceDefinitions, applies the samples, and returns the observations.
 func (s *Server) Observe(ctx context.Context, m *Manifest) ([]Observation, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -64,14 +64,14 @@ func (o *observer) add(name, outcome, text string) {
 	o.observations = append(o.observations, Observation{Name: name, Outcome: outcome, Text: text})
 }
 
-// addTwice adds an observation of two applies.
+// addTwice adds the observation of two applies of the same object.
 func (o *observer) addTwice(name string, first, second answer, text string) {
 	o.observations = append(o.observations, Observation{Name: name, Outcome: fmt.Sprint(first.code), Text: text, Again: change(first, second)})
 }
 
 const definitionsPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
-// install applies a definition, waits until it is established, and applies it again.
+// install applies a CustomResourceDefinition, waits until it is established, and applies it again.
 func (o *observer) install(ctx context.Context, d Definition) error {
 	address := definitionsPath + d.Typed.Name
 	name := "definition " + d.Typed.Name
@@ -102,13 +102,13 @@ func (o *observer) install(ctx context.Context, d Definition) error {
 	return nil
 }
 
-// needsApproval reports whether a definition is in a protected group of the Kubernetes community. kube-apiserver sets
-// the approval condition some time after Established.
+// needsApproval reports whether a CustomResourceDefinition is in a protected group of the Kubernetes community.
+// kube-apiserver sets its approval condition some time after Established.
 func (d Definition) needsApproval() bool {
 	return apihelpers.IsProtectedCommunityGroup(d.Typed.Spec.Group)
 }
 
-// isTrue reports whether a definition has a condition with status True.
+// isTrue reports whether a CustomResourceDefinition has the named condition with status True.
 func isTrue(definition map[string]any, name string) bool {
 	status, _ := definition["status"].(map[string]any)
 	return slices.ContainsFunc(listOf(status["conditions"]), func(condition map[string]any) bool {
@@ -125,7 +125,7 @@ func (o *observer) apply(ctx context.Context, address string, object *unstructur
 	return o.request(ctx, http.MethodPatch, address+"?fieldManager=material&force=true", "application/json", body)
 }
 
-// sample applies an object twice, observes it in a table, and deletes it.
+// sample applies an object twice, observes it in a Table, and deletes it.
 func (o *observer) sample(ctx context.Context, sample Sample) error {
 	d := o.manifest.definition(sample.Object)
 	object := sample.configuration()
@@ -150,8 +150,8 @@ func (o *observer) sample(ctx context.Context, sample Sample) error {
 	return err
 }
 
-// configuration returns the object without fields that a server sets, without finalizers, and without owner
-// references, whose owners do not exist: the garbage collector would delete it.
+// configuration returns the object without the fields that a server sets, without finalizers, and without
+// ownerReferences, whose owners do not exist, so that the garbage collector would delete the object.
 func (s Sample) configuration() *unstructured.Unstructured {
 	object := s.Object.DeepCopy()
 	if object.GetName() == "" {
@@ -172,7 +172,8 @@ func (o *observer) address(d *Definition, object *unstructured.Unstructured) str
 	return address + "/" + d.Typed.Spec.Names.Plural + "/" + object.GetName()
 }
 
-// list observes an object as a row of a Table. The first object of a kind is also listed by kubectl, at every version.
+// list observes an object as a row of a Table. The first object of a kind is also listed with kubectl, at every
+// version.
 func (o *observer) list(ctx context.Context, d *Definition, sample Sample, address string) error {
 	row, err := o.request(ctx, http.MethodGet, address, table, nil)
 	if err != nil {
@@ -196,7 +197,7 @@ func (o *observer) list(ctx context.Context, d *Definition, sample Sample, addre
 	return nil
 }
 
-// cells returns the cells of a Table's only row.
+// cells returns the cells of the only row of a Table.
 func cells(table map[string]any) any {
 	rows := listOf(table["rows"])
 	if len(rows) != 1 {
@@ -205,7 +206,7 @@ func cells(table map[string]any) any {
 	return rows[0]["cells"]
 }
 
-// columns returns the columns of a Table, without the descriptions of common columns, whose wording differs between
+// columns returns the columns of a Table. It removes the descriptions of common columns, whose wording differs between
 // servers.
 func columns(table map[string]any) []map[string]any {
 	columns := listOf(table["columnDefinitions"])
@@ -217,7 +218,7 @@ func columns(table map[string]any) []map[string]any {
 	return columns
 }
 
-// change returns "changed FIELD" or Unchanged for a second apply.
+// change returns the result of a second apply: Unchanged, "changed FIELD", or the error.
 func change(before, after answer) string {
 	if after.code != http.StatusOK {
 		return refusal(after)
@@ -239,16 +240,18 @@ func refusal(a answer) string {
 	return fmt.Sprintf("%d %v", a.code, a.body["reason"])
 }
 
-// violatesSchema reports whether a configuration violates the schema, which kube-apiserver reports as an internal error.
+// violatesSchema reports whether a Status is about a configuration that violates the schema, which kube-apiserver
+// reports as an internal error.
 func violatesSchema(status map[string]any) bool {
 	message, _ := status["message"].(string)
 	return strings.HasPrefix(message, "failed to create typed patch object")
 }
 
-// undeclared matches a field that the schema lacks in the messages of both servers.
+// undeclared matches the path of a field that the schema does not define, in the messages of both servers.
 var undeclared = regexp.MustCompile(`\S+: field not declared in schema`)
 
-// reasons returns the causes of a rejection, sorted, because kube-apiserver has no fixed order.
+// reasons returns the causes of a rejected request. They are sorted, because kube-apiserver returns them in no fixed
+// order.
 func reasons(status map[string]any) string {
 	details, _ := status["details"].(map[string]any)
 	var lines []string
@@ -271,7 +274,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// scrubbed returns an object without values that differ between runs: identity, revisions and times.
+// scrubbed returns an object without the values that differ between runs: UIDs, revisions and times.
 func scrubbed(object map[string]any) map[string]any {
 	object = (&unstructured.Unstructured{Object: object}).DeepCopy().Object
 	metadata, _ := object["metadata"].(map[string]any)
@@ -281,7 +284,7 @@ func scrubbed(object map[string]any) map[string]any {
 	for _, entry := range listOf(metadata["managedFields"]) {
 		delete(entry, "time")
 		if entry["subresource"] == "status" {
-			delete(entry, "manager") // the server's own name
+			delete(entry, "manager") // the manager of the server's own entries is the name of its program
 		}
 	}
 	if status, _ := object["status"].(map[string]any); object["kind"] == "CustomResourceDefinition" {
@@ -289,14 +292,14 @@ func scrubbed(object map[string]any) map[string]any {
 		for _, condition := range conditions {
 			delete(condition, "lastTransitionTime")
 		}
-		// The order of conditions differs.
+		// The servers set conditions in different orders.
 		slices.SortFunc(conditions, func(a, b map[string]any) int { return cmp.Compare(fmt.Sprint(b["type"]), fmt.Sprint(a["type"])) })
 		status["conditions"] = conditions
 	}
 	return object
 }
 
-// eventually waits until the condition holds. It fails after the timeout.
+// eventually waits until the condition holds. It returns an error after the timeout.
 func eventually(ctx context.Context, description string, condition func() (bool, error)) error {
 	for end := time.Now().Add(timeout); ; {
 		holds, err := condition()

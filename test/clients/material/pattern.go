@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// matchingString returns a string of a minimum length that matches a pattern, or an approximation.
+// matchingString returns a string of a minimum length that matches a pattern. The string may not match a complex
+// pattern.
 func matchingString(pattern string, minLength int) string {
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return pattern // the server will reject the definition
+		return pattern // the server will reject the CustomResourceDefinition
 	}
 	expression, made := regexp.MustCompile(pattern), ""
 	for repeat := range minLength + 1 {
@@ -23,7 +24,7 @@ func matchingString(pattern string, minLength int) string {
 	return made
 }
 
-// expand returns a string for an expression, with repeatable parts repeated.
+// expand returns a string that matches an expression, in which repeatable parts are repeated the given number of times.
 func expand(e *syntax.Regexp, repeat int) string {
 	switch e.Op {
 	case syntax.OpLiteral:
@@ -53,11 +54,11 @@ func expand(e *syntax.Regexp, repeat int) string {
 		}
 		return made.String()
 	default:
-		return "" // anchors and optional parts
+		return "" // anchors and optional parts add nothing to the string
 	}
 }
 
-// member returns a character of a class, if possible a, 1 or A.
+// member returns a character of a class: a, 1 or A if the class contains one of them, and otherwise the first one.
 func member(ranges []rune) rune {
 	ordinary := slices.IndexFunc([]rune("a1A"), func(r rune) bool {
 		for i := 0; i < len(ranges); i += 2 {

@@ -16,15 +16,17 @@ import (
 // Project is a Go module with CustomResourceDefinitions.
 type Project struct {
 	Name, Module, Version string
-	// Definitions are patterns of the files with the project's definitions; other files have definitions for tests.
+	// Definitions lists patterns of the files with the project's CustomResourceDefinitions. Other files may contain
+	// definitions for tests.
 	Definitions []string
-	// Without maps excluded samples to the reason.
+	// Without maps the names of samples that are not applied to the reasons.
 	Without map[string]string
-	// Samples are written by hand, for kinds without a sample in the module whose generated objects are invalid.
+	// Samples contains objects as YAML that are written by hand, for kinds that have no sample in the module and whose
+	// generated objects are invalid.
 	Samples []string
 }
 
-// Projects are the tested projects, at the latest versions that this Go release can download.
+// Projects lists the tested projects, at the latest versions that this Go release can download.
 var Projects = []Project{
 	{Name: "argo-cd", Module: "github.com/argoproj/argo-cd/v3", Version: "v3.5.6", Definitions: []string{"manifests/crds/*.yaml"}},
 	{Name: "argo-rollouts", Module: "github.com/argoproj/argo-rollouts", Version: "v1.10.1", Definitions: []string{"manifests/crds/*.yaml"}},
@@ -57,7 +59,7 @@ var Projects = []Project{
 // Fetch downloads the module with the go command, unless it is cached, and returns its files.
 func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	download := exec.CommandContext(ctx, "go", "mod", "download", "-json", p.Module+"@"+p.Version)
-	// Outside of any module, so that the requirements of this module do not matter.
+	// The command runs outside of any module, so that the requirements of this module have no effect.
 	download.Dir = os.TempDir()
 	download.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	var stderr bytes.Buffer
@@ -73,14 +75,14 @@ func (p Project) Fetch(ctx context.Context) (fs.FS, error) {
 	return os.DirFS(answer.Dir), nil
 }
 
-// defines reports whether a file has definitions of the project.
+// defines reports whether a file contains CustomResourceDefinitions of the project.
 func (p Project) defines(file string) bool { return matchesAny(p.Definitions, file) }
 
 func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		matches, err := path.Match(pattern, name)
 		if err != nil {
-			panic(err) // cannot happen: the patterns above are valid
+			panic(err) // cannot fail: the patterns of Projects are valid
 		}
 		return matches
 	})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Record returns the file of a project: one line per observation, with a hash of the text.
+// Record returns the content of a project's file in testdata: one line per observation, with a hash of its text.
 func Record(p Project, observations []Observation) []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Observations of kube-apiserver for %s@%s, written by make oracle-material.\n", p.Module, p.Version)
@@ -17,13 +17,13 @@ func Record(p Project, observations []Observation) []byte {
 	return text.Bytes()
 }
 
-// Answer returns the part of an observation that must be equal on both servers. The result of the second apply is not
-// included, because kube-apiserver sometimes writes an object again.
+// Answer returns the part of an observation that must be equal on both servers. It does not include the result of the
+// second apply, because kube-apiserver sometimes writes an object again.
 func (o Observation) Answer() string {
 	return fmt.Sprintf("%s | %.6x", o.Outcome, sha256.Sum256([]byte(o.Text)))
 }
 
-// Recorded parses a file: observation name → answer.
+// Recorded parses a file of testdata, and returns a map from the names of observations to their answers.
 func Recorded(record []byte) map[string]string {
 	answers := map[string]string{}
 	for line := range strings.Lines(string(record)) {

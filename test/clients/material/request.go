@@ -18,13 +18,13 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// Server is a server to observe.
+// Server is a server whose responses are observed.
 type Server struct {
 	Config      *rest.Config
 	Namespace   string   // namespace of the samples
 	Kubectl     string   // path of kubectl
-	Environment []string // additional environment of kubectl
-	Folder      string   // folder for kubectl's files
+	Environment []string // additional environment variables of kubectl
+	Folder      string   // folder for the kubeconfig and the cache of kubectl
 
 	client *http.Client
 }
@@ -35,7 +35,7 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	// Without a timeout of the TLS handshake, which may be slow on a busy machine.
+	// The transport has no timeout for the TLS handshake, which may be slow on a busy machine.
 	transport, err := rest.HTTPWrappersForConfig(s.Config, &http.Transport{TLSClientConfig: trust, ForceAttemptHTTP2: true})
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Server) kubeconfig() string { return filepath.Join(s.Folder, "kubeconfi
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 const table = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-// answer is a response.
+// answer is a decoded response.
 type answer struct {
 	code     int
 	warnings []string
@@ -88,7 +88,7 @@ func (s *Server) request(ctx context.Context, method, address, accept string, bo
 	return a, nil
 }
 
-// kubectl runs kubectl and returns its output, including errors.
+// kubectl runs kubectl and returns its stdout and stderr.
 func (s *Server) kubectl(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, s.Kubectl, args...)
 	command.Env = append(os.Environ(), "HOME="+s.Folder, "KUBECONFIG="+s.kubeconfig(), "TZ=UTC")
@@ -100,21 +100,21 @@ func (s *Server) kubectl(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// age matches ages in Tables.
+// age matches the ages in Tables.
 var age = regexp.MustCompile(`\b\d+[ms](\d+s)?\b`)
 
 func withoutAges(text string) string { return age.ReplaceAllString(text, "AGE") }
 
 var spaces = regexp.MustCompile(` +`)
 
-// withoutWidths removes the padding of columns, which depends on the ages.
+// withoutWidths removes the padding of columns, whose widths depend on the ages.
 func withoutWidths(text string) string { return spaces.ReplaceAllString(text, " ") }
 
 // canonical returns indented JSON with sorted keys.
 func canonical(value any) string {
 	text, err := json.MarshalIndent(value, "", " ")
 	if err != nil {
-		panic(err) // cannot happen: parsed from JSON
+		panic(err) // cannot fail: the value was parsed from JSON
 	}
 	return string(text)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/cadastre/cadastre/fieldset"
 )
 
-// lineWidth is the maximum length of a line; longer entries have one line per field.
+// lineWidth is the maximum length of a line. Entries that would be longer have one line per field.
 const lineWidth = 100
 
-// Lines returns one line per managed fields entry, as in the scripts of package applytest:
+// Lines returns one line per managed fields entry, in the format of the scripts of package applytest:
 //
 //	alice Apply v1: .data.a .metadata.labels.app
 //
-// The order does not depend on the times of the entries, so that it does not depend on the speed of a test.
+// The order does not depend on the times of the entries, and therefore not on the speed of a test.
 func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
 	entries = slices.Clone(entries)
 	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
@@ -42,7 +42,7 @@ func Lines(entries []metav1.ManagedFieldsEntry) (string, error) {
 	return text.String(), nil
 }
 
-// fieldsOf returns the paths of an entry, parents before children.
+// fieldsOf returns the field paths of a managed fields entry, parents before children.
 func fieldsOf(entry metav1.ManagedFieldsEntry) ([]string, error) {
 	if entry.FieldsV1 == nil {
 		return nil, nil

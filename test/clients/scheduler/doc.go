@@ -1,2 +1,3 @@
-// Package scheduler has only tests: the real kube-scheduler, which make scheduler builds, schedules pods of our server.
+// Package scheduler contains only tests: the real kube-scheduler, which `make scheduler` builds, schedules pods of
+// Cadastre.
 package scheduler

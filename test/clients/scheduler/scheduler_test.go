@@ -20,21 +20,21 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// patience is the time that the scheduler has to start and to bind all pods.
-const patience = 2 * time.Minute
+// patience is the maximum time that the scheduler may take to start and to bind all pods.
+const schedulingTimeout = 2 * time.Minute
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// world is a server with a scheduler.
-type world struct {
+// schedulerEnv is a test with a client of the server, its own namespace, and a running scheduler.
+type schedulerEnv struct {
 	*testing.T
 	client    kubernetes.Interface
 	namespace string
 	scheduler *peers.Process
 }
 
-// start starts a scheduler for the server of the tests. It skips the test if the scheduler is not built.
-func start(t *testing.T) *world {
+// start starts a scheduler that connects to the server of the tests. It skips the test if the scheduler is not built.
+func start(t *testing.T) *schedulerEnv {
 	t.Helper()
 	if _, err := peers.Program(peers.KubeScheduler); errors.Is(err, peers.ErrNotBuilt) {
 		t.Skip(err)
@@ -54,16 +54,16 @@ func start(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(scheduler.Stop)
-	return &world{t, client, target.Namespace(t), scheduler}
+	return &schedulerEnv{t, client, target.Namespace(t), scheduler}
 }
 
-// node creates a node that is ready and has one CPU. No kubelet runs, so the taint that new nodes have is removed here.
-func (w *world) node(name string, labels map[string]string) {
+// node creates a ready node with one CPU. It removes the not-ready taint that new nodes have, because no kubelet runs.
+func (w *schedulerEnv) node(name string, labels map[string]string) {
 	w.Helper()
 	ctx, nodes := w.Context(), w.client.CoreV1().Nodes()
 	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}, metav1.CreateOptions{})
 	w.check(err)
-	w.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) }) // the server may be gone
+	w.Cleanup(func() { _ = nodes.Delete(context.Background(), name, metav1.DeleteOptions{}) }) // the server may have stopped
 	node.Spec.Taints = nil
 	node, err = nodes.Update(ctx, node, metav1.UpdateOptions{})
 	w.check(err)
@@ -78,8 +78,8 @@ func (w *world) node(name string, labels map[string]string) {
 	w.check(err)
 }
 
-// pod creates a pod that requests an amount of CPU.
-func (w *world) pod(name, cpu string, change func(*corev1.Pod)) {
+// pod creates a pod that requests the given amount of CPU. change may modify the pod before; it may be nil.
+func (w *schedulerEnv) pod(name, cpu string, change func(*corev1.Pod)) {
 	w.Helper()
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -95,11 +95,12 @@ func (w *world) pod(name, cpu string, change func(*corev1.Pod)) {
 	w.check(err)
 }
 
-// wait waits until a pod is as expected.
-func (w *world) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.Pod {
+// wait waits until isDone returns true for a pod, and returns the pod. It fails the test after a timeout; what
+// describes the condition.
+func (w *schedulerEnv) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.Pod {
 	w.Helper()
 	var pod *corev1.Pod
-	if !testwait.Within(patience, func() bool {
+	if !testwait.Within(schedulingTimeout, func() bool {
 		var err error
 		pod, err = w.client.CoreV1().Pods(w.namespace).Get(w.Context(), name, metav1.GetOptions{})
 		w.check(err)
@@ -110,7 +111,7 @@ func (w *world) wait(name, what string, isDone func(*corev1.Pod) bool) *corev1.P
 	return pod
 }
 
-func (w *world) check(err error) {
+func (w *schedulerEnv) check(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
@@ -128,13 +129,14 @@ func scheduled(pod *corev1.Pod) corev1.PodCondition {
 	return corev1.PodCondition{}
 }
 
-// TestSchedule: the scheduler binds pods to nodes that have room for them, and reports those that fit nowhere.
+// TestSchedule checks that the scheduler binds pods to nodes with enough room, and sets the condition of pods that fit
+// on no node.
 func TestSchedule(t *testing.T) {
 	w := start(t)
 	for i := range 3 {
 		w.node(fmt.Sprintf("node-%d", i), map[string]string{"disk": []string{"fast", "slow", "slow"}[i]})
 	}
-	// Two of these pods fit on a node.
+	// Each node has room for two of these pods.
 	for i := range 5 {
 		w.pod(fmt.Sprintf("pod-%d", i), "450m", nil)
 	}
@@ -143,28 +145,28 @@ func TestSchedule(t *testing.T) {
 		pod := w.wait(fmt.Sprintf("pod-%d", i), "bound", isBound)
 		nodes[pod.Spec.NodeName]++
 		if c := scheduled(pod); c.Status != corev1.ConditionTrue {
-			t.Errorf("%s is bound, expected that its condition says so, received %+v", pod.Name, c)
+			t.Errorf("pod %s is bound: condition PodScheduled = %+v, want True", pod.Name, c)
 		}
 		for _, entry := range pod.ManagedFields {
 			if strings.Contains(string(entry.FieldsV1.GetRawBytes()), "f:nodeName") {
-				t.Errorf("expected that spec.nodeName has no owner, received %s", entry.Manager)
+				t.Errorf("spec.nodeName is owned by field manager %s, want none", entry.Manager)
 			}
 		}
 	}
 	for name, n := range nodes {
 		if n > 2 {
-			t.Errorf("%s has room for 2 pods, received %d", name, n)
+			t.Errorf("node %[1]s: got %[2]d pods, want at most 2", name, n)
 		}
 	}
 	w.pod("large", "2", nil)
 	if c := scheduled(w.wait("large", "unschedulable", func(pod *corev1.Pod) bool { return scheduled(pod).Status == corev1.ConditionFalse })); c.Reason != corev1.PodReasonUnschedulable {
-		t.Errorf("expected the reason %s, received %+v", corev1.PodReasonUnschedulable, c)
+		t.Errorf("condition PodScheduled of the large pod = %+[2]v, want reason %[1]s", corev1.PodReasonUnschedulable, c)
 	}
 	w.pod("fast", "50m", func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"disk": "fast"} })
 	if node := w.wait("fast", "bound", isBound).Spec.NodeName; node != "node-0" {
-		t.Errorf("expected node-0, received %s", node)
+		t.Errorf("pod with a node selector is bound to %s, want node-0", node)
 	}
-	// A gated pod is not scheduled until the gate is removed.
+	// The scheduler does not bind a pod with a scheduling gate until the gate is removed.
 	w.pod("gated", "50m", func(pod *corev1.Pod) {
 		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/wait"}}
 	})
@@ -172,13 +174,13 @@ func TestSchedule(t *testing.T) {
 	w.wait("after", "bound", isBound)
 	gated := w.wait("gated", "gated", func(pod *corev1.Pod) bool { return scheduled(pod).Reason == corev1.PodReasonSchedulingGated })
 	if isBound(gated) {
-		t.Errorf("expected that the gated pod waits, received node %s", gated.Spec.NodeName)
+		t.Errorf("gated pod is bound to node %s, want none", gated.Spec.NodeName)
 	}
 	gated.Spec.SchedulingGates = nil
 	_, err := w.client.CoreV1().Pods(w.namespace).Update(t.Context(), gated, metav1.UpdateOptions{})
 	w.check(err)
 	w.wait("gated", "bound", isBound)
-	// A node that is added makes room for the large pod.
+	// The large pod fits on the node that is added now.
 	w.node("node-big", nil)
 	ctx, nodesClient := t.Context(), w.client.CoreV1().Nodes()
 	big, err := nodesClient.Get(ctx, "node-big", metav1.GetOptions{})
@@ -187,6 +189,6 @@ func TestSchedule(t *testing.T) {
 	_, err = nodesClient.UpdateStatus(ctx, big, metav1.UpdateOptions{})
 	w.check(err)
 	if node := w.wait("large", "bound", isBound).Spec.NodeName; node != "node-big" {
-		t.Errorf("expected node-big, received %s", node)
+		t.Errorf("large pod is bound to %s, want node-big", node)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/testwait"
 )
 
-// timeout is the timeout of the command eventually.
+// timeout is the maximum time for which the command eventually retries.
 const timeout = 20 * time.Second
 
-// eventuallyCommand runs a program until it succeeds, for effects that are visible only after some time, such as
-// those of new roles.
+// eventuallyCommand implements the command eventually: it runs a program until it succeeds, for effects that are
+// visible only after some time, such as those of new roles.
 func eventuallyCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) == 0 {
 		ts.Fatalf("usage: eventually PROGRAM ARGS...")

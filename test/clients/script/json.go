@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// jsonCommand compares a part of a JSON document with an expected text.
+// jsonCommand implements the command json: it compares a part of a JSON document with an expected text.
 func jsonCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if len(args) != 3 {
 		ts.Fatalf("usage: json FILE|stdout TEMPLATE WANT")
@@ -19,7 +19,7 @@ func jsonCommand(ts *testscript.TestScript, negated bool, args []string) {
 	}
 }
 
-// project evaluates a JSONPath template. Absent values are empty.
+// project returns the result of a JSONPath template. An absent value is the empty string.
 func project(ts *testscript.TestScript, document, template string) string {
 	var value any
 	ts.Check(json.Unmarshal([]byte(document), &value))

@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/test/clients/owners"
 )
 
-// ownersCommand prints the managedFields of an object, for cmp.
+// ownersCommand implements the command owners: it prints the managedFields of an object, which the script compares with
+// a file by cmp.
 func ownersCommand(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) != 1 {
 		ts.Fatalf("usage: owners RESOURCE/NAME")

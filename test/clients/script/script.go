@@ -14,12 +14,12 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// KubectlVariable is the environment variable with the path of a kubectl to use instead of the one that is linked
-// into the test binary, which is slow with the race detector.
+// KubectlVariable is the environment variable with the path of a kubectl to use instead of the one that is linked into
+// the test binary, which is slow with the race detector.
 const KubectlVariable = "CADASTRE_KUBECTL"
 
-// Run runs the scripts in testdata concurrently. UPDATE_SCRIPTS=1 updates the files that they compare with. Programs
-// in folders precede others in PATH.
+// Run runs the scripts in testdata concurrently. UPDATE_SCRIPTS=1 updates the files that they compare with. The folders
+// are searched for programs before PATH.
 func Run(t *testing.T, folders ...string) {
 	config := target.Config(t)
 	discovery := t.TempDir()
@@ -32,7 +32,7 @@ func Run(t *testing.T, folders ...string) {
 		ContinueOnError:     true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(env *testscript.Env) error {
-			path := slices.Concat(folders, []string{env.Getenv("PATH")}) // a copy, because scripts are set up concurrently
+			path := slices.Concat(folders, []string{env.Getenv("PATH")}) // Concat copies the slice, because scripts are set up concurrently
 			env.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
 			return setUp(t, env, config, discovery)
 		},
@@ -52,8 +52,8 @@ func condition(name string) (bool, error) {
 	return name == target.Implementation(), nil
 }
 
-// setUp prepares the folder and environment of a script. The discovery cache is shared by all scripts, because they
-// use the same server and discovery is most of the work of a short kubectl command.
+// setUp prepares the folder and environment of a script. All scripts share one discovery cache, because they use the
+// same server, and discovery is most of the work of a short kubectl command.
 func setUp(t *testing.T, env *testscript.Env, config *rest.Config, discovery string) error {
 	folder := filepath.Join(env.WorkDir, ".client")
 	if err := os.Mkdir(folder, 0o700); err != nil {

@@ -6,7 +6,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes a kubeconfig for a server.
+// WriteKubeconfig writes a kubeconfig file with the address and credentials of config, and a default namespace.
 func WriteKubeconfig(file string, config *rest.Config, namespace string) error {
 	const name = "target"
 	kubeconfig := clientcmdapi.NewConfig()

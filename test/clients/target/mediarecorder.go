@@ -10,16 +10,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// MediaRecorder records the media types of responses about namespaced objects, and the Accept headers of their
-// requests, so that a test can check that a client uses protobuf.
+// MediaRecorder records the media types of responses with namespaced objects, and the Accept headers of their requests,
+// so that a test can check that a client uses protobuf.
 type MediaRecorder struct {
 	lock    sync.Mutex
 	media   []string
 	accepts []string
 }
 
-// Config returns a config whose requests are recorded. It must be called before other wrappers are added, so that
-// their changes are recorded.
+// Config returns a copy of config whose requests are recorded. It must be called before other transport wrappers are
+// added, so that their changes are recorded.
 func (s *MediaRecorder) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &recordingTransport{next: next, recorder: s} })

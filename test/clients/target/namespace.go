@@ -8,7 +8,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Namespace creates a namespace for the test and returns its name. It is not deleted; it is discarded with the server.
+// Namespace creates a namespace for the test and returns its name. The namespace is not deleted, because the server is
+// discarded after the tests.
 func Namespace(t testing.TB) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(Config(t))

@@ -18,22 +18,23 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// Variable is the environment variable that selects the server.
+// Variable is the environment variable that selects the server under test.
 const Variable = "CADASTRE_TARGET"
 
-// The implementations.
+// The implementations that Variable can select.
 const (
 	KubeAPIServer = "kube-apiserver"
 	Cadastre      = "cadastre"
 )
 
-// startTimeout is long because the servers of several packages start concurrently with compilers.
+// startTimeout is the maximum time to start a server. It is long because the servers of several packages start while
+// other packages are compiled.
 const startTimeout = 2 * time.Minute
 
-// Suite runs the tests of a package and then stops the server.
+// Suite runs the tests of a package, and stops the server after them.
 type Suite struct{ M *testing.M }
 
-// Run runs the tests and returns the exit code. An error when stopping the server is a failure.
+// Run runs the tests and returns the exit code, which is not 0 if stopping the server fails.
 func (s Suite) Run() int {
 	code := s.M.Run()
 	if running.stop == nil {
@@ -46,7 +47,7 @@ func (s Suite) Run() int {
 	return code
 }
 
-// running is the server of this package. The first test that needs it starts it.
+// running is the server that the tests of this package share. The first test that needs the server starts it.
 var running struct {
 	once   sync.Once
 	config *rest.Config
@@ -54,8 +55,8 @@ var running struct {
 	err    error
 }
 
-// Config returns the server's address and an administrator's credentials. It skips the test if kube-apiserver is
-// selected but not built.
+// Config returns a client config with the server's address and an administrator's credentials. It skips the test if
+// kube-apiserver is selected but not built.
 func Config(t testing.TB) *rest.Config {
 	t.Helper()
 	running.once.Do(func() { running.config, running.stop, running.err = start() })
@@ -67,18 +68,18 @@ func Config(t testing.TB) *rest.Config {
 	}
 	config := rest.CopyConfig(running.config)
 	config.UserAgent = "clients"
-	config.QPS = -1 // no client-side rate limit
+	config.QPS = -1 // -1 disables the client-side rate limit
 	return config
 }
 
-// ConfigWith is Config with command line arguments for kube-apiserver: it starts a separate kube-apiserver. Other
-// targets are used without them.
+// ConfigWith is Config with command-line arguments for kube-apiserver: if kube-apiserver is selected, it starts a
+// separate one with these arguments. Other servers ignore them.
 func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	t.Helper()
 	if choice() != KubeAPIServer {
 		return Config(t)
 	}
-	config, stop, err := startPeer(t.Context(), peers.Options{Args: args})
+	config, stop, err := startControlPlane(t.Context(), peers.Options{Args: args})
 	if errors.Is(err, peers.ErrNotBuilt) {
 		t.Skip(err)
 	}
@@ -94,7 +95,7 @@ func ConfigWith(t *testing.T, args ...string) *rest.Config {
 	return config
 }
 
-// Implementation returns KubeAPIServer or Cadastre.
+// Implementation returns the name of the selected implementation: KubeAPIServer or Cadastre.
 func Implementation() string {
 	name, _, _ := strings.Cut(choice(), ":")
 	return name
@@ -120,15 +121,15 @@ func start() (config *rest.Config, stop func() error, err error) {
 	return cadastretest.Open()
 }
 
-// startKubeAPIServer starts kube-apiserver, or connects to the running one of a kubeconfig.
+// startKubeAPIServer starts kube-apiserver, or connects to a running one if kubeconfig is not empty.
 func startKubeAPIServer(ctx context.Context, kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	if kubeconfig != "" {
 		return connectRunning(kubeconfig)
 	}
-	return startPeer(ctx, peers.Options{})
+	return startControlPlane(ctx, peers.Options{})
 }
 
-func startPeer(ctx context.Context, options peers.Options) (config *rest.Config, stop func() error, err error) {
+func startControlPlane(ctx context.Context, options peers.Options) (config *rest.Config, stop func() error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	server, err := peers.Start(ctx, options)
@@ -147,7 +148,7 @@ func startPeer(ctx context.Context, options peers.Options) (config *rest.Config,
 	return config, stop, nil
 }
 
-// connectRunning returns the config of a running server; stop does nothing.
+// connectRunning returns the client config of a running server. stop does nothing.
 func connectRunning(kubeconfig string) (config *rest.Config, stop func() error, err error) {
 	config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
 	return config, func() error { return nil }, err

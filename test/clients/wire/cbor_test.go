@@ -9,22 +9,22 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// cborGate enables CBOR in kube-apiserver.
+// cborGate is the argument that enables CBOR in kube-apiserver.
 const cborGate = "--feature-gates=CBORServingAndStorage=true"
 
-// TestCBORThatIsNotUTF8: Kubernetes' CBOR encodes strings as bytes, so that invalid UTF-8 can be sent. kube-apiserver
-// accepts it, returns replacement characters in JSON, and the original bytes in CBOR. Cadastre rejects it, as in
-// JSON.
+// TestCBORThatIsNotUTF8 checks that Cadastre rejects invalid UTF-8 in CBOR as it does in JSON. Kubernetes' CBOR encodes
+// strings as byte strings, so that invalid UTF-8 can be sent. kube-apiserver accepts it, and returns replacement
+// characters in JSON and the original bytes in CBOR.
 func TestCBORThatIsNotUTF8(t *testing.T) {
 	s := connectTo(t, target.ConfigWith(t, cborGate))
 	const maps = "/api/v1/namespaces/default/configmaps"
-	// {metadata: {name: odd}, data: {a: …}} with a string of two invalid bytes.
+	// The body is {metadata: {name: odd}, data: {a: …}}; the value of a consists of two bytes that are not valid UTF-8.
 	const body = "\xd9\xd9\xf7\xa2\x48metadata\xa1\x44name\x43odd\x44data\xa1\x41a\x42\xff\xfe"
 	sent := s.call(t, http.MethodPost+" application/cbor", maps, body)
 	got := s.call(t, http.MethodGet, maps+"/odd", "")
 	if target.Implementation() == target.KubeAPIServer {
 		if sent.code != http.StatusCreated || !strings.Contains(got.body, `"a":"\ufffd\ufffd"`) || !strings.Contains(s.cbor(t, maps+"/odd"), "\x42\xff\xfe") {
-			t.Errorf("kube-apiserver has changed: POST = %d %s, GET = %s; update docs/differences.md", sent.code, sent.body, got.body)
+			t.Errorf("kube-apiserver no longer accepts invalid UTF-8: POST = %d %s, GET = %s; update docs/differences.md", sent.code, sent.body, got.body)
 		}
 		return
 	}
@@ -33,7 +33,7 @@ func TestCBORThatIsNotUTF8(t *testing.T) {
 	}
 }
 
-// cbor returns an object in CBOR.
+// cbor returns the object at a path, as CBOR.
 func (s server) cbor(t *testing.T, path string) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.host+path, nil)

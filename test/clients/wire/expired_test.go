@@ -21,13 +21,13 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// eventsPath is the path of the objects of this test. kube-apiserver has no watch cache for events, so that its
-// history is that of etcd. For other resources its watch cache has the history since the start; when that is
-// exceeded, the response differs only in its message ("too old resource version: 1 (868)").
+// eventsPath is the path of the objects that the test compacts. kube-apiserver has no watch cache for events, so that
+// it returns the history of etcd. For other resources its watch cache contains all events since the start; a request
+// that is older than these fails with a different message ("too old resource version: 1 (868)").
 const eventsPath = "/api/v1/namespaces/default/events"
 
-// TestExpired: watches, lists and continue tokens at a compacted revision fail. It is not a script because no request
-// makes a server compact its history.
+// TestExpired checks that watches, lists and continue tokens at a compacted revision fail. It is a Go test instead of a
+// script, because no request makes a server compact its history.
 func TestExpired(t *testing.T) {
 	before, forget := startCompactable(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -39,7 +39,7 @@ func TestExpired(t *testing.T) {
 	before.must(t, 200, "GET", exactly, "")
 	s := forget(old)
 
-	// A watch starts, and ends with an ERROR event, with and without bookmarks.
+	// A watch is accepted and then ends with an ERROR event, with and without bookmarks.
 	for _, more := range []string{"", "&allowWatchBookmarks=true"} {
 		watch := s.must(t, 200, "GET", eventsPath+"?watch=true&timeoutSeconds=5&resourceVersion=1"+more, "")
 		event := read[struct {
@@ -55,16 +55,16 @@ func TestExpired(t *testing.T) {
 	// A list at the compacted revision fails.
 	wantExpired(t, s.must(t, 410, "GET", exactly, "").status(t), "is too old")
 
-	// The next page fails, with a continue token for the current state.
+	// The request for the next page fails. The response contains a continue token for the current state.
 	refused := s.must(t, 410, "GET", eventsPath+"?limit=1&continue="+page.Continue, "").status(t)
 	wantExpired(t, refused, "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, "+
 		"or use the continue token in this response to retrieve the remainder of the results.")
 	rest := read[metav1.List](t, s.must(t, 200, "GET", eventsPath+"?continue="+refused.Continue, ""))
 	if len(rest.Items) < 2 || rest.ResourceVersion == old {
-		t.Errorf("rest of the list: %d objects at %s, want b and c at a later resourceVersion than %s", len(rest.Items), rest.ResourceVersion, old)
+		t.Errorf("list with the new continue token = %d objects at %s, want b and c at a later resourceVersion than %s", len(rest.Items), rest.ResourceVersion, old)
 	}
 
-	// A list that is not older than the compacted revision succeeds.
+	// A list at a resourceVersion that is not older than the compacted revision succeeds.
 	s.must(t, 200, "GET", eventsPath+"?resourceVersion="+old, "")
 }
 
@@ -75,7 +75,8 @@ func wantExpired(t *testing.T, status metav1.Status, message string) {
 	}
 }
 
-// startCompactable starts a server, and returns a function that compacts its history up to a version.
+// startCompactable starts a server. It also returns a function that compacts the server's history up to a revision and
+// returns the server.
 func startCompactable(t *testing.T) (server, func(old string) server) {
 	t.Helper()
 	if target.Implementation() == target.KubeAPIServer {
@@ -92,7 +93,7 @@ func startCompactable(t *testing.T) (server, func(old string) server) {
 	}
 }
 
-// startCadastre starts Cadastre with a data directory.
+// startCadastre starts Cadastre with a data directory, and returns a function that stops it.
 func startCadastre(t *testing.T, folder string) (server, func()) {
 	t.Helper()
 	running, err := ours.Start(context.Background(), ours.Config{Folder: folder, Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler)})
@@ -114,7 +115,7 @@ func startCadastre(t *testing.T, folder string) (server, func()) {
 	return connectTo(t, config), stop
 }
 
-// compact compacts the history of a store.
+// compact compacts the history of the store in a data directory up to a revision.
 func compact(t *testing.T, folder, version string) {
 	t.Helper()
 	revision, err := strconv.ParseInt(version, 10, 64)
@@ -125,7 +126,7 @@ func compact(t *testing.T, folder, version string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A store retains the last revision: one more commit makes the old one compactable.
+	// A store always retains its last revision. One more commit makes the previous one compactable.
 	_, err = store.Commit(t.Context(), storage.Write{Key: "later", Value: []byte("{}")})
 	if err == nil {
 		err = store.Compact(t.Context(), storage.Revision(revision)+1)
@@ -135,8 +136,8 @@ func compact(t *testing.T, folder, version string) {
 	}
 }
 
-// startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, up to the revision of
-// the previous time.
+// startCompactableKubeAPIServer starts a kube-apiserver that compacts etcd five times per second, each time up to the
+// revision that was current at the previous compaction.
 func startCompactableKubeAPIServer(t *testing.T) (server, func(string) server) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

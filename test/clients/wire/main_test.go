@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(target.Suite{M: m}.Run()) }
 
-// timeout is the timeout of a request.
+// timeout is the maximum duration of a request.
 const timeout = 30 * time.Second
 
-// server is the API server under test.
+// server is a plain HTTP client of the API server under test.
 type server struct {
 	client *http.Client
 	host   string
@@ -42,15 +42,15 @@ func connectTo(t *testing.T, config *rest.Config) server {
 	return server{client, config.Host}
 }
 
-// apiResponse is a complete HTTP response.
+// apiResponse is an HTTP response with its complete body.
 type apiResponse struct {
 	code   int
 	header http.Header
 	body   string
 }
 
-// call sends a request and reads the complete response, also of a watch. The method may be followed by the
-// Content-Type.
+// call sends a request and reads the complete response, which for a watch contains all events until it ends. method may
+// be followed by a space and the Content-Type.
 func (s server) call(t *testing.T, method, path, body string) apiResponse {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -76,24 +76,24 @@ func (s server) call(t *testing.T, method, path, body string) apiResponse {
 	return apiResponse{response.StatusCode, response.Header, string(text)}
 }
 
-// must calls, and fails the test if the status code differs.
+// must sends a request, and fails the test if the status code of the response is not code.
 func (s server) must(t *testing.T, code int, method, path, body string) apiResponse {
 	t.Helper()
 	a := s.call(t, method, path, body)
 	if a.code != code {
-		t.Fatalf("%s %s: received %d %s, want %d", method, path, a.code, a.body, code)
+		t.Fatalf("%s %s: got status %d %s, want %d", method, path, a.code, a.body, code)
 	}
 	return a
 }
 
-// read parses the response as JSON.
+// read parses the body of the response as JSON.
 func read[T any](t *testing.T, a apiResponse) (v T) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
-		t.Errorf("%s: %v", a.body, err)
+		t.Errorf("parsing the response %s: %v", a.body, err)
 	}
 	return v
 }
 
-// status parses the response as a Status.
+// status parses the body of the response as a Status.
 func (a apiResponse) status(t *testing.T) metav1.Status { return read[metav1.Status](t, a) }

@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// series returns the samples of a scrape: name and labels → value.
+// series returns the samples of one scrape of /metrics. The keys are names with labels.
 func (s server) series(t *testing.T) map[string]float64 {
 	t.Helper()
 	all := map[string]float64{}
@@ -21,21 +21,21 @@ func (s server) series(t *testing.T) map[string]float64 {
 		end := strings.LastIndexByte(line, ' ')
 		number, err := strconv.ParseFloat(line[end+1:], 64)
 		if err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("parsing the sample %s: %v", line, err)
 		}
 		all[line[:end]] = number
 	}
 	return all
 }
 
-// increase is the expected increase of a series.
+// increase is the amount by which the requests of TestMetrics must increase a series.
 type increase struct {
 	name, labels string
 	by           float64
 }
 
-// expectedIncreases are the expected increases for PodTemplates, which no other test uses, after the requests of
-// TestMetrics.
+// expectedIncreases lists the increases that the requests of TestMetrics cause. The requests use PodTemplates, which no
+// other test uses.
 var expectedIncreases = []increase{
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
 	{"apiserver_request_total", `code="201",component="apiserver",dry_run="All",group="",resource="podtemplates",scope="resource",subresource="",verb="POST",version="v1"`, 1},
@@ -71,7 +71,7 @@ var expectedIncreases = []increase{
 	{"apiserver_request_terminations_total", `code="504",component="apiserver",group="",resource="podtemplates",scope="resource",subresource="",verb="GET",version="v1"`, 0},
 }
 
-// TestMetrics: requests increase the same series as in kube-apiserver.
+// TestMetrics checks that requests increase the same series as in kube-apiserver.
 func TestMetrics(t *testing.T) {
 	s, namespace := connect(t), target.Namespace(t)
 	all := "/api/v1/namespaces/" + namespace + "/podtemplates"
@@ -104,7 +104,7 @@ func TestMetrics(t *testing.T) {
 		key := c.name + "{" + c.labels + "}"
 		by := after[key] - before[key]
 		if strings.HasPrefix(c.name, "apiserver_requested_") {
-			by = after[key] // a gauge, which another test may have set before
+			by = after[key] // a gauge, which another test may have set before, is compared by its value
 		}
 		if by != c.by {
 			t.Errorf("%s increased by %v, want %v", key, by, c.by)

@@ -16,11 +16,13 @@ import (
 
 var record = flag.Bool("record", false, "record the responses of kube-apiserver in testdata")
 
-// optionsFile has one line per request: the method, the part after the path of ConfigMaps, the response of
-// Kubernetes, and that of Cadastre if it differs. The method WATCH is a GET of the deprecated path below watch.
+// optionsFile is a file with one line per request, whose columns are: the method, the part of the URL after the path of
+// ConfigMaps, the response of kube-apiserver, and the response of Cadastre if it differs. The method WATCH is a GET of
+// the deprecated path /watch/….
 const optionsFile = "testdata/options.tsv"
 
-// TestOptions: parameters of reads, valid and invalid, alone and combined.
+// TestOptions sends reads with valid and invalid parameters, alone and combined, and compares the responses with
+// optionsFile.
 func TestOptions(t *testing.T) {
 	s, namespace := connect(t), target.Namespace(t)
 	place := "/namespaces/" + namespace + "/configmaps"
@@ -66,7 +68,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// summary returns a summary of the response: the code, and the content or the error.
+// summary returns a summary of the response: the status code, and the content or the error.
 func (a apiResponse) summary(t *testing.T) string {
 	if a.code >= 400 {
 		status := a.status(t)
@@ -90,7 +92,7 @@ func (a apiResponse) summary(t *testing.T) string {
 	case a.body == "":
 		return fmt.Sprint(a.code, " nothing")
 	case err != nil:
-		t.Errorf("%s: %v", a.body, err)
+		t.Errorf("parsing the response %s: %v", a.body, err)
 		return ""
 	case object.Type != "":
 		return fmt.Sprint(a.code, " ", events(a.body))
@@ -104,8 +106,8 @@ func (a apiResponse) summary(t *testing.T) string {
 	return fmt.Sprint(a.code, " ", object.Kind)
 }
 
-// events returns the types of a watch's events, with END for the bookmark after the initial events. Other bookmarks
-// are omitted because their time is not determined.
+// events returns the types of the events of a watch, with END for the bookmark that ends the initial events. Other
+// bookmarks are omitted, because the time at which they are sent varies.
 func events(body string) string {
 	var types []string
 	for line := range strings.Lines(body) {

@@ -9,7 +9,7 @@ import (
 
 const oldEndpoints = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`
 
-// TestDeprecatedKinds: requests for a deprecated API get a warning, for every verb and response.
+// TestDeprecatedKinds checks that every response to a request for a deprecated API includes a warning, for every verb.
 func TestDeprecatedKinds(t *testing.T) {
 	s := connect(t)
 	place := "/api/v1/namespaces/" + target.Namespace(t)

@@ -39,15 +39,15 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/plugin/taintnodesbycondition"
 )
 
-// pair is one of our plugins and kube-apiserver's plugin with the same name.
+// pair is a plugin of Cadastre and the plugin of kube-apiserver with the same name.
 type pair struct {
-	// folder is the folder of our plugin.
-	folder string
-	ours   admission.Plugin
-	theirs func() (upstream.Interface, error)
-	// random returns the lines of a random case; nil if the plugin has no random cases.
+	// folder is the name of the folder of Cadastre's plugin.
+	folder   string
+	cadastre admission.Plugin
+	upstream func() (upstream.Interface, error)
+	// random returns the lines of a random case. It is nil if the plugin has no random cases.
 	random func(*rand.Rand) string
-	// recorded is the number of random cases that are recorded for the unit tests.
+	// recorded is the number of random cases that are recorded for the unit tests of the plugin.
 	recorded int
 }
 
@@ -79,15 +79,15 @@ func newApproval() (upstream.Interface, error) {
 	return plugin, nil
 }
 
-// newResize creates the plugin through its registration, because it has no exported constructor. Its informers are
-// replaced later.
+// newResize creates the plugin through its registration, because it has no exported constructor. startPlugin replaces
+// its informers later.
 func newResize() (upstream.Interface, error) {
 	plugins := upstream.NewPlugins()
 	resize.Register(plugins)
 	return plugins.InitPlugin(resize.PluginName, nil, informerInitializer{})
 }
 
-// informerInitializer sets empty informers.
+// informerInitializer is a plugin initializer that sets empty informers.
 type informerInitializer struct{}
 
 // Initialize implements admission.PluginInitializer.

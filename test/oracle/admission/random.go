@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// pick returns a random one of several texts.
+// pick returns a random one of the texts.
 func pick(r *rand.Rand, all ...string) string { return all[r.IntN(len(all))] }
 
-// some returns a YAML flow map with a random subset of the keys.
+// some returns a YAML flow map with a random subset of the keys. value returns the value of a key.
 func some(r *rand.Rand, value func() string, keys ...string) string {
 	var fields []string
 	for _, key := range keys {
@@ -20,7 +20,7 @@ func some(r *rand.Rand, value func() string, keys ...string) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// times returns a YAML flow list with up to maxItems items.
+// times returns a YAML flow list with a random number of items, at most maxItems.
 func times(r *rand.Rand, maxItems int, item func(i int) string) string {
 	items := make([]string, r.IntN(maxItems+1))
 	for i := range items {
@@ -29,7 +29,7 @@ func times(r *rand.Rand, maxItems int, item func(i int) string) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// resourceNames are the resources of random pods.
+// resourceNames are the resources that random pods request and limit.
 var resourceNames = []string{"cpu", "memory", "hugepages-2Mi"}
 
 func amount(r *rand.Rand) func() string {
@@ -53,8 +53,8 @@ func randomContainer(r *rand.Rand, prefix string) func(int) string {
 	}
 }
 
-// randomLimits returns a pod or a claim and at most one LimitRange, because kube-apiserver evaluates several in
-// random order. Each bound has at most two resources.
+// randomLimits returns a pod or a PersistentVolumeClaim, and at most one LimitRange, because kube-apiserver evaluates
+// several LimitRanges in random order. Each bound of the LimitRange has at most two resources.
 func randomLimits(r *rand.Rand) string {
 	ratio := func() string { return pick(r, `"1"`, "1500m", `"2"`, `"10"`) }
 	item := func(kind string) string {
@@ -115,7 +115,7 @@ func randomPriority(r *rand.Rand) string {
 	number := func() string { return fmt.Sprint(r.IntN(5)) }
 	policy := func() string { return pick(r, "Never", "PreemptLowerPriority") }
 	var lines []string
-	for i, name := range []string{"a", "b", "c"} { // distinct values, because kube-apiserver picks either of two defaults with the same value
+	for i, name := range []string{"a", "b", "c"} { // the values differ, because kube-apiserver picks either of two default classes with the same value
 		if r.IntN(3) == 0 {
 			continue
 		}

@@ -21,11 +21,11 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 )
 
-// attempts is the number of repetitions of a case with several violations, which kube-apiserver reports in random
-// order. The lexically first text is recorded, which has them in the order of resource names.
+// attempts is the number of times that a case with several violations is run, because kube-apiserver reports them in
+// random order. The lexically smallest message is recorded, in which the violations are in the order of resource names.
 const attempts = 1000
 
-// runUpstream returns the result of a plugin of kube-apiserver.
+// runUpstream returns the result of kube-apiserver's plugin for a case.
 func runUpstream(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admissiontest.Answer, error) {
 	plugin, err := startPlugin(newPlugin, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func runUpstream(newPlugin func() (admission.Interface, error), c *admissiontest
 	return first, nil
 }
 
-// startPlugin returns a plugin whose informers have the stored objects of a case.
+// startPlugin returns a plugin whose informers contain the stored objects of a case.
 func startPlugin(newPlugin func() (admission.Interface, error), c *admissiontest.Case) (admission.Interface, error) {
 	var stored []runtime.Object
 	for _, doc := range c.Stored {
@@ -91,7 +91,7 @@ func fill(factory informers.SharedInformerFactory, stored []runtime.Object) erro
 		kind := obj.GetObjectKind().GroupVersionKind().Kind
 		indexer := indexers[kind]
 		if indexer == nil {
-			return fmt.Errorf("stored: kind %s has no informer in upstream.go", kind)
+			return fmt.Errorf("stored object: expected a kind with an informer in upstream.go, received %s; add it to fill", kind)
 		}
 		if err := indexer.Add(obj); err != nil {
 			return err
@@ -100,13 +100,14 @@ func fill(factory informers.SharedInformerFactory, stored []runtime.Object) erro
 	return nil
 }
 
-// decode returns an object in its versioned type, without defaults.
+// decode returns a document as an object of its versioned Go type, without defaults.
 func decode(doc document.Value) (runtime.Object, error) {
 	obj, _, err := legacyscheme.Codecs.UniversalDeserializer().Decode([]byte(doc.JSON()), nil, nil)
 	return obj, err
 }
 
-// decodeInternal returns an object in the internal type that plugins require, without defaults; nil for an absent one.
+// decodeInternal returns a document as an object of the internal Go type that plugins require, without defaults. It
+// returns nil for an absent document.
 func decodeInternal(doc document.Value) (runtime.Object, error) {
 	if doc.IsAbsent() {
 		return nil, nil
@@ -119,7 +120,7 @@ func decodeInternal(doc document.Value) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(obj, group)
 }
 
-// encode returns an internal object as a document at the version of a case.
+// encode returns an internal object as a document at the API version of a case.
 func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 	version, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -136,9 +137,9 @@ func encode(obj runtime.Object, apiVersion string) (document.Value, error) {
 	return document.ParseJSON(text)
 }
 
-// call runs both phases of a plugin on a case.
+// call runs the mutating and the validating phase of a plugin on a case.
 func call(plugin admission.Interface, c *admissiontest.Case) (answer admissiontest.Answer, err error) {
-	ours, err := c.Attributes() // for the name and namespace
+	attributes, err := c.Attributes() // provides the name and the namespace
 	if err != nil {
 		return answer, err
 	}
@@ -151,7 +152,7 @@ func call(plugin admission.Interface, c *admissiontest.Case) (answer admissionte
 		return answer, err
 	}
 	v := c.Resource.Versioned()
-	a := admission.NewAttributesRecord(object, old, v.Kind, ours.Namespace, ours.Name, v.Resource, c.Resource.Subresource,
+	a := admission.NewAttributesRecord(object, old, v.Kind, attributes.Namespace, attributes.Name, v.Resource, c.Resource.Subresource,
 		admission.Operation(c.Operation), nil, false, &user.DefaultInfo{Name: "tester"})
 	if err := runPhases(plugin, a); err != nil {
 		return admissiontest.Answer{Error: admissiontest.ErrorText(err)}, nil
@@ -167,7 +168,7 @@ func call(plugin admission.Interface, c *admissiontest.Case) (answer admissionte
 	if err != nil {
 		return answer, err
 	}
-	if c.Object.Get("status").IsAbsent() { // some Go types encode empty fields of the status
+	if c.Object.Get("status").IsAbsent() { // some Go types encode an empty status, which is removed
 		after, sent = after.Without("status"), sent.Without("status")
 	}
 	return admissiontest.NewAnswer(after, sent), nil
@@ -188,7 +189,7 @@ func runPhases(plugin admission.Interface, a admission.Attributes) error {
 	return nil
 }
 
-// canonical returns a document in kube-apiserver's encoding.
+// canonical returns a document as kube-apiserver encodes it.
 func canonical(doc document.Value) (document.Value, error) {
 	obj, err := decodeInternal(doc)
 	if err != nil {

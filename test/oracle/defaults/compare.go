@@ -6,41 +6,42 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Covers checks that our result has all values of upstream's result, and in addition only empty values of the input:
-// Go omits empty values, we retain them. It returns the first difference.
-func Covers(path string, ours, upstream, input document.Value) error {
+// Covers returns an error unless Cadastre's result contains all values of kube-apiserver's result, and in addition only
+// empty values of the input: Go omits empty values when it encodes an object, and Cadastre retains them. The error
+// names the first difference.
+func Covers(path string, cadastre, upstream, input document.Value) error {
 	switch {
 	case upstream.IsAbsent():
 		if input.IsAbsent() {
-			return fmt.Errorf("%s: expected no value, received %v", path, ours)
+			return fmt.Errorf("%s: expected no value, received %v", path, cadastre)
 		}
-		return requireEmpty(path, ours)
-	case ours.Kind() == document.Map && upstream.Kind() == document.Map:
-		return coversMap(path, ours, upstream, input)
-	case ours.Kind() == document.List && upstream.Kind() == document.List && ours.Len() == upstream.Len():
-		for i := range ours.Len() {
+		return requireEmpty(path, cadastre)
+	case cadastre.Kind() == document.Map && upstream.Kind() == document.Map:
+		return coversMap(path, cadastre, upstream, input)
+	case cadastre.Kind() == document.List && upstream.Kind() == document.List && cadastre.Len() == upstream.Len():
+		for i := range cadastre.Len() {
 			var from document.Value
 			if input.Kind() == document.List && i < input.Len() {
 				from = input.At(i)
 			}
-			if err := Covers(fmt.Sprintf("%s[%d]", path, i), ours.At(i), upstream.At(i), from); err != nil {
+			if err := Covers(fmt.Sprintf("%s[%d]", path, i), cadastre.At(i), upstream.At(i), from); err != nil {
 				return err
 			}
 		}
 		return nil
-	case document.Equal(ours, upstream), upstream.IsNull() && ours.Len() == 0 && !ours.IsScalar() && !ours.IsAbsent():
+	case document.Equal(cadastre, upstream), upstream.IsNull() && cadastre.Len() == 0 && !cadastre.IsScalar() && !cadastre.IsAbsent():
 		return nil
 	}
-	return fmt.Errorf("%s: expected %v, received %v", path, upstream, ours)
+	return fmt.Errorf("%s: expected %v, received %v", path, upstream, cadastre)
 }
 
-func coversMap(path string, ours, upstream, input document.Value) error {
+func coversMap(path string, cadastre, upstream, input document.Value) error {
 	for name, value := range upstream.Fields() {
-		if err := Covers(path+"."+name, ours.Get(name), value, input.Get(name)); err != nil {
+		if err := Covers(path+"."+name, cadastre.Get(name), value, input.Get(name)); err != nil {
 			return err
 		}
 	}
-	for name, value := range ours.Fields() {
+	for name, value := range cadastre.Fields() {
 		if upstream.Get(name).IsAbsent() {
 			if err := Covers(path+"."+name, value, document.Value{}, input.Get(name)); err != nil {
 				return err
@@ -50,7 +51,7 @@ func coversMap(path string, ours, upstream, input document.Value) error {
 	return nil
 }
 
-// requireEmpty returns an error unless Go may omit the value: it is a zero value or an empty container.
+// requireEmpty returns an error unless the value is a zero value or an empty container, which Go may omit.
 func requireEmpty(path string, v document.Value) error {
 	switch v.Kind() {
 	case document.Map, document.List:
@@ -66,5 +67,5 @@ func requireEmpty(path string, v document.Value) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: upstream omits %v, which is not empty", path, v)
+	return fmt.Errorf("%s: expected no value or an empty one, because kube-apiserver omits it; received %v", path, v)
 }

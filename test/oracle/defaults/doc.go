@@ -1,7 +1,7 @@
 // Package defaults compares the defaults of internal/api/builtin with kube-apiserver's code. It is a separate module
 // because that code is large; `make oracle-rules` runs it.
 //
-// Inputs are the documents in cases.txt, and random ones that are generated from the types. The result of upstream's
+// Inputs are the documents in cases.txt, and random ones that are generated from the types. The result of kube-apiserver's
 // decoding, defaulting and conversion to the internal version and back is compared with that of Read and Default.
 // With -write, documents that passed are written to testdata/golden.txt.gz of internal/api/builtin, whose unit test
 // replays them.

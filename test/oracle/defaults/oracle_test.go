@@ -3,7 +3,7 @@ package defaults
 import (
 	"bytes"
 	"compress/gzip"
-	_ "embed" // cases.txt
+	_ "embed" // cases.txt is embedded
 	"errors"
 	"flag"
 	"fmt"
@@ -29,7 +29,7 @@ var (
 //go:embed cases.txt
 var cases string
 
-// kind is a GroupVersionKind with its type.
+// kind is a GroupVersionKind with Cadastre's description of its type.
 type kind struct {
 	schema.GroupVersionKind
 	*builtin.Type
@@ -39,7 +39,7 @@ func allKinds(t *testing.T) (all []kind) {
 	add := func(group, version, name string) {
 		of, ok := builtin.Builtin(api.TypeName(group, version, name))
 		if !ok {
-			t.Fatalf("%s/%s %s has no type", group, version, name)
+			t.Fatalf("%s/%s %s: expected a type in internal/api/builtin, found none", group, version, name)
 		}
 		all = append(all, kind{schema.GroupVersionKind{Group: group, Version: version, Kind: name}, of})
 	}
@@ -111,7 +111,8 @@ func withKindOf(k kind, doc document.Value) document.Value {
 	return doc.With("apiVersion", document.NewString(apiVersion)).With("kind", document.NewString(name))
 }
 
-// check compares the results of upstream and of our code for a document.
+// check compares the results of kube-apiserver and of Cadastre for a document. It reports whether they are equal.
+// sloppy reports whether the document contains values that Go would omit.
 func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 	t.Helper()
 	want, wantErr := Upstream(k.GroupVersionKind, []byte(doc.JSON()))
@@ -119,16 +120,16 @@ func check(t *testing.T, k kind, doc document.Value, sloppy bool) bool {
 	switch {
 	case wantErr != nil && err != nil:
 		if !strings.HasPrefix(err.Error(), wantErr.Error()) {
-			t.Errorf("%v\nwant error %v\ngot        %v", doc, wantErr, err)
+			t.Errorf("document %v\nwant error %v\ngot        %v", doc, wantErr, err)
 		}
 		return true
 	case wantErr != nil || err != nil:
-		t.Errorf("%v\nwant error %v\ngot        %v", doc, wantErr, err)
+		t.Errorf("document %v\nwant error %v\ngot        %v", doc, wantErr, err)
 		return false
 	}
 	got := k.Default(read)
 	if problem := compare(k, doc, got, want, unknown, sloppy); problem != nil {
-		t.Errorf("%v\n%v\nwant %s\ngot  %v", doc, problem, want.JSON, got)
+		t.Errorf("document %v\n%v\nwant %s\ngot  %v", doc, problem, want.JSON, got)
 		return false
 	}
 	return true
@@ -141,7 +142,7 @@ func compare(k kind, doc, got document.Value, want Result, unknown []string, slo
 	}
 	upstream, got = withoutNow(upstream), withoutNow(got)
 	if !sloppy && !document.Equal(upstream, got) {
-		return fmt.Errorf("not equal: %w", Covers("", got, upstream, doc))
+		return fmt.Errorf("result differs from kube-apiserver's: %w", Covers("", got, upstream, doc))
 	}
 	if err := Covers("", got, upstream, doc); err != nil {
 		return err
@@ -152,12 +153,13 @@ func compare(k kind, doc, got document.Value, want Result, unknown []string, slo
 	slices.Sort(unknown)
 	slices.Sort(want.Unknown)
 	if !slices.Equal(unknown, want.Unknown) {
-		return fmt.Errorf("unknown fields %q, want %q", unknown, want.Unknown)
+		return fmt.Errorf("got unknown fields %q, want %q", unknown, want.Unknown)
 	}
 	return checkIdempotent(k, got, want)
 }
 
-// checkIdempotent checks that our result is equivalent for upstream, and that Read and Default are idempotent.
+// checkIdempotent returns an error unless kube-apiserver's result for Cadastre's result is the same, and Cadastre's
+// Read and Default do not change the result again.
 func checkIdempotent(k kind, got document.Value, want Result) error {
 	again, err := Upstream(k.GroupVersionKind, []byte(got.JSON()))
 	if err != nil {
@@ -169,19 +171,19 @@ func checkIdempotent(k kind, got document.Value, want Result) error {
 		return err
 	}
 	if !document.Equal(withoutNow(a), withoutNow(b)) {
-		return fmt.Errorf("upstream's result for our result is %s", again.JSON)
+		return fmt.Errorf("kube-apiserver changes Cadastre's result to %s, want it unchanged", again.JSON)
 	}
 	read, unknown, err := k.Decode(got)
 	if err != nil || len(unknown) > 0 {
-		return fmt.Errorf("second Read: %v, unknown fields %q", err, unknown)
+		return fmt.Errorf("second Read() = %v, unknown fields %q, want neither", err, unknown)
 	}
 	if twice := k.Default(read); !document.Same(twice, got) {
-		return fmt.Errorf("second Default: %v", twice)
+		return fmt.Errorf("second Default() = %v, want no change", twice)
 	}
 	return nil
 }
 
-// withoutNow replaces timeAdded, the only default that is the current time.
+// withoutNow replaces the values of timeAdded, the only field whose default is the current time.
 func withoutNow(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -206,7 +208,7 @@ func withoutNow(v document.Value) document.Value {
 	return v
 }
 
-// golden has lines for the golden file: type, input, result or error, unknown fields.
+// golden contains lines for the golden file: the type, the input, the result or the error, and the unknown fields.
 type golden struct{ lines []string }
 
 var all []string

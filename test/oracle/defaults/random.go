@@ -8,21 +8,21 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Maker generates random documents from types.
+// Maker generates random documents of the given types.
 type Maker struct {
 	*rand.Rand
-	// Sloppy adds values that Go would omit: nulls, zeros, empty lists and maps, unknown fields.
+	// Sloppy makes Maker add values that Go would omit: nulls, zeros, empty lists and maps, and unknown fields.
 	Sloppy bool
-	// Wrong adds one value of a wrong type, so that most documents are rejected. It is one, because upstream does not
-	// always report the first of several.
+	// Wrong makes Maker add one value of a wrong type, so that most documents are rejected. It adds only one, because
+	// kube-apiserver does not always report the first of several.
 	Wrong bool
-	// Likely is the probability of a field, in percent.
+	// Likely is the probability in percent that a field is generated.
 	Likely int
 }
 
 func (m *Maker) chance(percent int) bool { return m.IntN(100) < percent }
 
-// Struct generates a value of a struct type.
+// Struct generates a value of a struct type. depth limits the nesting.
 func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	var fields []document.Field
 	for i := range t.Fields {
@@ -38,7 +38,7 @@ func (m *Maker) Struct(t *builtin.Type, depth int) document.Value {
 	return document.NewMap(fields...)
 }
 
-// isExcluded reports whether a field is excluded because conversion between versions changes its meaning.
+// isExcluded reports whether a field is never generated, because conversion between API versions changes its meaning.
 func isExcluded(t *builtin.Type, f *builtin.Field) bool {
 	switch t.Name {
 	case "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus":
@@ -60,7 +60,7 @@ func (m *Maker) field(f *builtin.Field, depth int) document.Value {
 	return m.value(f.Type, depth, m.Sloppy && m.chance(10) || f.Pointer && m.chance(10))
 }
 
-// value generates a value; a zero value if zero is set.
+// value generates a value of a type. It is a zero value if zero is set.
 func (m *Maker) value(t *builtin.Type, depth int, zero bool) document.Value {
 	switch t.Kind {
 	case builtin.Struct:
@@ -119,7 +119,7 @@ func (m *Maker) mapOf(t *builtin.Type, depth int, zero bool) document.Value {
 	for range m.size(zero) {
 		value := m.value(t.Elem, depth, m.Sloppy && m.chance(5))
 		switch {
-		case m.Sloppy && m.chance(5) && t.Elem.Kind != builtin.Bytes: // upstream does not store the null
+		case m.Sloppy && m.chance(5) && t.Elem.Kind != builtin.Bytes: // kube-apiserver does not store this null
 			value = document.NewNull()
 		case m.wrongValueDue():
 			value = m.randomValue()
@@ -129,14 +129,14 @@ func (m *Maker) mapOf(t *builtin.Type, depth int, zero bool) document.Value {
 	return document.NewMap(fields...)
 }
 
-// wrongValueDue reports whether to generate the wrong value now; at most once per document.
+// wrongValueDue reports whether the next value should be of a wrong type. It returns true at most once per document.
 func (m *Maker) wrongValueDue() bool {
 	now := m.Wrong && m.chance(3)
 	m.Wrong = m.Wrong && !now
 	return now
 }
 
-// randomValue generates a value of a random type.
+// randomValue generates a value of a random JSON type.
 func (m *Maker) randomValue() document.Value {
 	v, err := document.ParseJSON([]byte(pick(m, anyValues)))
 	if err != nil {

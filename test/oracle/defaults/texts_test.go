@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// TestImages compares the default of imagePullPolicy for random image references.
+// TestImages compares the default of imagePullPolicy with kube-apiserver's, for random image references.
 func TestImages(t *testing.T) {
 	digest := "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 	parts := []string{"a", "b1", "A", "latest", ":latest", ":v1", ":", "/", "/", ".", "_", "__", "-", "--", "@", "@" + digest,
@@ -29,7 +29,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestQuantities compares the canonical form of random quantities, and the rejection of invalid ones.
+// TestQuantities compares the canonical form of random quantities, and the rejection of invalid ones, with
+// kube-apiserver.
 func TestQuantities(t *testing.T) {
 	parts := []string{"0", "1", "5", "8", "10", "24", "000", "999", "1024", "1000", ".", "+", "-", "m", "u", "n", "k", "M", "G", "T", "P", "E",
 		"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "e", "e3", "E-3", "e+6", " ", "x"}

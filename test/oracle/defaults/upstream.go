@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
-	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install" // each registers its kinds
+	_ "k8s.io/kubernetes/pkg/apis/admissionregistration/install" // each package registers its kinds in the scheme
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/authentication/install"
 	_ "k8s.io/kubernetes/pkg/apis/authorization/install"
@@ -31,13 +31,14 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// Result is the result of decoding and defaulting a document.
+// Result is the result of kube-apiserver for a document: the decoded and defaulted object.
 type Result struct {
 	JSON    []byte
-	Unknown []string // errors about unknown fields
+	Unknown []string // the errors about unknown fields
 }
 
-// Upstream decodes a document, sets its defaults, and converts it to the internal version and back.
+// Upstream decodes a document with kube-apiserver's code, sets its defaults, and converts it to the internal version
+// and back.
 func Upstream(kind schema.GroupVersionKind, text []byte) (r Result, err error) {
 	object, err := legacyscheme.Scheme.New(kind)
 	if err != nil {
@@ -88,7 +89,7 @@ func marshal(v any) ([]byte, error) {
 func withKind(kind schema.GroupVersionKind, text []byte) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(text, []byte("{"))
 	if !ok {
-		return nil, errors.New("expected an object")
+		return nil, errors.New("expected the JSON of an object, received another value")
 	}
 	apiVersion, name := kind.ToAPIVersionAndKind()
 	comma := ","

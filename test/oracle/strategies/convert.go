@@ -10,7 +10,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// printConverted prints the conversion of a line APIVERSION OBJECT.
+// printConverted prints the object of a line APIVERSION OBJECT and its conversion to that version.
 func printConverted(line string) error {
 	to, object, _ := strings.Cut(line, " ")
 	read, converted, err := convert(object, to)
@@ -20,7 +20,7 @@ func printConverted(line string) error {
 	return err
 }
 
-// convert returns an object re-encoded by Kubernetes, and converted to another version.
+// convert returns an object as Kubernetes encodes it, and the object converted to another version.
 func convert(text, to string) (read, converted []byte, err error) {
 	var kind struct{ APIVersion, Kind string }
 	if err := json.Unmarshal([]byte(text), &kind); err != nil {

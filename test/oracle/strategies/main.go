@@ -1,14 +1,13 @@
-// Command oracle prints the results of Kubernetes' conversion and strategies, for the unit tests of package api. It
-// is a separate module because it depends on k8s.io/kubernetes. It regenerates the files of testdata from their
-// inputs:
+// Command oracle prints the results of Kubernetes' conversion and strategies, for the unit tests of package api. It is
+// a separate module because it depends on k8s.io/kubernetes. It regenerates the files of testdata from their inputs:
 //
 //	go run . convert < ../../../internal/api/testdata/conversions.txt     objects at another version
 //	go run . prepare < ../../../internal/api/testdata/prepared.txt        objects after a write
 //	go run . strategies                                                   testdata/strategies.txt
 //
-// convert reads lines APIVERSION OBJECT, prepare lines RESOURCE, ENDPOINT, OBJECT and LIVE separated by tabs, where
-// LIVE - means that there is no live object. Each input is printed re-encoded by Kubernetes, followed by a line with
-// = and the result.
+// The input of convert consists of lines APIVERSION OBJECT. The input of prepare consists of lines with the fields
+// RESOURCE, ENDPOINT, OBJECT and LIVE, separated by tabs; the value - for LIVE means that there is no live object. Each
+// input is printed as Kubernetes encodes it, followed by a line with = and the result.
 package main
 
 import (
@@ -41,7 +40,7 @@ func main() {
 	}
 }
 
-// eachLine calls do with the input lines of stdin. It copies comments and skips results.
+// eachLine calls do with each input line of stdin. It copies comments, and skips the results of a previous run.
 func eachLine(do func(line string) error) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 1<<20)

@@ -17,7 +17,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// printPrepared prints the result of a write for a line RESOURCE, ENDPOINT, OBJECT and LIVE.
+// printPrepared prints the object that results from the write of a line RESOURCE, ENDPOINT, OBJECT and LIVE.
 func printPrepared(line string) error {
 	words := strings.Split(line, "\t")
 	if len(words) != 4 {
@@ -28,7 +28,7 @@ func printPrepared(line string) error {
 			return e.printPrepared(words[2], words[3])
 		}
 	}
-	return fmt.Errorf("expected an endpoint, received %s %s", words[0], words[1])
+	return fmt.Errorf("expected a RESOURCE and ENDPOINT of writeEndpoints, received %s %s", words[0], words[1])
 }
 
 func (e writeEndpoint) printPrepared(sent, existing string) error {
@@ -56,8 +56,8 @@ func (e writeEndpoint) printPrepared(sent, existing string) error {
 	return nil
 }
 
-// update runs a strategy with the parts of the generic update that matter: clients cannot set the generation or
-// remove a deletionTimestamp.
+// update runs a strategy together with the parts of kube-apiserver's generic update that affect the result: clients can
+// neither set the generation nor remove a deletionTimestamp.
 func (e writeEndpoint) update(obj, live runtime.Object) error {
 	now, err := meta.Accessor(obj)
 	if err != nil {
@@ -77,14 +77,14 @@ func (e writeEndpoint) update(obj, live runtime.Object) error {
 	return nil
 }
 
-// context returns the context of a request by the user of the unit tests.
+// context returns the context of a request by the user that the unit tests use.
 func (e writeEndpoint) context() context.Context {
 	v := schema.FromAPIVersionAndKind(e.version, e.kind)
 	ctx := request.WithUser(request.NewContext(), &user.DefaultInfo{Name: "ann", Groups: []string{"dev", "ops"}, Extra: map[string][]string{"x": {"y"}}})
 	return request.WithRequestInfo(ctx, &request.RequestInfo{APIGroup: v.Group, APIVersion: v.Version})
 }
 
-// read parses an object, and returns it with its encoding by Kubernetes; nil for -.
+// read parses an object, and returns it with its encoding by Kubernetes. It returns a nil object for "-".
 func (e writeEndpoint) read(text string) (runtime.Object, string, error) {
 	if text == "-" {
 		return nil, text, nil
@@ -105,7 +105,7 @@ func (e writeEndpoint) read(text string) (runtime.Object, string, error) {
 	return obj, text, err
 }
 
-// write returns the encoding of an object in responses.
+// write returns an object as Kubernetes encodes it in responses.
 func (e writeEndpoint) write(obj runtime.Object) (string, error) {
 	external, err := legacyscheme.Scheme.ConvertToVersion(obj.DeepCopyObject(), schema.FromAPIVersionAndKind(e.version, e.kind).GroupVersion())
 	if err != nil {

@@ -70,13 +70,13 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// writeEndpoint is an endpoint with its strategy.
+// writeEndpoint is an endpoint to which objects can be written, with its strategy.
 type writeEndpoint struct {
 	resource, name, version, kind string
 	strategy                      any
 }
 
-// writeEndpoints are the endpoints whose strategies need no running server.
+// writeEndpoints lists the endpoints whose strategies do not require a running server.
 var writeEndpoints = []writeEndpoint{
 	{"namespaces", "main", "v1", "Namespace", namespace.Strategy},
 	{"namespaces", "status", "v1", "Namespace", namespace.StatusStrategy},

@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
-// gatewaySchema returns the schema of a kind of the Gateway API, whose CRDs are in kube-apiserver's tests.
+// gatewaySchema returns the schema of a kind of the Gateway API, whose CRDs are part of kube-apiserver's tests.
 func gatewaySchema(b *testing.B, kind string) document.Value {
 	b.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/apiextensions-apiserver").Output()
@@ -34,11 +34,11 @@ func gatewaySchema(b *testing.B, kind string) document.Value {
 			return doc.Lookup("spec", "versions").At(0).Lookup("schema", "openAPIV3Schema")
 		}
 	}
-	b.Fatalf("the CRDs of the Gateway API have no %s", kind)
+	b.Fatalf("the CRDs of the Gateway API do not define kind %s", kind)
 	return document.Value{}
 }
 
-// route returns an HTTPRoute with a number of rules.
+// route returns an HTTPRoute with the given number of rules, as JSON.
 func route(rules int) string {
 	const rule = `{"matches":[{"path":{"type":"PathPrefix","value":"/shop"},"headers":[{"name":"version","value":"two"}]}],
 		"filters":[{"type":"RequestHeaderModifier","requestHeaderModifier":{"add":[{"name":"my-header","value":"foo"}],"remove":["other"]}}],
@@ -47,7 +47,7 @@ func route(rules int) string {
 		"spec":{"parentRefs":[{"name":"gateway"}],"hostnames":["shop.example.com","www.example.com"],"rules":[%s]}}`, strings.TrimSuffix(strings.Repeat(rule+",", rules), ","))
 }
 
-// withoutRules removes CEL rules from a schema.
+// withoutRules removes all CEL rules from a schema.
 func withoutRules(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -63,25 +63,26 @@ func withoutRules(v any) any {
 	return v
 }
 
-// BenchmarkRoute reads, defaults and validates a valid HTTPRoute, starting from the in-memory form of each side.
+// BenchmarkRoute reads, defaults and validates a valid HTTPRoute, with Cadastre and with kube-apiserver. Each starts
+// from its own in-memory form of the object.
 func BenchmarkRoute(b *testing.B) {
 	schema := gatewaySchema(b, "HTTPRoute")
 	plain := jsonText(withoutRules(schema.ToGo()))
 	for _, test := range []struct{ name, schema string }{{"plain", plain}, {"rules", schema.JSON()}} {
-		ours, err := structural.Compile(parse(b, test.schema), testOptions)
+		cadastre, err := structural.Compile(parse(b, test.schema), testOptions)
 		if err != nil {
 			b.Fatal(err)
 		}
-		theirs, refused, err := newUpstream(test.schema)
+		upstream, refused, err := newUpstream(test.schema)
 		if err != nil || len(refused) > 0 {
 			b.Fatal(err, refused)
 		}
-		b.Run(test.name+"/ours", func(b *testing.B) { benchOurs(b, ours, route(4)) })
-		b.Run(test.name+"/upstream", func(b *testing.B) { benchTheirs(b, theirs, route(4)) })
+		b.Run(test.name+"/ours", func(b *testing.B) { benchmarkCadastre(b, cadastre, route(4)) })
+		b.Run(test.name+"/upstream", func(b *testing.B) { benchmarkUpstream(b, upstream, route(4)) })
 	}
 }
 
-func benchOurs(b *testing.B, t *structural.Type, text string) {
+func benchmarkCadastre(b *testing.B, t *structural.Type, text string) {
 	obj := parse(b, text)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -95,7 +96,7 @@ func benchOurs(b *testing.B, t *structural.Type, text string) {
 	}
 }
 
-func benchTheirs(b *testing.B, u *upstream, text string) {
+func benchmarkUpstream(b *testing.B, u *upstream, text string) {
 	obj := goValue(b, text)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -109,7 +110,7 @@ func benchTheirs(b *testing.B, u *upstream, text string) {
 	}
 }
 
-// BenchmarkCompile compiles the schema of HTTPRoute.
+// BenchmarkCompile compiles the schema of HTTPRoute with Cadastre.
 func BenchmarkCompile(b *testing.B) {
 	schema := gatewaySchema(b, "HTTPRoute")
 	b.ReportAllocs()

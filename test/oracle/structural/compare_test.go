@@ -24,14 +24,14 @@ var (
 	objects = flag.Int("objects", 20, "`number` of objects per schema")
 )
 
-// TestCompare compares Read, Default, Validate and ValidateStatus with kube-apiserver's code.
+// TestCompare compares Cadastre's Read, Default, Validate and ValidateStatus with kube-apiserver's code.
 func TestCompare(t *testing.T) {
 	var counts tally
 	for i := range *schemas {
 		m := maker{rand.New(rand.NewPCG(*seed, uint64(i)))}
 		schema := m.schema()
 		text := jsonText(schema)
-		theirs, refused, err := newUpstream(text)
+		upstream, refused, err := newUpstream(text)
 		if err != nil {
 			t.Fatalf("schema %d: %v\n%s", i, err, text)
 		}
@@ -39,12 +39,12 @@ func TestCompare(t *testing.T) {
 			counts.rejected++
 			continue
 		}
-		ours, err := structural.Compile(parse(t, text), testOptions)
+		cadastre, err := structural.Compile(parse(t, text), testOptions)
 		if err != nil {
 			t.Errorf("schema %d: %v\n%s", i, err, text)
 			continue
 		}
-		c := comparison{t, ours, theirs, &counts, fmt.Sprintf("schema %d: %s", i, text)}
+		c := comparison{t, cadastre, upstream, &counts, fmt.Sprintf("schema %d: %s", i, text)}
 		for range *objects {
 			c.history(m, schema)
 			if t.Failed() {
@@ -56,7 +56,7 @@ func TestCompare(t *testing.T) {
 	counts.check(t)
 }
 
-// tally counts the outcomes, so that a test that covers nothing fails.
+// tally counts the cases by outcome. The test fails if an outcome does not occur, because it would not be covered.
 type tally struct{ rejected, unreadable, valid, invalid, updates, ratcheted, warned, pruned, defaulted int }
 
 func (c tally) check(t *testing.T) {
@@ -64,20 +64,20 @@ func (c tally) check(t *testing.T) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		if v.Field(i).Int() == 0 {
-			t.Errorf("no case was %s", v.Type().Field(i).Name)
+			t.Errorf("no random case was %s, want at least one; increase -schemas or -objects", v.Type().Field(i).Name)
 		}
 	}
 }
 
 type comparison struct {
-	t      *testing.T
-	ours   *structural.Type
-	theirs *upstream
-	counts *tally
-	schema string
+	t        *testing.T
+	cadastre *structural.Type
+	upstream *upstream
+	counts   *tally
+	schema   string
 }
 
-// history compares the creation and an update of an object.
+// history compares both implementations for the creation and an update of a random object.
 func (c *comparison) history(m maker, schema object) {
 	first := m.customObject(schema)
 	obj, ok := c.read(first)
@@ -94,64 +94,67 @@ func (c *comparison) history(m maker, schema object) {
 	c.validate(next, obj, true)
 }
 
-// read compares the reading and defaulting of an object.
+// read compares both implementations for reading and defaulting an object. It returns Cadastre's result. It returns
+// false if one of them rejects the object.
 func (c *comparison) read(obj object) (document.Value, bool) {
 	c.t.Helper()
 	text := jsonText(obj)
-	theirs := goValue(c.t, text)
-	theirUnknown, theirErr := c.theirs.read(theirs)
-	ours, unknown, err := c.ours.Decode(parse(c.t, text))
-	if (err != nil) != (theirErr != nil) {
-		c.t.Errorf("%s\nobject %s\nread: %v\nupstream: %v", c.schema, text, err, theirErr)
-		return ours, false
+	upstream := goValue(c.t, text)
+	upstreamUnknown, upstreamErr := c.upstream.read(upstream)
+	cadastre, unknown, err := c.cadastre.Decode(parse(c.t, text))
+	if (err != nil) != (upstreamErr != nil) {
+		c.t.Errorf("%s\nobject %s\ngot error  %v\nwant error %v as kube-apiserver", c.schema, text, err, upstreamErr)
+		return cadastre, false
 	}
 	if err != nil {
 		c.counts.unreadable++
-		c.compareErrors(text, err, theirErr)
-		return ours, false
+		c.compareErrors(text, err, upstreamErr)
+		return cadastre, false
 	}
-	if !slices.Equal(unknown, theirUnknown) {
-		c.t.Errorf("%s\nobject %s\nunknown  %q\nupstream %q", c.schema, text, unknown, theirUnknown)
+	if !slices.Equal(unknown, upstreamUnknown) {
+		c.t.Errorf("%s\nobject %s\ngot unknown fields  %q\nwant unknown fields %q as kube-apiserver", c.schema, text, unknown, upstreamUnknown)
 	}
-	c.compare("read", text, ours, theirs)
+	c.compare("read", text, cadastre, upstream)
 	if len(unknown) > 0 {
 		c.counts.pruned++
 	}
-	filled := c.ours.Default(ours)
-	apidefaulting.Default(theirs, c.theirs.schema)
-	c.compare("defaulted", text, filled, theirs)
-	if !document.Same(filled, ours) {
+	filled := c.cadastre.Default(cadastre)
+	apidefaulting.Default(upstream, c.upstream.schema)
+	c.compare("defaulted", text, filled, upstream)
+	if !document.Same(filled, cadastre) {
 		c.counts.defaulted++
 	}
-	if again := c.ours.Default(filled); !document.Same(again, filled) {
-		c.t.Errorf("%s\nobject %s\ndefaulted again: %s", c.schema, text, again)
+	if again := c.cadastre.Default(filled); !document.Same(again, filled) {
+		c.t.Errorf("%s\nobject %s\na second Default() changed the object to %s, want no change", c.schema, text, again)
 	}
 	return filled, true
 }
 
-// compareErrors compares the error messages. If there are several errors, each side may report another one.
-func (c *comparison) compareErrors(text string, ours, theirs error) {
-	if strings.HasPrefix(ours.Error(), theirs.Error()) || strings.HasPrefix(withoutHint(ours.Error()), theirs.Error()) {
+// compareErrors compares the error messages. If an object has several errors, Cadastre and kube-apiserver may report
+// different ones.
+func (c *comparison) compareErrors(text string, cadastre, upstream error) {
+	if strings.HasPrefix(cadastre.Error(), upstream.Error()) || strings.HasPrefix(withoutHint(cadastre.Error()), upstream.Error()) {
 		return
 	}
-	if c.upstreamMayReport(text, ours) {
+	if c.upstreamMayReport(text, cadastre) {
 		return
 	}
-	c.t.Errorf("%s\nobject %s\nerror    %v\nupstream %v", c.schema, text, ours, theirs)
+	c.t.Errorf("%s\nobject %s\ngot error  %v\nwant error %v as kube-apiserver", c.schema, text, cadastre, upstream)
 }
 
-// upstreamMayReport reports whether kube-apiserver, which iterates over maps in random order, can report our error.
-func (c *comparison) upstreamMayReport(text string, ours error) bool {
+// upstreamMayReport reports whether kube-apiserver can report Cadastre's error. kube-apiserver iterates over maps in
+// random order, so that it is run repeatedly.
+func (c *comparison) upstreamMayReport(text string, cadastre error) bool {
 	for range 200 {
-		_, err := c.theirs.read(goValue(c.t, text))
-		if err != nil && strings.HasPrefix(withoutHint(ours.Error()), err.Error()) {
+		_, err := c.upstream.read(goValue(c.t, text))
+		if err != nil && strings.HasPrefix(withoutHint(cadastre.Error()), err.Error()) {
 			return true
 		}
 	}
 	return false
 }
 
-// withoutHint removes our addition to upstream's message, which is in parentheses at the end.
+// withoutHint removes the hint in parentheses that Cadastre adds at the end of kube-apiserver's message.
 func withoutHint(s string) string {
 	if i := strings.LastIndex(s, " ("); i >= 0 {
 		return s[:i]
@@ -159,14 +162,14 @@ func withoutHint(s string) string {
 	return s
 }
 
-func (c *comparison) compare(what, text string, ours document.Value, theirs object) {
+func (c *comparison) compare(what, text string, cadastre document.Value, upstream object) {
 	c.t.Helper()
-	if got := goValue(c.t, ours.JSON()); !reflect.DeepEqual(withoutEmpty(got), withoutEmpty(theirs)) {
-		c.t.Errorf("%s\nobject   %s\n%s     %s\nupstream %s", c.schema, text, what, jsonText(got), jsonText(theirs))
+	if got := goValue(c.t, cadastre.JSON()); !reflect.DeepEqual(withoutEmpty(got), withoutEmpty(upstream)) {
+		c.t.Errorf("%s\nobject %s\n%s: got %s\nwant %s as kube-apiserver", c.schema, text, what, jsonText(got), jsonText(upstream))
 	}
 }
 
-// withoutEmpty removes values of metadata that Go omits when it encodes metadata, and that we retain.
+// withoutEmpty removes empty values of metadata, which Go omits when it encodes metadata, and which Cadastre retains.
 func withoutEmpty(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -212,26 +215,26 @@ func dropEmpty(v any) any {
 	return c
 }
 
-// validate compares the validation of an object, or of an update.
+// validate compares both implementations for the validation of an object, or of an update if old is not absent.
 func (c *comparison) validate(obj, old document.Value, status bool) {
 	c.t.Helper()
 	var was object
 	if !old.IsAbsent() {
 		was = goValue(c.t, old.JSON())
 	}
-	theirErrs, theirWarnings := c.theirs.validate(goValue(c.t, obj.JSON()), was, status)
-	check := c.ours.Check
+	upstreamErrs, upstreamWarnings := c.upstream.validate(goValue(c.t, obj.JSON()), was, status)
+	check := c.cadastre.Check
 	if status {
-		check = c.ours.CheckStatus
+		check = c.cadastre.CheckStatus
 	}
 	errs, warnings := check(obj, old)
-	if got, want := errorTexts(errs), errorTexts(theirErrs); !slices.Equal(got, want) {
-		c.t.Errorf("%s\nobject %s\nold    %s\nstatus %v\nerrors\n  %s\nupstream\n  %s", c.schema, obj, old, status, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	if got, want := errorTexts(errs), errorTexts(upstreamErrs); !slices.Equal(got, want) {
+		c.t.Errorf("%s\nobject %s\nold    %s\nstatus %v\ngot errors\n  %s\nwant errors as kube-apiserver\n  %s", c.schema, obj, old, status, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 	slices.Sort(warnings)
-	slices.Sort(theirWarnings)
-	if !slices.Equal(warnings, theirWarnings) {
-		c.t.Errorf("%s\nobject %s\nold    %s\nwarnings %q\nupstream %q", c.schema, obj, old, warnings, theirWarnings)
+	slices.Sort(upstreamWarnings)
+	if !slices.Equal(warnings, upstreamWarnings) {
+		c.t.Errorf("%s\nobject %s\nold    %s\ngot warnings  %q\nwant warnings %q as kube-apiserver", c.schema, obj, old, warnings, upstreamWarnings)
 	}
 	c.count(obj, old, errs, warnings)
 }
@@ -245,7 +248,7 @@ func (c *comparison) count(obj, old document.Value, errs field.ErrorList, warnin
 	if len(warnings) > 0 {
 		c.counts.warned++
 	}
-	if !old.IsAbsent() && len(errs) < len(c.ours.Validate(obj, document.Value{})) {
+	if !old.IsAbsent() && len(errs) < len(c.cadastre.Validate(obj, document.Value{})) {
 		c.counts.ratcheted++
 	}
 }
@@ -253,7 +256,7 @@ func (c *comparison) count(obj, old document.Value, errs field.ErrorList, warnin
 func jsonText(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // cannot happen: built from marshallable values
+		panic(err) // cannot fail: the value is built from types that can be encoded
 	}
 	return string(text)
 }
@@ -261,7 +264,7 @@ func jsonText(v any) string {
 func goValue(t testing.TB, text string) object {
 	var v object
 	if err := apijson.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("parsing %s: %v", text, err)
 	}
 	return v
 }
@@ -269,7 +272,7 @@ func goValue(t testing.TB, text string) object {
 func clone(v any) any {
 	var c any
 	if err := json.Unmarshal([]byte(jsonText(v)), &c); err != nil {
-		panic(err) // cannot happen: written by jsonText
+		panic(err) // cannot fail: the text was written by jsonText
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-// Package structural compares internal/api/crd/structural with kube-apiserver's code for custom resources: random
+// Package structural compares internal/api/crd/structural with kube-apiserver's code for custom resources, on random
 // schemas, random objects, random updates. It is a separate module because of the dependencies of that code.
 //
 // Run it with `make oracle-structural`; ORACLE='-seed 7 -schemas 5000' passes flags. Schemas that kube-apiserver
@@ -6,8 +6,8 @@
 //
 // # Files
 //
-//	oracle_test.go    kube-apiserver's decoding and validation
+//	oracle_test.go    calls kube-apiserver's decoding and validation
 //	random_test.go    random schemas; objects_test.go, objects that nearly match them
 //	compare_test.go   the comparison
-//	bench_test.go     benchmarks of both with objects of well-known projects
+//	bench_test.go     benchmarks of both implementations with objects of the Gateway API
 package structural

@@ -2,7 +2,7 @@ package structural
 
 import "maps"
 
-// customObject generates an object for a schema.
+// customObject generates an object that mostly matches a schema.
 func (m maker) customObject(schema object) object {
 	obj, _ := m.value(schema, 6).(object)
 	if obj == nil {
@@ -121,7 +121,7 @@ func (m maker) listOf(s object, depth int) []any {
 	return list
 }
 
-// anything generates a value regardless of any schema.
+// anything generates a value without regard to a schema.
 func (m maker) anything(depth int) any {
 	switch m.IntN(8) {
 	case 0:

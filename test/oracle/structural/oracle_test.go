@@ -26,14 +26,14 @@ import (
 	"github.com/cadastre/cadastre/internal/api/crd/structural"
 )
 
-// upstream is kube-apiserver's compiled form of a CRD version.
+// upstream is a version of a CRD as kube-apiserver compiles it.
 type upstream struct {
 	schema   *apistructural.Structural
 	strategy rest.RESTCreateUpdateStrategy
 	status   rest.RESTUpdateStrategy
 }
 
-// testOptions are the options of all types in these tests.
+// testOptions are the options of all types that these tests compile.
 var testOptions = structural.Options{Group: "example.com", Version: "v1", Kind: "Thing", Namespaced: true,
 	Scale: &structural.Scale{SpecReplicas: ".spec.replicas", StatusReplicas: ".status.replicas", LabelSelector: ".status.selector"}}
 
@@ -80,7 +80,7 @@ func newUpstream(text string) (*upstream, field.ErrorList, error) {
 	return &upstream{schema: s, strategy: strategy, status: customresource.NewStatusStrategy(strategy)}, nil, nil
 }
 
-// read runs kube-apiserver's decoder for custom resources.
+// read decodes obj in place with kube-apiserver's decoder for custom resources, and returns the unknown fields.
 func (u *upstream) read(obj map[string]any) (unknown []string, err error) {
 	if _, _, err := unstructured.NestedString(obj, "kind"); err != nil {
 		return nil, err
@@ -110,7 +110,8 @@ func (u *upstream) read(obj map[string]any) (unknown []string, err error) {
 	return append(unknown, paths...), nil
 }
 
-// validate runs kube-apiserver's validation of a decoded object, with the live one for an update.
+// validate validates a decoded object with kube-apiserver's code. old is the live object for an update, or nil for a
+// creation.
 func (u *upstream) validate(obj, old map[string]any, status bool) (errs field.ErrorList, warnings []string) {
 	var recorded warningRecorder
 	ctx := warning.WithWarningRecorder(context.Background(), &recorded)
@@ -128,12 +129,13 @@ func (u *upstream) validate(obj, old map[string]any, status bool) (errs field.Er
 	return append(errs, u.strategy.ValidateUpdate(ctx, now, was)...), recorded
 }
 
-// warningRecorder is a warning recorder.
+// warningRecorder is a warning.Recorder that collects the warnings.
 type warningRecorder []string
 
 func (s *warningRecorder) AddWarning(_, text string) { *s = append(*s, text) }
 
-// errorTexts returns the messages of errors, sorted, because kube-apiserver has no fixed order.
+// errorTexts returns the messages of the errors. They are sorted, because kube-apiserver reports errors in no fixed
+// order.
 func errorTexts(errs field.ErrorList) (all []string) {
 	for _, e := range errs {
 		all = append(all, string(e.Type)+" "+e.Error())
@@ -146,7 +148,7 @@ func parse(t testing.TB, text string) document.Value {
 	t.Helper()
 	v, err := document.ParseJSON(text)
 	if err != nil {
-		t.Fatalf("%s: %v", text, err)
+		t.Fatalf("parsing %s: %v", text, err)
 	}
 	return v
 }

@@ -12,7 +12,7 @@ type maker struct{ *rand.Rand }
 
 type object = map[string]any
 
-// names returns the sorted names of fields, so that a seed always generates the same values.
+// names returns the names of the fields of an object. They are sorted, so that a seed always generates the same values.
 func names(of object) []string { return slices.Sorted(maps.Keys(of)) }
 
 func (m maker) oneIn(n int) bool { return m.IntN(n) == 0 }
@@ -41,7 +41,7 @@ func (m maker) schema() object {
 	return root
 }
 
-// node generates the schema of a value.
+// node generates the schema of a value, nested up to depth levels.
 func (m maker) node(depth int) object {
 	var s object
 	switch kind := m.IntN(12); {
@@ -96,14 +96,14 @@ func (m maker) scalarSchema() object {
 	return s
 }
 
-// maybe sets a field with probability 1/n.
+// maybe sets a field of a schema with probability 1/n.
 func (m maker) maybe(s object, n int, name string, value any) {
 	if m.oneIn(n) {
 		s[name] = value
 	}
 }
 
-// rule adds a CEL rule with probability 1/n.
+// rule adds a CEL rule to a schema with probability 1/n.
 func (m maker) rule(s object, n int, text string) {
 	if !m.oneIn(n) {
 		return
@@ -218,8 +218,8 @@ func (m maker) addCombinator(s object, depth int) {
 	s[how] = all
 }
 
-// restriction generates a schema that restricts another one; it has no types, as required within allOf, anyOf, oneOf and
-// not.
+// restriction generates a schema that restricts another one. It contains no types, as Kubernetes requires within allOf,
+// anyOf, oneOf and not.
 func (m maker) restriction(s object, depth int) object {
 	b := object{}
 	switch s["type"] {

@@ -19,7 +19,8 @@ import (
 	featuretesting "k8s.io/component-base/featuregate/testing"
 )
 
-// serializers lists the media types of Kubernetes that package encoding has, too. Kubernetes does not stream YAML.
+// serializers restricts Kubernetes' media types to those that package encoding supports too. Kubernetes does not stream
+// YAML.
 type serializers struct{ runtime.NegotiatedSerializer }
 
 func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
@@ -31,7 +32,7 @@ func (serializers) SupportedMediaTypes() []runtime.SerializerInfo {
 	}
 }
 
-// acceptParts are the parts of random Accept headers.
+// acceptParts contains the media types and parameters of which random Accept headers are composed.
 var acceptParts = struct{ media, params []string }{
 	media: []string{"application/json", "application/json", "application/yaml", "application/*", "*/*", "*", "text/html",
 		"application/vnd.kubernetes.protobuf", "application/cbor", "application", "", "a/b/c", "*/json"},
@@ -40,7 +41,7 @@ var acceptParts = struct{ media, params []string }{
 		"as=Table;v=v1;g=meta.k8s.io", "as=Table;v=v1;g=meta.k8s.io", "as=PartialObjectMetadata;v=v1;g=meta.k8s.io", " g = meta.k8s.io ; v=v1 ; as=Table "},
 }
 
-// usualHeaders are Accept headers of real clients.
+// usualHeaders lists Accept headers that real clients send.
 var usualHeaders = []string{
 	"", "*/*", "application/json", "application/yaml", "application/*", "application/json, */*",
 	"application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
@@ -55,8 +56,8 @@ var usualHeaders = []string{
 	"application/yaml;stream=watch,application/json", "application/yaml;stream=watch", "application/json;stream=watch;as=Table;v=v1;g=meta.k8s.io",
 }
 
-// TestWriteAccept records Kubernetes' negotiation of Accept headers, for endpoints of objects, of watches, of fixed
-// types, and of objects and watches of custom resources.
+// TestWriteAccept records Kubernetes' negotiation of Accept headers, for endpoints with objects, with watches, and with
+// fixed types, and for objects and watches of custom resources.
 func TestWriteAccept(t *testing.T) {
 	// The media type of CBOR streams depends on the feature gate.
 	featuretesting.SetFeatureGateDuringTest(t, feature.DefaultFeatureGate, features.CBORServingAndStorage, true)
@@ -89,7 +90,7 @@ func negotiated(header, endpoint string) string {
 		TableConvertor:   rest.NewDefaultTableConvertor(schema.GroupResource{}),
 	}
 	endpoint, isCustom := strings.CutPrefix(endpoint, "custom ")
-	if isCustom { // custom resources have no protobuf
+	if isCustom { // custom resources have no protobuf encoding
 		scope.StandardSerializers = slices.DeleteFunc(serializers{}.SupportedMediaTypes(), func(info runtime.SerializerInfo) bool {
 			return info.MediaType == runtime.ContentTypeProtobuf
 		})

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// customPaths are JSONPaths of printer columns; each is evaluated with every type.
+// customPaths lists JSONPaths of printer columns. Each of them is evaluated with every column type.
 var customPaths = []string{
 	".metadata.name", ".metadata.creationTimestamp", ".spec.count", ".spec.half", ".spec.on", ".spec.text", ".spec.map", ".spec.list",
 	".spec.null", ".spec.missing", ".spec.missing.deeper", ".spec.text.deeper", ".spec.list[0]", ".spec.list[*]", ".spec.list[9]",
@@ -27,7 +27,7 @@ const customObject = `{"apiVersion":"example.org/v1","kind":"Thing","metadata":{
 	`"spec":{"count":3,"dashed-name":"yes","empty":"","half":1.5,"huge":1e30,"list":["a","b"],"map":{"k":[1]},"null":null,"on":true,"text":"<t>","time":"1999-12-31T23:59:00Z"},` +
 	`"status":{"conditions":[{"status":"False","type":"Other"},{"status":"True","type":"Ready"}]}}`
 
-// TestWriteCustom records the cells of custom resources.
+// TestWriteCustom records the cells that Kubernetes prints for custom resources.
 func TestWriteCustom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		object := &unstructured.Unstructured{}

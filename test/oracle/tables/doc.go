@@ -7,7 +7,7 @@
 //
 // # Files
 //
-//	oracle_test.go  reads kinds and cases, records the tables
+//	oracle_test.go  reads kinds and cases, and records their Tables
 //	random_test.go  random objects with the fields that columns show
 //	accept_test.go  Accept headers
 //	custom_test.go  columns of custom resources

@@ -15,7 +15,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// fields are the fields that are generated: those that columns show, and their parents.
+// fields lists the fields that are generated: the fields that columns show, and their parents.
 var fields = set(`
 	metadata name namespace labels annotations creationTimestamp deletionTimestamp ownerReferences
 	spec status template containers initContainers image restartPolicy nodeName nodeSelector phase
@@ -44,7 +44,7 @@ var fields = set(`
 	distinguisherMethod limited nominalConcurrencyShares limitResponse queuing queues handSize
 	queueLengthLimit allocation reservedFor driver pool uid`)
 
-// pools maps STRUCT.FIELD or FIELD to possible values of strings.
+// pools maps STRUCT.FIELD or FIELD to the values that are generated for string fields.
 var pools = map[string][]string{
 	"PodCondition.type":                       {"Ready", "Initialized", "PodScheduled", "gate"},
 	"readinessGates.conditionType":            {"gate", "Ready"},
@@ -108,7 +108,7 @@ func (m maker) object(t *testing.T, kind schema.GroupVersionKind) runtime.Object
 	return object
 }
 
-// fill generates a value for a field of a struct.
+// fill generates a value of a field; owner is the name of the struct that contains the field.
 func (m maker) fill(v reflect.Value, owner, field string) {
 	switch v.Addr().Interface().(type) {
 	case *metav1.Time:
@@ -143,7 +143,7 @@ func (m maker) fill(v reflect.Value, owner, field string) {
 	}
 }
 
-// fillStruct generates some of the fields.
+// fillStruct generates values for some of the fields of a struct.
 func (m maker) fillStruct(v reflect.Value) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// change is a modification of an object: another value at a path, or its removal.
+// change is a modification of an object: it replaces or removes the value at a path.
 type change struct {
-	At    string // a JSON pointer
-	Value any    // removed removes the value
+	At    string // a JSON pointer to the value
+	Value any    // the new value; the value removed deletes it
 }
 
 type removedType struct{}
@@ -29,7 +29,7 @@ func (c change) String() string {
 
 var long = strings.Repeat("a", 300)
 
-// changes returns modifications of a JSON value and of all values in it.
+// changes returns modifications of a JSON value and of all values within it.
 func changes(at string, v any) (list []change) {
 	add := func(values ...any) {
 		for _, value := range values {
@@ -68,7 +68,8 @@ func changes(at string, v any) (list []change) {
 	return list
 }
 
-// readChanges reads modifications of single objects: lines TYPE NAME POINTER JSON; without JSON the value is removed.
+// readChanges reads additional modifications of objects from a file with lines TYPE NAME POINTER JSON. Without JSON,
+// the value is removed. The keys of the result are TYPE NAME.
 func readChanges(file string) (map[string][]change, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -97,7 +98,7 @@ func readChanges(file string) (map[string][]change, error) {
 	return found, nil
 }
 
-// expanded expands placeholders for long values: see changes.txt.
+// expanded returns a value in which placeholders for long values are expanded; changes.txt documents them.
 func expanded(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -129,7 +130,7 @@ func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1
 
 func unescape(name string) string { return strings.NewReplacer("~1", "/", "~0", "~").Replace(name) }
 
-// apply returns a copy of a value with a change.
+// apply returns a copy of a value with the change applied.
 func apply(v any, c change) any {
 	if c.At == "" {
 		return c.Value

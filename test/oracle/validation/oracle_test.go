@@ -32,11 +32,11 @@ type sample struct {
 	object    runtime.Object
 }
 
-// samples returns the objects of a folder.
+// samples returns the objects of a subfolder of -folder.
 func samples(t *testing.T, of string) (list []sample) {
 	files, err := filepath.Glob(*folder + "/" + of + "/*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatal("no objects found", err)
+		t.Fatal("objects: expected YAML files in -folder, found none", err)
 	}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -77,7 +77,7 @@ func newSample(text string) (s sample, err error) {
 	}
 	s.typ = group + "." + s.gvk.Version + "." + s.gvk.Kind
 	if strategies[s.gvk.GroupKind()] == nil {
-		return s, fmt.Errorf("%s has no strategy", s.gvk)
+		return s, fmt.Errorf("%s: expected a kind with a strategy in strategies.go, found none", s.gvk)
 	}
 	return s, nil
 }
@@ -98,7 +98,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestStatusVerdicts records the validation of writes to the status.
+// TestStatusVerdicts records kube-apiserver's validation of writes to the status subresource.
 func TestStatusVerdicts(t *testing.T) {
 	var verdicts bytes.Buffer
 	more, err := readChanges(*folder + "/changes.txt")
@@ -121,7 +121,7 @@ func recordObjects(t *testing.T, verdicts *bytes.Buffer, more map[string][]chang
 	seen := map[string]bool{}
 	for _, s := range samples(t, "objects") {
 		if upstream, ok := upstreamVerdict(s.object, s.object, s.gvk); !ok || len(upstream) > 0 {
-			t.Errorf("%s is not a valid sample: %v %q", s.name, ok, upstream)
+			t.Errorf("sample %s: kube-apiserver's validation = %v %q, want a valid object", s.name, ok, upstream)
 			continue
 		}
 		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
@@ -139,11 +139,11 @@ func recordObjects(t *testing.T, verdicts *bytes.Buffer, more map[string][]chang
 	}
 }
 
-// recordStatuses records the validation of status changes, in both directions.
+// recordStatuses records the validation of updates from a status to the changed status and back.
 func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]change) {
 	for _, s := range samples(t, "statuses") {
 		if upstream, ok := upstreamStatusVerdict(s.object, s.object, s.gvk); !ok || len(upstream) > 0 {
-			t.Errorf("%s is not a valid status sample: %v %q", s.name, ok, upstream)
+			t.Errorf("status sample %s: kube-apiserver's validation = %v %q, want a valid status", s.name, ok, upstream)
 			continue
 		}
 		fmt.Fprintf(verdicts, "object\t%s\t%s\n", s.typ, s.text)
@@ -162,7 +162,7 @@ func recordStatuses(t *testing.T, verdicts *bytes.Buffer, more map[string][]chan
 	}
 }
 
-// statusChanges returns the changes of an object's status and of some of its metadata.
+// statusChanges returns the modifications of an object's status and of some of its metadata.
 func statusChanges(s sample, more map[string][]change) (list []change) {
 	for _, c := range changes("", s.tree) {
 		if strings.HasPrefix(c.At, "/status") || strings.HasPrefix(c.At, "/metadata/annotations") || c.At == "/metadata/finalizers" {
@@ -172,7 +172,8 @@ func statusChanges(s sample, more map[string][]change) (list []change) {
 	return append(list, more[s.key()]...)
 }
 
-// statusOf returns an object with some changes, also as text; ok is false if defaulting or conversion would change it.
+// statusOf returns an object with the changes applied, and its text. ok is false if defaulting or conversion would
+// change the object.
 func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok bool) {
 	tree := s.tree
 	for _, c := range some {
@@ -186,10 +187,11 @@ func statusOf(s sample, some ...change) (object runtime.Object, text []byte, ok 
 	return object, text, err == nil && stable && !isChangedByConversion(object, s.gvk, text)
 }
 
-// key returns the name of the object in changes.txt.
+// key returns the name by which changes.txt refers to the object: its type and name.
 func (s sample) key() string { return s.typ + " " + s.object.(metav1.Object).GetName() }
 
-// isUsualMetadata reports whether a path is in the common metadata, of which one object per kind is tested.
+// isUsualMetadata reports whether a path is in the metadata that all kinds have in common, which is tested with one
+// object per kind.
 func isUsualMetadata(at string) bool {
 	return strings.HasPrefix(at, "/metadata/") && at != "/metadata/name" && !strings.HasPrefix(at, "/metadata/annotations")
 }
@@ -216,9 +218,9 @@ func write(t *testing.T, file string, verdicts []byte) {
 	}
 }
 
-// record records the validation of a changed object: as a creation, as an update, and, if back is set and the changed
-// object is valid, as the reverse update. Changes that defaulting would modify are skipped, because the unit tests
-// that replay the results do not default.
+// record records the validation of a changed object as a creation, as an update, and, if back is set and the changed
+// object is valid, as an update from the changed to the original object. Changes that defaulting would modify are
+// skipped, because the unit tests that replay the results do not default objects.
 func record(to *bytes.Buffer, s sample, c change, back bool) {
 	text, err := json.Marshal(apply(s.tree, c))
 	if err != nil {

@@ -20,8 +20,8 @@ var (
 	seed  = flag.Uint64("seed", 1, "`seed` of the pairs")
 )
 
-// TestPairs changes objects at two paths, and compares the validation of the creation and of the update with
-// kube-apiserver. Nothing is recorded; it finds rules that depend on two fields.
+// TestPairs changes objects at two paths, and compares Cadastre's validation of the creation and of the update with
+// kube-apiserver's. It finds rules that depend on two fields. It records nothing.
 func TestPairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestPairs(t *testing.T) {
 	}
 	for _, s := range samples(t, "objects") {
 		if upstream, ok := upstreamVerdict(s.object, nil, s.gvk); !ok || len(upstream) > 0 {
-			continue // two changes of an invalid object are not informative
+			continue // an object that is invalid before the changes shows nothing about them
 		}
 		random := rand.New(rand.NewPCG(*seed, uint64(len(s.text))))
 		all := append(withoutCommonPaths(changes("", s.tree)), more[s.key()]...)
@@ -51,7 +51,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// withoutCommonPaths excludes metadata, which is common to all kinds, and the status, which is reset.
+// withoutCommonPaths excludes changes of metadata, which all kinds have in common, and of the status, which the
+// strategies reset.
 func withoutCommonPaths(all []change) (left []change) {
 	for _, c := range all {
 		if c.At != "" && c.At != "/kind" && c.At != "/apiVersion" && c.At != "/metadata" && !isUsualMetadata(c.At) && !strings.HasPrefix(c.At, "/status") {
@@ -61,7 +62,8 @@ func withoutCommonPaths(all []change) (left []change) {
 	return left
 }
 
-// accepted returns the changes after which an object is still valid, so that an error of two of them depends on both.
+// accepted returns the changes after which the object is still valid, so that an error caused by two of them depends on
+// both.
 func accepted(s sample, all []change) (right []change) {
 	for _, c := range all {
 		text, err := json.Marshal(apply(s.tree, c))
@@ -79,7 +81,7 @@ func accepted(s sample, all []change) (right []change) {
 	return right
 }
 
-// knownGaps are parts of errors that only kube-apiserver reports: see gaps.txt.
+// knownGaps lists parts of the messages of errors that kube-apiserver reports and Cadastre does not: see gaps.txt.
 var knownGaps = []string{"compilation failed", "must evaluate to", "primary clusterIP can not be unset", "spec.clusterIPs Required value", "spec.ports Required value"}
 
 func withoutGaps(upstream verdict) verdict {
@@ -109,17 +111,17 @@ func comparePair(t *testing.T, s sample, typ *builtin.Type, a, b change) {
 	compare(t, "update", s, object, s.object, typ.Validate(now, old), a, b)
 }
 
-func compare(t *testing.T, verb string, s sample, object, old runtime.Object, ours field.ErrorList, a, b change) {
+func compare(t *testing.T, verb string, s sample, object, old runtime.Object, cadastre field.ErrorList, a, b change) {
 	upstream, ok := upstreamVerdict(object, old, s.gvk)
 	if !ok {
 		return
 	}
-	if len(ours) == 0 && len(withoutGaps(upstream)) > 0 || len(ours) > 0 && len(upstream) == 0 {
-		t.Errorf("%s %s, %v and %v:\n ours %v\n theirs %q", verb, s.name, a, b, ours, upstream)
+	if len(cadastre) == 0 && len(withoutGaps(upstream)) > 0 || len(cadastre) > 0 && len(upstream) == 0 {
+		t.Errorf("%s of %s with %v and %v:\n got %v\n want %q as kube-apiserver", verb, s.name, a, b, cadastre, upstream)
 	}
 }
 
-// TestStatusPairs is TestPairs for updates of the status subresource.
+// TestStatusPairs is TestPairs for updates through the status subresource.
 func TestStatusPairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {
@@ -145,7 +147,8 @@ func TestStatusPairs(t *testing.T) {
 	t.Logf("%d pairs", n)
 }
 
-// compareStatuses compares the validation of an update from some changes to others.
+// compareStatuses compares the validation of an update from the object with the changes from to the object with the
+// changes to. It returns false if there is nothing to compare.
 func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []change) bool {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {
@@ -167,9 +170,9 @@ func compareStatuses(t *testing.T, s sample, typ *builtin.Type, to, from []chang
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := typ.ValidateSubresource("status", doc, old)
-	if (len(ours) == 0) != (len(upstream) == 0) || len(ours) != len(upstream) {
-		t.Errorf("%s from %v to %v:\n ours %v\n theirs %q", s.name, from, to, ours, upstream)
+	cadastre := typ.ValidateSubresource("status", doc, old)
+	if (len(cadastre) == 0) != (len(upstream) == 0) || len(cadastre) != len(upstream) {
+		t.Errorf("status update of %s from %v to %v:\n got %v\n want %q as kube-apiserver", s.name, from, to, cadastre, upstream)
 	}
 	return true
 }

@@ -36,7 +36,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 )
 
-// statusStrategies are kube-apiserver's strategies of the status subresource.
+// statusStrategies maps kinds to kube-apiserver's strategies for the status subresource.
 var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "", Kind: "Namespace"}:             namespace.StatusStrategy,
 	{Group: "", Kind: "Node"}:                  node.StatusStrategy,
@@ -68,8 +68,8 @@ var statusStrategies = map[schema.GroupKind]rest.RESTUpdateStrategy{
 	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}: volumeattachment.StatusStrategy,
 }
 
-// upstreamStatusVerdict validates a write to the status with kube-apiserver's strategy. ok is false if there is no
-// result.
+// upstreamStatusVerdict returns the errors of kube-apiserver's validation of a write to the status. ok is false if
+// there is no result.
 func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -89,8 +89,8 @@ func upstreamStatusVerdict(object, old runtime.Object, gvk schema.GroupVersionKi
 	return causes(rest.BeforeUpdate(s, ctx, object, old))
 }
 
-// isStatusPrepared reports whether kube-apiserver changes an object before validating it, so that the result would be
-// about another object.
+// isStatusPrepared reports whether kube-apiserver changes an object before it validates it, so that the validation
+// would be that of another object.
 func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, old runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForUpdate(ctx, prepared, old)
@@ -99,13 +99,13 @@ func isStatusPrepared(ctx context.Context, s rest.RESTUpdateStrategy, object, ol
 		return true
 	}
 	if original, err := meta.Accessor(object); err == nil {
-		m.SetDeletionTimestamp(original.GetDeletionTimestamp()) // restored after the strategy
+		m.SetDeletionTimestamp(original.GetDeletionTimestamp()) // kube-apiserver restores it after the strategy has run
 	}
 	return !equality.Semantic.DeepEqual(object, prepared)
 }
 
-// isChangedByConversion reports whether conversion to kube-apiserver's internal version changes an object, such as by
-// making two fields equal.
+// isChangedByConversion reports whether the conversion to kube-apiserver's internal version changes an object, for
+// instance because it makes two fields equal.
 func isChangedByConversion(object runtime.Object, gvk schema.GroupVersionKind, text []byte) bool {
 	back, err := legacyscheme.Scheme.ConvertToVersion(object, gvk.GroupVersion())
 	if err != nil {

@@ -69,7 +69,8 @@ type strategy interface {
 	rest.RESTUpdateStrategy
 }
 
-// claimStrategy authorizes all bindings of claims. It has no namespaces, so that requests for all devices are excluded.
+// claimStrategy is the strategy of ResourceClaims with an authorizer that allows all bindings. It has no client for
+// namespaces, so that claims for all devices (admin access) are excluded.
 var claimStrategy = resourceclaim.NewStrategy(nil, authorizerfactory.NewAlwaysAllowAuthorizer())
 
 var strategies = map[schema.GroupKind]strategy{

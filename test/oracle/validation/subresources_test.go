@@ -18,12 +18,12 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// subresource is a subresource with a validation of its own.
+// subresource is a subresource whose updates have their own validation.
 type subresource struct {
 	kind     schema.GroupKind
 	name     string
 	strategy rest.RESTUpdateStrategy
-	// places are the prefixes of the fields that are changed.
+	// places lists prefixes of JSON pointers: only fields whose pointers have one of them are changed.
 	places []string
 }
 
@@ -33,7 +33,8 @@ var subresources = []subresource{
 	{schema.GroupKind{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}, "approval", certificates.ApprovalStrategy, []string{"/status/conditions"}},
 }
 
-// TestSubresourcePairs changes objects in one or two places and compares the errors of an update through a subresource.
+// TestSubresourcePairs changes objects at one or two paths, and compares the errors of an update through a subresource
+// with kube-apiserver's.
 func TestSubresourcePairs(t *testing.T) {
 	more, err := readChanges(*folder + "/changes.txt")
 	if err != nil {
@@ -43,7 +44,7 @@ func TestSubresourcePairs(t *testing.T) {
 	for _, s := range samples(t, "subresources") {
 		typ, ok := builtin.Builtin("io.k8s.api." + s.typ)
 		if !ok {
-			t.Fatalf("there is no type %s", s.typ)
+			t.Fatalf("type %s: expected it in internal/api/builtin, found none", s.typ)
 		}
 		for _, sub := range subresources {
 			if sub.kind != s.gvk.GroupKind() {
@@ -78,7 +79,7 @@ func (sub subresource) changes(s sample, more map[string][]change) (list []chang
 	return list
 }
 
-// compare compares the errors of an update. It returns the outcome for the statistics.
+// compare compares the errors of an update. It returns the outcome, which is counted.
 func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, from []change) string {
 	now, nowText, ok := statusOf(s, to...)
 	if !ok {
@@ -88,7 +89,7 @@ func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, fr
 	if !ok {
 		return sub.name + " not decoded"
 	}
-	said, ok := sub.ask(now, was, s.gvk)
+	upstream, ok := sub.upstreamVerdict(now, was, s.gvk)
 	if !ok {
 		return sub.name + " prepared"
 	}
@@ -100,15 +101,16 @@ func (sub subresource) compare(t *testing.T, s sample, typ *builtin.Type, to, fr
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := typ.ValidateSubresource(sub.name, doc, old)
-	if len(ours) != len(said) {
-		t.Errorf("%s %s from %v to %v:\n ours %v\n theirs %q", s.name, sub.name, from, to, ours, said)
+	cadastre := typ.ValidateSubresource(sub.name, doc, old)
+	if len(cadastre) != len(upstream) {
+		t.Errorf("update of %s through %s from %v to %v:\n got %v\n want %q as kube-apiserver", s.name, sub.name, from, to, cadastre, upstream)
 	}
-	return fmt.Sprintf("%s rejected=%v", sub.name, len(said) > 0)
+	return fmt.Sprintf("%s rejected=%v", sub.name, len(upstream) > 0)
 }
 
-// ask returns the errors of kube-apiserver; ok is false if its strategy changes the object before it is validated.
-func (sub subresource) ask(object, old runtime.Object, gvk schema.GroupVersionKind) (said verdict, ok bool) {
+// upstreamVerdict returns the errors of kube-apiserver's validation. ok is false if its strategy changes the object
+// before it is validated.
+func (sub subresource) upstreamVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false

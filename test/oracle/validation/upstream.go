@@ -19,17 +19,17 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 	"k8s.io/kubernetes/pkg/capabilities"
-	_ "k8s.io/kubernetes/pkg/controlplane" // installs all groups
+	_ "k8s.io/kubernetes/pkg/controlplane" // installs all API groups in the scheme
 )
 
 func init() {
-	capabilities.Setup(true, 0) // kube-apiserver runs with --allow-privileged in nearly every cluster
+	capabilities.Setup(true, 0) // as in nearly every cluster, kube-apiserver runs with --allow-privileged
 }
 
-// verdict has one line per validation error; empty for a valid object.
+// verdict contains one line per validation error. It is empty for a valid object.
 type verdict []string
 
-// decode decodes and defaults an object. stable reports that defaulting changed nothing.
+// decode decodes and defaults an object. stable reports whether defaulting changed nothing.
 func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, err error) {
 	gvk := &schema.GroupVersionKind{}
 	plain, gvk, err := unstrictDecoder.Decode(text, nil, nil)
@@ -51,8 +51,8 @@ func decode(text []byte) (object runtime.Object, defaulted []byte, stable bool, 
 
 var unstrictDecoder = legacyscheme.Codecs.UniversalDeserializer()
 
-// upstreamVerdict validates an object with kube-apiserver's strategy; old is nil for a creation. ok is false if there
-// is no result: strategies may panic on objects that decoding would reject.
+// upstreamVerdict returns the errors of kube-apiserver's validation of an object. old is nil for a creation. ok is
+// false if there is no result, because strategies may panic on objects that decoding would reject.
 func upstreamVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream verdict, ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -72,7 +72,7 @@ func upstreamVerdict(object, old runtime.Object, gvk schema.GroupVersionKind) (u
 	if isPrepared(ctx, s, object) {
 		return nil, false
 	}
-	uid := m.GetUID() // labels of jobs must match it
+	uid := m.GetUID() // labels of Jobs must match the UID
 	rest.FillObjectMetaSystemFields(m)
 	m.SetUID(uid)
 	return causes(rest.BeforeCreate(s, ctx, object))
@@ -87,7 +87,7 @@ func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.
 		namespace = m.GetNamespace()
 	}
 	ctx := genericapirequest.WithNamespace(context.Background(), namespace)
-	if gvk.Group == "resource.k8s.io" { // other kinds would record the user, which is an irrelevant change
+	if gvk.Group == "resource.k8s.io" { // the strategies of other groups would record the user, which is an irrelevant change
 		ctx = genericapirequest.WithUser(ctx, &user.DefaultInfo{Name: "ann"})
 	}
 	return genericapirequest.WithRequestInfo(ctx, &genericapirequest.RequestInfo{
@@ -95,8 +95,8 @@ func requestFor(s scoped, gvk schema.GroupVersionKind, m metav1.Object) context.
 	})
 }
 
-// isPrepared reports whether kube-apiserver changes an object before validating it, apart from metadata and status,
-// so that the result would be about another object.
+// isPrepared reports whether kube-apiserver changes an object, apart from metadata and status, before it validates it,
+// so that the validation would be that of another object.
 func isPrepared(ctx context.Context, s strategy, object runtime.Object) bool {
 	prepared := object.DeepCopyObject()
 	s.PrepareForCreate(ctx, prepared)
@@ -128,7 +128,7 @@ func causes(err error) (upstream verdict, ok bool) {
 	return upstream, true
 }
 
-// firstLine returns the first line of a message, without the diffs of structs that some messages have.
+// firstLine returns the first line of a message, without the diffs of structs that some messages contain.
 func firstLine(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	return message

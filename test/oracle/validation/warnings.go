@@ -8,19 +8,20 @@ import (
 	"k8s.io/apiserver/pkg/warning"
 )
 
-// recorder is a warning recorder.
+// recorder is a warning.Recorder that collects the warnings.
 type recorder struct{ warnings []string }
 
 // AddWarning implements warning.Recorder.
 func (r *recorder) AddWarning(_, text string) { r.warnings = append(r.warnings, text) }
 
-// warned has the warnings about an accepted object, and its generation after the write.
+// warned contains kube-apiserver's warnings about an accepted object, and the generation of the object after the write.
 type warned struct {
 	warnings   []string
 	generation int64
 }
 
-// upstreamWarnings returns kube-apiserver's warnings about an object that it accepts; old is nil for a creation.
+// upstreamWarnings returns kube-apiserver's warnings about an object. old is nil for a creation. ok is false if
+// kube-apiserver rejects the object.
 func upstreamWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream warned, ok bool) {
 	s := strategies[gvk.GroupKind()]
 	return warningsOf(object, func(object runtime.Object, r *recorder) error {
@@ -39,7 +40,7 @@ func upstreamWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (
 	})
 }
 
-// upstreamStatusWarnings is upstreamWarnings for a write to the status.
+// upstreamStatusWarnings is upstreamWarnings for a write to the status subresource.
 func upstreamStatusWarnings(object, old runtime.Object, gvk schema.GroupVersionKind) (upstream warned, ok bool) {
 	s := statusStrategies[gvk.GroupKind()]
 	return warningsOf(object, func(object runtime.Object, r *recorder) error {

@@ -12,14 +12,15 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// sampleInterval: one of that many results without warnings is recorded.
+// sampleInterval is the number of results without warnings of which one is recorded.
 const sampleInterval = 40
 
-// maxWarnings is the maximum number of warnings: kube-apiserver truncates the list, and we do not generate more.
+// maxWarnings is the maximum number of warnings that are compared: kube-apiserver truncates longer lists, and Cadastre
+// does not generate more warnings.
 const maxWarnings = 256
 
-// TestWarnings compares the warnings about all objects, changed at one path and at several, with kube-apiserver, and
-// records them.
+// TestWarnings compares Cadastre's warnings about all objects, changed at one path and at several, with
+// kube-apiserver's, and records kube-apiserver's.
 func TestWarnings(t *testing.T) {
 	var verdicts bytes.Buffer
 	more, err := readChanges(*folder + "/changes.txt")
@@ -33,7 +34,7 @@ func TestWarnings(t *testing.T) {
 				w := warner{t: t, s: s, of: of}
 				w.run(more[s.key()])
 				compared, warnedOf = compared+w.compared, warnedOf+w.warned
-				if of != "objects" { // not recorded: there are many objects, and few warnings
+				if of != "objects" { // results for the folder objects are not recorded: there are many, with few warnings
 					fmt.Fprintf(&verdicts, "object\t%s\t%s\n", s.typ, s.text)
 					verdicts.Write(w.out.Bytes())
 				}
@@ -54,7 +55,7 @@ type warner struct {
 	compared, warned int
 }
 
-// run compares all changes of the object, and combinations of three.
+// run compares the warnings about each change of the object, and about combinations of three changes.
 func (w *warner) run(more []change) {
 	s := w.s
 	if w.typ, _ = builtin.Builtin("io.k8s.api." + s.typ); w.typ == nil {
@@ -103,7 +104,8 @@ func (w *warner) checkChanges(some ...change) {
 	}
 }
 
-// withGeneration sets the generation of an object.
+// withGeneration returns the object now with the generation n. If that is the generation of old, it is copied from old,
+// including its absence.
 func withGeneration(now, old document.Value, n int64) document.Value {
 	if was, _ := old.Lookup("metadata", "generation").Int64(); was == n {
 		return now.With("metadata", withField(now.Get("metadata"), "generation", old.Lookup("metadata", "generation")))
@@ -118,16 +120,16 @@ func withField(m document.Value, name string, v document.Value) document.Value {
 	return m.With(name, v)
 }
 
-func (w *warner) compare(verb string, theirs, ours []string, some []change) {
+func (w *warner) compare(verb string, upstream, cadastre []string, some []change) {
 	w.compared++
-	theirs = theirs[:min(len(theirs), maxWarnings)]
-	if !slices.Equal(theirs, ours) {
-		w.t.Errorf("%s %s %v:\n ours   %q\n theirs %q", verb, w.s.name, some, ours, theirs)
+	upstream = upstream[:min(len(upstream), maxWarnings)]
+	if !slices.Equal(upstream, cadastre) {
+		w.t.Errorf("warnings about %s of %s with %v:\n got  %q\n want %q as kube-apiserver", verb, w.s.name, some, cadastre, upstream)
 	}
-	if len(theirs) > 0 {
+	if len(upstream) > 0 {
 		w.warned++
 	}
-	if len(some) == 1 && (len(theirs) > 0 || w.compared%sampleInterval == 0) {
-		fmt.Fprintf(&w.out, "%s\t%s\t%s\n", verb, some[0], strings.Join(theirs, "\t"))
+	if len(some) == 1 && (len(upstream) > 0 || w.compared%sampleInterval == 0) {
+		fmt.Fprintf(&w.out, "%s\t%s\t%s\n", verb, some[0], strings.Join(upstream, "\t"))
 	}
 }

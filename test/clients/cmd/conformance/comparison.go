@@ -13,26 +13,26 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// comparison has the results of the same scripts on both servers.
+// comparison contains the results of the same scripts on kube-apiserver and on Cadastre.
 type comparison struct {
-	theirs, ours *applytest.Report
+	kubeAPIServer, cadastre *applytest.Report
 }
 
 // The names of the servers in the output.
-const theirName, ourName = "kube-apiserver", "Cadastre"
+const kubeAPIServerName, cadastreName = "kube-apiserver", "Cadastre"
 
-// both iterates over the results of script i by server.
+// both iterates over the results of script i: the name of the server and its result, kube-apiserver first.
 func (c comparison) both(i int) iter.Seq2[string, applytest.Result] {
 	return func(yield func(string, applytest.Result) bool) {
-		_ = yield(theirName, c.theirs.Results[i]) && yield(ourName, c.ours.Results[i])
+		_ = yield(kubeAPIServerName, c.kubeAPIServer.Results[i]) && yield(cadastreName, c.cadastre.Results[i])
 	}
 }
 
-// print prints failures, scripts that only one server skipped, and the totals.
+// print prints the failures, the scripts that only one server skipped, and the totals.
 func (c comparison) print(w io.Writer) {
 	fmt.Fprintln(w)
-	for i, theirs := range c.theirs.Results {
-		ours := c.ours.Results[i]
+	for i, kubeAPIServer := range c.kubeAPIServer.Results {
+		cadastre := c.cadastre.Results[i]
 		for where, result := range c.both(i) {
 			if result.Outcome == applytest.Fail {
 				fmt.Fprintf(w, "%s FAILS %s%s\n  %s\n%s\n", where, result.Name, inBrackets(result.Defect), result.Behaviour, result.Failure)
@@ -40,18 +40,18 @@ func (c comparison) print(w io.Writer) {
 				fmt.Fprintf(w, "%s passes %s: remove the line about the defect\n", where, result.Name)
 			}
 		}
-		if (theirs.Outcome == applytest.Skip) != (ours.Outcome == applytest.Skip) {
+		if (kubeAPIServer.Outcome == applytest.Skip) != (cadastre.Outcome == applytest.Skip) {
 			fmt.Fprintf(w, "skipped on one server: %s: %s: %s%s, %s: %s%s\n",
-				theirs.Name, theirName, theirs.Outcome, inBrackets(theirs.Reason), ourName, ours.Outcome, inBrackets(ours.Reason))
+				kubeAPIServer.Name, kubeAPIServerName, kubeAPIServer.Outcome, inBrackets(kubeAPIServer.Reason), cadastreName, cadastre.Outcome, inBrackets(cadastre.Reason))
 		}
 	}
-	printLeftovers(w, theirName, c.theirs)
-	printLeftovers(w, ourName, c.ours)
-	fmt.Fprintf(w, "%s %s: %s\n", theirName, c.theirs.Version, tally(c.theirs))
-	fmt.Fprintf(w, "%s %s: %s\n", ourName, c.ours.Version, tally(c.ours))
+	printLeftovers(w, kubeAPIServerName, c.kubeAPIServer)
+	printLeftovers(w, cadastreName, c.cadastre)
+	fmt.Fprintf(w, "%s %s: %s\n", kubeAPIServerName, c.kubeAPIServer.Version, tally(c.kubeAPIServer))
+	fmt.Fprintf(w, "%s %s: %s\n", cadastreName, c.cadastre.Version, tally(c.cadastre))
 }
 
-// printLeftovers prints the objects that could not be deleted from a server.
+// printLeftovers prints the objects that scripts created on a server and that could not be deleted.
 func printLeftovers(w io.Writer, where string, report *applytest.Report) {
 	for _, left := range report.Leftovers {
 		fmt.Fprintf(w, "not deleted from %s: %s: %s\n", where, left.Path, left.Reason)
@@ -78,7 +78,7 @@ from kube-apiserver. [` + "`cadastre conformance`" + `](cli/conformance.md) runs
 
 `
 
-// document returns the text of docs/conformance.md. It is the same for runs with the same results.
+// document returns the content of docs/conformance.md. It depends only on the results of the scripts.
 func (c comparison) document() []byte {
 	var text bytes.Buffer
 	text.WriteString(introduction)
@@ -86,7 +86,7 @@ func (c comparison) document() []byte {
 	for _, row := range []struct {
 		name   string
 		report *applytest.Report
-	}{{theirName, c.theirs}, {ourName, c.ours}} {
+	}{{kubeAPIServerName, c.kubeAPIServer}, {cadastreName, c.cadastre}} {
 		fmt.Fprintf(&text, "| %s | %s | %d | %d | %d |\n", row.name, row.report.Version,
 			row.report.Count(applytest.Pass), row.report.Count(applytest.Fail), row.report.Count(applytest.Skip))
 	}
@@ -99,15 +99,15 @@ func (c comparison) document() []byte {
 
 func (c comparison) writeAreas(text *bytes.Buffer) {
 	text.WriteString("\n## Areas\n\n| area | scripts | same answers | deliberate differences | on one server only | failures |\n|---|---:|---:|---:|---:|---:|\n")
-	for _, area := range c.theirs.Areas() {
+	for _, area := range c.kubeAPIServer.Areas() {
 		var same, differ, alone, failed int
-		for _, theirs := range area.Results {
-			switch ours := c.ourResult(theirs.Name); {
-			case theirs.Outcome == applytest.Fail || ours.Outcome == applytest.Fail:
+		for _, kubeAPIServer := range area.Results {
+			switch cadastre := c.cadastreResult(kubeAPIServer.Name); {
+			case kubeAPIServer.Outcome == applytest.Fail || cadastre.Outcome == applytest.Fail:
 				failed++
-			case theirs.Outcome == applytest.Skip || ours.Outcome == applytest.Skip:
+			case kubeAPIServer.Outcome == applytest.Skip || cadastre.Outcome == applytest.Skip:
 				alone++
-			case ours.Difference != "":
+			case cadastre.Difference != "":
 				differ++
 			default:
 				same++
@@ -117,19 +117,19 @@ func (c comparison) writeAreas(text *bytes.Buffer) {
 	}
 }
 
-// ourResult returns our result of a script.
-func (c comparison) ourResult(name string) applytest.Result {
-	i := slices.IndexFunc(c.ours.Results, func(r applytest.Result) bool { return r.Name == name })
-	return c.ours.Results[i]
+// cadastreResult returns the result of a script on Cadastre.
+func (c comparison) cadastreResult(name string) applytest.Result {
+	i := slices.IndexFunc(c.cadastre.Results, func(r applytest.Result) bool { return r.Name == name })
+	return c.cadastre.Results[i]
 }
 
 func (c comparison) writeDifferences(text *bytes.Buffer) {
 	text.WriteString("\n## Deliberate differences\n\n")
 	found := false
-	for _, ours := range c.ours.Results {
-		if ours.Difference != "" {
+	for _, cadastre := range c.cadastre.Results {
+		if cadastre.Difference != "" {
 			found = true
-			fmt.Fprintf(text, "- `%s`: %s ([why](differences.md#%s))\n", ours.Name, ours.Difference, anchor(ours.Difference))
+			fmt.Fprintf(text, "- `%s`: %s ([why](differences.md#%s))\n", cadastre.Name, cadastre.Difference, anchor(cadastre.Difference))
 		}
 	}
 	if !found {
@@ -137,7 +137,7 @@ func (c comparison) writeDifferences(text *bytes.Buffer) {
 	}
 }
 
-// anchor returns the anchor of a Markdown heading.
+// anchor returns the anchor by which a link refers to a Markdown heading.
 func anchor(title string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -153,7 +153,7 @@ func anchor(title string) string {
 func (c comparison) writeSkipped(text *bytes.Buffer) {
 	text.WriteString("\n## Asked of one server only\n\n")
 	found := false
-	for i := range c.theirs.Results {
+	for i := range c.kubeAPIServer.Results {
 		for where, result := range c.both(i) {
 			if result.Outcome == applytest.Skip {
 				found = true
@@ -167,11 +167,11 @@ func (c comparison) writeSkipped(text *bytes.Buffer) {
 }
 
 func (c comparison) writeFailures(text *bytes.Buffer) {
-	if c.theirs.Count(applytest.Fail)+c.ours.Count(applytest.Fail) == 0 {
+	if c.kubeAPIServer.Count(applytest.Fail)+c.cadastre.Count(applytest.Fail) == 0 {
 		return
 	}
 	text.WriteString("\n## Failures\n\n")
-	for i := range c.theirs.Results {
+	for i := range c.kubeAPIServer.Results {
 		for where, result := range c.both(i) {
 			if result.Outcome == applytest.Fail {
 				fmt.Fprintf(text, "- `%s` on %s, step %q: %s\n", result.Name, where, result.Failure.Step, cmp.Or(result.Defect, oneLine(result.Behaviour)))

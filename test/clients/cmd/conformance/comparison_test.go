@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/applytest"
 )
 
-// TestDocument: the document has the server of each skipped and failed script.
+// TestDocument checks that the document names the server of each skipped and each failed script.
 func TestDocument(t *testing.T) {
 	failed := applytest.Result{Name: "area/a", Area: "area", Behaviour: "It works.", Outcome: applytest.Fail, Failure: &applytest.Failure{Step: "last"}}
 	skipped := applytest.Result{Name: "area/b", Area: "area", Outcome: applytest.Skip, Reason: "it can't"}
@@ -15,8 +15,8 @@ func TestDocument(t *testing.T) {
 		return applytest.Result{Name: r.Name, Area: r.Area, Outcome: applytest.Pass}
 	}
 	c := comparison{
-		theirs: &applytest.Report{Version: "v1", Results: []applytest.Result{passed(failed), skipped}},
-		ours:   &applytest.Report{Version: "v2", Results: []applytest.Result{failed, passed(skipped)}},
+		kubeAPIServer: &applytest.Report{Version: "v1", Results: []applytest.Result{passed(failed), skipped}},
+		cadastre:      &applytest.Report{Version: "v2", Results: []applytest.Result{failed, passed(skipped)}},
 	}
 	text := string(c.document())
 	for _, line := range []string{
@@ -24,12 +24,12 @@ func TestDocument(t *testing.T) {
 		"- `area/a` on Cadastre, step \"last\": It works.", "- `area/b` is not asked of kube-apiserver: it can't",
 	} {
 		if !strings.Contains(text, line+"\n") {
-			t.Errorf("document lacks the line %s:\n%s", line, text)
+			t.Errorf("the document does not contain the line %s, got:\n%s", line, text)
 		}
 	}
 }
 
-// TestAnchor: anchors match those of Markdown renderers.
+// TestAnchor checks that anchors are those of Markdown renderers.
 func TestAnchor(t *testing.T) {
 	if got := anchor("$patch: merge is allowed, in JSON (KEP-5051)"); got != "patch-merge-is-allowed-in-json-kep-5051" {
 		t.Errorf("anchor() = %q, want patch-merge-is-allowed-in-json-kep-5051", got)

@@ -20,7 +20,7 @@ import (
 	"github.com/cadastre/cadastre/test/clients/target"
 )
 
-// parallel is the number of concurrent scripts. It exceeds the number of CPUs because many scripts wait.
+// parallel is the number of scripts that run concurrently. It exceeds the number of CPUs because many scripts wait.
 const parallel = 16
 
 type flags struct {
@@ -49,22 +49,22 @@ func conform(f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, ours, stopBoth, err := target.StartBoth(ctx, f.kubeconfig)
+	kubeAPIServer, cadastre, stopBoth, err := target.StartBoth(ctx, f.kubeconfig)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopBoth()) }()
 
 	if f.record {
-		if err := record(ctx, f.scripts, run, theirs, ours); err != nil {
+		if err := record(ctx, f.scripts, run, kubeAPIServer, cadastre); err != nil {
 			return err
 		}
 	}
 	c := comparison{}
-	if c.theirs, err = check(ctx, theirName, os.DirFS(f.scripts), run, theirs); err != nil {
+	if c.kubeAPIServer, err = check(ctx, kubeAPIServerName, os.DirFS(f.scripts), run, kubeAPIServer); err != nil {
 		return err
 	}
-	if c.ours, err = check(ctx, ourName, os.DirFS(f.scripts), run, ours); err != nil {
+	if c.cadastre, err = check(ctx, cadastreName, os.DirFS(f.scripts), run, cadastre); err != nil {
 		return err
 	}
 	c.print(os.Stdout)
@@ -73,16 +73,17 @@ func conform(f flags) (err error) {
 			return err
 		}
 	}
-	if n := c.theirs.Count(applytest.Fail) + c.ours.Count(applytest.Fail); n > 0 {
+	if n := c.kubeAPIServer.Count(applytest.Fail) + c.cadastre.Count(applytest.Fail); n > 0 {
 		return fmt.Errorf("%d scripts failed", n)
 	}
-	if n := len(c.theirs.Leftovers) + len(c.ours.Leftovers); n > 0 {
+	if n := len(c.kubeAPIServer.Leftovers) + len(c.cadastre.Leftovers); n > 0 {
 		return fmt.Errorf("%d objects could not be removed", n)
 	}
 	return nil
 }
 
-// record records the responses of kube-apiserver, and then those of Cadastre for scripts that only Cadastre runs.
+// record records the responses of kube-apiserver in the scripts, and then those of Cadastre in the scripts that only
+// Cadastre runs.
 func record(ctx context.Context, folder string, run *regexp.Regexp, servers ...*rest.Config) error {
 	for _, config := range servers {
 		_, err := applytest.Run(ctx, applytest.Options{

@@ -1,5 +1,6 @@
-// Command differential sends random histories to kube-apiserver and to Cadastre until the time is up, and writes a
-// script for each kind of difference. Run it in the folder of this module, as `make differential` does.
+// Command differential sends random histories (sequences of write requests) to kube-apiserver and to Cadastre for a
+// given time, and writes a script for each kind of difference between their responses. Run it in the folder of this
+// module, as `make differential` does.
 package main
 
 import (
@@ -49,9 +50,9 @@ func main() {
 func search(f flags) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The objects have owner references to objects that do not exist, and kube-apiserver runs without controllers: a
-	// garbage collector would delete the objects.
-	theirs, ours, stopBoth, err := target.StartBoth(ctx, f.kubeconfig, cadastretest.WithoutControllers())
+	// The objects have ownerReferences to objects that do not exist, so that a garbage collector would delete them.
+	// kube-apiserver runs without controllers, and therefore Cadastre does too.
+	kubeAPIServer, cadastre, stopBoth, err := target.StartBoth(ctx, f.kubeconfig, cadastretest.WithoutControllers())
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func search(f flags) (err error) {
 	if err := os.MkdirAll(f.out, 0o755); err != nil {
 		return err
 	}
-	servers := differential.Servers{Theirs: theirs, Ours: ours}
+	servers := differential.Servers{KubeAPIServer: kubeAPIServer, Cadastre: cadastre}
 	forget, err := servers.Define(ctx)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func search(f flags) (err error) {
 	return err
 }
 
-// summarize prints the number of histories that were compared and not compared, with the reasons.
+// summarize prints the number of histories that were compared, and the numbers of those that were not, by reason.
 func summarize(p differential.Progress) {
 	fmt.Printf("\n%s running: %d histories with %d requests; %d differences of %d kinds, %d more were not reproducible; continue with -seed %d\n",
 		p.Time.Round(time.Second), p.Histories, p.Requests, p.Differing, p.Kinds, p.Lost, p.Next)
@@ -108,7 +109,7 @@ func byCount(counts map[string]int) iter.Seq2[string, int] {
 	}
 }
 
-// write writes the script of a difference to the folder, and prints the difference.
+// write writes the script of a difference to a file in the folder, and prints the difference.
 func write(folder string, found differential.Finding) error {
 	file := filepath.Join(folder, fmt.Sprintf("%d.txtar", found.History.Seed))
 	fmt.Printf("\n%s\n%s\n%s\n", file, found.Signature(), found.Failure)

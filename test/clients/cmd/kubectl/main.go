@@ -1,4 +1,4 @@
-// Command kubectl is kubectl, built from the version that this module requires.
+// Command kubectl is kubectl, built from the version that the go.mod of this module requires.
 package main
 
 import "github.com/cadastre/cadastre/test/clients/kubectl"

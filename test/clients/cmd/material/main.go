@@ -1,6 +1,6 @@
-// Command material sends the same requests about the CRDs and samples of well-known projects to kube-apiserver and to
-// Cadastre, prints the differences, and records the responses of kube-apiserver in testdata. Run it in the folder of
-// this module, as `make oracle-material` does.
+// Command material sends the same requests with the CRDs and sample objects of well-known projects to kube-apiserver
+// and to Cadastre, prints the differences between the responses, and records the responses of kube-apiserver in
+// testdata. Run it in the folder of this module, as `make oracle-material` does.
 package main
 
 import (
@@ -44,7 +44,7 @@ func compare(f flags) (err error) {
 	if err != nil {
 		return err
 	}
-	theirs, ours, stopBoth, err := target.StartBoth(ctx, "")
+	kubeAPIServer, cadastre, stopBoth, err := target.StartBoth(ctx, "")
 	if err != nil {
 		return err
 	}
@@ -54,20 +54,21 @@ func compare(f flags) (err error) {
 		if !run.MatchString(project.Name) {
 			continue
 		}
-		n, err := compareProject(ctx, f, project, theirs, ours)
+		n, err := compareProject(ctx, f, project, kubeAPIServer, cadastre)
 		if err != nil {
 			return fmt.Errorf("%s: %w", project.Name, err)
 		}
 		different += n
 	}
 	if different > 0 {
-		return fmt.Errorf("%d observations differ", different)
+		return fmt.Errorf("%d observations of Cadastre differ from those of kube-apiserver", different)
 	}
 	return nil
 }
 
-// compareProject returns the number of observations that differ.
-func compareProject(ctx context.Context, f flags, project material.Project, theirs, ours *rest.Config) (different int, err error) {
+// compareProject compares both servers with the CRDs and samples of a project, records the observations of
+// kube-apiserver, and returns the number of observations that differ.
+func compareProject(ctx context.Context, f flags, project material.Project, kubeAPIServer, cadastre *rest.Config) (different int, err error) {
 	files, err := project.Fetch(ctx)
 	if err != nil {
 		return 0, err
@@ -76,16 +77,16 @@ func compareProject(ctx context.Context, f flags, project material.Project, thei
 	if err != nil {
 		return 0, err
 	}
-	asTheirs, err := observe(ctx, theirs, manifest)
+	asTheirs, err := observe(ctx, kubeAPIServer, manifest)
 	if err != nil {
 		return 0, fmt.Errorf("kube-apiserver: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(f.folder, project.Name+".txt"), material.Record(project, asTheirs), 0o644); err != nil {
 		return 0, err
 	}
-	asOurs, err := observe(ctx, ours, manifest)
+	asOurs, err := observe(ctx, cadastre, manifest)
 	if err != nil {
-		return 0, fmt.Errorf("ours: %w", err)
+		return 0, fmt.Errorf("cadastre: %w", err)
 	}
 	different = printDifferences(asTheirs, asOurs)
 	fmt.Printf("%s: %d definitions, %d samples, %d observations, %d differ\n",
@@ -93,7 +94,7 @@ func compareProject(ctx context.Context, f flags, project material.Project, thei
 	return different, nil
 }
 
-// observe sends the requests to one server, partly with the kubectl of package peers.
+// observe sends the requests to one server, some of them with the kubectl that package peers builds.
 func observe(ctx context.Context, config *rest.Config, manifest *material.Manifest) ([]material.Observation, error) {
 	kubectl, err := peers.Program(peers.Kubectl)
 	if err != nil {
@@ -111,12 +112,12 @@ func observe(ctx context.Context, config *rest.Config, manifest *material.Manife
 }
 
 // printDifferences prints the observations that differ, and returns their number.
-func printDifferences(theirs, ours []material.Observation) (different int) {
+func printDifferences(kubeAPIServer, cadastre []material.Observation) (different int) {
 	byName := map[string]material.Observation{}
-	for _, o := range ours {
+	for _, o := range cadastre {
 		byName[o.Name] = o
 	}
-	for _, t := range theirs {
+	for _, t := range kubeAPIServer {
 		o := byName[t.Name]
 		if o.Answer() == t.Answer() && (o.Again == t.Again || o.Again == material.Unchanged) {
 			continue

@@ -7,7 +7,7 @@
 package suites
 
 import (
-	_ "github.com/onsi/ginkgo/v2" // what the suites are written with
+	_ "github.com/onsi/ginkgo/v2" // the test framework of the suites
 	_ "github.com/onsi/gomega"
 	_ "sigs.k8s.io/controller-runtime/pkg/client"
 )

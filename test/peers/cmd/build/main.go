@@ -1,5 +1,5 @@
-// Command build compiles etcd, kube-apiserver and kubectl from their modules, or the programs that its arguments name. The first
-// build takes about 20 minutes, later ones seconds. Run it in the folder of this module, as `make peers` does.
+// Command build compiles etcd, kube-apiserver and kubectl, or the programs that its arguments name, from their Go modules. The
+// first build takes about 20 minutes, later builds take seconds. Run it in the folder of this module, as `make peers` does.
 package main
 
 import (

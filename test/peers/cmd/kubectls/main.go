@@ -1,5 +1,5 @@
-// Command kubectls compiles kubectl from its modules at the releases in its arguments, or at all known releases. The
-// first build takes minutes per release. Run it in the folder of this module, as `make kubectls` does.
+// Command kubectls compiles the releases of kubectl that its arguments name, or all known releases, from their Go
+// modules. The first build takes minutes per release. Run it in the folder of this module, as `make kubectls` does.
 package main
 
 import (

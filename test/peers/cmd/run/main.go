@@ -15,7 +15,7 @@ import (
 	"github.com/cadastre/cadastre/test/peers"
 )
 
-// kubeconfig is the format of the kubeconfig: address, certificate authority and token.
+// kubeconfig is the template of the kubeconfig file. Its parameters are address, certificate authority and token.
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters:
