@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// CEL returns the attributes as Kubernetes' CEL library takes them, with the objects at a version.
+// CEL returns the attributes in the form that Kubernetes' CEL library requires, with the objects converted to the version v.
 func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error) {
 	object, old, err := a.At(v)
 	if err != nil {
@@ -23,7 +23,7 @@ func (a *Record) CEL(v VersionedResource) (*admission.VersionedAttributes, error
 	}, nil
 }
 
-// unstructuredOf returns a document as an object; an untyped nil if the document is absent.
+// unstructuredOf returns a document as an *unstructured.Unstructured, or an untyped nil if the document is absent.
 func unstructuredOf(doc document.Value) runtime.Object {
 	if doc.IsAbsent() {
 		return nil

@@ -6,14 +6,14 @@ import (
 	"sync/atomic"
 )
 
-// Chain is an ordered list of plugins. A nil Chain has none. It is safe for concurrent use.
+// Chain is an ordered list of admission plugins. A nil Chain contains no plugins. It is safe for concurrent use.
 type Chain struct {
 	plugins []Plugin
-	// generation counts calls of Invalidate. A resolved Plan is valid for the generation at which it was resolved.
+	// generation counts the calls of Invalidate. A resolved Plan is valid only for the generation at which it was resolved.
 	generation atomic.Uint64
 }
 
-// NewChain returns the chain of plugins in the order in which they are called.
+// NewChain returns a chain that calls the plugins in the given order.
 func NewChain(plugins ...Plugin) *Chain { return &Chain{plugins: plugins} }
 
 // Plugins returns the plugins in the order in which they are called.
@@ -24,12 +24,12 @@ func (c *Chain) Plugins() []Plugin {
 	return slices.Clone(c.plugins)
 }
 
-// Invalidate makes the chain call Handles again. Plugins whose result depends on configuration call it after every
-// change of that configuration.
+// Invalidate discards all resolved Plans, so that the chain calls Handles of every plugin again. A plugin whose Handles
+// depends on configuration must call Invalidate after every change of that configuration.
 func (c *Chain) Invalidate() { c.generation.Add(1) }
 
-// Endpoint is the chain of one endpoint. It resolves which plugins handle which operation once, so that a write that
-// no plugin handles costs one check.
+// Endpoint is the admission chain of one resource or subresource. It resolves once per operation which plugins handle it, so
+// that a write that no plugin handles costs one check.
 type Endpoint struct {
 	chain    *Chain
 	resource Resource
@@ -41,13 +41,13 @@ type resolved struct {
 	plan       *Plan
 }
 
-// Endpoint returns the chain of an endpoint.
+// Endpoint returns the admission chain of one resource or subresource. Its Plans are resolved on first use.
 func (c *Chain) Endpoint(r Resource) *Endpoint { return &Endpoint{chain: c, resource: r} }
 
 // Resource returns the endpoint's resource.
 func (e *Endpoint) Resource() Resource { return e.resource }
 
-// Plan returns the plugins that handle an operation; nil if none does.
+// Plan returns the plugins of the chain that handle an operation at the endpoint; nil if there are none.
 func (e *Endpoint) Plan(operation Operation) *Plan {
 	if e.chain == nil {
 		return nil
@@ -85,23 +85,24 @@ func (c *Chain) resolve(operation Operation, r Resource) *Plan {
 	return p
 }
 
-// Plan is the part of a chain that handles one operation at one endpoint. A nil Plan admits everything.
+// Plan contains the plugins of a chain that handle one operation at one endpoint. A nil Plan admits everything.
 type Plan struct {
 	phases                                Phase
 	mutating, validating, validatingNoOps []Plugin
 }
 
-// Mutates reports whether a plugin may change the object.
+// Mutates reports whether the plan contains a mutating plugin.
 func (p *Plan) Mutates() bool { return p != nil && len(p.mutating) > 0 }
 
-// Validates reports whether a plugin validates the write; for a no-op, whether one validates no-ops.
+// Validates reports whether the plan contains a validating plugin. If noOp is set, only plugins that validate no-op writes
+// count.
 func (p *Plan) Validates(noOp bool) bool { return len(p.validators(noOp)) > 0 }
 
-// HandlesNoOps reports whether a plugin handles writes that leave the object unchanged.
+// HandlesNoOps reports whether a plugin of the plan handles writes that leave the object unchanged.
 func (p *Plan) HandlesNoOps() bool { return p != nil && p.phases&NoOps != 0 }
 
-// Admit calls the mutating plugins in order. If one of them requires it, all are called a second time, as
-// kube-apiserver does: webhooks and policies only if their reinvocationPolicy is IfNeeded.
+// Admit calls the mutating plugins in order. If a webhook or policy changed the object, it calls them a second time, as
+// kube-apiserver does; webhooks and policies take part in that only if their reinvocationPolicy is IfNeeded.
 func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if !p.Mutates() {
 		return nil
@@ -109,7 +110,7 @@ func (p *Plan) Admit(ctx context.Context, a *Record) error {
 	if err := p.admitOnce(ctx, a); err != nil || !a.Reinvocation.begin() {
 		return err
 	}
-	a.errs, a.commits = nil, nil // the second run adds them again
+	a.errs, a.commits = nil, nil // the second run adds its errors and commits again
 	return p.admitOnce(ctx, a)
 }
 
@@ -122,7 +123,8 @@ func (p *Plan) admitOnce(ctx context.Context, a *Record) error {
 	return nil
 }
 
-// Validate calls the validating plugins in order; for a no-op, those that validate no-ops.
+// Validate calls the validating plugins in order and returns the first error. If noOp is set, only plugins that validate
+// no-op writes are called.
 func (p *Plan) Validate(ctx context.Context, a *Record, noOp bool) error {
 	for _, plugin := range p.validators(noOp) {
 		if err := plugin.Validate(ctx, &a.Attributes); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// fake is a plugin that logs its calls.
+// fake is an admission plugin that appends the name of each called method to a log.
 type fake struct {
 	name   string
 	phases Phase
@@ -42,7 +42,8 @@ func (f *fake) Validate(context.Context, *Attributes) error {
 	return f.err
 }
 
-// run calls both phases of a chain and returns the log.
+// run runs both phases of a chain of plugins for the creation of a ConfigMap and returns the error of the chain. It resets
+// log first.
 func run(t *testing.T, noOp bool, log *[]string, plugins ...Plugin) error {
 	t.Helper()
 	*log = nil
@@ -85,7 +86,7 @@ func TestOrderAndPhases(t *testing.T) {
 	}
 }
 
-// TestPlans: a Plan states which phases it has.
+// TestPlans checks which phases a Plan reports for plugins that handle different phases.
 func TestPlans(t *testing.T) {
 	for _, test := range []struct {
 		phases []Phase
@@ -119,25 +120,25 @@ func TestPlans(t *testing.T) {
 func TestNilChain(t *testing.T) {
 	var chain *Chain
 	if plugins := chain.Plugins(); plugins != nil {
-		t.Errorf("received %v", plugins)
+		t.Errorf("Plugins of a nil chain: received %v, want nil", plugins)
 	}
 	plan := chain.Endpoint(resourceOf(configMaps)).Plan(Create)
 	if err := errors.Join(plan.Admit(t.Context(), nil), plan.Validate(t.Context(), nil, false)); plan != nil || err != nil {
-		t.Errorf("received %v, %v", plan, err)
+		t.Errorf("plan of a nil chain: received %v, error %v, want nil and no error", plan, err)
 	}
 }
 
-// TestPluginsIsACopy: a caller cannot change the order of a chain.
+// TestPluginsIsACopy checks that a caller cannot reorder a chain through the result of Plugins.
 func TestPluginsIsACopy(t *testing.T) {
 	first, second := &fake{name: "first"}, &fake{name: "second"}
 	chain := NewChain(first, second)
 	slices.Reverse(chain.Plugins())
 	if plugins := chain.Plugins(); plugins[0] != Plugin(first) || plugins[1] != Plugin(second) {
-		t.Errorf("received %v", plugins)
+		t.Errorf("Plugins after the caller reversed an earlier result: received %v, want first, second", plugins)
 	}
 }
 
-// configured is a plugin whose phases are configuration.
+// configured is a plugin that handles CREATE in phases that the test can change, and counts the calls of Handles.
 type configured struct {
 	MutatingOnly
 	phases atomic.Uint32
@@ -156,7 +157,7 @@ func (c *configured) Handles(operation Operation, _ Resource) Phase {
 
 func (*configured) Admit(context.Context, *Attributes) error { return nil }
 
-// TestInvalidate: Handles is called once per endpoint and operation, and again after Invalidate.
+// TestInvalidate checks that Handles is called once per endpoint and operation, and once more after each Invalidate.
 func TestInvalidate(t *testing.T) {
 	plugin := &configured{}
 	chain := NewChain(plugin)
@@ -167,26 +168,26 @@ func TestInvalidate(t *testing.T) {
 			otherCreate, otherDelete := other.Plan(Create), other.Plan(Delete)
 			handled = create.Mutates() && otherCreate.Mutates()
 			if update != nil || otherDelete != nil {
-				t.Error("received a plan for an operation that is not handled")
+				t.Error("received a plan for an operation that no plugin handles, want nil")
 			}
 		}
 		return handled
 	}
 	if resolve() || plugin.calls.Load() != 4 {
-		t.Errorf("expected 4 calls and no plan, received %d", plugin.calls.Load())
+		t.Errorf("before any configuration: expected 4 calls of Handles and no plan, received %d calls", plugin.calls.Load())
 	}
 	plugin.phases.Store(uint32(Mutating))
 	if resolve() || plugin.calls.Load() != 4 {
-		t.Errorf("expected no further call before Invalidate, received %d", plugin.calls.Load())
+		t.Errorf("after a change without Invalidate: expected 4 calls of Handles in total, received %d", plugin.calls.Load())
 	}
 	chain.Invalidate()
 	if !resolve() || plugin.calls.Load() != 8 {
-		t.Errorf("expected 8 calls and a plan, received %d", plugin.calls.Load())
+		t.Errorf("after Invalidate: expected 8 calls of Handles in total and a plan, received %d calls", plugin.calls.Load())
 	}
 }
 
-// TestInvalidateConcurrently: after Invalidate has returned, every Plan follows the configuration that preceded it,
-// although other goroutines resolve plans at the same time.
+// TestInvalidateConcurrently checks that every Plan that is requested after Invalidate has returned reflects the changed
+// configuration, although other goroutines resolve plans at the same time.
 func TestInvalidateConcurrently(t *testing.T) {
 	plugin := &configured{}
 	chain := NewChain(plugin)
@@ -205,14 +206,15 @@ func TestInvalidateConcurrently(t *testing.T) {
 		plugin.phases.Store(uint32(want))
 		chain.Invalidate()
 		if got := endpoint.Plan(Create).Mutates(); got != (want != 0) {
-			t.Fatalf("round %d: received %v", i, got)
+			t.Fatalf("round %d: after Invalidate, Mutates() = %v, want %v", i, got, want != 0)
 		}
 	}
 	stop()
 	readers.Wait()
 }
 
-// webhookLike returns a plugin that calls webhooks as the webhook plugin does: all that the second run does not skip.
+// webhookLike returns a plugin that calls fake webhooks as the webhook plugin does: in the second run it leaves out those
+// that Reinvocation.Skips.
 func webhookLike(log *[]string, hooks ...hook) *fake {
 	return &fake{name: "webhooks", phases: Mutating, log: log, admit: func(a *Record) error {
 		for _, h := range hooks {
@@ -235,8 +237,8 @@ type hook struct {
 	ifNeeded, changes bool
 }
 
-// TestReinvocation: if a webhook changed the object, in-tree plugins run a second time, and webhooks with reinvocationPolicy
-// IfNeeded that were called before the change.
+// TestReinvocation checks that, if a webhook changed the object, a second run calls in-tree plugins, and webhooks with
+// reinvocationPolicy IfNeeded that were called before the change.
 func TestReinvocation(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -257,7 +259,8 @@ func TestReinvocation(t *testing.T) {
 	}
 }
 
-// TestReinvocationCollectsOnce: the second run of a plugin adds no duplicates of the conditions and errors of the first.
+// TestReinvocationCollectsOnce checks that the second run of a plugin does not duplicate the conditions and field errors
+// that its first run added.
 func TestReinvocationCollectsOnce(t *testing.T) {
 	var log []string
 	var attributes *Record
@@ -268,14 +271,14 @@ func TestReinvocationCollectsOnce(t *testing.T) {
 		return nil
 	}}
 	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); err != nil || len(log) != 5 {
-		t.Fatalf("received %v after %q", err, log)
+		t.Fatalf("admission failed: received error %v after the calls %q, want no error after 5 calls", err, log)
 	}
 	if len(attributes.Commits()) != 1 || len(attributes.Errors()) != 1 {
 		t.Errorf("two runs added %v and %v, want one each", attributes.Commits(), attributes.Errors())
 	}
 }
 
-// plainSource is a Source of one version, whose objects have managedFields.
+// plainSource is a Source of a resource with one version. Whole adds managedFields to the object.
 type plainSource struct{ Source }
 
 func (plainSource) Whole(obj document.Value) (document.Value, error) {
@@ -284,8 +287,8 @@ func (plainSource) Whole(obj document.Value) (document.Value, error) {
 
 func (plainSource) Convert(doc document.Value, _, _ string) (document.Value, error) { return doc, nil }
 
-// TestReturnedObjectKeepsLaterChanges: changes of an in-tree plugin in the second run are not lost, and do not lose the
-// managedFields that a webhook returned.
+// TestReturnedObjectKeepsLaterChanges checks that changes which an in-tree plugin makes in the second run are not lost, and
+// that they do not discard the managedFields that a webhook returned.
 func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
 	a := NewRecord(Attributes{Resource: resourceOf(configMaps)}, plainSource{})
 	set := func(doc document.Value, name, value string) document.Value {
@@ -300,19 +303,20 @@ func TestReturnedObjectKeepsLaterChanges(t *testing.T) {
 	returned = returned.With("metadata", returned.Get("metadata").With("managedFields", document.NewString("returned")))
 	a.Return(returned, a.Versioned())
 	if err := a.Settle(); err != nil || a.Object.Get("webhook").Text() != "1" || !a.Object.Lookup("metadata", "managedFields").IsAbsent() {
-		t.Fatalf("settled to %s, %v", a.Object.JSON(), err)
+		t.Fatalf("Settle after a webhook returned the object: received %s, error %v, want the webhook's field and no managedFields", a.Object.JSON(), err)
 	}
 	a.Object = set(a.Object, "tree", "2")
 	if err := a.Settle(); err != nil || a.Object.Get("tree").Text() != "2" || a.Object.Get("webhook").Text() != "1" {
-		t.Errorf("settled to %s, %v: a change was lost", a.Object.JSON(), err)
+		t.Errorf("Settle after a later change: received %s, error %v, want the fields of both the webhook and the plugin", a.Object.JSON(), err)
 	}
 	whole, err := a.Returned()
 	if err != nil || !a.WasReturned() || whole.Get("tree").Text() != "2" || whole.Lookup("metadata", "managedFields").Text() != "returned" {
-		t.Errorf("returned %s, %v", whole.JSON(), err)
+		t.Errorf("Returned: received %s, error %v, want the plugin's field and the webhook's managedFields", whole.JSON(), err)
 	}
 }
 
-// TestCommitWithOneWritePerKey: two plugins may require the same object; a write wins over a condition.
+// TestCommitWithOneWritePerKey checks that a commit contains one entry per key: equal conditions are merged, and a write
+// takes precedence over a condition.
 func TestCommitWithOneWritePerKey(t *testing.T) {
 	a := NewRecord(Attributes{}, nil)
 	a.RequireUnchanged(Object{Key: "k", Revision: 7})
@@ -321,7 +325,7 @@ func TestCommitWithOneWritePerKey(t *testing.T) {
 	a.RequireUnchanged(Object{Key: "k", Revision: 7})
 	a.CommitWith(storage.Write{Key: "l", Value: []byte("2")})
 	if all := a.Commits(); len(all) != 2 || string(all[0].Value) != "1" || all[1].Key != "l" {
-		t.Errorf("received %v", all)
+		t.Errorf("Commits: received %v, want one write of k and one of l", all)
 	}
 }
 
@@ -335,11 +339,11 @@ func TestReinvocationError(t *testing.T) {
 		return nil
 	}}
 	if err := run(t, false, &log, tree, webhookLike(&log, hook{"a", false, true})); !errors.Is(err, failure) || len(log) != 4 {
-		t.Errorf("received %v after %q", err, log)
+		t.Errorf("received error %v after the calls %q, want %v after 4 calls", err, log, failure)
 	}
 }
 
-// unhandled are plugins of which none handles ConfigMaps.
+// unhandled returns the endpoint of ConfigMaps in a chain of twenty plugins that handle nothing.
 func unhandled() *Endpoint {
 	plugins := make([]Plugin, 20)
 	for i := range plugins {
@@ -353,7 +357,7 @@ func admitUnhandled(endpoint *Endpoint) bool {
 	return plan.Mutates() || plan.HandlesNoOps() || plan.Validates(false)
 }
 
-// TestUnhandledAllocations: a write that no plugin handles allocates nothing in the chain.
+// TestUnhandledAllocations checks that the chain allocates no memory for a write that no plugin handles.
 func TestUnhandledAllocations(t *testing.T) {
 	endpoint := unhandled()
 	if n := testing.AllocsPerRun(100, func() { admitUnhandled(endpoint) }); n > 0 {
@@ -361,13 +365,13 @@ func TestUnhandledAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkUnhandled is the cost of a chain of twenty plugins to a write that none of them handles.
+// BenchmarkUnhandled measures the cost of a chain of twenty plugins for a write that none of them handles.
 func BenchmarkUnhandled(b *testing.B) {
 	endpoint := unhandled()
 	b.ReportAllocs()
 	for b.Loop() {
 		if admitUnhandled(endpoint) {
-			b.Fatal("handled")
+			b.Fatal("a plugin handles the write, want none")
 		}
 	}
 }

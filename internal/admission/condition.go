@@ -22,11 +22,12 @@ import (
 // concurrent use.
 type Conditions struct {
 	compiled func() cel.ConditionEvaluator
-	// ignore makes conditions that fail to evaluate count as false instead of as errors.
+	// ignore makes Match treat conditions that fail to evaluate as false instead of returning their errors (failurePolicy:
+	// Ignore).
 	ignore bool
 }
 
-// NewConditions returns the conditions of a webhook; nil if there are none. They are compiled on first use.
+// NewConditions returns the matchConditions of a webhook, which are compiled on first use; nil if the webhook has none.
 func NewConditions(all []registration.MatchCondition, failure *registration.FailurePolicyType) *Conditions {
 	if len(all) == 0 {
 		return nil
@@ -36,15 +37,15 @@ func NewConditions(all []registration.MatchCondition, failure *registration.Fail
 	}, failure)
 }
 
-// ConditionsOf returns conditions that compile compiles on first use.
+// ConditionsOf returns Conditions whose CEL expressions are compiled by calling compile on first use.
 func ConditionsOf(compile func() cel.ConditionEvaluator, failure *registration.FailurePolicyType) *Conditions {
 	return &Conditions{compiled: sync.OnceValue(compile), ignore: Ignores(failure)}
 }
 
-// Ignores reports whether a failure policy is Ignore.
+// Ignores reports whether a failurePolicy is Ignore. A nil policy is not.
 func Ignores(p *registration.FailurePolicyType) bool { return p != nil && *p == registration.Ignore }
 
-// Expressions returns conditions as the CEL compiler takes them.
+// Expressions returns matchConditions in the form that the CEL compiler requires.
 func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	texts := make([]string, len(all))
 	for i := range all {
@@ -53,13 +54,15 @@ func Expressions(all []registration.MatchCondition) []cel.ExpressionAccessor {
 	return celexpr.Expressions(celexpr.Condition, texts)
 }
 
-// Verdict is the result of conditions, and the number of those that failed to evaluate.
+// Verdict is the result of evaluating Conditions: whether all are true, and the number of conditions that failed to
+// evaluate.
 type Verdict struct {
 	Matches bool
 	Errors  int
 }
 
-// Match reports whether all conditions are true. If one is false, errors of the others do not count.
+// Match reports whether all conditions are true. If a condition is false, errors of earlier conditions are not returned.
+// Params is the parameter object of a policy; nil for webhooks.
 func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttributes, params runtime.Object, authority authorizer.Authorizer) (v Verdict, err error) {
 	request := cel.CreateAdmissionRequest(at.Attributes, metav1.GroupVersionResource(at.GetResource()), metav1.GroupVersionKind(at.VersionedKind))
 	inputs := cel.OptionalVariableBindings{VersionedParams: params, Authorizer: authority}
@@ -83,7 +86,7 @@ func (c *Conditions) Match(ctx context.Context, at *admission.VersionedAttribute
 	return v, nil
 }
 
-// unlessIgnored returns the error unless the failure policy ignores it.
+// unlessIgnored returns err, or nil if the failurePolicy is Ignore.
 func (c *Conditions) unlessIgnored(err error) error {
 	if c.ignore {
 		return nil

@@ -12,20 +12,22 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Criteria are the match criteria of a webhook, a policy or a binding: rules and selectors.
+// Criteria are the rules and selectors by which a webhook, a policy or a policy binding matches requests.
 type Criteria struct {
-	// Rules must match; an empty list matches everything if MatchAllWithoutRules. No rule of Exclude may match.
+	// A request matches if one of Rules matches and none of Exclude does. Without Rules, it matches only if
+	// MatchAllWithoutRules is set.
 	Rules                Rules
 	MatchAllWithoutRules bool
 	Exclude              Rules
-	// Equivalent makes rules also match their resource at another version (matchPolicy: Equivalent).
+	// Equivalent makes a rule for one version of a resource match requests to its other versions, too (matchPolicy:
+	// Equivalent).
 	Equivalent bool
 
 	namespaceSelector, objectSelector selector
 }
 
-// NewCriteria returns criteria with selectors. A nil selector selects nothing: the API defaults it to one that selects
-// everything.
+// NewCriteria returns criteria with parsed selectors. A nil selector selects nothing; the API server defaults absent
+// selectors to {}, which selects everything.
 func NewCriteria(rules Rules, match *registration.MatchPolicyType, namespaces, objects *metav1.LabelSelector) Criteria {
 	return Criteria{
 		Rules: rules, Equivalent: match != nil && *match == registration.Equivalent,
@@ -44,13 +46,14 @@ func newSelector(s *metav1.LabelSelector) selector {
 	return selector{parsed, err}
 }
 
-// MayMatch reports whether the criteria can match a request of which only the operation and the resource are known.
+// MayMatch reports whether the criteria can match some request with this operation and resource, whatever its object and
+// namespace are.
 func (c *Criteria) MayMatch(r Resource, operation Operation) bool {
 	return !isExempt(r) && (c.MatchAllWithoutRules && len(c.Rules) == 0 || c.Rules.mayMatch(r, operation, c.Equivalent))
 }
 
-// Match reports whether the criteria match a request, and at which version. A selector that cannot be evaluated is an
-// error only if everything else matches.
+// Match reports whether the criteria match a request, and which version of the resource its rules name. A selector that
+// cannot be evaluated is an error only if everything else matches.
 func (c *Criteria) Match(ctx context.Context, a *Record) (v VersionedResource, ok bool, err error) {
 	if isExempt(a.Resource) {
 		return VersionedResource{}, false, nil
@@ -87,7 +90,7 @@ func (c *Criteria) selectsObject(a *Record) (bool, error) {
 	return c.objectSelector.selects(a.latest()) || c.objectSelector.selects(a.OldObject), nil
 }
 
-// selects reports whether an object is selected. An absent object is not.
+// selects reports whether the selector matches the labels of an object. It is false for an absent object.
 func (s selector) selects(doc document.Value) bool {
 	return !doc.IsAbsent() && s.Matches(labelsOf(doc))
 }
@@ -101,7 +104,8 @@ func labelsOf(doc document.Value) labels.Set {
 	return set
 }
 
-// selectsNamespace reports whether the namespace of the object is selected. Cluster-scoped objects always are.
+// selectsNamespace reports whether the namespaceSelector matches the namespace of the request. It is true for cluster-scoped
+// objects; a Namespace object is matched by its own labels.
 func (c *Criteria) selectsNamespace(ctx context.Context, a *Record) (bool, error) {
 	if a.Namespace == "" && !a.IsNamespace() {
 		return true, nil

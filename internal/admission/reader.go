@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// NewReader returns a Reader of the watch cache.
+// NewReader returns a Reader that reads from the watch cache.
 func NewReader(cache *watchcache.Cache, resources *api.Register) Reader {
 	return &cacheReader{cache, resources}
 }
@@ -58,11 +58,11 @@ func (r *cacheReader) List(ctx context.Context, resource schema.GroupResource, n
 	return objects, nil
 }
 
-// kind returns the name of a resource in keys.
+// kind returns the name of a resource in storage keys. An unknown resource is an error.
 func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
-	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // all versions of a resource have the same key
+	kind, _ := r.resources.Resource(resource.Group, "", resource.Resource) // the key does not depend on the version
 	if kind == nil {
-		return "", fmt.Errorf("resource %s: expected a resource that the server has, found none", resource)
+		return "", fmt.Errorf("resource %s: expected a resource that the server serves, found none", resource)
 	}
 	return kind.StoreName(), nil
 }
@@ -70,7 +70,7 @@ func (r *cacheReader) kind(resource schema.GroupResource) (string, error) {
 func read(found *watchcache.Object) (Object, error) {
 	doc, err := document.Value{}, error(nil)
 	if parsed, parseErr := found.Parsed(); parseErr == nil {
-		doc = parsed.Document // cached with the object
+		doc = parsed.Document // Parsed is cached with the object
 	} else if doc, err = found.WithoutManagedFields(); err != nil {
 		return Object{}, err
 	}

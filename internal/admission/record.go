@@ -10,7 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/storage"
 )
 
-// The interface of plugins is public. The aliases spare the server's packages a second import.
+// The plugin interface is defined in the public package apiserver/admission. These aliases spare the server's packages a
+// second import.
 type (
 	Plugin            = admission.Plugin
 	Phase             = admission.Phase
@@ -24,7 +25,7 @@ type (
 	Object            = admission.Object
 )
 
-// The operations and phases of the public package.
+// The operations and phases are those of the public package apiserver/admission.
 const (
 	Create = admission.Create
 	Update = admission.Update
@@ -35,16 +36,16 @@ const (
 	NoOps      = admission.NoOps
 )
 
-// operations lists every Operation; its order numbers them.
+// operations lists every Operation; an Operation's index selects its slot in Endpoint.resolved.
 var operations = [...]Operation{Create, Update, Delete}
 
-// Record is one write in the chain: the Attributes that all plugins see, and the state that only the chain, webhooks and
-// policies use. It implements admission.Request. One goroutine uses it at a time.
+// Record is one write in the admission chain: the Attributes that all plugins receive, and the state that only the chain,
+// webhooks and policies use. It implements admission.Request. It must not be used by two goroutines at the same time.
 type Record struct {
 	Attributes
-	// Source provides the parts of the request that are computed on demand.
+	// Source computes the parts of the request that only some plugins need.
 	Source Source
-	// Reinvocation tracks which mutating webhooks and policies run again.
+	// Reinvocation tracks which mutating webhooks and policies are called again in the second run.
 	Reinvocation Reinvocation
 
 	errs    field.ErrorList
@@ -52,7 +53,8 @@ type Record struct {
 	current versioned
 }
 
-// NewRecord returns the record of a write. A write of the server itself may have no user; plugins see one without a name.
+// NewRecord returns the record of a write. A write by the server itself may have a nil User; plugins receive a user without
+// a name.
 func NewRecord(a Attributes, source Source) *Record {
 	r := &Record{Attributes: a, Source: source}
 	r.Request = r
@@ -62,7 +64,8 @@ func NewRecord(a Attributes, source Source) *Record {
 	return r
 }
 
-// RecordOf returns the record of the write that the server has passed to a plugin.
+// RecordOf returns the Record behind the Attributes that a plugin received. It panics if the Attributes were not created by
+// NewRecord.
 func RecordOf(a *Attributes) *Record { return a.Request.(*Record) }
 
 // Options implements admission.Request.
@@ -76,34 +79,34 @@ func (a *Record) RequireUnchanged(o Object) {
 	a.CommitWith(storage.Write{Key: o.Key, Expected: storage.Revision(o.Revision), Keep: true})
 }
 
-// Source provides the parts of a request that only webhooks and policies need. They are computed on demand.
+// Source computes, on demand, the parts of a request that only webhooks and policies need.
 type Source interface {
 	Converter
 	// Options returns the CreateOptions, UpdateOptions or DeleteOptions of the request.
 	Options() runtime.Object
-	// Whole returns an object in the form of [Attributes.Object] as clients see it: with managedFields and, where it
-	// has one, resourceVersion.
+	// Whole returns an object in the form of [Attributes.Object] with the fields that only clients see: managedFields and,
+	// if it has one, resourceVersion.
 	Whole(obj document.Value) (document.Value, error)
-	// OldWhole returns the stored object as clients see it; absent if there is none.
+	// OldWhole returns the stored object as clients see it, with managedFields and resourceVersion; absent if there is none.
 	OldWhole() (document.Value, error)
 }
 
 // Converter converts and decodes objects of one resource.
 type Converter interface {
-	// Convert returns an object at another apiVersion. Fields that the schema of that version does not have are kept.
+	// Convert converts an object from one apiVersion to another. Fields that the schema of the target version does not
+	// define are kept.
 	Convert(doc document.Value, from, to string) (document.Value, error)
-	// Read decodes an object that a webhook returned after it was sent at apiVersion. The result may be at another
-	// version of the resource. Unknown fields of built-in kinds are dropped; a document that is not of the kind is an
-	// error.
+	// Read decodes the object that a webhook returned after it was sent the object at apiVersion. The result may be at
+	// another version of the resource. Unknown fields of built-in kinds are dropped; a document of another kind is an error.
 	Read(doc document.Value, apiVersion string) (document.Value, error)
 	// Decode decodes an object that a plugin assigned to [Attributes.Object]: it drops fields that the schema does not
 	// define and sets defaults. A document that is not of the endpoint's type is an error.
 	Decode(doc document.Value) (document.Value, error)
-	// Default sets the defaults of the object's own version.
+	// Default returns the object with the defaults of the version that its apiVersion states.
 	Default(doc document.Value) document.Value
 }
 
-// Errors returns the field errors that the plugins have added.
+// Errors returns the field errors that plugins have added with AddErrors. A nil Record has none.
 func (a *Record) Errors() field.ErrorList {
 	if a == nil {
 		return nil
@@ -112,8 +115,9 @@ func (a *Record) Errors() field.ErrorList {
 }
 
 // CommitWith adds a write that is committed in the same transaction as the object, or not at all. Dry runs and no-ops ignore
-// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction has one write per
-// key: a later write replaces an earlier one of the same key, and a condition never replaces a write. So plugins may run twice.
+// it; a request that stores nothing, such as a SubjectAccessReview, commits the write alone. A transaction contains one
+// entry per key: a later write replaces an earlier one of the same key, and a condition (Keep) never replaces a write. So a
+// plugin may add the same write in both runs of the chain.
 func (a *Record) CommitWith(w storage.Write) {
 	for i, earlier := range a.commits {
 		if earlier.Key == w.Key {
@@ -126,7 +130,7 @@ func (a *Record) CommitWith(w storage.Write) {
 	a.commits = append(a.commits, w)
 }
 
-// Commits returns the writes and conditions that the plugins have added to the commit of the object.
+// Commits returns the writes and conditions that plugins have added to the transaction of the object. A nil Record has none.
 func (a *Record) Commits() []storage.Write {
 	if a == nil {
 		return nil
@@ -134,19 +138,20 @@ func (a *Record) Commits() []storage.Write {
 	return a.commits
 }
 
-// versioned is the object as webhooks and policies exchange it. The zero value means that it was not computed.
+// versioned is the object as webhooks and policies exchange it. In the zero value, nothing has been computed yet.
 type versioned struct {
-	// whole is the object as clients see it, made of the Object that was current then.
+	// whole is the object as clients see it, with managedFields. It was computed from of, the value of Record.Object at that
+	// time.
 	whole, of document.Value
-	// returned is the apiVersion at which whole was sent to the webhook that returned it; "" if no webhook replaced
-	// it. The webhook may have returned it at another version.
+	// returned is the apiVersion at which the object was sent to the webhook that returned whole; "" if no webhook has
+	// returned the object. The webhook may have returned it at another version.
 	returned string
 	old      document.Value
 	hasOld   bool
 }
 
-// At implements admission.Request. A webhook that is sent the version at which another webhook returned the object receives
-// exactly the returned object.
+// At implements admission.Request. If v is the version at which the last webhook was sent the object that it changed, the
+// object is exactly as that webhook returned it, without conversion.
 func (a *Record) At(v VersionedResource) (object, old document.Value, err error) {
 	if object, err = a.objectAt(v); err != nil {
 		return object, old, err
@@ -172,8 +177,8 @@ func (a *Record) objectAt(v VersionedResource) (document.Value, error) {
 	return a.convert(own, v)
 }
 
-// refresh composes the whole object again if a plugin has assigned Object since. An object that a webhook has returned keeps
-// the managedFields and the resourceVersion of that one.
+// refresh computes the whole object again if a plugin has assigned Object after it was last computed. If a webhook has
+// returned the object, the managedFields and resourceVersion that the webhook returned are kept.
 func (a *Record) refresh() (err error) {
 	if a.Object.IsAbsent() || !a.current.whole.IsAbsent() && document.Same(a.current.of, a.Object) {
 		return nil
@@ -192,10 +197,10 @@ func (a *Record) refresh() (err error) {
 	return nil
 }
 
-// serverMetadata are the metadata fields that Attributes.Object omits.
+// serverMetadata are the names of the metadata fields that Attributes.Object omits.
 var serverMetadata = []string{"managedFields", "resourceVersion"}
 
-// withServerMetadata returns obj with the server's metadata of another object.
+// withServerMetadata returns obj with managedFields and resourceVersion copied from another object.
 func withServerMetadata(obj, from document.Value) document.Value {
 	metadata := obj.Get("metadata")
 	for _, name := range serverMetadata {
@@ -225,12 +230,14 @@ func (a *Record) convert(doc document.Value, v VersionedResource) (document.Valu
 	return a.Source.Convert(doc, own, v.APIVersion())
 }
 
-// Return records the object that a webhook returned after it was sent at a version. Object is stale until Settle.
+// Return records the object that a webhook returned after it was sent the object at version v. Record.Object is stale until
+// Settle is called.
 func (a *Record) Return(doc document.Value, v VersionedResource) {
 	a.current.whole, a.current.of, a.current.returned = doc, a.Object, v.APIVersion()
 }
 
-// latest returns the object as the last webhook returned it, which may be at another version, or else Object.
+// latest returns the object that the last webhook returned, which may be at another version, or Object if no webhook has
+// returned it.
 func (a *Record) latest() document.Value {
 	if a.WasReturned() {
 		return a.current.whole
@@ -238,11 +245,11 @@ func (a *Record) latest() document.Value {
 	return a.Object
 }
 
-// WasReturned reports whether a webhook replaced the object, so that its managedFields may have changed, too.
+// WasReturned reports whether a webhook has returned a changed object, in which its managedFields may have changed, too.
 func (a *Record) WasReturned() bool { return a.current.returned != "" }
 
-// Returned returns the object as clients see it, at the version of the request, after webhooks have returned it and plugins
-// have changed it.
+// Returned returns the object with managedFields, at the version of the request, including the changes of webhooks and of
+// plugins that ran after them.
 func (a *Record) Returned() (document.Value, error) {
 	if err := a.refresh(); err != nil {
 		return document.Value{}, err
@@ -250,7 +257,8 @@ func (a *Record) Returned() (document.Value, error) {
 	return a.atRequestVersion()
 }
 
-// atRequestVersion returns the whole object, which a webhook may have returned at another version.
+// atRequestVersion returns the whole object at the version of the request, converted if a webhook returned it at another
+// version.
 func (a *Record) atRequestVersion() (document.Value, error) {
 	if a.current.returned == "" {
 		return a.current.whole, nil
@@ -258,7 +266,8 @@ func (a *Record) atRequestVersion() (document.Value, error) {
 	return a.Source.Convert(a.current.whole, a.current.whole.Get("apiVersion").Text(), a.Versioned().APIVersion())
 }
 
-// Settle updates Object after webhooks have returned it.
+// Settle sets Record.Object to the object that webhooks have returned, without managedFields and resourceVersion. It does
+// nothing if no webhook has returned the object.
 func (a *Record) Settle() error {
 	if !a.WasReturned() {
 		return nil

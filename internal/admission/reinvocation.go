@@ -6,27 +6,28 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// Reinvocation tracks the second run of the mutating plugins of one write. The chain runs a second time if a webhook or
-// policy changed the object. In the second run in-tree plugins are called again, and webhooks and policies if their
-// reinvocationPolicy is IfNeeded and the object changed after they were called. There are at most two runs.
+// Reinvocation tracks the second run of the mutating plugins for one write. The chain runs a second time if a webhook or
+// policy changed the object. The second run calls all in-tree plugins, and those webhooks and policies whose
+// reinvocationPolicy is IfNeeded and after whose call the object changed. There are at most two runs.
 type Reinvocation struct {
-	// LastObject is the object as the mutating webhooks left it in the first run.
+	// LastObject is the object after the mutating webhooks of the first run.
 	LastObject document.Value
 
 	isSecond, isRequired bool
-	// called are the eligible webhooks and policies that were called since the object last changed; again are those
-	// that are called in the second run.
+	// called contains the ids of webhooks and policies with reinvocationPolicy IfNeeded that were called after the last
+	// change of the object. again contains the ids of those to call in the second run.
 	called, again map[string]bool
 }
 
-// IsSecond reports whether this is the second run.
+// IsSecond reports whether the chain is in its second run.
 func (r *Reinvocation) IsSecond() bool { return r.isSecond }
 
-// Skips reports whether a webhook or policy, named by its id, is left out of the second run.
+// Skips reports whether the second run must not call a webhook or policy, which is identified by its id. It is false in the
+// first run.
 func (r *Reinvocation) Skips(id string) bool { return r.isSecond && !r.again[id] }
 
-// Called records that a webhook or policy was called, whether it is eligible for reinvocation, and whether it changed
-// the object.
+// Called records the call of a webhook or policy. Eligible states whether its reinvocationPolicy is IfNeeded, changed
+// whether it changed the object.
 func (r *Reinvocation) Called(id string, eligible, changed bool) {
 	if changed {
 		r.isRequired = true
@@ -40,7 +41,7 @@ func (r *Reinvocation) Called(id string, eligible, changed bool) {
 	}
 }
 
-// RequirePrevious makes the second run include every eligible webhook and policy that was called so far.
+// RequirePrevious makes the second run call every eligible webhook and policy that has been called so far.
 func (r *Reinvocation) RequirePrevious() {
 	if r.again == nil {
 		r.again = map[string]bool{}
@@ -49,7 +50,7 @@ func (r *Reinvocation) RequirePrevious() {
 	r.called = nil
 }
 
-// begin starts the second run, if one is required.
+// begin starts the second run and returns true if one is required and has not been started.
 func (r *Reinvocation) begin() bool {
 	if r.isSecond || !r.isRequired {
 		return false

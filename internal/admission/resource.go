@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/internal/api"
 )
 
-// NewResource returns the endpoint of a resource or subresource. Body is the type of its bodies; empty means the resource's.
+// NewResource returns the endpoint of a resource, or of a subresource of it. Body is the type of the endpoint's request
+// bodies if it differs from the resource's kind, or else empty.
 func NewResource(k *api.Kind, version, subresource string, body schema.GroupVersionKind) Resource {
 	r := Resource{
 		Group: k.Group, Version: version, Resource: k.Resource, Kind: k.Name, Subresource: subresource,
@@ -26,7 +27,7 @@ func NewResource(k *api.Kind, version, subresource string, body schema.GroupVers
 	return r
 }
 
-// at returns the endpoint at an apiVersion.
+// at returns the resource at another apiVersion.
 func at(r Resource, apiVersion string) VersionedResource {
 	group, version, hasGroup := strings.Cut(apiVersion, "/")
 	if !hasGroup {
@@ -36,8 +37,8 @@ func at(r Resource, apiVersion string) VersionedResource {
 	return r.Versioned()
 }
 
-// isExempt reports whether webhooks and policies never apply to the resource: the objects that configure them can
-// always be written, so that a mistake in them can be corrected.
+// isExempt reports whether webhooks and policies never apply to the resource. The objects that configure webhooks and
+// policies are exempt, so that a mistake in them can always be corrected.
 func isExempt(r Resource) bool {
 	if r.Group != "admissionregistration.k8s.io" {
 		return false

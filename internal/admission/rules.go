@@ -7,10 +7,10 @@ import (
 	registration "k8s.io/api/admissionregistration/v1"
 )
 
-// Rules select operations on resources. They have the type of a policy's rules; those of webhooks have no object names.
+// Rules select operations on resources. Webhooks and policies share the type; only the rules of policies have resourceNames.
 type Rules []registration.NamedRuleWithOperations
 
-// RulesOf returns the rules of a webhook.
+// RulesOf returns the rules of a webhook as Rules, without resourceNames.
 func RulesOf(rules []registration.RuleWithOperations) Rules {
 	all := make(Rules, len(rules))
 	for i, rule := range rules {
@@ -19,7 +19,8 @@ func RulesOf(rules []registration.RuleWithOperations) Rules {
 	return all
 }
 
-// match returns the version at which the rules match a request: that of the request, or else an equivalent one.
+// match returns the version at which the rules match a request: the version of the request if possible, or else, if
+// equivalent is set, another version of the resource. It returns false if no rule matches.
 func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bool) {
 	own := a.Versioned()
 	for _, rule := range rules {
@@ -41,7 +42,8 @@ func (rules Rules) match(a *Record, equivalent bool) (v VersionedResource, ok bo
 	return VersionedResource{}, false
 }
 
-// mayMatch reports whether the rules can match a request of which only the operation and the resource are known.
+// mayMatch reports whether the rules can match some request with this operation and resource, whatever its name and
+// namespace are.
 func (rules Rules) mayMatch(r Resource, operation Operation, equivalent bool) bool {
 	versions := []VersionedResource{r.Versioned()}
 	if equivalent {
@@ -76,12 +78,13 @@ func hasOperation(all []registration.OperationType, one Operation) bool {
 	return slices.Contains(all, registration.OperationAll) || slices.Contains(all, registration.OperationType(one))
 }
 
-// matchesName reports whether a rule selects the object's name. A rule without names selects all.
+// matchesName reports whether a rule's resourceNames contain the name of the object. A rule without resourceNames matches
+// all names.
 func matchesName(rule *registration.NamedRuleWithOperations, a *Record) bool {
 	return len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, a.Name)
 }
 
-// matchesScope reports whether a rule selects the scope of the object. Namespaces themselves are cluster-scoped.
+// matchesScope reports whether a rule's scope includes the object. Namespaces are cluster-scoped.
 func matchesScope(rule *registration.NamedRuleWithOperations, a *Record) bool {
 	if rule.Scope == nil || *rule.Scope == registration.AllScopes {
 		return true

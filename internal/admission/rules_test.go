@@ -28,7 +28,7 @@ func rule(operation, group, version, resource string) registration.NamedRuleWith
 	return r
 }
 
-// resourceOf returns the endpoint of a kind at its first version.
+// resourceOf returns the endpoint of a kind at its preferred version.
 func resourceOf(kind *api.Kind) Resource {
 	return NewResource(kind, kind.Versions[0], "", schema.GroupVersionKind{})
 }
@@ -48,7 +48,7 @@ func attributes(kind *api.Kind, subresource string) *Record {
 	return q
 }
 
-// TestRules: which requests match, and at which version.
+// TestRules checks which requests a rule matches, and at which version of the resource.
 func TestRules(t *testing.T) {
 	scoped := func(scope registration.ScopeType) registration.NamedRuleWithOperations {
 		r := rule("*", "*", "*", "*/*")
@@ -60,9 +60,9 @@ func TestRules(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		rule       registration.NamedRuleWithOperations
-		question   *Record
+		record     *Record
 		equivalent bool
-		want       string // the form's kind; "" if it does not match
+		want       string // the GroupVersionKind at which the rule matches; "" if it must not match
 	}{
 		{"itself", rule("CREATE", "", "v1", "configmaps"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
 		{"all", rule("*", "*", "*", "*"), attributes(configMaps, ""), false, "/v1, Kind=ConfigMap"},
@@ -83,21 +83,21 @@ func TestRules(t *testing.T) {
 		{"a namespace is in the cluster", scoped("Cluster"), attributes(spaces, ""), false, "/v1, Kind=Namespace"},
 		{"a namespace is in none", scoped("Namespaced"), attributes(spaces, ""), false, ""},
 	} {
-		form, ok := Rules{test.rule}.match(test.question, test.equivalent)
-		got := form.Kind.String()
+		version, ok := Rules{test.rule}.match(test.record, test.equivalent)
+		got := version.Kind.String()
 		if !ok {
 			got = ""
 		}
 		if got != test.want {
 			t.Errorf("%s: received %q, want %q", test.name, got, test.want)
 		}
-		if concern := (Rules{test.rule}).mayMatch(test.question.Resource, Create, test.equivalent); ok && !concern {
-			t.Errorf("%s: it matches, but mayMatch is false", test.name)
+		if mayMatch := (Rules{test.rule}).mayMatch(test.record.Resource, Create, test.equivalent); ok && !mayMatch {
+			t.Errorf("%s: mayMatch = false for a request that the rule matches, want true", test.name)
 		}
 	}
 }
 
-// readerFunc is a Reader of namespaces.
+// readerFunc is an admission.Reader whose Get returns the Namespace of a name.
 type readerFunc func(name string) (document.Value, error)
 
 func (r readerFunc) Get(_ context.Context, _ schema.GroupResource, _, name string) (Object, error) {
@@ -109,7 +109,7 @@ func (r readerFunc) List(context.Context, schema.GroupResource, string) ([]Objec
 	return nil, nil
 }
 
-// TestCriteria: selectors, exclusions, and exempt resources.
+// TestCriteria checks selectors, exclusions and exempt resources.
 func TestCriteria(t *testing.T) {
 	labelled := func(text string) document.Value {
 		doc, err := document.ParseJSON(`{"metadata":{"name":"x","labels":` + text + `}}`)
@@ -145,7 +145,7 @@ func TestCriteria(t *testing.T) {
 		name             string
 		inside, labelled *metav1.LabelSelector
 		except           Rules
-		question         *Record
+		record           *Record
 		want             string
 	}{
 		{"all", all, all, nil, in("n", labelled(`{}`)), "true <nil>"},
@@ -160,17 +160,17 @@ func TestCriteria(t *testing.T) {
 		{"excepted", all, all, Rules{rule("CREATE", "", "v1", "configmaps")}, in("n", labelled(`{}`)), "false <nil>"},
 		{"no selector selects nothing", nil, all, nil, in("n", labelled(`{}`)), "false <nil>"},
 		{"a broken selector", all, broken, nil, in("n", labelled(`{}`)), `false Internal error occurred: "Sometimes" is not a valid label selector operator`},
-		{"what says who is asked", all, all, nil, attributes(hooks, ""), "false <nil>"},
+		{"a webhook configuration is exempt", all, all, nil, attributes(hooks, ""), "false <nil>"},
 	} {
 		criteria := NewCriteria(everything, nil, test.inside, test.labelled)
 		criteria.Exclude = test.except
-		test.question.Reader = reader
-		_, ok, err := criteria.Match(t.Context(), test.question)
+		test.record.Reader = reader
+		_, ok, err := criteria.Match(t.Context(), test.record)
 		if got := fmt.Sprint(ok, " ", err); got != test.want {
 			t.Errorf("%s: received %s, want %s", test.name, got, test.want)
 		}
 	}
 	if none := NewCriteria(nil, nil, all, all); none.MayMatch(attributes(configMaps, "").Resource, Create) {
-		t.Error("criteria without rules match")
+		t.Error("MayMatch of criteria without rules = true, want false")
 	}
 }

@@ -35,7 +35,7 @@ func TestCases(t *testing.T) {
 	}
 	first, second := all[0], all[1]
 	if first.Name != "first" || first.Operation != admission.Update || first.Resource.Kind != "Deployment" || first.Resource.Subresource != "status" {
-		t.Errorf("received %+v", first)
+		t.Errorf("first case: received %+v, want the update of a Deployment's status", first)
 	}
 	for _, test := range []struct {
 		got  document.Value
@@ -52,10 +52,10 @@ func TestCases(t *testing.T) {
 		}
 	}
 	if second.Operation != admission.Create || second.Answer.Error != "403 Forbidden: no" || !second.Old.IsAbsent() {
-		t.Errorf("received %+v", second)
+		t.Errorf("second case: received %+v, want a create without an old object, rejected with a 403", second)
 	}
 	if text := FormatCases(all); text != cases {
-		t.Errorf("received %s", text)
+		t.Errorf("FormatCases: received %s, want the parsed text %s", text, cases)
 	}
 }
 
@@ -88,10 +88,10 @@ func TestReader(t *testing.T) {
 		}
 	}
 	if object, err := r.Get(t.Context(), resource, "ns", "b"); err != nil || !object.Exists() {
-		t.Errorf("received %v, %v", object, err)
+		t.Errorf("Get of ConfigMap ns/b: received %v, error %v, want the object", object, err)
 	}
 	if object, err := r.Get(t.Context(), resource, "ns", "c"); err != nil || object.Exists() {
-		t.Errorf("received %v, %v", object, err)
+		t.Errorf("Get of ConfigMap ns/c, which is in another namespace: received %v, error %v, want no object", object, err)
 	}
 }
 
@@ -112,6 +112,6 @@ func TestErrorText(t *testing.T) {
 func TestPrune(t *testing.T) {
 	got := Prune(Parse(`{a: null, b: {}, c: [], d: {e: {f: null}}, g: 0, h: "", i: [{}, {j: null}]}`))
 	if want := Parse(`{g: 0, h: "", i: [{}, {}]}`); !document.Equal(got, want) {
-		t.Errorf("received %s", got.JSON())
+		t.Errorf("Prune: received %s, want %s", got.JSON(), want.JSON())
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authn"
 )
 
-// The name and namespace of objects that state none.
+// DefaultName and DefaultNamespace complete the metadata of test objects that leave out a name or a namespace.
 const (
 	DefaultName      = "x"
 	DefaultNamespace = "ns"
 )
 
-// kinds are the built-in kinds.
+// kinds returns the register of the built-in kinds, which is created once. It panics if a kind is invalid.
 var kinds = sync.OnceValue(func() *api.Register {
 	register, err := api.NewRegister(api.Builtin()...)
 	if err != nil {
@@ -28,7 +28,8 @@ var kinds = sync.OnceValue(func() *api.Register {
 	return register
 })
 
-// Resource returns the endpoint of RESOURCE[.GROUP][/SUBRESOURCE] at its preferred version.
+// Resource returns the admission.Resource for a text RESOURCE[.GROUP][/SUBRESOURCE], at the preferred version of the
+// resource. An unknown resource is an error.
 func Resource(text string) (admission.Resource, error) {
 	name, subresource, _ := strings.Cut(text, "/")
 	name, group, _ := strings.Cut(name, ".")
@@ -48,8 +49,8 @@ func Parse(text string) document.Value {
 	return doc
 }
 
-// New returns the Attributes of a write to RESOURCE[.GROUP][/SUBRESOURCE] by a user without permissions. Object and old are
-// YAML; "" for none. New panics if the resource is unknown.
+// New returns the Attributes of a write to RESOURCE[.GROUP][/SUBRESOURCE] by the user tester. Object and old are the new and
+// the stored object in YAML; "" means that there is none. New panics if the resource is unknown.
 func New(operation admission.Operation, resource, object, old string, reader admission.Reader) *admission.Attributes {
 	r, err := Resource(resource)
 	if err != nil {
@@ -77,7 +78,8 @@ func newAttributes(operation admission.Operation, r admission.Resource, object, 
 	return &admission.NewRecord(a, nil).Attributes
 }
 
-// complete adds the fields that every object of a kind has, except to an absent object.
+// complete returns a test object with apiVersion, kind, name and, if the kind is namespaced, namespace set. An absent or
+// null object yields an absent one.
 func complete(doc document.Value, kind *api.Kind) document.Value {
 	if doc.IsAbsent() || doc.IsNull() {
 		return document.Value{}

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// Signers allows the user of the tests to approve and to sign certificates of the signer example.com/mine and of all signers
-// of the domain all.example.com.
+// Signers is an authorizer that allows the user tester to approve and to sign certificates for the signer example.com/mine
+// and for all signers of the domain all.example.com. It has no opinion about other requests.
 var Signers = authorizer.AuthorizerFunc(func(_ context.Context, at authorizer.Attributes) (authorizer.Decision, string, error) {
 	isVerb := at.GetVerb() == "approve" || at.GetVerb() == "sign"
 	isSigner := at.IsResourceRequest() && at.GetAPIGroup() == "certificates.k8s.io" && at.GetResource() == "signers" && at.GetSubresource() == ""

@@ -10,30 +10,30 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Case is one write, and the answer of kube-apiserver's plugin to it.
+// Case is one write and the recorded answer of kube-apiserver's admission plugin to it.
 type Case struct {
 	Name      string
 	Operation admission.Operation
 	Resource  admission.Resource
-	// Stored are the other objects of the server.
+	// Stored are the objects that the server stores beside the written one, such as its namespace.
 	Stored []document.Value
-	// Object and Old are the written object and the stored one; absent if there is none.
+	// Object is the new object of the write, Old the stored object that the write replaces; each is absent if there is none.
 	Object, Old document.Value
-	// Answer is the recorded one.
+	// Answer is the answer that was recorded from kube-apiserver's plugin.
 	Answer Answer
-	// text has the lines of the case without its answer.
+	// text is the source text of the case without the lines of its answer, for FormatCases.
 	text string
 }
 
-// Answer is the result of a plugin.
+// Answer is the result of running an admission plugin on a case.
 type Answer struct {
-	// Admitted is the object after the plugin, without empty fields; absent if the plugin left it as it was.
+	// Admitted is the object after the plugin, without empty fields; absent if the plugin did not change the object.
 	Admitted document.Value
-	// Error is the error of the plugin as [ErrorText] writes it; "" if there is none.
+	// Error is the plugin's error as formatted by [ErrorText]; "" if the plugin admitted the write.
 	Error string
 }
 
-// ReadCases reads a file of cases.
+// ReadCases reads and parses a file of cases. The package comment describes the format.
 func ReadCases(file string) ([]*Case, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -42,7 +42,7 @@ func ReadCases(file string) ([]*Case, error) {
 	return ParseCases(string(text))
 }
 
-// ParseCases reads cases, which are separated by empty lines.
+// ParseCases parses cases, which are separated by empty lines.
 func ParseCases(text string) (cases []*Case, err error) {
 	for block := range strings.SplitSeq(text, "\n\n") {
 		if strings.Trim(block, "\n") == "" {
@@ -79,7 +79,8 @@ func (c *Case) parse(block string) error {
 	return nil
 }
 
-// set sets the part of a case that a line states.
+// set sets the field of the case that a line "key: value" states. It reports whether the line is part of the recorded
+// answer.
 func (c *Case) set(key, value string) (isAnswer bool, err error) {
 	var doc document.Value
 	switch key {
@@ -117,7 +118,7 @@ func (c *Case) set(key, value string) (isAnswer bool, err error) {
 	return isAnswer, err
 }
 
-// FormatCases writes cases with their answers.
+// FormatCases formats cases as ParseCases reads them, each followed by its current Answer.
 func FormatCases(cases []*Case) string {
 	var text strings.Builder
 	for i, c := range cases {

@@ -2,8 +2,8 @@
 //
 // # Cases
 //
-// A [Case] is one write, the other objects that the server has, and the answer of kube-apiserver's plugin of the same name.
-// Cases are written in testdata/*.txt of a plugin's folder, separated by empty lines:
+// A [Case] is one write, the other objects that the server stores, and the answer of kube-apiserver's plugin of the same
+// name. Cases are written in testdata/*.txt of a plugin's folder, separated by empty lines:
 //
 //	# Lines that start with # are comments.
 //	case: a toleration is kept
@@ -15,14 +15,15 @@
 //	admitted: {"spec":{}}
 //	error: 403 Forbidden: text
 //
-// operation is CREATE if it is left out. resource is RESOURCE or RESOURCE.GROUP, with /SUBRESOURCE where there is one. stored
-// may be repeated. Objects are YAML; a line that starts with a space continues the one before. apiVersion and kind of
-// object and old follow from the resource, apiVersion of stored objects from their kind; the name is x and the namespace
-// is ns where they are left out.
+// The operation is CREATE if that line is left out. The resource is RESOURCE or RESOURCE.GROUP, followed by /SUBRESOURCE for
+// a subresource. The line stored may be repeated. Objects are YAML; a line that starts with a space continues the line
+// before it. The apiVersion and kind of object and old follow from the resource, the apiVersion of stored objects follows
+// from their kind; the name is x and the namespace is ns unless the object states them.
 //
-// The last two lines are the answer, which make oracle-admission ORACLE=-update records from kube-apiserver's code: admitted
-// is the object after the plugin, without empty fields, if the plugin changed it; error is the code, reason and message
-// of the API status, followed by its causes, if the plugin rejected the write. [Replay] compares them with our plugin.
+// The last two lines are the answer of kube-apiserver's plugin, which make oracle-admission ORACLE=-update records. admitted
+// is the object after the plugin, without empty fields, if the plugin changed it. error is the code, reason and message of
+// the API status, followed by its causes, if the plugin rejected the write. [Replay] compares recorded answers with those of
+// our plugin.
 //
 // # Where to look
 //

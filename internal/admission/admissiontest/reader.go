@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// Reader is an admission.Reader of objects in memory.
+// Reader is an admission.Reader that serves objects from memory.
 type Reader struct {
 	objects []stored
-	// Err is the error of every read; nil if reads succeed.
+	// Err is returned by every read; nil if reads succeed.
 	Err error
 }
 
@@ -27,7 +27,8 @@ type stored struct {
 	object          admission.Object
 }
 
-// NewReader returns a Reader of objects in YAML, each with its kind. It panics if a kind is unknown.
+// NewReader returns a Reader that serves the given objects. Each is YAML with at least a kind; a missing name or namespace
+// is set to DefaultName or DefaultNamespace. NewReader panics if a kind is unknown.
 func NewReader(objects ...string) *Reader {
 	r := &Reader{}
 	for _, text := range objects {
@@ -55,7 +56,8 @@ func (r *Reader) add(doc document.Value) error {
 	return nil
 }
 
-// kindOf returns the built-in kind of an object, by the name of the kind.
+// kindOf returns the built-in kind whose name is the kind field of an object. It ignores the apiVersion. An unknown kind is
+// an error.
 func kindOf(doc document.Value) (*api.Kind, error) {
 	for _, kind := range kinds().All() {
 		if kind.Name == doc.Get("kind").Text() {

@@ -14,7 +14,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Run runs a plugin as the chain does: each phase, if the plugin handles the write in it.
+// Run calls Admit and Validate of a plugin, each only if the plugin handles the write in that phase, as the admission chain
+// does.
 func Run(ctx context.Context, plugin admission.Plugin, a *admission.Attributes) error {
 	plan := admission.NewChain(plugin).Endpoint(a.Resource).Plan(a.Operation)
 	if err := plan.Admit(ctx, admission.RecordOf(a)); err != nil {
@@ -23,7 +24,7 @@ func Run(ctx context.Context, plugin admission.Plugin, a *admission.Attributes) 
 	return plan.Validate(ctx, admission.RecordOf(a), false)
 }
 
-// Attributes returns the Attributes of the case.
+// Attributes returns the Attributes of the case's write, with a Reader that serves the case's stored objects.
 func (c *Case) Attributes() (*admission.Attributes, error) {
 	reader := &Reader{}
 	for _, doc := range c.Stored {
@@ -34,7 +35,8 @@ func (c *Case) Attributes() (*admission.Attributes, error) {
 	return newAttributes(c.Operation, c.Resource, c.Object, c.Old, reader), nil
 }
 
-// Run returns the answer of a plugin to the case.
+// Run returns the answer of a plugin to the case. A returned error means that the case itself is invalid; the plugin's error
+// is part of the answer.
 func (c *Case) Run(ctx context.Context, plugin admission.Plugin) (Answer, error) {
 	a, err := c.Attributes()
 	if err != nil {
@@ -46,7 +48,8 @@ func (c *Case) Run(ctx context.Context, plugin admission.Plugin) (Answer, error)
 	return NewAnswer(a.Object, c.Object), nil
 }
 
-// NewAnswer returns the answer of a plugin that made object of sent.
+// NewAnswer returns the answer of a plugin that admitted a write. Sent is the object before the plugin, object the one after
+// it.
 func NewAnswer(object, sent document.Value) Answer {
 	if object, sent = Prune(object), Prune(sent); !document.Equal(object, sent) {
 		return Answer{Admitted: object}
@@ -54,7 +57,7 @@ func NewAnswer(object, sent document.Value) Answer {
 	return Answer{}
 }
 
-// Equal reports whether two answers are the same.
+// Equal reports whether two answers have the same error and equal admitted objects.
 func (a Answer) Equal(b Answer) bool {
 	return a.Error == b.Error && document.Equal(a.Admitted, b.Admitted)
 }
@@ -64,7 +67,8 @@ func (a Answer) String() string {
 	return fmt.Sprintf("admitted: %s, error: %s", a.Admitted.JSON(), a.Error)
 }
 
-// ErrorText returns the code, reason, message and causes of an API status, or else the text of an error.
+// ErrorText formats an API status as "CODE REASON: MESSAGE", followed by its causes as JSON. It returns the text of any
+// other error unchanged.
 func ErrorText(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
@@ -73,13 +77,13 @@ func ErrorText(err error) string {
 	s := status.Status()
 	text := fmt.Sprintf("%d %s: %s", s.Code, s.Reason, s.Message)
 	if s.Details != nil && len(s.Details.Causes) > 0 {
-		causes, _ := json.Marshal(s.Details.Causes) // strings only
+		causes, _ := json.Marshal(s.Details.Causes) // cannot fail: a StatusCause contains only strings
 		text += " " + string(causes)
 	}
 	return text
 }
 
-// Prune returns a document without empty fields: nulls, empty maps and empty lists. Encoders of Go types leave them out.
+// Prune returns a document without null fields, empty maps and empty lists, which the encoders of Go types leave out, too.
 func Prune(v document.Value) document.Value {
 	switch v.Kind() {
 	case document.Map:
@@ -99,7 +103,8 @@ func Prune(v document.Value) document.Value {
 	return v
 }
 
-// Replay runs a plugin on the cases in testdata/*.txt and compares its answers with the recorded ones.
+// Replay runs a plugin on the cases in testdata/*.txt of the current package. It reports each case in which the plugin's
+// answer differs from the recorded answer of kube-apiserver.
 func Replay(t *testing.T, plugin admission.Plugin) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")

@@ -9,13 +9,14 @@ import (
 	"github.com/cadastre/cadastre/internal/api/celexpr"
 )
 
-// compiled are the expressions of a policy. An expression that cannot be compiled fails when it is evaluated.
+// compiled contains the compiled CEL expressions of a policy. An expression that cannot be compiled returns its error when
+// it is evaluated.
 type compiled struct {
 	err         error
 	validations cel.ConditionEvaluator
 	messages    cel.ConditionEvaluator
 	annotations cel.ConditionEvaluator
-	// conditions is nil if there are none.
+	// conditions are the matchConditions; nil if the policy has none.
 	conditions *admission.Conditions
 	spec       *registration.ValidatingAdmissionPolicySpec
 }

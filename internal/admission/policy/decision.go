@@ -14,10 +14,11 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// decision is the result of one validation or audit annotation.
+// decision is the result of evaluating one validation or one audit annotation of a policy.
 type decision struct {
 	denies, isError bool
-	// isAnnotation marks the error of an audit annotation, which always denies.
+	// isAnnotation marks the failure of an audit annotation, which denies the request whatever the binding's
+	// validationActions are.
 	isAnnotation bool
 	index        int
 	message      string
@@ -25,7 +26,7 @@ type decision struct {
 	took         time.Duration
 }
 
-// problem is the error_type of the decision in metrics.
+// problem returns the value of the metric label error_type for the decision.
 func (d *decision) problem() string {
 	switch {
 	case !d.denies && !d.isError:
@@ -39,14 +40,14 @@ func (d *decision) problem() string {
 	}
 }
 
-// denial is a decision that denies a request, with its policy and binding. The binding is "" if the policy itself is
-// misconfigured.
+// denial is a decision that denies a request, with the names of its policy and binding. The binding is "" if the policy
+// itself is misconfigured.
 type denial struct {
 	decision
 	policy, binding string
 }
 
-// error returns the API status of the denial.
+// error returns the denial as an API status error.
 func (d *denial) error(a *admission.Record) error {
 	message := fmt.Sprintf("ValidatingAdmissionPolicy '%s' denied request: %s", d.policy, d.message)
 	if d.binding != "" {
@@ -65,7 +66,7 @@ func (d *denial) error(a *admission.Record) error {
 	return err
 }
 
-// codes are the HTTP codes of the reasons that a policy may give.
+// codes maps the reasons that a validation may specify to HTTP status codes.
 var codes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonForbidden:             http.StatusForbidden,
 	metav1.StatusReasonUnauthorized:          http.StatusUnauthorized,
@@ -73,7 +74,7 @@ var codes = map[metav1.StatusReason]int32{
 	metav1.StatusReasonInvalid:               http.StatusUnprocessableEntity,
 }
 
-// nameOf returns the name of the object in errors.
+// nameOf returns the object's name for error messages: its name, or else its generateName, or else "Unknown".
 func nameOf(a *admission.Record) string {
 	if a.Name != "" {
 		return a.Name
@@ -87,7 +88,7 @@ func nameOf(a *admission.Record) string {
 	return "Unknown"
 }
 
-// enforce performs the actions of a binding for a decision, and reports whether the request is denied.
+// enforce performs the validationActions of a binding for a decision, and reports whether the request is denied.
 func (p *Policies) enforce(a *admission.Record, one *policy, b *binding, d *decision) (denied bool) {
 	count := func(action string) { p.Metrics.Policy(one.name, b.name, d.problem(), action, d.took) }
 	switch {

@@ -21,11 +21,11 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// input has the variables of the expressions of a policy.
+// input contains the variables that the CEL expressions of a policy can use.
 type input struct {
 	at        *apiserveradmission.VersionedAttributes
 	request   *admissionv1.AdmissionRequest
-	params    runtime.Object // nil if there are none
+	params    runtime.Object // the parameter object; nil if the policy or its binding has none
 	namespace *corev1.Namespace
 }
 
@@ -36,7 +36,8 @@ func newInput(at *apiserveradmission.VersionedAttributes, v admission.VersionedR
 	}
 }
 
-// evaluate returns the decisions of a policy for one object and one parameter.
+// evaluate returns the decisions of a policy for one written object and one parameter object; none if the policy's
+// matchConditions are not met.
 func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decision {
 	c := one.compiled()
 	if c.err != nil {
@@ -77,12 +78,13 @@ func (p *Policies) evaluate(ctx context.Context, one *policy, s *input) []decisi
 	return append(decisions, one.annotate(c.spec.AuditAnnotations, values)...)
 }
 
-// evaluationFailure returns the decision for a policy that cannot be evaluated.
+// evaluationFailure returns the single decision for a policy that cannot be evaluated. It denies the request unless the
+// failurePolicy is Ignore.
 func (one *policy) evaluationFailure(err error) []decision {
 	return []decision{{denies: !one.ignores, isError: true, message: err.Error()}}
 }
 
-// decide returns the decision for one validation.
+// decide returns the decision for one validation, from the results of its expression and of its messageExpression.
 func (one *policy) decide(v *registration.Validation, result cel.EvaluationResult, message *cel.EvaluationResult, messageErr error) decision {
 	d := decision{took: result.Elapsed}
 	switch {
@@ -99,8 +101,8 @@ func (one *policy) decide(v *registration.Validation, result cel.EvaluationResul
 	return d
 }
 
-// messageOf returns the message for a validation that failed: the value of its messageExpression if that is a single line
-// within the limit, else its message, else its expression.
+// messageOf returns the message for a failed validation: the value of its messageExpression if that is a single line within
+// the size limit, or else its message, or else its expression.
 func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 	if made != nil && made.Error == nil && made.EvalResult != nil {
 		if text, ok := made.EvalResult.Value().(string); ok {
@@ -116,8 +118,8 @@ func messageOf(v *registration.Validation, made *cel.EvaluationResult) string {
 	return fmt.Sprintf("failed expression: %v", strings.TrimSpace(v.Expression))
 }
 
-// annotate checks the audit annotations. There is no audit log that they would be written to; errors deny the request all
-// the same, whatever the binding's actions are.
+// annotate evaluates the audit annotations and returns a decision for each that fails. There is no audit log to write the
+// values to. A failure denies the request whatever the binding's validationActions are.
 func (one *policy) annotate(all []registration.AuditAnnotation, values []cel.EvaluationResult) (decisions []decision) {
 	for i, value := range values {
 		d := decision{denies: !one.ignores, isError: true, isAnnotation: true, took: value.Elapsed}

@@ -16,13 +16,14 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// A paramKind is the kind of a policy's parameters, at a version; nil if it has none.
+// paramKind is the kind of a policy's parameter objects, with the apiVersion that the policy names. It is nil if the policy
+// has no parameters.
 type paramKind struct {
 	*api.Kind
 	apiVersion string
 }
 
-// paramKind returns the kind of a policy's parameters.
+// paramKind returns the kind that a policy's spec.paramKind names; nil if the policy has none. An unknown kind is an error.
 func (p *Policies) paramKind(one *policy) (*paramKind, error) {
 	if one.params == nil {
 		return nil, nil
@@ -34,8 +35,8 @@ func (p *Policies) paramKind(one *policy) (*paramKind, error) {
 	return &paramKind{kind, one.params.GroupVersion().String()}, nil
 }
 
-// collect returns the parameters of a binding: nil alone if there are to be none, and nothing if there are none though there
-// should be, and that is allowed.
+// collect returns the parameter objects for which a binding is evaluated: a single nil if the policy or the binding uses no
+// parameters, and an empty list if no object is found and parameterNotFoundAction allows that.
 func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, namespace string) ([]runtime.Object, error) {
 	ref := b.params
 	if kind == nil || ref == nil {
@@ -69,7 +70,7 @@ func (p *Policies) collect(ctx context.Context, kind *paramKind, b *binding, nam
 	return params, nil
 }
 
-// find returns the objects that a binding names, or selects.
+// find returns the objects that a binding's paramRef names or selects; none if they do not exist.
 func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.ParamRef, namespace string) ([]*watchcache.Object, error) {
 	switch {
 	case ref.Name != "" && ref.Selector != nil:
@@ -92,7 +93,7 @@ func (p *Policies) find(ctx context.Context, kind *paramKind, ref *registration.
 	}
 }
 
-// at returns an object at the version of paramKind.
+// at returns a stored parameter object, converted to the apiVersion of the paramKind.
 func (k *paramKind) at(object *watchcache.Object) (runtime.Object, error) {
 	doc, err := document.ParseJSONLimited(object.AppendJSON(nil), document.Limits{MaxBytes: -1})
 	if err != nil {

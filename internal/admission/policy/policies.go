@@ -16,16 +16,16 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The resources of policies and bindings, as they are named in keys.
+// Validating and ValidatingBindings are the resources of policies and bindings, as they are named in storage keys.
 const (
 	Validating         = "admissionregistration.k8s.io/validatingadmissionpolicies"
 	ValidatingBindings = "admissionregistration.k8s.io/validatingadmissionpolicybindings"
 )
 
-// Resources are the resources that configure policies, as they are named in keys.
+// Resources are the resources that configure policies, as they are named in storage keys.
 var Resources = []string{Validating, ValidatingBindings}
 
-// Options are the dependencies of policies. All are required.
+// Options are the dependencies of the plugin. All are required.
 type Options struct {
 	Cache      *watchcache.Cache
 	Kinds      *api.Register
@@ -34,25 +34,25 @@ type Options struct {
 	Log        *slog.Logger
 }
 
-// Policies is the plugin ValidatingAdmissionPolicy: the configured policies and their bindings.
+// Policies is the admission plugin ValidatingAdmissionPolicy: the configured policies and their bindings.
 type Policies struct {
 	admission.ValidatingOnly
 	Options
-	// bound are the policies that have bindings, in the order in which they are evaluated; nil if there are none.
+	// bound are the policies that have bindings, in the order of evaluation; nil if there are none.
 	bound atomic.Pointer[[]*policy]
-	// definitions and bindings are the arguments of the last calls of Set, made the policies of definitions.
-	// Only Set uses them.
+	// definitions and bindings are the ValidatingAdmissionPolicies and their bindings, by name, as last passed to Set. made
+	// are the policies decoded from definitions. Only Set uses these fields.
 	definitions, bindings map[string]*watchcache.Object
 	made                  map[string]*policy
 }
 
-// New returns the plugin without any policy.
+// New returns the plugin without any policies. Set configures it.
 func New(options Options) *Policies {
 	return &Policies{Options: options, made: map[string]*policy{}}
 }
 
-// Set replaces all policies, or all bindings. Other resources than those of Resources are ignored. Calls must not be
-// concurrent.
+// Set replaces all policies or all bindings, depending on the resource. It ignores resources that are not in Resources.
+// Calls must not be concurrent.
 func (p *Policies) Set(resource string, objects map[string]*watchcache.Object) {
 	switch resource {
 	case Validating:
@@ -79,7 +79,8 @@ func (p *Policies) Set(resource string, objects map[string]*watchcache.Object) {
 	p.bound.Store(&all)
 }
 
-// policy returns the policy of a definition. A definition that did not change keeps its policy, which may be compiled.
+// policy returns the policy that is decoded from a definition; nil if it cannot be decoded. A definition that did not change
+// keeps its policy, so that it is not compiled again.
 func (p *Policies) policy(definition *watchcache.Object) *policy {
 	name := definition.Name()
 	if made := p.made[name]; made != nil && made.from == definition {
@@ -94,7 +95,7 @@ func (p *Policies) policy(definition *watchcache.Object) *policy {
 	return p.made[name]
 }
 
-// bindingsByPolicy returns the bindings of each policy, in the order of their names.
+// bindingsByPolicy returns the bindings of each policy by the name of the policy, sorted by the name of the binding.
 func (p *Policies) bindingsByPolicy() map[string][]*binding {
 	bound := map[string][]*binding{}
 	for _, name := range slices.Sorted(maps.Keys(p.bindings)) {
@@ -111,8 +112,8 @@ func (p *Policies) bindingsByPolicy() map[string][]*binding {
 // Name implements admission.Plugin.
 func (*Policies) Name() string { return "ValidatingAdmissionPolicy" }
 
-// Handles implements admission.Plugin. Policies see no-ops, too: their verdict may depend on the user. Reviews,
-// which are answered and not stored, are not evaluated, as in kube-apiserver.
+// Handles implements admission.Plugin. Policies validate no-op writes, too, because their verdict may depend on the user.
+// Reviews such as SubjectAccessReviews, which are never stored, are exempt, as in kube-apiserver.
 func (p *Policies) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	bound := p.bound.Load()
 	if bound == nil || r.Review ||

@@ -26,10 +26,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache/watchcachetest"
 )
 
-// The verdicts of policies are compared with kube-apiserver by the scripts in applytest/scripts/admission. These tests cover what
-// clients cannot observe or provoke.
+// The verdicts of policies are compared with kube-apiserver by the scripts in applytest/scripts/admission. The tests of this
+// file cover behaviour that clients cannot observe or provoke.
 
-// kit is a test with policies and a watch cache.
+// kit is a test with the plugin under test, a store and a watch cache. It is also the admission.Reader of the plugin.
 type kit struct {
 	*testing.T
 	*Policies
@@ -56,7 +56,7 @@ func newKit(t *testing.T) *kit {
 	return o
 }
 
-// put stores an object in YAML. A policy or binding is configured.
+// put stores an object with a spec in YAML. If it is a policy or a binding, put configures the plugin with it.
 func (o *kit) put(kind, namespace, name, spec string) {
 	o.Helper()
 	doc, err := document.ParseYAML([]byte(fmt.Sprintf("metadata: {name: %s, labels: {is: %s}}\n%s", name, name, spec)))
@@ -77,13 +77,13 @@ func (o *kit) put(kind, namespace, name, spec string) {
 	}
 }
 
-// bind creates a binding with the name of the policy.
+// bind creates a binding that denies, with the name of the policy that it binds. More is YAML that is added to its spec.
 func (o *kit) bind(policy, more string) {
 	o.Helper()
 	o.put(ValidatingBindings, "", policy, fmt.Sprintf("spec: {policyName: %s, validationActions: [Deny]%s}", policy, more))
 }
 
-// Get implements admission.Reader: every namespace exists.
+// Get implements admission.Reader. It returns a Namespace of any name.
 func (o *kit) Get(_ context.Context, _ schema.GroupResource, _, name string) (admission.Object, error) {
 	doc, err := document.ParseJSON(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"` + name + `"}}`)
 	return admission.Object{Document: doc}, err
@@ -94,14 +94,14 @@ func (o *kit) List(context.Context, schema.GroupResource, string) ([]admission.O
 	return nil, nil
 }
 
-// wholeSource is a Source of objects without managedFields.
+// wholeSource is an admission.Source whose objects have no managedFields.
 type wholeSource struct{ admission.Source }
 
 func (wholeSource) Options() runtime.Object                          { return &metav1.CreateOptions{} }
 func (wholeSource) Whole(obj document.Value) (document.Value, error) { return obj, nil }
 func (wholeSource) OldWhole() (document.Value, error)                { return document.Value{}, nil }
 
-// attributes describes the creation of a ConfigMap.
+// attributes returns the Attributes of the creation of a ConfigMap in the namespace red.
 func (o *kit) attributes(name string) *admission.Attributes {
 	o.Helper()
 	kind, ok := o.Kinds.Resource("", "v1", "configmaps")
@@ -119,7 +119,7 @@ func (o *kit) attributes(name string) *admission.Attributes {
 	return &a.Attributes
 }
 
-// denial returns the code and message with which the creation of a ConfigMap is denied; "" if it is admitted.
+// denial returns the HTTP code and message with which the plugin denies the creation of a ConfigMap; "" if it is admitted.
 func (o *kit) denial(name string) string {
 	o.Helper()
 	err := o.Validate(o.Context(), o.attributes(name))
@@ -154,24 +154,25 @@ func TestHandles(t *testing.T) {
 	resource := o.attributes("a").Resource
 	handles := func(o *kit, operation admission.Operation) bool { return o.Handles(operation, resource) != 0 }
 	if handles(o, admission.Create) {
-		t.Error("Handles() without policies != 0")
+		t.Error("Handles(CREATE) without policies: received a phase, want 0")
 	}
 	o.put(Validating, "", "p", rejectingName("bad"))
 	if handles(o, admission.Create) {
-		t.Error("Handles() with a policy that is not bound != 0")
+		t.Error("Handles(CREATE) with a policy without a binding: received a phase, want 0")
 	}
 	o.bind("p", "")
 	if !handles(o, admission.Create) || handles(o, admission.Update) {
-		t.Error("Handles(): want CREATE only")
+		t.Error("Handles() with a bound policy: want a phase for CREATE, and 0 for UPDATE")
 	}
 	delete(o.configurations[Validating], "p")
 	o.Set(Validating, o.configurations[Validating])
 	if handles(o, admission.Create) {
-		t.Error("Handles() after the deletion of the policy != 0")
+		t.Error("Handles(CREATE) after the deletion of the policy: received a phase, want 0")
 	}
 }
 
-// TestFirstDenial: all policies are evaluated in the order of their names, and the client receives the first denial.
+// TestFirstDenial checks that all policies are evaluated in the order of their names, and that the client receives the first
+// denial.
 func TestFirstDenial(t *testing.T) {
 	o := newKit(t)
 	for _, name := range []string{"c", "a", "b"} {
@@ -184,14 +185,14 @@ func TestFirstDenial(t *testing.T) {
 		t.Errorf("denial(good) = %s, want none", got)
 	}
 	if got := o.denial("bad"); !strings.HasPrefix(got, "422 ValidatingAdmissionPolicy 'b' with binding 'b' denied request: failed expression") {
-		t.Errorf("denial(bad) = %s, want that of policy b", got)
+		t.Errorf("denial(bad) = %s, want the denial by policy b", got)
 	}
 	if len(o.warns) != 1 || !strings.Contains(o.warns[0], "ValidatingAdmissionPolicy 'a'") {
-		t.Errorf("warnings %q, want one of policy a", o.warns)
+		t.Errorf("received warnings %q, want one from policy a", o.warns)
 	}
 }
 
-// TestCompiledOnce: a policy is compiled again only when it changes.
+// TestCompiledOnce checks that a policy is compiled again only after it changes.
 func TestCompiledOnce(t *testing.T) {
 	o := newKit(t)
 	o.put(Validating, "", "p", rejectingName("bad"))
@@ -209,7 +210,8 @@ func TestCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestUndecodableConfigurations: policies and bindings that cannot be decoded are logged and ignored, and do not affect others.
+// TestUndecodableConfigurations checks that policies and bindings that cannot be decoded are logged and ignored, and do not
+// affect other policies.
 func TestUndecodableConfigurations(t *testing.T) {
 	o := newKit(t)
 	o.put(Validating, "", "odd", "spec: {validations: 7}")
@@ -218,7 +220,7 @@ func TestUndecodableConfigurations(t *testing.T) {
 	o.put(ValidatingBindings, "", "odder", "spec: 7")
 	o.bind("p", "")
 	if got := o.denial("good") + o.denial("bad"); !strings.Contains(got, "ValidatingAdmissionPolicy 'p'") {
-		t.Errorf("denials %q, want one of policy p", got)
+		t.Errorf("received denials %q, want one by policy p", got)
 	}
 	for _, want := range []string{"ignoring ValidatingAdmissionPolicy that cannot be decoded", "ignoring ValidatingAdmissionPolicyBinding that cannot be decoded"} {
 		if !strings.Contains(o.log.String(), want) {
@@ -227,7 +229,7 @@ func TestUndecodableConfigurations(t *testing.T) {
 	}
 }
 
-// TestReasons: the status code follows from the reason of the validation.
+// TestReasons checks that the HTTP code of a denial follows from the reason of the failed validation.
 func TestReasons(t *testing.T) {
 	for reason, code := range map[string]string{"Forbidden": "403", "Unauthorized": "401", "RequestEntityTooLarge": "413", "Invalid": "422", "Other": "422"} {
 		o := newKit(t)
@@ -239,8 +241,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestEvaluationErrors: an expression that cannot be evaluated denies the request unless failurePolicy is Ignore. The metrics have
-// the type of the error.
+// TestEvaluationErrors checks that an expression that cannot be evaluated denies the request unless failurePolicy is Ignore,
+// and that the metrics are labelled with the type of the error.
 func TestEvaluationErrors(t *testing.T) {
 	for _, c := range []struct{ name, spec, denial, errorType string }{
 		{"false", `validations: [{expression: 'false'}]`, "failed expression: false", "invalid_error"},
@@ -259,16 +261,17 @@ func TestEvaluationErrors(t *testing.T) {
 			o.bind("p", "")
 			got := o.denial("a")
 			if denied := !ignored || c.name == "false"; denied != strings.Contains(got, c.denial) || !denied && got != "" {
-				t.Errorf("%s, ignored %v: denial() = %q", c.name, ignored, got)
+				t.Errorf("%s, ignored %v: denial() = %q, want %q only if denied is %v", c.name, ignored, got, c.denial, denied)
 			}
 			if metric := `error_type="` + c.errorType + `"`; got != "" && !strings.Contains(o.counted(), metric) {
-				t.Errorf("%s: not counted as %s", c.name, metric)
+				t.Errorf("%s: metrics do not contain the label %s", c.name, metric)
 			}
 		}
 	}
 }
 
-// TestParams: parameters are read at the time of the request, and an invalid reference denies the request.
+// TestParams checks that parameter objects are read when a request is evaluated, and that an invalid paramRef denies the
+// request.
 func TestParams(t *testing.T) {
 	const limits = "paramKind: {apiVersion: v1, kind: ConfigMap}\n  validations: [{expression: 'object.metadata.name != params.data.bad'}]"
 	for _, c := range []struct{ name, params, binding, want string }{

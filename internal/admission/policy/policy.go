@@ -11,15 +11,15 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// policy is a ValidatingAdmissionPolicy, ready to be evaluated.
+// policy is a decoded ValidatingAdmissionPolicy. Its expressions are compiled on the first call of compiled.
 type policy struct {
 	name     string
 	from     *watchcache.Object
 	criteria admission.Criteria
 	bindings []*binding
-	// params is the paramKind; nil if the policy has none.
+	// params is the kind that spec.paramKind names; nil if the policy has no parameters.
 	params *schema.GroupVersionKind
-	// ignores reports whether expressions that fail to evaluate count as true (failurePolicy: Ignore).
+	// ignores reports whether expressions that fail to evaluate are ignored (failurePolicy: Ignore).
 	ignores  bool
 	compiled func() *compiled
 }
@@ -27,7 +27,7 @@ type policy struct {
 // binding is a ValidatingAdmissionPolicyBinding.
 type binding struct {
 	name string
-	// criteria narrow those of the policy; nil if they do not.
+	// criteria are the binding's own matchResources, which restrict those of the policy; nil if it has none.
 	criteria *admission.Criteria
 	params   *registration.ParamRef
 	actions  []registration.ValidationAction
@@ -45,7 +45,7 @@ func newPolicy(from *watchcache.Object, d *registration.ValidatingAdmissionPolic
 	return p
 }
 
-// with returns a policy with its bindings.
+// with returns a copy of the policy with these bindings.
 func (p *policy) with(bindings []*binding) *policy {
 	bound := *p
 	bound.bindings = bindings
@@ -61,7 +61,8 @@ func newBinding(b *registration.ValidatingAdmissionPolicyBinding) *binding {
 	return bound
 }
 
-// criteriaOf returns the criteria of match constraints. Without rules they match everything.
+// criteriaOf returns the criteria of a policy's or binding's match constraints. Constraints that are nil or contain no rules
+// match every resource.
 func criteriaOf(m *registration.MatchResources) admission.Criteria {
 	if m == nil {
 		return admission.NewCriteria(nil, nil, &metav1.LabelSelector{}, &metav1.LabelSelector{})

@@ -13,8 +13,8 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Validate implements admission.Plugin. All policies are evaluated, so that the client receives all warnings; of several
-// denials it receives the first.
+// Validate implements admission.Plugin. It evaluates all policies, so that the client receives all warnings, and returns the
+// first denial.
 func (p *Policies) Validate(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
 	bound := p.bound.Load()
@@ -37,8 +37,8 @@ func (p *Policies) Validate(ctx context.Context, attributes *admission.Attribute
 	return first.error(a)
 }
 
-// evaluatePolicy evaluates a policy for each of its bindings. A mistake in the policy or in a binding denies the request,
-// too, unless the failure policy ignores it.
+// evaluatePolicy evaluates a policy for each of its bindings and returns the denials. A misconfigured policy or binding
+// denies the request, too, unless the failurePolicy is Ignore.
 func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission.Record) (denials []denial, err error) {
 	v, ok, err := one.criteria.Match(ctx, a)
 	if err != nil {
@@ -86,7 +86,8 @@ func (p *Policies) evaluatePolicy(ctx context.Context, one *policy, a *admission
 	return denials, nil
 }
 
-// misconfigured returns the denial for a mistake in a policy or binding.
+// misconfigured returns the denial for an invalid configuration of a policy, or of a binding if its name is not ""; none if
+// the failurePolicy is Ignore.
 func (one *policy) misconfigured(binding string, err error) []denial {
 	if one.ignores {
 		return nil
@@ -98,7 +99,7 @@ func (one *policy) misconfigured(binding string, err error) []denial {
 	return []denial{{decision{denies: true, message: fmt.Sprintf("failed to configure %s: %v", what, err)}, one.name, binding}}
 }
 
-// namespaceOf returns the namespace of the object; nil if it is cluster-scoped.
+// namespaceOf returns the Namespace of the written object; nil if the object is cluster-scoped.
 func (p *Policies) namespaceOf(ctx context.Context, a *admission.Record) (*corev1.Namespace, error) {
 	if a.Namespace == "" || a.IsNamespace() {
 		return nil, nil

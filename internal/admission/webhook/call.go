@@ -14,10 +14,10 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// errTooLate is the error for a request whose deadline has passed.
+// errTooLate is the API status error for a request whose deadline has passed.
 var errTooLate = apierrors.NewTimeoutError("request did not complete within requested timeout", 0)
 
-// meets reports whether the match conditions of a webhook are met.
+// meets reports whether the matchConditions of a webhook are true for a request, with the objects at the version v.
 func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource) (bool, error) {
 	at, err := a.CEL(v)
 	if err != nil {
@@ -32,14 +32,14 @@ func (h *Webhooks) meets(ctx context.Context, w *webhook, a *admission.Record, v
 	return verdict.Matches, nil
 }
 
-// invoke calls a webhook with the objects at a version and applies its response. It returns the reason why the request
-// is rejected.
+// invoke calls a webhook with the objects at the version v and applies its response with apply. It returns the API status
+// error if the request is rejected; nil if it is admitted.
 func (h *Webhooks) invoke(ctx context.Context, w *webhook, a *admission.Record, v admission.VersionedResource, apply func(*response) error) error {
 	request, err := w.request(a, v)
 	return h.send(ctx, invocation{w, a.Operation, request, err}, apply)
 }
 
-// request returns the AdmissionRequest that a webhook is sent. The error is final: failurePolicy does not apply to it.
+// request returns the AdmissionRequest that is sent to a webhook. Its error rejects the write whatever the failurePolicy is.
 func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
 	if a.DryRun && !w.supportsDryRun {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("admission webhook %q does not support dry run", w.name))
@@ -51,7 +51,8 @@ func (w *webhook) request(a *admission.Record, v admission.VersionedResource) (*
 	return request, nil
 }
 
-// invocation is a webhook call that has not been made. If err is not nil, the call fails with it without being made.
+// invocation is a webhook call that has not been made yet. If err is not nil, the webhook is not called and the invocation
+// fails with err.
 type invocation struct {
 	webhook   *webhook
 	operation admission.Operation
@@ -59,7 +60,8 @@ type invocation struct {
 	err       error
 }
 
-// send makes a call and applies the response. It returns the reason why the request is rejected.
+// send makes the call of an invocation, applies the response and counts both in metrics. It returns the API status error if
+// the request is rejected; nil if it is admitted.
 func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response) error) error {
 	w, err, begun := i.webhook, i.err, time.Now()
 	var answer *response
@@ -92,7 +94,8 @@ func (h *Webhooks) send(ctx context.Context, i invocation, apply func(*response)
 	}
 }
 
-// failed applies the failure policy of a webhook whose call failed.
+// failed applies the failurePolicy of a webhook whose call failed: it returns nil if the failure is ignored, or else an
+// internal error.
 func (h *Webhooks) failed(ctx context.Context, w *webhook, err *webhookclient.CallError, call *metrics.HookCall) error {
 	clientGone := errors.Is(err, context.Canceled)
 	if w.ignores {
@@ -113,7 +116,7 @@ func (h *Webhooks) failed(ctx context.Context, w *webhook, err *webhookclient.Ca
 	return apierrors.NewInternalError(err)
 }
 
-// call sends a request to a webhook and decodes the response.
+// call sends an AdmissionReview to a webhook within the webhook's timeout, and decodes and validates the response.
 func (h *Webhooks) call(ctx context.Context, w *webhook, request *admissionv1.AdmissionRequest) (*response, error) {
 	review, err := newReview(w.versions, request)
 	if err != nil {

@@ -3,17 +3,18 @@
 // # How it works
 //
 // Mutating webhooks are called one after the other, in the order of the names of their configurations; each receives the
-// object that the ones before it returned. If one changes the object, the chain runs a second time, in which webhooks with
-// reinvocationPolicy IfNeeded are called again if the object changed after their call. Fields that webhooks set have no
-// owner, unless they write managedFields. Validating webhooks are called concurrently with the object as it will be stored, and
-// with the fields of a custom resource that webhooks set and that are pruned when it is stored.
+// object that the webhook before it returned. If one of them changes the object, the chain runs a second time and calls the
+// webhooks with reinvocationPolicy IfNeeded after whose call the object changed. Fields that webhooks set have no field
+// manager, unless the webhook writes managedFields. Validating webhooks are called concurrently with the object as it will
+// be stored, except that it still contains the fields of a custom resource that webhooks set and that pruning will remove.
 //
-// A webhook may return an object at another version of its kind. Webhooks that are sent the version at which it was sent
-// receive exactly that; for all others it is converted to the version of the request first.
+// A webhook may return the object at another version of its kind than the one it was sent. A later webhook that requires the
+// version at which the object was sent receives exactly the returned object; for any other version the object is converted
+// to the version of the request first.
 //
 // # Errors
 //
-// A failed call rejects the request, or is ignored if the failure policy is Ignore. Errors have the texts and codes of
+// A failed call rejects the request, or is ignored if the failurePolicy is Ignore. Errors have the texts and codes of
 // kube-apiserver.
 //
 // # Where to look

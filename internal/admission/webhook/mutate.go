@@ -7,7 +7,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Mutating returns the plugin MutatingAdmissionWebhook.
+// Mutating returns the admission plugin MutatingAdmissionWebhook.
 func (h *Webhooks) Mutating() admission.Plugin { return &mutatingPlugin{webhooks: h} }
 
 type mutatingPlugin struct {
@@ -18,7 +18,8 @@ type mutatingPlugin struct {
 // Name implements admission.Plugin.
 func (*mutatingPlugin) Name() string { return "MutatingAdmissionWebhook" }
 
-// Handles implements admission.Plugin. Webhooks see no-ops, too: their verdict may depend on the user.
+// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their verdict may depend on the
+// user.
 func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if !anyMayMatch(p.webhooks.mutating.Load(), operation, r) {
 		return 0
@@ -26,7 +27,7 @@ func (p *mutatingPlugin) Handles(operation admission.Operation, r admission.Reso
 	return admission.Mutating | admission.NoOps
 }
 
-// Admit calls the mutating webhooks one after the other. Each is sent the object that the ones before it returned.
+// Admit calls the mutating webhooks one after the other. Each is sent the object that the webhook before it returned.
 func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
 	webhooks := p.webhooks.mutating.Load()
@@ -61,7 +62,8 @@ func (p *mutatingPlugin) Admit(ctx context.Context, attributes *admission.Attrib
 	return nil
 }
 
-// applyResponse applies the response of a mutating webhook, and reports whether it changed the object.
+// applyResponse applies the response of a mutating webhook: its warnings, denial or patch. It reports whether the patch
+// changed the object.
 func applyResponse(a *admission.Record, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
 	for _, text := range r.warnings {
 		a.Warn(text)

@@ -13,7 +13,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/webhookclient"
 )
 
-// patch applies the patch of a response to the object, and reports whether that changed it.
+// patch applies the JSON patch of a webhook's response to the object, and reports whether the object changed.
 func patch(a *admission.Record, name string, v admission.VersionedResource, r *response) (changed bool, err error) {
 	operations, err := jsonpatch.DecodePatch(r.patch)
 	if err != nil {
@@ -46,7 +46,7 @@ func patch(a *admission.Record, name string, v admission.VersionedResource, r *r
 	return !document.Equal(before, after), nil
 }
 
-// patched returns the object after the operations, decoded as an object of its kind.
+// patched returns the object after the patch operations, decoded as an object of its kind.
 func patched(a *admission.Record, v admission.VersionedResource, before document.Value, operations jsonpatch.Patch) (document.Value, error) {
 	text, err := operations.Apply(before.AppendJSON(nil))
 	if err != nil {

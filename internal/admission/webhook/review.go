@@ -18,13 +18,14 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// review is the AdmissionReview that a webhook is sent, and the one that it returns.
+// review is a pair of AdmissionReviews of the same version: the request that is sent to a webhook, and the answer to decode
+// its response into.
 type review struct {
 	uid             types.UID
 	request, answer runtime.Object
 }
 
-// response is the response of a webhook, of any version of AdmissionReview.
+// response is the decoded response of a webhook, independent of the version of its AdmissionReview.
 type response struct {
 	allowed   bool
 	status    *metav1.Status
@@ -33,7 +34,8 @@ type response struct {
 	warnings  []string
 }
 
-// newReview returns a review of the first version that the webhook accepts and the server supports.
+// newReview returns a review of the first version that the webhook accepts and the server supports, or an error if there is
+// none.
 func newReview(versions []string, request *admissionv1.AdmissionRequest) (*review, error) {
 	for _, version := range versions {
 		switch version {
@@ -46,7 +48,7 @@ func newReview(versions []string, request *admissionv1.AdmissionRequest) (*revie
 	return nil, errors.New("webhook does not accept known AdmissionReview versions (v1, v1beta1)")
 }
 
-// requestOf returns the AdmissionRequest of a write, with the objects at a version.
+// requestOf returns the AdmissionRequest of a write, with the objects at the version v.
 func requestOf(a *admission.Record, v admission.VersionedResource) (*admissionv1.AdmissionRequest, error) {
 	object, old, err := a.At(v)
 	if err != nil {
@@ -92,7 +94,7 @@ func userInfo(a *admission.Record) authenticationv1.UserInfo {
 	return info
 }
 
-// oldRequest returns a request of v1beta1.
+// oldRequest converts an AdmissionRequest to v1beta1.
 func oldRequest(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequest {
 	return &admissionv1beta1.AdmissionRequest{
 		UID: r.UID, Kind: r.Kind, Resource: r.Resource, SubResource: r.SubResource,
@@ -102,7 +104,8 @@ func oldRequest(r *admissionv1.AdmissionRequest) *admissionv1beta1.AdmissionRequ
 	}
 }
 
-// response decodes the answer. Answers of v1beta1 are validated less strictly, as in kube-apiserver.
+// response returns the webhook's decoded and validated response. Responses of v1beta1 are validated less strictly, as in
+// kube-apiserver.
 func (r *review) response(mutating bool) (*response, error) {
 	switch answer := r.answer.(type) {
 	case *admissionv1.AdmissionReview:
@@ -125,7 +128,7 @@ func (r *review) response(mutating bool) (*response, error) {
 
 var errAbsent = errors.New("webhook response was absent")
 
-// check rejects responses to another request, and responses that are invalid for the type of the webhook.
+// check returns an error for a response to another request, and for a response that is invalid for the type of the webhook.
 func (r *review) check(answer *admissionv1.AdmissionReview, mutating bool) error {
 	response := answer.Response
 	if response.UID != r.uid {
@@ -165,13 +168,14 @@ func oldResponse(r *admissionv1beta1.AdmissionResponse, mutating bool) *response
 	return made
 }
 
-// denial is the error of a webhook that denied the request.
+// denial is the API status error of a webhook that denied the request.
 type denial struct{ apierrors.StatusError }
 
-// maxStatusCode is the highest HTTP code that a webhook can deny a request with.
+// maxStatusCode is the highest HTTP status code with which a webhook can deny a request.
 const maxStatusCode = 599
 
-// denied returns the error for a request that a webhook denied.
+// denied returns the API status error for a request that a webhook denied, with the code and message of the status that the
+// webhook returned.
 func denied(webhook string, from *metav1.Status) *denial {
 	status := metav1.Status{}
 	if from != nil {
@@ -181,7 +185,7 @@ func denied(webhook string, from *metav1.Status) *denial {
 		status.Code = http.StatusBadRequest
 	}
 	if status.Code > maxStatusCode {
-		status.Code = http.StatusInternalServerError // net/http cannot send it
+		status.Code = http.StatusInternalServerError // net/http cannot send codes above 599
 	}
 	if status.Status == "" || status.Status == metav1.StatusSuccess {
 		status.Status = metav1.StatusFailure

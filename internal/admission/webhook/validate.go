@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
-// Validating returns the plugin ValidatingAdmissionWebhook.
+// Validating returns the admission plugin ValidatingAdmissionWebhook.
 func (h *Webhooks) Validating() admission.Plugin { return &validatingPlugin{webhooks: h} }
 
 type validatingPlugin struct {
@@ -19,7 +19,8 @@ type validatingPlugin struct {
 // Name implements admission.Plugin.
 func (*validatingPlugin) Name() string { return "ValidatingAdmissionWebhook" }
 
-// Handles implements admission.Plugin. Webhooks see no-ops, too: their verdict may depend on the user.
+// Handles implements admission.Plugin. Webhooks are called for no-op writes, too, because their verdict may depend on the
+// user.
 func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	if !anyMayMatch(p.webhooks.validating.Load(), operation, r) {
 		return 0
@@ -27,8 +28,8 @@ func (p *validatingPlugin) Handles(operation admission.Operation, r admission.Re
 	return admission.Validating | admission.NoOps
 }
 
-// Validate calls the validating webhooks concurrently and waits for all of them. If several reject the request, the
-// client receives the error of the first in order.
+// Validate calls the validating webhooks concurrently and waits for all of them. If several reject the request, the client
+// receives the error of the first one in the order of their configurations.
 func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.Attributes) error {
 	a := admission.RecordOf(attributes)
 	calls, err := p.matching(ctx, a)
@@ -41,7 +42,7 @@ func (p *validatingPlugin) Validate(ctx context.Context, attributes *admission.A
 	return p.webhooks.sendAll(ctx, a, calls)
 }
 
-// sendAll makes calls concurrently and returns the first error in their order.
+// sendAll makes the calls concurrently and returns the error of the first call in the list that failed; nil if none failed.
 func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []invocation) error {
 	var mu sync.Mutex // held while a response is applied
 	errs := make([]error, len(calls))
@@ -60,7 +61,7 @@ func (h *Webhooks) sendAll(ctx context.Context, a *admission.Record, calls []inv
 	return nil
 }
 
-// matching returns the calls of the webhooks that match a request.
+// matching returns an invocation for each webhook that matches a request.
 func (p *validatingPlugin) matching(ctx context.Context, a *admission.Record) (calls []invocation, err error) {
 	webhooks := p.webhooks.validating.Load()
 	if webhooks == nil {
@@ -79,7 +80,8 @@ func (p *validatingPlugin) matching(ctx context.Context, a *admission.Record) (c
 	return calls, nil
 }
 
-// checkResponse applies the response of a validating webhook.
+// checkResponse adds the warnings of a validating webhook's response, and returns an error if the webhook denied the
+// request.
 func checkResponse(a *admission.Record, name string, r *response) error {
 	for _, text := range r.warnings {
 		a.Warn(text)

@@ -10,8 +10,8 @@ import (
 	"github.com/cadastre/cadastre/internal/lib/parallel"
 )
 
-// TestPanicOfConcurrentCall: a panic in one of the concurrent calls of validating webhooks reaches the goroutine of the
-// request.
+// TestPanicOfConcurrentCall checks that a panic in one of the concurrent calls of validating webhooks is raised in the
+// goroutine of the request.
 func TestPanicOfConcurrentCall(t *testing.T) {
 	h := &Webhooks{} // without a client: every call panics
 	call := invocation{webhook: &webhook{name: "w.example.com", versions: []string{"v1"}}, request: &admissionv1.AdmissionRequest{}}

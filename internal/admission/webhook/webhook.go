@@ -12,11 +12,11 @@ import (
 	"github.com/cadastre/cadastre/internal/metrics"
 )
 
-// webhook is one webhook of a configuration, ready to be called.
+// webhook is one webhook of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
 type webhook struct {
 	name string
-	// id identifies the webhook among all configurations: the configuration's name, its own name, and its number among
-	// those of that name.
+	// id identifies the webhook among all configurations: the name of the configuration, the name of the webhook, and its
+	// number among the webhooks of that name.
 	id         string
 	kind       string // metrics.Mutating or metrics.Validating
 	criteria   admission.Criteria
@@ -24,17 +24,18 @@ type webhook struct {
 	target     webhookclient.Target
 	// ignores reports whether failed calls are ignored (failurePolicy: Ignore).
 	ignores bool
-	// timeout is the maximum duration of a call; 0 means that of the request.
+	// timeout is the maximum duration of a call; 0 means that only the deadline of the request applies.
 	timeout time.Duration
-	// supportsDryRun reports whether calls have no side effects in dry runs.
+	// supportsDryRun reports whether the webhook has no side effects in dry runs (sideEffects: None or NoneOnDryRun).
 	supportsDryRun bool
-	// versions are the versions of AdmissionReview that it accepts, the preferred one first.
+	// versions are the AdmissionReview versions that the webhook accepts, the preferred one first.
 	versions []string
-	// reinvoke reports whether it is called again if the object changes after its call.
+	// reinvoke reports whether the webhook is called again if the object changes after its call (reinvocationPolicy:
+	// IfNeeded).
 	reinvoke bool
 }
 
-// common has the fields that mutating and validating webhooks share.
+// common contains the fields that mutating and validating webhooks share.
 type common struct {
 	Name                    string
 	ClientConfig            registration.WebhookClientConfig
@@ -82,7 +83,7 @@ func targetOf(c *registration.WebhookClientConfig) webhookclient.Target {
 	return t
 }
 
-// mutating returns the webhooks of a configuration.
+// mutating returns the webhooks of a MutatingWebhookConfiguration.
 func mutating(c *registration.MutatingWebhookConfiguration) (all []*webhook) {
 	ids := identifiers(c.Name)
 	for _, w := range c.Webhooks {
@@ -96,7 +97,7 @@ func mutating(c *registration.MutatingWebhookConfiguration) (all []*webhook) {
 	return all
 }
 
-// validating returns the webhooks of a configuration.
+// validating returns the webhooks of a ValidatingWebhookConfiguration.
 func validating(c *registration.ValidatingWebhookConfiguration) (all []*webhook) {
 	ids := identifiers(c.Name)
 	for _, w := range c.Webhooks {
@@ -108,7 +109,8 @@ func validating(c *registration.ValidatingWebhookConfiguration) (all []*webhook)
 	return all
 }
 
-// identifiers returns a function that numbers the webhooks of a configuration. Several may have the same name.
+// identifiers returns a function that returns a unique id for each webhook of a configuration, of which several may have the
+// same name.
 func identifiers(configuration string) func(name string) string {
 	count := map[string]int{}
 	return func(name string) string {

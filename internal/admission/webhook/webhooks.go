@@ -21,16 +21,17 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// The resources of the configurations, as they are named in keys.
+// MutatingConfigurations and ValidatingConfigurations are the resources of webhook configurations, as they are named in
+// storage keys.
 const (
 	MutatingConfigurations   = "admissionregistration.k8s.io/mutatingwebhookconfigurations"
 	ValidatingConfigurations = "admissionregistration.k8s.io/validatingwebhookconfigurations"
 )
 
-// Resources are the resources that configure webhooks, as they are named in keys.
+// Resources are the resources that configure webhooks, as they are named in storage keys.
 var Resources = []string{MutatingConfigurations, ValidatingConfigurations}
 
-// Options are the dependencies of webhooks. All are required.
+// Options are the dependencies of Webhooks. All are required.
 type Options struct {
 	Authorizer authorizer.Authorizer
 	Metrics    *metrics.Metrics
@@ -41,11 +42,11 @@ type Options struct {
 type Webhooks struct {
 	Options
 	client *webhookclient.Caller
-	// mutating and validating are in the order in which they are called; nil if there are none.
+	// mutating and validating are the webhooks in the order in which they are called; nil if there are none.
 	mutating, validating atomic.Pointer[[]*webhook]
 }
 
-// New returns webhooks without any configuration.
+// New returns Webhooks without any configuration. Set configures them.
 func New(options Options) (*Webhooks, error) {
 	client, err := webhookclient.NewCaller(webhookclient.Options{
 		Register: []func(*runtime.Scheme) error{admissionv1.AddToScheme, admissionv1beta1.AddToScheme},
@@ -60,7 +61,7 @@ func New(options Options) (*Webhooks, error) {
 // Close closes idle connections to webhooks.
 func (h *Webhooks) Close() { h.client.Close() }
 
-// Set replaces all configurations of a resource. Other resources than those of Resources are ignored.
+// Set replaces all webhook configurations of a resource. It ignores resources that are not in Resources.
 func (h *Webhooks) Set(resource string, configurations map[string]*watchcache.Object) {
 	switch resource {
 	case MutatingConfigurations:
@@ -70,8 +71,8 @@ func (h *Webhooks) Set(resource string, configurations map[string]*watchcache.Ob
 	}
 }
 
-// webhooksOf returns the webhooks of configurations, in the order of their names. A configuration that cannot be decoded
-// has none.
+// webhooksOf returns the webhooks of all configurations, in the order of the names of the configurations; nil if there are
+// none. A configuration that cannot be decoded is logged and ignored.
 func webhooksOf[T registration.MutatingWebhookConfiguration | registration.ValidatingWebhookConfiguration](from map[string]*watchcache.Object, read func(*T) []*webhook, log *slog.Logger) *[]*webhook {
 	var all []*webhook
 	for _, name := range slices.Sorted(maps.Keys(from)) {
@@ -88,12 +89,12 @@ func webhooksOf[T registration.MutatingWebhookConfiguration | registration.Valid
 	return &all
 }
 
-// anyMayMatch reports whether a webhook can match an operation on a resource.
+// anyMayMatch reports whether one of the webhooks can match an operation on a resource.
 func anyMayMatch(webhooks *[]*webhook, operation admission.Operation, r admission.Resource) bool {
 	return webhooks != nil && slices.ContainsFunc(*webhooks, func(w *webhook) bool { return w.criteria.MayMatch(r, operation) })
 }
 
-// match reports whether a webhook is called for a request, and with the objects at which version.
+// match reports whether a webhook is called for a request, and the version at which it is sent the objects.
 func (h *Webhooks) match(ctx context.Context, w *webhook, a *admission.Record) (v admission.VersionedResource, ok bool, err error) {
 	v, ok, err = w.criteria.Match(ctx, a)
 	if !ok || err != nil || w.conditions == nil {

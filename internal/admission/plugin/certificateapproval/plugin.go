@@ -1,6 +1,6 @@
 // Package certificateapproval implements kube-apiserver's admission plugin CertificateApproval: to approve or deny a
-// CertificateSigningRequest, a user needs the verb approve on the signer that the request names, or on all signers of its
-// domain, beside the permission to update the subresource approval.
+// CertificateSigningRequest, a user needs, in addition to the permission to update the approval subresource, the verb
+// approve on the signer that the request names, or on all signers of its domain.
 package certificateapproval
 
 import (
@@ -15,7 +15,7 @@ import (
 
 const group, resource, subresource = "certificates.k8s.io", "certificatesigningrequests", "approval"
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin CertificateApproval.
 type Plugin struct {
 	admission.ValidatingOnly
 	Authorizer authorizer.Authorizer
@@ -32,7 +32,8 @@ func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admi
 	return 0
 }
 
-// Validate implements admission.Plugin. The signer is that of the stored request: an update does not change it.
+// Validate implements admission.Plugin. The signerName is read from the stored CertificateSigningRequest, because an update
+// of the approval subresource cannot change it.
 func (p *Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	signer := a.OldObject.Lookup("spec", "signerName").Text()
 	domain, _, _ := strings.Cut(signer, "/")

@@ -14,10 +14,10 @@ import (
 
 const approval = "certificatesigningrequests.certificates.k8s.io/approval"
 
-// TestCases compares the plugin with kube-apiserver's.
+// TestCases compares the plugin with recorded answers of kube-apiserver's plugin.
 func TestCases(t *testing.T) { admissiontest.Replay(t, &Plugin{Authorizer: admissiontest.Signers}) }
 
-// TestAuthorizerError: a permission that could not be checked is not granted.
+// TestAuthorizerError checks that a permission is not granted if the authorizer returns an error.
 func TestAuthorizerError(t *testing.T) {
 	failing := authorizer.AuthorizerFunc(func(context.Context, authorizer.Attributes) (authorizer.Decision, string, error) {
 		return authorizer.DecisionAllow, "", errors.New("closed")

@@ -1,5 +1,6 @@
-// Package defaulttolerationseconds implements the admission plugin DefaultTolerationSeconds: pods tolerate a node that is
-// not ready or unreachable for five minutes, unless they have such tolerations.
+// Package defaulttolerationseconds implements the admission plugin DefaultTolerationSeconds: it adds tolerations to pods, so
+// that they tolerate a not-ready or unreachable node for five minutes, unless the pod specifies tolerations for these
+// taints.
 package defaulttolerationseconds
 
 import (
@@ -9,7 +10,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin DefaultTolerationSeconds.
 type Plugin struct{ admission.MutatingOnly }
 
 // Name implements admission.Plugin.
@@ -23,7 +24,7 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 	return 0
 }
 
-// taints are the taints that pods tolerate for tolerationSeconds by default.
+// taints are the keys of the NoExecute taints that pods tolerate for tolerationSeconds by default.
 var taints = []string{"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}
 
 const tolerationSeconds = 300
@@ -53,7 +54,7 @@ func (Plugin) Admit(_ context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// tolerates reports whether one of the tolerations is for a taint with the key and the effect NoExecute.
+// tolerates reports whether one of the tolerations applies to taints with the key and the effect NoExecute.
 func tolerates(tolerations []document.Value, key string) bool {
 	for _, t := range tolerations {
 		k, effect := t.Get("key").Text(), t.Get("effect").Text()

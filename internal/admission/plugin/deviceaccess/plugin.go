@@ -1,9 +1,9 @@
-// Package deviceaccess implements the access checks of kube-apiserver's registry for device claims (resource.k8s.io) as an
+// Package deviceaccess implements the access checks of kube-apiserver's registry for ResourceClaims (resource.k8s.io) as an
 // admission plugin:
 //
 //   - adminAccess to devices in use requires a label on the namespace of the claim;
-//   - changes of a claim's allocation, and reports about the devices of a driver, require permissions of their own beside
-//     the permission to update the status.
+//   - changes of a claim's allocation, and changes of the status of a driver's devices, require permissions of their own in
+//     addition to the permission to update the status.
 package deviceaccess
 
 import (
@@ -22,10 +22,10 @@ import (
 
 const group = "resource.k8s.io"
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin DeviceAccess.
 type Plugin struct {
 	admission.MutatingOnly
-	// Authorizer checks the permissions of status updates; nil grants all.
+	// Authorizer checks the permissions that status updates require; if it is nil, all status updates are permitted.
 	Authorizer authorizer.Authorizer
 }
 
@@ -41,8 +41,8 @@ func (*Plugin) Handles(operation admission.Operation, r admission.Resource) admi
 	return 0
 }
 
-// Admit implements admission.Plugin. Its errors are reported together with those of the claim's validation, as in
-// kube-apiserver.
+// Admit implements admission.Plugin. The field errors that it adds are reported together with those of the claim's
+// validation, as in kube-apiserver.
 func (p *Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 	errs, err := adminAccessErrors(ctx, a)
 	if err != nil {
@@ -55,7 +55,8 @@ func (p *Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// adminAccessErrors rejects admin access in namespaces without the label.
+// adminAccessErrors returns an error for the first adminAccess in a write if the namespace lacks the label
+// resource.kubernetes.io/admin-access: "true".
 func adminAccessErrors(ctx context.Context, a *admission.Attributes) (field.ErrorList, error) {
 	path := adminAccessPath(a)
 	if path == nil {
@@ -72,8 +73,8 @@ func adminAccessErrors(ctx context.Context, a *admission.Attributes) (field.Erro
 	return field.ErrorList{field.Forbidden(path, detail)}, nil
 }
 
-// adminAccessPath returns the path of the first admin access that a write requests or allocates; nil if there is none. A
-// status that has had one before is not checked again.
+// adminAccessPath returns the path of the first adminAccess that a write requests or allocates; nil if there is none. A
+// status update is not checked if the stored status already contains an allocation with adminAccess.
 func adminAccessPath(a *admission.Attributes) *field.Path {
 	requests := []string{"spec", "devices", "requests"}
 	switch {
@@ -91,8 +92,8 @@ func adminAccessPath(a *admission.Attributes) *field.Path {
 	return nil
 }
 
-// firstAdminAccess returns the index of the first item with adminAccess, in the item itself or in one of its fields; -1 if
-// there is none.
+// firstAdminAccess returns the index of the first list item that sets adminAccess, or whose field fieldName sets it if
+// fieldName is not ""; -1 if there is none.
 func firstAdminAccess(list document.Value, fieldName string) int {
 	for i, item := range list.Items() {
 		if fieldName != "" {

@@ -74,7 +74,8 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestStatus: parts of a claim's status require permissions of their own.
+// TestStatus checks which permissions, beside the update of the status, changes of a claim's allocation and device reports
+// require.
 func TestStatus(t *testing.T) {
 	const group = "rbac.authorization.k8s.io"
 	grant := func(name, rule string) []string {

@@ -16,7 +16,8 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
-// statusErrors rejects changes of a claim's status that require permissions which the user lacks.
+// statusErrors returns a Forbidden error for each change of a claim's status that requires a permission which the user
+// lacks.
 func (p *Plugin) statusErrors(ctx context.Context, a *admission.Attributes) (errs field.ErrorList) {
 	if p.Authorizer == nil {
 		return nil
@@ -29,7 +30,7 @@ func (p *Plugin) statusErrors(ctx context.Context, a *admission.Attributes) (err
 		}
 	}
 	if now.Get("allocation").IsAbsent() {
-		return errs // a claim that is not allocated has no devices to report about
+		return errs // a claim that is not allocated has no devices whose status could change
 	}
 	for _, driver := range changedDrivers(now.Get("devices"), old.Get("devices")) {
 		errs = append(errs, p.driverErrors(ctx, a, driver, now.Get("allocation"))...)
@@ -37,8 +38,9 @@ func (p *Plugin) statusErrors(ctx context.Context, a *admission.Attributes) (err
 	return errs
 }
 
-// authorize checks a permission on a subresource of the claims: the verb of the request, with a prefix. An empty
-// namespace means all namespaces, an empty name all objects.
+// authorize checks the permission for the request's verb, prefixed with verbPrefix, on a subresource of ResourceClaims. It
+// returns the prefixed verb, and an error if the permission is denied. An empty namespace means all namespaces, an empty
+// name all objects.
 func (p *Plugin) authorize(ctx context.Context, a *admission.Attributes, verbPrefix, subresource, namespace, name string) (verb string, err error) {
 	at := &rbac.Attributes{
 		User: a.User, Verb: verbPrefix + a.Verb, Group: a.Group, Resource: a.Resource.Resource,
@@ -47,8 +49,8 @@ func (p *Plugin) authorize(ctx context.Context, a *admission.Attributes, verbPre
 	return at.Verb, rbac.Check(ctx, p.Authorizer, at)
 }
 
-// driverErrors checks the permission to report about the devices of a driver: those of the node that the user runs on,
-// or those of any node.
+// driverErrors returns an error if the user may not change the status of a driver's devices: permitted are users with the
+// permission for any node, and users that run on the claim's node with the permission for their own node.
 func (p *Plugin) driverErrors(ctx context.Context, a *admission.Attributes, driver string, allocation document.Value) field.ErrorList {
 	prefixes := []string{resourcev1.VerbPrefixArbitraryNode}
 	if node := allocatedNode(allocation); node != "" && runsOn(a.User, node) {
@@ -76,7 +78,8 @@ func runsOn(u user.Info, node string) bool {
 	return strings.HasPrefix(u.GetName(), "system:serviceaccount:") && len(names) == 1 && names[0] == node
 }
 
-// allocatedNode returns the node that a claim is allocated on; "" if the allocation selects nodes in another way.
+// allocatedNode returns the name of the node that a claim is allocated on; "" if the node selector is not exactly one match
+// of metadata.name.
 func allocatedNode(allocation document.Value) string {
 	terms := allocation.Lookup("nodeSelector", "nodeSelectorTerms")
 	if terms.Len() != 1 || terms.At(0).Get("matchExpressions").Len() > 0 || terms.At(0).Get("matchFields").Len() != 1 {
@@ -89,7 +92,7 @@ func allocatedNode(allocation document.Value) string {
 	return term.Get("values").At(0).Text()
 }
 
-// changedDrivers returns the drivers of devices whose status was added, removed or changed, in order.
+// changedDrivers returns the sorted names of the drivers whose devices were added, removed or changed in status.devices.
 func changedDrivers(now, old document.Value) []string {
 	var drivers []string
 	collect := func(from, other document.Value) {

@@ -8,7 +8,8 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// podViolations returns the violations of a LimitRange by the spec of a pod, item by item.
+// podViolations returns an error for each limit of a LimitRange that the spec of a pod violates, in the order of the
+// LimitRange's items.
 func podViolations(items, spec document.Value) (errs []error) {
 	for _, item := range items.Items() {
 		switch item.Get("type").Text() {
@@ -26,8 +27,8 @@ func podViolations(items, spec document.Value) (errs []error) {
 	return errs
 }
 
-// claimViolations returns the violations of a LimitRange by the spec of a PersistentVolumeClaim. Limits of claims do not
-// count.
+// claimViolations returns an error for each limit of a LimitRange that the spec of a PersistentVolumeClaim violates. Only
+// the requests of a claim are compared, not its limits.
 func claimViolations(items, spec document.Value) (errs []error) {
 	for _, item := range items.Items() {
 		if item.Get("type").Text() != "PersistentVolumeClaim" {
@@ -40,7 +41,7 @@ func claimViolations(items, spec document.Value) (errs []error) {
 	return errs
 }
 
-// usage has the requests and limits of an object that are compared with an item of a LimitRange.
+// usage contains the requests and limits of an object that are compared with one item of a LimitRange.
 type usage struct {
 	item             document.Value
 	itemType         string
@@ -51,14 +52,15 @@ func newUsage(item document.Value, requests, limits quantities) *usage {
 	return &usage{item, item.Get("type").Text(), requests, limits}
 }
 
-// violations compares requests and limits with the bounds of the item.
+// violations returns an error for each min, max and maxLimitRequestRatio of the item that the requests or limits violate.
 func (u *usage) violations() (errs []error) {
 	errs = u.each(errs, "min", u.checkMin)
 	errs = u.each(errs, "max", u.checkMax)
 	return u.each(errs, "maxLimitRequestRatio", u.checkRatio)
 }
 
-// each calls a check for every bound in a field of the item, in the order of resource names.
+// each calls check for every resource that a field of the item bounds, sorted by resource name, and appends the errors to
+// errs.
 func (u *usage) each(errs []error, field string, check func(name string, bound resource.Quantity) error) []error {
 	bounds := readQuantities(u.item.Get(field))
 	for _, name := range bounds.names() {
@@ -101,7 +103,8 @@ func (u *usage) checkMax(name string, bound resource.Quantity) error {
 	return nil
 }
 
-// checkMaxRequest is checkMax for objects whose limits do not count.
+// checkMaxRequest is checkMax for objects of which only the requests count: it returns an error if the request exceeds the
+// bound or is missing.
 func (u *usage) checkMaxRequest(name string, bound resource.Quantity) error {
 	request, hasRequest := u.requests[name]
 	r, _, b := commonUnit(request, resource.Quantity{}, bound)
@@ -136,7 +139,8 @@ func (u *usage) checkRatio(name string, bound resource.Quantity) error {
 	return nil
 }
 
-// commonUnit returns a request, a limit and a bound in the same unit: in thousandths if none is too large for that.
+// commonUnit returns a request, a limit and a bound in the same unit: in thousandths, or in whole units if one of them is
+// too large to be expressed in thousandths.
 func commonUnit(request, limit, bound resource.Quantity) (r, l, b int64) {
 	r, l, b = request.Value(), limit.Value(), bound.Value()
 	if r <= resource.MaxMilliValue && l <= resource.MaxMilliValue && b <= resource.MaxMilliValue {

@@ -8,13 +8,14 @@ import (
 	"github.com/cadastre/cadastre/document"
 )
 
-// annotation lists the requests and limits of a pod that the plugin has set.
+// annotation is the key of the pod annotation that lists the requests and limits which the plugin has set.
 const annotation = "kubernetes.io/limit-ranger"
 
-// defaults are the quantities that containers get, by resource name.
+// defaults are the requests and limits that a LimitRange sets on containers without their own, by resource name.
 type defaults struct{ requests, limits map[string]document.Value }
 
-// containerDefaults returns the defaults of a LimitRange. The last of several items for containers takes precedence.
+// containerDefaults returns the defaults of a LimitRange. If several of its items are for containers, later items take
+// precedence.
 func containerDefaults(items document.Value) defaults {
 	d := defaults{map[string]document.Value{}, map[string]document.Value{}}
 	for _, item := range items.Items() {
@@ -31,7 +32,8 @@ func containerDefaults(items document.Value) defaults {
 	return d
 }
 
-// withDefaults returns a pod whose containers have the defaults, annotated with the names of those that were added.
+// withDefaults returns the pod with the defaults added to its containers, and an annotation that lists the added defaults.
+// It returns the same pod if nothing was added.
 func withDefaults(pod document.Value, d defaults) document.Value {
 	spec, added := pod.Get("spec"), []string(nil)
 	for _, list := range []struct{ field, text string }{{"containers", "container"}, {"initContainers", "init container"}} {
@@ -54,7 +56,8 @@ func withDefaults(pod document.Value, d defaults) document.Value {
 	return pod.With("metadata", metadata).With("spec", spec)
 }
 
-// addTo adds the defaults to a container, and their names to the texts of the annotation.
+// addTo adds the missing defaults to a container. It returns the container and the texts of the annotation with a text for
+// each addition.
 func (d defaults) addTo(container document.Value, containerType string, added []string) (document.Value, []string) {
 	resources := container.Get("resources")
 	for _, list := range []struct {

@@ -1,5 +1,5 @@
 // Package limitranger implements the admission plugin LimitRanger: the LimitRanges of a namespace set default requests and
-// limits of containers, and bound the resources of containers, pods and PersistentVolumeClaims.
+// limits of containers, and limit the resources of containers, pods and PersistentVolumeClaims.
 package limitranger
 
 import (
@@ -12,14 +12,14 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin LimitRanger.
 type Plugin struct{}
 
 // Name implements admission.Plugin.
 func (Plugin) Name() string { return "LimitRanger" }
 
-// Handles implements admission.Plugin. No-op updates are validated, too: a LimitRange may be newer than the
-// object. The resources of a pod change only through its subresource resize.
+// Handles implements admission.Plugin. No-op updates are validated, too, because a LimitRange may be newer than the object.
+// The resources of a pod change only through its subresource resize.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	isPod := r.Group == "" && r.Resource == "pods"
 	switch {
@@ -35,7 +35,7 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 	return 0
 }
 
-// Admit implements admission.Plugin: it sets the defaults of every LimitRange that the containers of a pod lack.
+// Admit implements admission.Plugin. It adds the defaults of every LimitRange to containers that lack them.
 func (Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 	ranges, err := limitRanges(ctx, a)
 	for _, limitRange := range ranges {
@@ -62,7 +62,8 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// limitRanges returns the items of each LimitRange that applies to a write. An object that is being deleted is exempt.
+// limitRanges returns spec.limits of each LimitRange in the namespace of the written object; nil if the object is being
+// deleted, which exempts it.
 func limitRanges(ctx context.Context, a *admission.Attributes) ([]document.Value, error) {
 	if !a.OldObject.Lookup("metadata", "deletionTimestamp").IsAbsent() {
 		return nil, nil

@@ -9,20 +9,20 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 )
 
-// TestCases compares the plugin with kube-apiserver's.
+// TestCases compares the plugin with recorded answers of kube-apiserver's plugin.
 func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
 
-// TestUnchanged: a pod that has everything is not copied.
+// TestUnchanged checks that the plugin does not copy a pod that already specifies all limits.
 func TestUnchanged(t *testing.T) {
 	reader := admissiontest.NewReader(`{kind: LimitRange, metadata: {name: l}, spec: {limits: [{type: Container, default: {cpu: "1"}}]}}`)
 	a := admissiontest.New(admission.Create, "pods", `{spec: {containers: [{name: c, resources: {limits: {cpu: "1"}}}]}}`, "", reader)
 	sent := a.Object
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
-		t.Errorf("received %s, %v", a.Object.JSON(), err)
+		t.Errorf("received %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
 	}
 }
 
-// TestOrder: LimitRanges apply in the order of their names. kube-apiserver's order is random.
+// TestOrder checks that LimitRanges are applied in the order of their names; kube-apiserver applies them in random order.
 func TestOrder(t *testing.T) {
 	reader := admissiontest.NewReader(
 		`{kind: LimitRange, metadata: {name: b}, spec: {limits: [{type: Container, default: {cpu: "2", memory: 1Gi}}]}}`,
@@ -37,11 +37,11 @@ func TestOrder(t *testing.T) {
 	}
 	// The annotation lists the defaults of the last LimitRange, as in kube-apiserver.
 	if text := a.Object.Lookup("metadata", "annotations", annotation).Text(); text != "LimitRanger plugin set: memory limit for container c" {
-		t.Error(text)
+		t.Errorf("annotation %s: received %q, want the memory limit only", annotation, text)
 	}
 }
 
-// TestHandles: no-ops are validated where a LimitRange may be newer than the object.
+// TestHandles checks that no-op updates are validated for resources whose LimitRange may be newer than the object.
 func TestHandles(t *testing.T) {
 	const mutating, validating, noOps = admission.Mutating, admission.Validating, admission.NoOps
 	for _, test := range []struct {

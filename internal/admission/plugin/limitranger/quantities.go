@@ -10,24 +10,24 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// quantities are amounts by resource name.
+// quantities is a parsed ResourceList: quantities by resource name.
 type quantities map[string]resource.Quantity
 
-// readQuantities reads a ResourceList.
+// readQuantities parses a ResourceList. It skips quantities that cannot be parsed.
 func readQuantities(list document.Value) quantities {
 	all := make(quantities, list.Len())
 	for name, text := range list.Fields() {
-		if quantity, err := builtin.ParseQuantity(text.Text()); err == nil { // others are rejected when they are decoded
+		if quantity, err := builtin.ParseQuantity(text.Text()); err == nil { // invalid quantities were rejected when the object was decoded
 			all[name] = quantity
 		}
 	}
 	return all
 }
 
-// names returns the resource names in order.
+// names returns the resource names, sorted.
 func (q quantities) names() []string { return slices.Sorted(maps.Keys(q)) }
 
-// add adds others to q.
+// add adds the quantities of others to q, resource by resource.
 func (q quantities) add(others quantities) {
 	for name, other := range others {
 		sum, ok := q[name]
@@ -40,7 +40,7 @@ func (q quantities) add(others quantities) {
 	}
 }
 
-// raise sets each quantity of q to the one of others that is greater.
+// raise replaces each quantity of q by that of others if the latter is greater or q has none.
 func (q quantities) raise(others quantities) {
 	for name, other := range others {
 		if own, ok := q[name]; !ok || other.Cmp(own) > 0 {
@@ -49,14 +49,15 @@ func (q quantities) raise(others quantities) {
 	}
 }
 
-// podTotal returns the requests or the limits of a pod as LimitRanges count them: those that run at the same time are
-// added, and resources of the pod itself take precedence. The overhead of the pod's RuntimeClass does not count.
+// podTotal returns the requests or the limits of a whole pod as LimitRanges count them: the maximum over time of the sum
+// over containers that run at the same time. CPU and memory of the pod itself (spec.resources) take precedence. The overhead
+// of the pod's RuntimeClass does not count.
 func podTotal(spec document.Value, field string) quantities {
 	total := quantities{}
 	for _, container := range spec.Get("containers").Items() {
 		total.add(readQuantities(container.Lookup("resources", field)))
 	}
-	sidecars, starting := quantities{}, quantities{} // starting is the most that is needed while init containers run
+	sidecars, starting := quantities{}, quantities{} // starting is the maximum that is needed at any time while init containers run
 	for _, container := range spec.Get("initContainers").Items() {
 		own := readQuantities(container.Lookup("resources", field))
 		if container.Get("restartPolicy").Text() == "Always" {

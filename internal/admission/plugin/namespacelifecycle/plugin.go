@@ -1,5 +1,5 @@
-// Package namespacelifecycle implements the admission plugin NamespaceLifecycle: objects are created only in namespaces
-// that exist and are not being deleted, and the system's namespaces are never deleted.
+// Package namespacelifecycle implements the admission plugin NamespaceLifecycle: objects can be created only in namespaces
+// that exist and are not being deleted, and the namespaces default, kube-system and kube-public cannot be deleted.
 package namespacelifecycle
 
 import (
@@ -14,14 +14,14 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin NamespaceLifecycle.
 type Plugin struct{ admission.MutatingOnly }
 
 // Name implements admission.Plugin.
 func (Plugin) Name() string { return "NamespaceLifecycle" }
 
-// Handles implements admission.Plugin. As in kube-apiserver, the check belongs to the mutating phase, so that it comes
-// before the validation of the object. Access reviews need no namespace.
+// Handles implements admission.Plugin. As in kube-apiserver, the check runs in the mutating phase, so that it precedes the
+// validation of the object. Access reviews do not require their namespace to exist.
 func (Plugin) Handles(operation admission.Operation, r admission.Resource) admission.Phase {
 	switch {
 	case operation == admission.Create && r.Namespaced && r.Group != "authorization.k8s.io":
@@ -34,8 +34,8 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// Admit implements admission.Plugin. The commit of a new object depends on its namespace: were the namespace deleted
-// in between, the namespace controller would not find the object.
+// Admit implements admission.Plugin. It makes the commit of a new object conditional on its namespace: if the namespace were
+// deleted between the check and the commit, the namespace controller would not find the object.
 func (Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 	if a.Operation == admission.Delete {
 		return checkDeletion(a)
@@ -61,7 +61,7 @@ func (Plugin) Admit(ctx context.Context, a *admission.Attributes) error {
 	return forbidden
 }
 
-// checkDeletion rejects the deletion of the system's namespaces.
+// checkDeletion rejects the deletion of the namespaces default, kube-system and kube-public.
 func checkDeletion(a *admission.Attributes) error {
 	switch name := a.OldObject.Lookup("metadata", "name").Text(); name {
 	case "default", "kube-system", "kube-public":

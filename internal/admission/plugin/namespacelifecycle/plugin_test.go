@@ -9,10 +9,10 @@ import (
 	"github.com/cadastre/cadastre/internal/watchcache"
 )
 
-// TestCases compares the plugin with kube-apiserver's.
+// TestCases compares the plugin with recorded answers of kube-apiserver's plugin.
 func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
 
-// TestNamespaceMustNotChange: the commit of a new object depends on its namespace.
+// TestNamespaceMustNotChange checks that the commit of a new object is conditional on its namespace being unchanged.
 func TestNamespaceMustNotChange(t *testing.T) {
 	reader := admissiontest.NewReader(`{kind: Namespace, metadata: {name: ns}}`)
 	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", reader)
@@ -33,11 +33,11 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestNoNamespace: a namespaced object without a namespace is left to validation.
+// TestNoNamespace checks that the plugin admits a namespaced object without a namespace, which validation rejects later.
 func TestNoNamespace(t *testing.T) {
 	a := admissiontest.New(admission.Create, "configmaps", `{}`, "", admissiontest.NewReader())
 	a.Namespace = ""
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil {
-		t.Error(err)
+		t.Errorf("received error %v, want none", err)
 	}
 }

@@ -1,5 +1,6 @@
-// Package nodedeclaredfeaturevalidator implements kube-apiserver's admission plugin NodeDeclaredFeatureValidator: an update of a
-// pod that only some kubelets can follow requires that the pod's node declares the feature in status.declaredFeatures.
+// Package nodedeclaredfeaturevalidator implements kube-apiserver's admission plugin NodeDeclaredFeatureValidator: a pod
+// update that only kubelets with a certain feature support is rejected unless the pod's node declares the feature in
+// status.declaredFeatures.
 package nodedeclaredfeaturevalidator
 
 import (
@@ -17,10 +18,11 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// release is the version of Kubernetes whose features are required: kubelets of some later version have them all.
+// release is the Kubernetes version for which required features are inferred. A feature is no longer required once all
+// supported kubelets have it.
 var release = version.MustParseGeneric("1.36")
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin NodeDeclaredFeatureValidator.
 type Plugin struct{ admission.ValidatingOnly }
 
 // Name implements admission.Plugin.
@@ -35,8 +37,8 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 	return 0
 }
 
-// Validate implements admission.Plugin. A pod that is not bound to a node is not checked, and neither is an update that leaves
-// the spec as it is.
+// Validate implements admission.Plugin. It admits updates of pods that are not bound to a node, and updates that leave the
+// spec unchanged.
 func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	name := a.Object.Lookup("spec", "nodeName").Text()
 	if name == "" || document.Equal(a.Object.Lookup("metadata", "generation"), a.OldObject.Lookup("metadata", "generation")) {
@@ -67,7 +69,7 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// requiredFeatures returns the features that an update requires of the node.
+// requiredFeatures returns the features that a node must declare to support the update of a pod.
 func requiredFeatures(a *admission.Attributes) (required nodedeclaredfeatures.FeatureSet, err error) {
 	var pod, old corev1.Pod
 	if err := json.Unmarshal(a.Object.AppendJSON(nil), &pod); err != nil {

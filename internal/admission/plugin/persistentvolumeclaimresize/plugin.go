@@ -14,7 +14,7 @@ import (
 	"github.com/cadastre/cadastre/internal/api/builtin"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin PersistentVolumeClaimResize.
 type Plugin struct{ admission.ValidatingOnly }
 
 // Name implements admission.Plugin.
@@ -49,16 +49,16 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	return a.Forbidden(errFixedSize)
 }
 
-// requested returns the storage that a claim requests.
+// requested returns the amount of storage that a claim requests; 0 if it requests none.
 func requested(claim document.Value) *resource.Quantity {
 	q, err := builtin.ParseQuantity(claim.Lookup("spec", "resources", "requests", "storage").Text())
 	if err != nil {
-		return new(resource.Quantity) // no request; one that cannot be parsed has been rejected before
+		return new(resource.Quantity) // no request; an invalid request was rejected when the object was decoded
 	}
 	return &q
 }
 
-// allowsExpansion reports whether the claim has a class, the same as before, that allows volume expansion.
+// allowsExpansion reports whether the update keeps the claim's StorageClass and that StorageClass allows volume expansion.
 func allowsExpansion(ctx context.Context, a *admission.Attributes) (bool, error) {
 	name := className(a.Object)
 	if name == "" || name != className(a.OldObject) {
@@ -68,7 +68,8 @@ func allowsExpansion(ctx context.Context, a *admission.Attributes) (bool, error)
 	return class.Document.Get("allowVolumeExpansion").Bool(), err
 }
 
-// className returns the name of a claim's StorageClass. A deprecated annotation takes precedence over the field.
+// className returns the name of a claim's StorageClass; "" if there is none. The deprecated annotation takes precedence over
+// spec.storageClassName.
 func className(claim document.Value) string {
 	if name := claim.Lookup("metadata", "annotations", "volume.beta.kubernetes.io/storage-class"); !name.IsAbsent() {
 		return name.Text()

@@ -8,7 +8,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 )
 
-// TestCases compares the plugin with kube-apiserver's.
+// TestCases compares the plugin with recorded answers of kube-apiserver's plugin.
 func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
 
 func TestReadError(t *testing.T) {

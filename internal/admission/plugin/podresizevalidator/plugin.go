@@ -17,13 +17,13 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// The causes of a rejection.
+// The cause types of the API status with which a resize is rejected.
 const (
 	reasonNodeCapacity        metav1.CauseType = "NodeCapacity"
 	reasonUnsupportedPlatform metav1.CauseType = "UnsupportedPlatform"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin PodResizeValidator.
 type Plugin struct{ admission.ValidatingOnly }
 
 // Name implements admission.Plugin.
@@ -37,8 +37,8 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 	return 0
 }
 
-// Validate implements admission.Plugin. A pod that is not bound to a node is not checked, and neither is an update that leaves
-// the spec as it is.
+// Validate implements admission.Plugin. It admits updates of pods that are not bound to a node, and updates that leave the
+// spec unchanged.
 func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	name := a.Object.Lookup("spec", "nodeName").Text()
 	if name == "" || document.Equal(a.Object.Lookup("metadata", "generation"), a.OldObject.Lookup("metadata", "generation")) {
@@ -76,7 +76,7 @@ func rejected(a *admission.Attributes, reason metav1.CauseType, format string, a
 	return err
 }
 
-// exceededRequests describes the requests of a pod that exceed what a node can allocate to all its pods.
+// exceededRequests returns a text for each of CPU and memory of which the pod requests more than the node can allocate.
 func exceededRequests(pod *corev1.Pod, allocatable corev1.ResourceList) (exceeded []string) {
 	requests := resource.PodRequests(pod, resource.PodResourcesOptions{})
 	if requested := requests.Cpu(); requested.Cmp(*allocatable.Cpu()) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin Priority.
 type Plugin struct{}
 
 // Name implements admission.Plugin.
@@ -33,7 +33,7 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 
 var classes = schema.GroupResource{Group: "scheduling.k8s.io", Resource: "priorityclasses"}
 
-// Admit implements admission.Plugin. An update that leaves out the priority keeps the one that the pod has.
+// Admit implements admission.Plugin. An update that leaves out priority or preemptionPolicy keeps the stored values.
 func (Plugin) Admit(ctx context.Context, a *admission.Attributes) (err error) {
 	spec := a.Object.Get("spec")
 	changed := spec
@@ -50,7 +50,7 @@ func (Plugin) Admit(ctx context.Context, a *admission.Attributes) (err error) {
 	return nil
 }
 
-// withKept returns spec with the fields of old that it lacks.
+// withKept returns spec with the named fields copied from old if spec lacks them.
 func withKept(spec, old document.Value, names ...string) document.Value {
 	for _, name := range names {
 		if had := old.Get(name); spec.Get(name).IsAbsent() && !had.IsAbsent() {
@@ -60,7 +60,8 @@ func withKept(spec, old document.Value, names ...string) document.Value {
 	return spec
 }
 
-// withPriority returns the spec of a new pod with the priority of its class.
+// withPriority returns the spec of a new pod with the name, priority and preemption policy of its PriorityClass. A priority
+// or policy in the spec that differs from the class is an error.
 func withPriority(ctx context.Context, a *admission.Attributes, spec document.Value) (document.Value, error) {
 	name := spec.Get("priorityClassName").Text()
 	class, err := findClass(ctx, a.Reader, name)
@@ -85,7 +86,8 @@ func withPriority(ctx context.Context, a *admission.Attributes, spec document.Va
 	return spec.With("priority", document.NewInt(class.value)), nil
 }
 
-// Validate implements admission.Plugin: at most one PriorityClass is the global default.
+// Validate implements admission.Plugin. It rejects a PriorityClass with globalDefault if another PriorityClass is the global
+// default.
 func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	if !a.Object.Get("globalDefault").Bool() {
 		return nil
@@ -101,14 +103,15 @@ func (Plugin) Validate(ctx context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// class has the fields of a PriorityClass that pods get.
+// class contains the fields of a PriorityClass that are copied to pods.
 type class struct {
 	name, preemption string
 	value            int64
 	isDefault        bool
 }
 
-// findClass returns a PriorityClass, or for no name the default; nil if there is no class of that name.
+// findClass returns the PriorityClass of a name, or the default class if the name is ""; nil if there is no class of that
+// name.
 func findClass(ctx context.Context, reader admission.Reader, name string) (*class, error) {
 	if name == "" {
 		return defaultClass(ctx, reader)
@@ -120,8 +123,8 @@ func findClass(ctx context.Context, reader admission.Reader, name string) (*clas
 	return newClass(object.Document), nil
 }
 
-// defaultClass returns the class of pods that name none: the global default with the lowest value, or else a class
-// without a name.
+// defaultClass returns the PriorityClass for pods that do not name one: the global default, the one with the lowest value if
+// there are several, or else a class without a name and with the value 0.
 func defaultClass(ctx context.Context, reader admission.Reader) (*class, error) {
 	all, err := reader.List(ctx, classes, "")
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"github.com/cadastre/cadastre/internal/admission/admissiontest"
 )
 
-// TestCases compares the plugin with kube-apiserver's.
+// TestCases compares the plugin with recorded answers of kube-apiserver's plugin.
 func TestCases(t *testing.T) { admissiontest.Replay(t, Plugin{}) }
 
-// TestUnchanged: a pod that has everything is not copied.
+// TestUnchanged checks that the plugin does not copy a pod that already specifies priority and preemptionPolicy.
 func TestUnchanged(t *testing.T) {
 	const pod = `{spec: {priority: 0, preemptionPolicy: PreemptLowerPriority}}`
 	a := admissiontest.New(admission.Update, "pods", pod, pod, admissiontest.NewReader())
 	sent := a.Object
 	if err := admissiontest.Run(t.Context(), Plugin{}, a); err != nil || !document.Same(a.Object, sent) {
-		t.Errorf("received %s, %v", a.Object.JSON(), err)
+		t.Errorf("received %s, error %v, want the object that was sent, not a copy", a.Object.JSON(), err)
 	}
 }
 
-// TestReadError: a PriorityClass that cannot be read is an error, not priority 0.
+// TestReadError checks that a failed read of PriorityClasses fails the write, instead of setting priority 0.
 func TestReadError(t *testing.T) {
 	failure := errors.New("closed")
 	for _, test := range []struct{ resource, object string }{

@@ -1,5 +1,5 @@
-// Package rbacescalation implements the checks against privilege escalation of kube-apiserver's RBAC registry as an
-// admission plugin: users may grant only permissions that they hold, unless they may escalate or bind the role.
+// Package rbacescalation implements the privilege escalation checks of kube-apiserver's RBAC registry as an admission
+// plugin: users may grant only permissions that they hold, unless they have the verb escalate or bind on the role.
 package rbacescalation
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin RBACEscalation.
 type Plugin struct {
 	admission.ValidatingOnly
-	// RBAC has the rules that users hold; Authorizer decides the verbs escalate and bind.
+	// RBAC resolves the rules that a user holds; Authorizer decides whether the user has the verbs escalate and bind.
 	RBAC       *rbac.Authorizer
 	Authorizer authorizer.Authorizer
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cadastre/cadastre/internal/auth/authz/rbac/rbactest"
 )
 
-// world are roles and bindings. The user tester may read pods in ns, escalate the role free, and bind the role free.
+// world contains roles and bindings by which the user tester may read pods in the namespace ns, and may escalate and bind
+// the role free.
 var world = []string{
 	`{kind: Role, metadata: {name: reader, namespace: ns}, rules: [{verbs: [get], apiGroups: [""], resources: [pods]}]}`,
 	`{kind: Role, metadata: {name: writer, namespace: ns}, rules: [{verbs: [update], apiGroups: [""], resources: [pods]}]}`,
@@ -39,7 +40,7 @@ func TestEscalation(t *testing.T) {
 	for _, test := range []struct {
 		name, resource, object, old string
 		isAdmin                     bool
-		want                        string // the end of the message of a 403; "" if the write is admitted
+		want                        string // suffix of the message of the expected 403; "" if the write must be admitted
 	}{
 		{name: "a permission that the user holds", resource: roles, object: reads},
 		{name: "another permission", resource: roles, object: writes, want: `{APIGroups:[""], Resources:["pods"], Verbs:["update"]}`},

@@ -1,5 +1,5 @@
-// Package taintnodesbycondition implements the admission plugin TaintNodesByCondition: it taints new nodes as not ready,
-// so that no pod is scheduled to them before a kubelet has reported them ready.
+// Package taintnodesbycondition implements the admission plugin TaintNodesByCondition: it taints new nodes as not ready, so
+// that no pod is scheduled to a node before its kubelet has reported it ready.
 package taintnodesbycondition
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/cadastre/cadastre/internal/admission"
 )
 
-// Plugin is the admission plugin.
+// Plugin is the admission plugin TaintNodesByCondition.
 type Plugin struct{ admission.MutatingOnly }
 
 // Name implements admission.Plugin.
@@ -23,7 +23,7 @@ func (Plugin) Handles(operation admission.Operation, r admission.Resource) admis
 	return 0
 }
 
-// notReady is the taint of a node whose state is unknown.
+// notReady is the taint that is added to new nodes.
 var notReady = document.NewMap(
 	document.Field{Name: "key", Value: document.NewString("node.kubernetes.io/not-ready")},
 	document.Field{Name: "effect", Value: document.NewString("NoSchedule")},
